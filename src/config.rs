@@ -14,6 +14,9 @@ mod store_url;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
+pub use crate::rules::RulesLevel;
+use crate::store::StoreOptions;
+pub use crate::tokens::Encoding;
 use models::Models;
 use nearest::nearest;
 pub use store_url::StoreUrl;
@@ -238,69 +241,49 @@ words! {
     }
 }
 
-words! {
-    /// A published byte-pair vocabulary.
-    Encoding {
-        /// GPT-4o and later.
-        O200kBase = "o200k_base",
-        /// GPT-4 and GPT-3.5.
-        Cl100kBase = "cl100k_base",
-    }
-}
-
-/// How much of a rule file's wording goes; each level includes the ones before it. Written as a number or as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RulesLevel {
-    /// Nothing.
-    Off,
-    /// Markdown formatting.
-    Light,
-    /// Also filler words and abbreviations.
-    Standard,
-    /// Also vowels inside long words.
-    Aggressive,
-}
-
-impl RulesLevel {
-    /// All, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Off, Self::Light, Self::Standard, Self::Aggressive];
-
-    /// The level as a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Light => "light",
-            Self::Standard => "standard",
-            Self::Aggressive => "aggressive",
-        }
-    }
-
-    /// Reads a number from 0 to 3 or a word.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        match value.as_str() {
-            Some(word) => Self::ALL.into_iter().find(|level| level.as_str() == word),
-            None => Self::ALL.get(usize::try_from(u64::read(value)?).ok()?).copied(),
-        }
-    }
-
-    /// What a level may be, for messages.
-    pub fn expectation() -> String {
-        expectation::<Self>(None)
-    }
-}
-
+/// Written as a number or as a word.
 impl OptionValue for RulesLevel {
     fn schema() -> Value {
-        json!({ "enum": [0, 1, 2, 3, "off", "light", "standard", "aggressive"] })
+        let numbers = Self::ALL.map(|level| json!(level as u8));
+        json!({ "enum": numbers.into_iter().chain(Self::ALL.map(|level| json!(level.as_str()))).collect::<Vec<_>>() })
     }
     fn type_script() -> String {
         "0 | 1 | 2 | 3 | \"off\" | \"light\" | \"standard\" | \"aggressive\"".into()
     }
     fn read(value: &Value) -> Option<Self> {
-        Self::from_json(value)
+        match value.as_str() {
+            Some(word) => Self::ALL.into_iter().find(|level| level.as_str() == word),
+            None => Self::ALL.get(usize::try_from(u64::read(value)?).ok()?).copied(),
+        }
     }
     fn write(&self) -> Value {
         json!(*self as u8)
+    }
+}
+
+impl OptionValue for Encoding {
+    fn schema() -> Value {
+        json!({ "type": "string", "enum": Self::ALL.map(Self::as_str) })
+    }
+    fn type_script() -> String {
+        Self::ALL.map(|encoding| format!("\"{}\"", encoding.as_str())).join(" | ")
+    }
+    fn read(value: &Value) -> Option<Self> {
+        Self::parse(value.as_str()?)
+    }
+    fn write(&self) -> Value {
+        json!(self.as_str())
+    }
+}
+
+impl From<&Config> for StoreOptions {
+    fn from(config: &Config) -> Self {
+        Self {
+            ttl_seconds: config.sccs_storage_ttl_seconds,
+            max_bytes: config.store_max_bytes,
+            max_entries: config.sccs_max_entries,
+            ..Self::default()
+        }
     }
 }
 
@@ -454,7 +437,7 @@ knobs! {
     /// Summarize by type; off keeps the head of the text instead.
     sccs_enable_smart_summary: bool = true, "sccsEnableSmartSummary", lenient;
     /// How many seconds an original lives after the last time an assembled context referred to it; what was folded at birth and never assembled since, after its birth. In OpenClaw: after the host has deleted its session.
-    sccs_storage_ttl_seconds: u64 = 86400, "sccsStorageTtlSeconds", [min 600], lenient;
+    sccs_storage_ttl_seconds: u64 = StoreOptions::default().ttl_seconds, "sccsStorageTtlSeconds", [min 600], lenient;
     /// Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one starts in its state directory.
     sccs_storage_dir: String = String::new(), "sccsStorageDir", lenient;
     /// Address of a PostgreSQL database that keeps the originals of several machines instead of a directory, `postgresql://user:password@host/database`, as text or as a secret reference of OpenClaw; never printed. Only the plugin does this: the library has `url`.
@@ -462,9 +445,9 @@ knobs! {
     /// Tenant in that database: a schema of this name, which no other tenant sees. Only the plugin does this: the library has `namespace`.
     sccs_store_namespace: String = "concertina".to_owned(), "sccsStoreNamespace";
     /// How many originals are held in memory; the disk holds more.
-    sccs_max_entries: u64 = 10000, "sccsMaxEntries", [min 1000], lenient;
+    sccs_max_entries: u64 = StoreOptions::default().max_entries, "sccsMaxEntries", [min 1000], lenient;
     /// Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is left, nothing more is folded.
-    store_max_bytes: u64 = 1_073_741_824, "storeMaxBytes", [min 1048576];
+    store_max_bytes: u64 = StoreOptions::default().max_bytes, "storeMaxBytes", [min 1048576];
     /// Forget a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds` later. What its transcript still shows can then not be fetched. Only the plugin does this.
     purge_on_reset: bool = false, "purgeOnReset";
     /// What happens to a text that seems to hold a secret.
@@ -533,6 +516,14 @@ fn accept<T: OptionValue>(
         }
         _ => Ok(read),
     }
+}
+
+/// Reads a level for rule files.
+///
+/// # Errors
+/// [`Error::BadArgument`] where it is none.
+pub fn rules_level(value: &Value) -> Result<RulesLevel> {
+    RulesLevel::read(value).ok_or_else(|| Error::bad_argument("level", value, expectation::<RulesLevel>(None)))
 }
 
 fn expectation<T: OptionValue>(minimum: Option<u64>) -> String {

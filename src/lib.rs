@@ -8,19 +8,15 @@
 
 pub mod assemble;
 pub mod config;
-pub mod content;
-pub mod error;
-pub mod foreign;
 pub mod history;
-mod parallel;
 pub mod pipeline;
 pub mod plan;
-mod private;
-pub mod prose;
-pub mod reference;
-pub mod rules;
 pub mod squeeze;
-pub mod store;
 pub mod summarize;
-pub mod tokens;
 pub mod transcript;
+
+pub use concertina_base::{error, foreign, parallel, reference, tokens};
+pub use concertina_prose::{prose, rules};
+pub use concertina_readers as content;
+pub use concertina_secrets as secrets;
+pub use concertina_store as store;

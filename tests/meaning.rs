@@ -68,7 +68,9 @@ fn no_sentence_turns_its_meaning() {
 
 /// A text without vowels, articles and the marks of Markdown, its short forms written out: what a reader of shortened rules reads.
 fn read_aloud(text: &str) -> String {
-    let lists = include_str!("../src/rules/lexicon/dictionary.txt").lines().filter_map(|line| line.split_once(" | "));
+    let lists = include_str!("../crates/prose/src/rules/lexicon/dictionary.txt")
+        .lines()
+        .filter_map(|line| line.split_once(" | "));
     let long_of: std::collections::HashMap<&str, &str> = lists.map(|(long, short)| (short, long)).collect();
     let lower = text.to_lowercase();
     let spoken: String = lower
@@ -93,20 +95,20 @@ fn phrases() -> Vec<&'static str> {
 /// What is left out.
 fn dropped() -> Vec<&'static str> {
     second_fields(&[
-        include_str!("../src/prose/lexicon/fillers.txt"),
-        include_str!("../src/prose/lexicon/hedges.txt"),
-        include_str!("../src/prose/lexicon/pleasantries.txt"),
-        include_str!("../src/prose/lexicon/phrases.txt"),
-        include_str!("../src/prose/lexicon/low_information.txt"),
-        include_str!("../src/prose/lexicon/rule_fillers.txt"),
+        include_str!("../crates/prose/src/prose/lexicon/fillers.txt"),
+        include_str!("../crates/prose/src/prose/lexicon/hedges.txt"),
+        include_str!("../crates/prose/src/prose/lexicon/pleasantries.txt"),
+        include_str!("../crates/prose/src/prose/lexicon/phrases.txt"),
+        include_str!("../crates/prose/src/prose/lexicon/low_information.txt"),
+        include_str!("../crates/prose/src/prose/lexicon/rule_fillers.txt"),
     ])
 }
 
 /// What gets a short form.
 fn abbreviated() -> impl Iterator<Item = &'static str> {
-    let dictionary = include_str!("../src/rules/lexicon/dictionary.txt").lines();
+    let dictionary = include_str!("../crates/prose/src/rules/lexicon/dictionary.txt").lines();
     let long = dictionary.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(" | ")?.0));
-    second_fields(&[include_str!("../src/prose/lexicon/abbreviations.txt")]).into_iter().chain(long)
+    second_fields(&[include_str!("../crates/prose/src/prose/lexicon/abbreviations.txt")]).into_iter().chain(long)
 }
 
 fn second_fields(lists: &[&'static str]) -> Vec<&'static str> {

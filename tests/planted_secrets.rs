@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
-use concertina::store::secrets::find_secrets;
+use concertina::secrets::find_secrets;
 use concertina::store::{Scope, SqliteStore, StoreOptions};
 use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
@@ -350,7 +350,7 @@ fn each_planted_secret_is_found_in_its_line_and_alone_in_json() {
     for secret in &planted {
         for text in [secret.line.clone(), json!({ "command": secret.line }).to_string(), around(&secret.line, 1)] {
             let found = find_secrets(&text);
-            let blank = concertina::store::secrets::redact(&text, &found);
+            let blank = concertina::secrets::redact(&text, &found);
             assert!(!holds(blank.as_bytes(), &secret.value), "{text}: {found:?}");
             assert!(
                 found.len() <= 3,

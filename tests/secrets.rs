@@ -5,7 +5,7 @@ mod corpus;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use concertina::store::secrets::find_secrets;
+use concertina::secrets::find_secrets;
 use concertina::transcript::{Kind, Transcript};
 
 const KINDS: [&str; 5] = ["logs", "json", "code", "search", "diffs"];

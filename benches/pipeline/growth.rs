@@ -11,8 +11,8 @@ use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, Stage, restore};
 use concertina::prose::{Intensity, Objective, compress_prose};
 use concertina::rules::{RulesLevel, RulesOptions, Transform, apply_alone, preprocess};
+use concertina::secrets::find_secrets;
 use concertina::squeeze::{repair_tool_pairing, squeeze};
-use concertina::store::secrets::find_secrets;
 use concertina::summarize::summarize;
 use serde_json::{Value, json};
 

@@ -1,5 +1,6 @@
 //! Prose and rules as JavaScript sees them. What takes long has a twin on a worker; offsets are UTF-16 units.
 
+use concertina::config::rules_level;
 use concertina::error::{Error, Result};
 use concertina::prose::{self, Intensity};
 use concertina::rules::{self, Dictionary, Objective, RulesLevel};
@@ -199,9 +200,7 @@ impl TryFrom<RulesOptions> for rules::RulesOptions {
     type Error = Error;
 
     fn try_from(given: RulesOptions) -> Result<Self> {
-        let level = given.level.map_or(Ok(RulesLevel::Standard), |level| {
-            RulesLevel::from_json(&level).ok_or_else(|| Error::bad_argument("level", &level, RulesLevel::expectation()))
-        })?;
+        let level = given.level.as_ref().map_or(Ok(RulesLevel::Standard), rules_level)?;
         let whole = |chars: f64| match chars >= 0.0 && chars.trunc() == chars {
             true => Ok(chars as usize),
             false => Err(Error::bad_argument("maxChars", chars, "a whole number of at least 0")),

@@ -33,7 +33,8 @@ use crate::config::{Config, Secrets};
 use crate::error::{Error, Result};
 use crate::pipeline::FusionEngine;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, Epoch, Millis, Receipt, Scope, Stats, Store, secrets};
+use crate::secrets;
+use crate::store::{Batch, Epoch, Millis, Receipt, Scope, Stats, Store};
 use crate::transcript::Rewrite;
 
 pub use crate::reference::FETCH_TOOL;

@@ -14,12 +14,25 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::content::Hints;
 pub use links::{CallLink, ResultLink, Shape, call_links, hides_links, is_result, result_links};
 pub use patch::{Patch, Path, Rewrite, Slot, Step, part_of};
 pub use read::{
     frame, has_opaque, image_in_place, is_cache_point, text_beside, text_in_place, text_value, with_payload,
 };
 pub use shape::{UNSTATED_MIME, image_part, shape_at};
+
+impl From<&ToolResult<'_>> for Hints {
+    /// What a conversation says about a tool's output.
+    fn from(result: &ToolResult) -> Self {
+        Self {
+            tool_name: result.tool_name.map(str::to_owned),
+            path: result.arguments.and_then(|arguments| arguments.file_path()),
+            command: result.arguments.and_then(|arguments| arguments.command()),
+            ..Self::default()
+        }
+    }
+}
 
 /// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of the Responses API are
 /// [`Role::Tool`].

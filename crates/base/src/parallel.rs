@@ -1,0 +1,58 @@
+//! Work on many blocks, on all cores.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Threads for one call, at most: a host has other work.
+const THREADS_MAX: usize = 4;
+
+/// Fewer items are worked on where they are: a thread costs some ten microseconds, the summary of a block hundreds.
+const LEAST: usize = 8;
+
+/// What some work makes of each item, in their order. Each thread has tools of its own. A panic goes on in the caller.
+pub fn map<T: Sync, U: Send, Tools: Default>(items: &[T], work: impl Fn(&mut Tools, &T) -> U + Sync) -> Vec<U> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
+    let threads = if items.len() < LEAST { 1 } else { threads };
+    // By turns: neighbours are alike, and so are their costs.
+    let share = |first: usize| {
+        let mut tools = Tools::default();
+        items.iter().skip(first).step_by(threads).map(|item| work(&mut tools, item)).collect::<Vec<_>>()
+    };
+    if threads == 1 {
+        return share(0);
+    }
+    let mut shares: Vec<_> = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|first| scope.spawn(move || share(first))).collect();
+        let own = share(0);
+        let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        std::iter::once(own).chain(others).map(Vec::into_iter).collect()
+    });
+    (0..items.len()).filter_map(|at| shares[at % threads].next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_worked_on_once_and_the_order_stays() {
+        for count in [0, 1, LEAST - 1, LEAST, 1000] {
+            let items: Vec<usize> = (0..count).collect();
+            let worked = map(&items, |count: &mut usize, item| {
+                *count += 1;
+                (item * 2, *count)
+            });
+            let (doubled, counts): (Vec<usize>, Vec<usize>) = worked.into_iter().unzip();
+            assert_eq!(doubled, (0..count).map(|item| item * 2).collect::<Vec<_>>());
+            assert!(counts.iter().zip(1..).all(|(count, most)| (1..=most).contains(count)));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "on purpose")]
+    fn a_panic_goes_on_in_the_caller() {
+        let items: Vec<usize> = (0..100).collect();
+        map(&items, |(): &mut (), item| if *item == 57 { panic!("on purpose") } else { *item });
+    }
+}

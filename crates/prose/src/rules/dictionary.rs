@@ -1,0 +1,185 @@
+//! Long words and their short forms: the built-in list, and what the caller adds.
+//!
+//! Shorter is not cheaper: each entry knows what it costs in tokens, and one that costs some is for texts that would not fit.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use serde_json::Value;
+
+use crate::prose::ShortForms;
+use concertina_base::error::{Error, Result};
+use concertina_base::tokens::{self, Encoding};
+
+/// One entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) long: String,
+    pub(super) short: String,
+    /// Tokens more than the long form, in the middle of a sentence.
+    pub(super) cost: i64,
+}
+
+/// Long words with their short forms.
+#[derive(Debug, Clone)]
+pub struct Dictionary {
+    /// By the first word, the longest first.
+    entries: HashMap<String, Vec<Entry>>,
+    /// How long the shortest of the first words is: most words of a text are shorter.
+    shortest_len: usize,
+    short_forms: Arc<ShortForms>,
+}
+
+static BUILT_IN: LazyLock<Dictionary> = LazyLock::new(|| {
+    let lines = include_str!("lexicon/dictionary.txt").lines().filter(|line| !line.starts_with('#'));
+    let pairs = lines.map(|line| line.split_once(" | ").expect("a line of the dictionary has a long and a short form"));
+    Dictionary::of(pairs.map(|(long, short)| (long.to_owned(), short.to_owned())).collect())
+});
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        BUILT_IN.clone()
+    }
+}
+
+impl Dictionary {
+    /// The built-in entries and those of `{ "entries": { long: short } }`, which win.
+    ///
+    /// # Errors
+    /// [`Error::BadArgument`] that names the entry which is no pair of a long form in words and a shorter one without blanks, or
+    /// whose short form holds a long form.
+    pub fn merged(json: &Value) -> Result<Self> {
+        let given = json.get("entries").and_then(Value::as_object).ok_or_else(|| {
+            Error::bad_argument("abbreviations", brief(json), "an object { \"entries\": { long form: short form } }")
+        })?;
+        let mut pairs: HashMap<String, String> =
+            BUILT_IN.entries.values().flatten().map(|entry| (entry.long.clone(), entry.short.clone())).collect();
+        let mut names = HashMap::new();
+        for (long, short) in given {
+            let name = format!("abbreviations.entries[{long:?}]");
+            let is_phrase = !long.is_empty()
+                && long.split(' ').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));
+            if !is_phrase {
+                return Err(Error::bad_argument(
+                    name,
+                    "no long form",
+                    "words of the letters a to z with single blanks between them",
+                ));
+            }
+            let fits = |short: &&str| {
+                !short.is_empty()
+                    && short.len() < long.len()
+                    && !short.contains(|c: char| c.is_whitespace() || c.is_control())
+            };
+            let Some(written) = short.as_str().filter(fits) else {
+                return Err(Error::bad_argument(
+                    name,
+                    brief(short),
+                    "a string without blanks that is shorter than the long form",
+                ));
+            };
+            pairs.insert(long.to_ascii_lowercase(), written.to_owned());
+            names.insert(long.to_ascii_lowercase(), name);
+        }
+        for (long, name) in &names {
+            let short = &pairs[long];
+            if pairs.contains_key(&short.to_ascii_lowercase()) {
+                return Err(Error::bad_argument(
+                    name,
+                    brief(&Value::from(short.as_str())),
+                    "a short form that is not abbreviated itself",
+                ));
+            }
+        }
+        // A built-in entry gives way when its short form is now a long one.
+        let taken: Vec<String> = pairs
+            .iter()
+            .filter(|(long, short)| !names.contains_key(*long) && pairs.contains_key(*short))
+            .map(|(long, _)| long.clone())
+            .collect();
+        taken.iter().for_each(|long| drop(pairs.remove(long)));
+        Ok(Self::of(pairs))
+    }
+
+    fn of(pairs: HashMap<String, String>) -> Self {
+        let count = |word: &str| tokens::count(&format!("so {word} it"), Encoding::O200kBase) as i64;
+        let mut entries: HashMap<String, Vec<Entry>> = HashMap::new();
+        for (long, short) in pairs {
+            let first = long.split(' ').next().expect("a phrase has a first word").to_owned();
+            let cost = count(&short) - count(&long);
+            entries.entry(first).or_default().push(Entry { long, short, cost });
+        }
+        entries
+            .values_mut()
+            .for_each(|entries| entries.sort_by(|a, b| b.long.len().cmp(&a.long.len()).then(a.long.cmp(&b.long))));
+        let shortest_len = entries.keys().map(String::len).min().unwrap_or(usize::MAX);
+        let short_forms = ShortForms::new(entries.values().flatten().map(|entry| entry.short.as_str()));
+        Self { entries, shortest_len, short_forms: Arc::new(short_forms) }
+    }
+
+    /// The entries whose short forms a text does not use as words: `pwd` stays the command that it is.
+    pub(super) fn without_taken(&self, text: &str) -> Self {
+        let taken = self.short_forms.taken(text);
+        if taken.is_empty() {
+            return self.clone();
+        }
+        let left = |entries: &Vec<Entry>| -> Vec<Entry> {
+            entries.iter().filter(|entry| !taken.contains(entry.short.as_str())).cloned().collect()
+        };
+        let entries = self.entries.iter().map(|(first, entries)| (first.clone(), left(entries))).collect();
+        Self { entries, shortest_len: self.shortest_len, short_forms: Arc::clone(&self.short_forms) }
+    }
+
+    /// The entries that begin with a word, longest first.
+    pub(super) fn beginning_with(&self, word: &str) -> &[Entry] {
+        let found = if word.len() < self.shortest_len { None } else { self.entries.get(&*word.to_ascii_lowercase()) };
+        found.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A value as short text for messages.
+fn brief(value: &Value) -> String {
+    let json = value.to_string();
+    json.char_indices().nth(80).map_or_else(|| json.clone(), |(end, _)| format!("{}…", &json[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_bad_entry_is_named_and_the_built_in_ones_stay() {
+        for (given, message) in [
+            (json!([]), "abbreviations is []; it must be an object { \"entries\": { long form: short form } }"),
+            (
+                json!({ "entries": { "pull request": 7 } }),
+                "abbreviations.entries[\"pull request\"] is 7; it must be a string without blanks that is shorter than the long form",
+            ),
+            (
+                json!({ "entries": { "a": "bc" } }),
+                "abbreviations.entries[\"a\"] is \"bc\"; it must be a string without blanks that is shorter than the long form",
+            ),
+            (
+                json!({ "entries": { "pull  request": "PR" } }),
+                "abbreviations.entries[\"pull  request\"] is no long form; it must be words of the letters a to z with single blanks between them",
+            ),
+            (
+                json!({ "entries": { "repositories": "service" } }),
+                "abbreviations.entries[\"repositories\"] is \"service\"; it must be a short form that is not abbreviated itself",
+            ),
+        ] {
+            assert_eq!(Dictionary::merged(&given).unwrap_err().to_string(), message);
+        }
+        assert_eq!(Dictionary::default().beginning_with("database")[0].short, "db");
+    }
+
+    #[test]
+    fn own_entries_win_and_the_longest_comes_first() {
+        let merged =
+            Dictionary::merged(&json!({ "entries": { "Database": "DB", "request for comments": "RFC" } })).unwrap();
+        assert_eq!(merged.beginning_with("database")[0].short, "DB");
+        let longs: Vec<&str> = merged.beginning_with("request").iter().map(|entry| entry.long.as_str()).collect();
+        assert_eq!(longs, ["request for comments", "request"]);
+    }
+}

@@ -1,0 +1,306 @@
+//! What the host knows before anyone looks: file suffixes, commands, tool names -> the kind of text to expect.
+//!
+//! An expectation, not a finding: a `cat foo.rs` that printed `No such file` is no Rust. [`super::detect()`] checks it against the text.
+
+use super::{ContentType, Hints, Language};
+
+/// What to expect, and the language when it is code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// The kind of text.
+    pub content_type: ContentType,
+    /// The language, where it is one of the sixteen.
+    pub language: Option<Language>,
+    /// What it is called, where it is none of them and no other type.
+    pub name: Option<&'static str>,
+}
+
+impl Hints {
+    /// Where a text came from, for people: `exec: npm test`, `read: src/lib.rs`.
+    pub fn label(&self) -> String {
+        let source = self.path.as_deref().or(self.command.as_deref());
+        match (self.tool_name.as_deref(), source) {
+            (Some(tool), Some(source)) => format!("{tool}: {source}"),
+            (Some(one), None) | (None, Some(one)) => one.to_owned(),
+            (None, None) => "text".to_owned(),
+        }
+    }
+}
+
+const fn code(language: Language) -> Expected {
+    Expected { content_type: ContentType::Code, language: Some(language), name: None }
+}
+
+const fn kind(content_type: ContentType) -> Expected {
+    Expected { content_type, language: None, name: None }
+}
+
+const fn other(content_type: ContentType, name: &'static str) -> Expected {
+    Expected { content_type, language: None, name: Some(name) }
+}
+
+const LANGUAGE_SUFFIXES: &[(Language, &[&str])] = &[
+    (Language::Python, &["py", "pyi", "pyw", "pyx"]),
+    (Language::JavaScript, &["js", "mjs", "cjs", "jsx"]),
+    (Language::TypeScript, &["ts", "mts", "cts", "tsx"]),
+    (Language::Java, &["java"]),
+    (Language::C, &["c", "h"]),
+    (Language::Cpp, &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "inl", "cu", "cuh", "ino"]),
+    (Language::CSharp, &["cs", "csx"]),
+    (Language::Go, &["go"]),
+    (Language::Rust, &["rs"]),
+    (Language::Ruby, &["rb", "rake", "gemspec", "ru", "podspec"]),
+    (Language::Php, &["php", "phtml", "php5"]),
+    (Language::Swift, &["swift"]),
+    (Language::Kotlin, &["kt", "kts"]),
+    (Language::Scala, &["scala", "sc", "sbt"]),
+    (Language::Shell, &["sh", "bash", "zsh", "ksh", "bats"]),
+    (Language::Sql, &["sql", "psql", "ddl"]),
+];
+
+const TYPE_SUFFIXES: &[(ContentType, &[&str])] = &[
+    (ContentType::Json, &["json", "jsonl", "ndjson", "json5", "jsonc", "geojson", "ipynb", "webmanifest", "har"]),
+    (ContentType::Log, &["log"]),
+    (ContentType::Diff, &["diff", "patch"]),
+    (ContentType::Table, &["csv", "tsv", "psv"]),
+    (ContentType::Html, &["html", "htm", "xhtml", "xml", "svg", "xsd", "xsl", "plist", "rss"]),
+    (ContentType::Text, &["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc", "org", "tex"]),
+];
+
+/// Languages that are none of the sixteen, by what they are called. What two of them share is left out.
+const OTHER_LANGUAGES: &[(&str, &[&str])] = &[
+    ("Batch", &["bat", "cmd"]),
+    ("CMake", &["cmake"]),
+    ("Clojure", &["clj", "cljc", "cljs"]),
+    ("Crystal", &["cr"]),
+    ("Dart", &["dart"]),
+    ("Elixir", &["ex", "exs"]),
+    ("Elm", &["elm"]),
+    ("Emacs Lisp", &["el"]),
+    ("Erlang", &["erl", "hrl"]),
+    ("Fish", &["fish"]),
+    ("Fortran", &["f90", "f95"]),
+    ("GLSL", &["glsl", "vert", "frag"]),
+    ("GraphQL", &["graphql", "gql"]),
+    ("Groovy", &["groovy", "gradle"]),
+    ("HCL", &["tf", "tfvars", "hcl"]),
+    ("Haskell", &["hs"]),
+    ("Julia", &["jl"]),
+    ("Lua", &["lua", "luau"]),
+    ("Makefile", &["mk"]),
+    ("Nim", &["nim"]),
+    ("Nix", &["nix"]),
+    ("OCaml", &["ml", "mli"]),
+    ("Objective-C", &["mm"]),
+    ("Perl", &["pl", "pm"]),
+    ("PowerShell", &["ps1", "psd1", "psm1"]),
+    ("Protocol Buffers", &["proto"]),
+    ("R", &["r"]),
+    ("Racket", &["rkt"]),
+    ("Solidity", &["sol"]),
+    ("SystemVerilog", &["sv", "svh"]),
+    ("Tcl", &["tcl"]),
+    ("VHDL", &["vhd", "vhdl"]),
+    ("Vim script", &["vim"]),
+    ("Visual Basic", &["vb"]),
+    ("WGSL", &["wgsl"]),
+    ("Zig", &["zig"]),
+];
+
+/// Formats that are neither code nor text of another type, by what they are called.
+const FORMATS: &[(&str, &[&str])] = &[
+    ("CSS", &["css"]),
+    ("Less", &["less"]),
+    ("Sass", &["sass", "scss"]),
+    ("TOML", &["toml"]),
+    ("YAML", &["yaml", "yml"]),
+    ("settings", &["cfg", "conf", "env", "ini", "properties"]),
+];
+
+/// Names that stand in fences and shebangs beside the suffixes and the languages' own names.
+const ALIASES: &[(&str, Language)] = &[
+    ("python3", Language::Python),
+    ("golang", Language::Go),
+    ("c#", Language::CSharp),
+    ("node", Language::JavaScript),
+    ("shell-session", Language::Shell),
+    ("postgresql", Language::Sql),
+    ("mysql", Language::Sql),
+    ("plpgsql", Language::Sql),
+];
+
+/// What a file's name promises.
+pub fn of_path(path: &str) -> Option<Expected> {
+    let name = path.trim_end_matches(['"', '\'']).rsplit(['/', '\\']).next().unwrap_or(path);
+    match name {
+        "Gemfile" | "Rakefile" | "Podfile" | "Vagrantfile" => return Some(code(Language::Ruby)),
+        ".bashrc" | ".zshrc" | ".profile" | ".bash_profile" | "PKGBUILD" => return Some(code(Language::Shell)),
+        "README" | "LICENSE" | "CHANGELOG" | "NOTICE" => return Some(kind(ContentType::Text)),
+        "CMakeLists.txt" => return Some(other(ContentType::Code, "CMake")),
+        "Makefile" | "GNUmakefile" => return Some(other(ContentType::Code, "Makefile")),
+        "Dockerfile" | "Containerfile" => return Some(other(ContentType::Unknown, "Dockerfile")),
+        "Cargo.lock" | "poetry.lock" | "uv.lock" => return Some(other(ContentType::Unknown, "TOML")),
+        _ => {}
+    }
+    let suffix = name.rsplit_once('.')?.1.to_ascii_lowercase();
+    of_suffix(&suffix)
+        .or_else(|| among(OTHER_LANGUAGES, &suffix).map(|name| other(ContentType::Code, name)))
+        .or_else(|| among(FORMATS, &suffix).map(|name| other(ContentType::Unknown, name)))
+}
+
+fn of_suffix(suffix: &str) -> Option<Expected> {
+    among(LANGUAGE_SUFFIXES, suffix).map(code).or_else(|| among(TYPE_SUFFIXES, suffix).map(kind))
+}
+
+/// What a table says of a suffix.
+fn among<T: Copy>(table: &[(T, &[&str])], suffix: &str) -> Option<T> {
+    table.iter().find(|(_, suffixes)| suffixes.contains(&suffix)).map(|&(found, _)| found)
+}
+
+/// What the info string of a fence promises (`rust`, `py`, `json`, `diff`).
+pub(super) fn of_info(info: &str) -> Option<Expected> {
+    let info = info.to_ascii_lowercase();
+    let named = Language::parse(&info)
+        .or_else(|| ALIASES.iter().find(|(alias, _)| *alias == info).map(|&(_, language)| language));
+    named.map(code).or_else(|| of_suffix(&info)).or(match info.as_str() {
+        "text" | "plain" | "plaintext" | "mermaid" => Some(kind(ContentType::Text)),
+        _ => None,
+    })
+}
+
+/// What all hints together promise: the path first, then the command, then the tool. Lines that a search found in a file of another
+/// language or format are no such file.
+pub fn expected(hints: &Hints) -> Option<Expected> {
+    let of_this_tool = hints.tool_name.as_deref().and_then(of_tool);
+    let searches = of_this_tool.is_some_and(|expected| expected.content_type == ContentType::Search);
+    let of_this_path = hints.path.as_deref().and_then(of_path).filter(|expected| !searches || expected.name.is_none());
+    of_this_path.or_else(|| hints.command.as_deref().and_then(of_command)).or(of_this_tool)
+}
+
+fn of_tool(tool: &str) -> Option<Expected> {
+    let tool = tool.to_ascii_lowercase().replace(['_', '-', '.'], "");
+    match tool.as_str() {
+        "grep" | "rg" | "glob" | "find" | "ls" | "search" | "websearch" | "codesearch" | "searchfiles"
+        | "listfiles" | "listdir" => Some(kind(ContentType::Search)),
+        "webfetch" | "fetch" | "think" => Some(kind(ContentType::Text)),
+        _ => None,
+    }
+}
+
+/// What package managers are asked for; they print lists and records.
+const ASKING: &[&str] =
+    &["list", "ls", "show", "view", "info", "outdated", "freeze", "tree", "metadata", "env", "why", "--version"];
+
+/// What a shell command prints: that of the last command in a list, and in a pipeline of the first.
+pub fn of_command(command: &str) -> Option<Expected> {
+    let last = command
+        .split([';', '\n'])
+        .rev()
+        .flat_map(|part| part.rsplit("&&"))
+        .map(str::trim)
+        .find(|part| !part.is_empty())?;
+    let mut pipeline = last.split('|').map(str::trim);
+    let first = pipeline.next()?;
+    let filters: Vec<&str> = pipeline.collect();
+    if filters.iter().any(|filter| filter.starts_with("jq")) {
+        return Some(kind(ContentType::Json));
+    }
+    if filters
+        .iter()
+        .any(|filter| ["wc", "awk", "cut", "xargs", "sort", "uniq"].iter().any(|word| filter.starts_with(word)))
+    {
+        return None;
+    }
+    let mut words = first
+        .split_whitespace()
+        .skip_while(|word| word.contains('=') || matches!(*word, "sudo" | "time" | "env" | "nohup" | "exec"));
+    let program = words.next()?.rsplit('/').next()?;
+    let arguments: Vec<&str> = words.map(|word| word.trim_matches(['"', '\''])).collect();
+    let has = |wanted: &str| arguments.contains(&wanted);
+    let file = || arguments.iter().rev().find_map(|argument| of_path(argument));
+    match program {
+        "cat" | "head" | "tail" | "sed" | "less" | "more" | "bat" | "nl" | "type" => file(),
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "ls" | "find" | "fd" | "tree" => {
+            Some(kind(ContentType::Search))
+        }
+        "git" => match arguments.iter().find(|argument| !argument.starts_with('-')).copied()? {
+            "show" if arguments.iter().any(|argument| argument.contains(':')) => file(),
+            "diff" | "show" | "format-patch" => Some(kind(ContentType::Diff)),
+            "log" if has("-p") || has("--patch") || has("--stat") => Some(kind(ContentType::Diff)),
+            "grep" | "ls-files" | "ls-tree" => Some(kind(ContentType::Search)),
+            _ => None,
+        },
+        "diff" => Some(kind(ContentType::Diff)),
+        "jq" | "gh" if program == "jq" || has("api") || has("--json") => Some(kind(ContentType::Json)),
+        "kubectl" | "oc" | "docker" | "podman" | "helm" | "aws" | "gcloud" | "az" => {
+            let json = arguments.windows(2).any(|pair| matches!(pair, ["-o" | "--output", "json"]))
+                || has("-ojson")
+                || has("--output=json")
+                || has("-o=json")
+                || has("inspect");
+            match arguments.first().copied() {
+                _ if json => Some(kind(ContentType::Json)),
+                Some("logs") => Some(kind(ContentType::Log)),
+                Some("get" | "ps" | "images" | "top") if !has("-o") && !has("yaml") => Some(kind(ContentType::Table)),
+                _ => None,
+            }
+        }
+        "ps" | "df" | "du" | "top" | "netstat" | "ss" | "lsof" => Some(kind(ContentType::Table)),
+        // What is asked about packages is no log of a run.
+        "npm" | "pnpm" | "yarn" | "cargo" | "go" | "pip" | "pip3" | "apt" | "dotnet"
+            if arguments.iter().any(|argument| ASKING.contains(argument)) =>
+        {
+            None
+        }
+        "journalctl" | "dmesg" => Some(kind(ContentType::Log)),
+        "npm" | "pnpm" | "yarn" | "cargo" | "go" | "pytest" | "make" | "mvn" | "gradle" | "gradlew" | "pip"
+        | "pip3" | "tsc" | "jest" | "vitest" | "bundle" | "rspec" | "dotnet" | "sbt" | "swift" | "tox" | "cmake"
+        | "ninja" | "bazel" | "apt-get" | "apt" => Some(kind(ContentType::Log)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_promise_kinds() {
+        assert_eq!(of_path("src/a.rs"), Some(code(Language::Rust)));
+        assert_eq!(of_path("C:\\x\\A.CS"), Some(code(Language::CSharp)));
+        assert_eq!(of_path("a.b.json"), Some(kind(ContentType::Json)));
+        assert_eq!(of_path("/etc/hosts"), None);
+        assert_eq!(of_path("Gemfile"), Some(code(Language::Ruby)));
+        assert_eq!(of_path("lib/main.dart"), Some(other(ContentType::Code, "Dart")));
+        assert_eq!(of_path("D:\\x\\CMakeLists.txt"), Some(other(ContentType::Code, "CMake")));
+        assert_eq!(of_path(".github/workflows/ci.yml"), Some(other(ContentType::Unknown, "YAML")));
+        assert_eq!(of_info("yaml"), None);
+        assert_eq!(of_info("Py"), Some(code(Language::Python)));
+        assert_eq!(of_info("c++"), Some(code(Language::Cpp)));
+        assert_eq!(of_info(""), None);
+    }
+
+    #[test]
+    fn commands_promise_what_they_print() {
+        for (command, expected) in [
+            ("cat foo.rs", Some(code(Language::Rust))),
+            ("head -50 deploy.yaml", Some(other(ContentType::Unknown, "YAML"))),
+            ("cd /x && sed -n '1,20p' \"src/a.py\" | head -5", Some(code(Language::Python))),
+            ("grep -rn foo . | head -50", Some(kind(ContentType::Search))),
+            ("git --no-pager diff HEAD~1", Some(kind(ContentType::Diff))),
+            ("git show HEAD:src/a.go", Some(code(Language::Go))),
+            ("FOO=1 cargo test 2>&1 | tail -20", Some(kind(ContentType::Log))),
+            ("kubectl get pods -o json", Some(kind(ContentType::Json))),
+            ("kubectl get pods", Some(kind(ContentType::Table))),
+            ("curl -s x | jq .", Some(kind(ContentType::Json))),
+            ("ls -la src", Some(kind(ContentType::Search))),
+            ("pip list", None),
+            ("cargo metadata --no-deps", None),
+            ("rg foo | wc -l", None),
+            ("echo hi", None),
+            ("", None),
+        ] {
+            assert_eq!(of_command(command), expected, "{command}");
+        }
+    }
+}

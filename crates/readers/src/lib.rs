@@ -1,0 +1,142 @@
+//! What kind of text something is (Cortex): content types, languages, and the segments of a mixed text.
+//!
+//! Detection needs several signals and says [`ContentType::Unknown`] when unsure: a wrong guess costs more than none.
+//! Structural markers weigh more than hints, hints more than lexical evidence.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+mod behind;
+mod code;
+mod detect;
+pub mod diff;
+pub mod escapes;
+mod headings;
+pub mod hints;
+pub mod html;
+mod json;
+mod lexicon;
+mod lines;
+pub mod log;
+pub mod numbered;
+pub mod output;
+mod prefixes;
+pub mod search;
+mod sections;
+mod seen;
+mod segments;
+pub mod table;
+pub mod text;
+mod words;
+
+use std::ops::Range;
+
+pub use behind::{Prefixes, prefixes};
+pub use detect::detect;
+pub use lines::head;
+pub use words::is_word_byte;
+
+macro_rules! named {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the variants are their own names")]
+        pub enum $name { $($variant),+ }
+
+        impl $name {
+            /// All of them, in documentation order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The name as JavaScript sees it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// Reads the name back.
+            pub fn parse(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+named! {
+    /// The kinds of text that are treated differently.
+    ContentType {
+        Code = "code",
+        Json = "json",
+        Log = "log",
+        Diff = "diff",
+        Search = "search",
+        Table = "table",
+        Html = "html",
+        Text = "text",
+        Unknown = "unknown",
+    }
+}
+
+named! {
+    /// The sixteen programming languages.
+    Language {
+        Python = "python",
+        JavaScript = "javascript",
+        TypeScript = "typescript",
+        Java = "java",
+        C = "c",
+        Cpp = "cpp",
+        CSharp = "csharp",
+        Go = "go",
+        Rust = "rust",
+        Ruby = "ruby",
+        Php = "php",
+        Swift = "swift",
+        Kotlin = "kotlin",
+        Scala = "scala",
+        Shell = "shell",
+        Sql = "sql",
+    }
+}
+
+/// What the host knows about a text before anyone looks at it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Hints {
+    /// The tool that produced it.
+    pub tool_name: Option<String>,
+    /// The file it was read from.
+    pub path: Option<String>,
+    /// The command that printed it.
+    pub command: Option<String>,
+    /// A type that the caller insists on.
+    pub content_type: Option<ContentType>,
+    /// A language that the caller insists on.
+    pub language: Option<Language>,
+}
+
+/// A run of text of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// Byte range in the text; segments cover it without gaps and start at line starts.
+    pub range: Range<usize>,
+    /// Its type.
+    pub content_type: ContentType,
+    /// Its language, for code.
+    pub language: Option<Language>,
+}
+
+impl Segment {
+    /// All of a text.
+    pub fn whole(text: &str, content_type: ContentType, language: Option<Language>) -> Self {
+        Self { range: 0..text.len(), content_type, language }
+    }
+}
+
+/// What a text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detection {
+    /// The type of most of it.
+    pub content_type: ContentType,
+    /// The language, for code.
+    pub language: Option<Language>,
+    /// Its parts, in order; at least one unless the text is empty.
+    pub segments: Vec<Segment>,
+}

@@ -1,0 +1,99 @@
+//! Text -> its lines with their places, and small samples of long texts.
+//!
+//! A line's text comes without its line end (`\n` or `\r\n`), its range with it: ranges of consecutive lines touch.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// One line of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    /// Where it starts in the text.
+    pub(super) start: usize,
+    /// Where the next line starts.
+    pub(super) end: usize,
+    /// Its text without the line end.
+    pub(super) text: &'a str,
+}
+
+/// The lines of `text` from byte `start` (a line start) on.
+pub(super) fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Line<'_>> {
+    let mut at = start;
+    std::iter::from_fn(move || {
+        if at >= text.len() {
+            return None;
+        }
+        let start = at;
+        let newline = memchr::memchr(b'\n', &text.as_bytes()[start..]).map(|offset| start + offset);
+        at = newline.map_or(text.len(), |newline| newline + 1);
+        let bare = &text[start..newline.unwrap_or(text.len())];
+        Some(Line { start, end: at, text: bare.strip_suffix('\r').unwrap_or(bare) })
+    })
+}
+
+/// All lines of a text.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    lines_from(text, 0)
+}
+
+const HEAD: usize = 24 * 1024;
+const PART: usize = 8 * 1024;
+
+/// What to look at when the kind of a text is to be judged: all of a short one, else its head, some of the middle and the
+/// tail, 40 KB in all. The parts start at line starts where there are any near.
+pub(super) fn sample(text: &str) -> Cow<'_, str> {
+    if text.len() <= HEAD + 2 * PART {
+        return Cow::Borrowed(text);
+    }
+    let middle = text.len() / 2;
+    let tail = text.len() - PART;
+    let parts = [0..HEAD, middle..middle + PART, tail..text.len()].map(|range| part(text, range));
+    Cow::Owned(parts.join(if parts[0].ends_with('\n') { "" } else { "\n" }))
+}
+
+fn part(text: &str, range: Range<usize>) -> &str {
+    let end = text.floor_char_boundary(range.end);
+    let mut start = text.floor_char_boundary(range.start);
+    if start > 0
+        && let Some(newline) = memchr::memchr(b'\n', &text.as_bytes()[start..end])
+    {
+        start += newline + 1;
+    }
+    // A cut last line would look like something else: it goes, unless it is all there is.
+    let cut = if end < text.len() { memchr::memrchr(b'\n', &text.as_bytes()[start..end]) } else { None };
+    &text[start..cut.map_or(end, |newline| start + newline + 1)]
+}
+
+/// The first `max` bytes of a line, or a little less where that would break a character: looking at more of it would not be linear.
+pub fn head(line: &str, max: usize) -> &str {
+    &line[..line.floor_char_boundary(max)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_touch_and_lose_only_their_line_ends() {
+        let text = "a\r\n\n\u{e9}b\nlast";
+        let found: Vec<_> = lines(text).collect();
+        assert_eq!(found.iter().map(|line| line.text).collect::<Vec<_>>(), ["a", "", "\u{e9}b", "last"]);
+        assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
+        assert_eq!((found[0].start, found[3].end), (0, text.len()));
+    }
+
+    #[test]
+    fn a_sample_of_a_long_text_is_small_and_whole_lines() {
+        let text = "some line with words\n".repeat(20_000);
+        let found = sample(&text);
+        assert!(found.len() <= HEAD + 2 * PART && found.len() > HEAD + PART);
+        assert!(found.lines().all(|line| line == "some line with words"));
+    }
+
+    #[test]
+    fn a_single_long_line_is_sampled_at_character_boundaries() {
+        let text = "\u{4e00}".repeat(100_000);
+        assert!(sample(&text).chars().all(|c| c == '\u{4e00}' || c == '\n'));
+        assert_eq!(head("a\u{4e00}", 2), "a");
+    }
+}

@@ -1,0 +1,383 @@
+//! The line numbers that `cat -n` and read tools print before the lines of a file.
+//!
+//! Numbers count up by one: the hits of a search in one file have the same form and do not. So a listing says as much where most of
+//! its lines leave their number out, for a quarter less ([`without_expected_numbers`]); its lines are the same, byte for byte.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::log::Stamp;
+use super::seen::{Question, Seen, filled};
+use concertina_base::reference::fold;
+
+/// What is said above a listing that leaves numbers out.
+pub const LEGEND: &str = "a line without a number has the next one";
+
+/// Lines whose number can be divided by it keep it.
+const TOLD: u64 = 10;
+
+/// Fewer lines cannot pay for the legend.
+const MIN_LINES: usize = 8;
+
+/// No tool fills numbers up to more bytes, and no text may make much of little.
+const MAX_PREFIX: usize = 24;
+
+/// A line with the number that `cat -n` or a read tool put before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberedLine<'a> {
+    /// Its number.
+    pub number: u64,
+    /// The prefix, separator included; `prefix` + `text` is the line.
+    pub prefix: &'a str,
+    /// What stands behind it.
+    pub text: &'a str,
+}
+
+impl<'a> NumberedLine<'a> {
+    /// Reads `     1→text`, `     1<tab>text`, `12| text`, `12 │ text` or `12:text` (at most nine digits, blanks before them).
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let digits_at = line.bytes().take_while(|&byte| byte == b' ').count();
+        let digits = line[digits_at..].bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 || digits > 9 {
+            return None;
+        }
+        let rest = &line[digits_at + digits..];
+        let bare = rest.trim_start_matches(' ');
+        let blanks = rest.len() - bare.len();
+        let separator = match bare.chars().next()? {
+            '→' | '\t' | ':' if blanks == 0 => bare.chars().next()?.len_utf8(),
+            bar @ ('|' | '│') if blanks <= 1 => bar.len_utf8() + usize::from(bare[bar.len_utf8()..].starts_with(' ')),
+            _ => return None,
+        };
+        let prefix_end = digits_at + digits + blanks + separator;
+        let number = line[digits_at..digits_at + digits].parse().ok()?;
+        Some(Self { number, prefix: &line[..prefix_end], text: &line[prefix_end..] })
+    }
+}
+
+impl NumberedLine<'_> {
+    /// What stands before the next line, where numbers are filled up to one width.
+    fn next_prefix(&self) -> String {
+        let separator = self.prefix.trim_start_matches(' ').trim_start_matches(|one: char| one.is_ascii_digit());
+        let width = self.prefix.len() - separator.len();
+        format!("{:>width$}{separator}", self.number + 1)
+    }
+
+    /// Whether it numbers a line: the first cell of a table has no blanks before it.
+    fn is_listed(&self) -> bool {
+        self.prefix.len() <= MAX_PREFIX && (self.prefix.starts_with(' ') || !self.prefix.ends_with('\t'))
+    }
+
+    /// Whether it may as well be a row of a table, whose first column counts.
+    fn is_row(&self) -> bool {
+        let text = self.text.trim();
+        let is_padded = self.prefix.starts_with(' ');
+        match self.prefix.trim_end_matches(' ').chars().next_back() {
+            Some('\t') => !is_padded && text.contains('\t'),
+            Some(bar @ ('|' | '│')) => text.contains(bar),
+            Some(':') => is_padded && self.text.starts_with("  ") && text.contains("  "),
+            _ => false,
+        }
+    }
+}
+
+/// The lines of a text by the numbers that are printed before them, where the text is one listing: most of its lines have numbers, most of
+/// these count up by one, and none is below another that stands above it.
+///
+/// A line without a number goes with the one above, and what stands before the first number goes with that. Numbers below a rule are the
+/// first column of a table.
+pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
+    /// Two numbers may follow each other by chance.
+    const LEAST: usize = 3;
+    let mut listed: Vec<(usize, &str)> = Vec::new();
+    let (mut filled, mut steps, mut rows) = (0, 0, 0);
+    let mut is_below_rule = false;
+    // Where the lines of the last number begin, and the line that is looked at.
+    let (mut start, mut at) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        filled += usize::from(!line.trim().is_empty());
+        if let Some(found) = NumberedLine::parse(line) {
+            let number = usize::try_from(found.number).ok()?;
+            match listed.last_mut() {
+                // Hours count up, too.
+                None if is_below_rule || Stamp::leads(line) => return None,
+                None => {}
+                Some((last, _)) if number <= *last => return None,
+                Some((last, lines)) => {
+                    steps += usize::from(*last + 1 == number);
+                    *lines = &text[start..at];
+                    start = at;
+                }
+            }
+            listed.push((number, ""));
+            rows += usize::from(found.is_row());
+        }
+        is_below_rule = line.contains("---") && line.bytes().all(|byte| b"-+=|: \r\n".contains(&byte));
+        at += line.len();
+    }
+    listed.last_mut()?.1 = &text[start..];
+    let is_listing = listed.len() >= LEAST
+        && listed.len() * 10 >= filled * 6
+        && steps * 10 >= (listed.len() - 1) * 9
+        && rows * 2 <= listed.len();
+    is_listing.then_some(listed)
+}
+
+/// The listings of a text: runs of numbered lines with rising numbers, without their last line end.
+pub fn listings(text: &str) -> Vec<Range<usize>> {
+    let mut listings = Vec::new();
+    let (mut start, mut lines, mut last) = (0, 0, None);
+    let mut at = 0;
+    for line in text.split('\n').chain([""]) {
+        let number = NumberedLine::parse(line).filter(NumberedLine::is_listed).map(|line| line.number);
+        if number.is_none() || number < last {
+            if lines >= MIN_LINES {
+                listings.push(start..at - 1);
+            }
+            (start, lines) = (at, 0);
+        }
+        match number {
+            Some(_) => lines += 1,
+            None => start = at + line.len() + 1,
+        }
+        last = number;
+        at += line.len() + 1;
+    }
+    listings
+}
+
+/// A listing in which only those lines have a number that do not follow from the line above, and each tenth; `None` where a line has
+/// none.
+pub fn without_expected_numbers(listing: &str) -> Option<String> {
+    let mut bare = String::with_capacity(listing.len());
+    let mut expected = None;
+    for line in listing.split('\n') {
+        let found = NumberedLine::parse(line).filter(NumberedLine::is_listed)?;
+        let is_expected = expected.as_deref() == Some(found.prefix);
+        let is_told = found.number % TOLD == 0 || NumberedLine::parse(found.text).is_some();
+        bare.push_str(if is_expected && !is_told { found.text } else { line });
+        bare.push('\n');
+        expected = Some(found.next_prefix());
+    }
+    bare.pop();
+    Some(bare)
+}
+
+/// Undoes [`without_expected_numbers`]; `None` where the first line has no number.
+pub fn with_expected_numbers(bare: &str) -> Option<String> {
+    let mut listing = String::with_capacity(bare.len() * 2);
+    let mut expected: Option<String> = None;
+    for line in bare.split('\n') {
+        let start = listing.len();
+        if NumberedLine::parse(line).is_none() {
+            listing.push_str(expected.as_deref()?);
+        }
+        listing.push_str(line);
+        let found = NumberedLine::parse(&listing[start..]).filter(NumberedLine::is_listed)?;
+        expected = Some(found.next_prefix());
+        listing.push('\n');
+    }
+    listing.pop();
+    Some(listing)
+}
+
+/// A text with the numbers that folds of its listings left out.
+pub fn renumbered(text: &str) -> Cow<'_, str> {
+    let mut whole = String::new();
+    let mut copied = 0;
+    for at in memmem::find_iter(text.as_bytes(), fold::OPENING) {
+        if at < copied || !(at == 0 || text.as_bytes()[at - 1] == b'\n') {
+            continue;
+        }
+        let header = text[at..].split('\n').next().and_then(fold::parse_header);
+        if header.is_none_or(|(fold, _)| fold.legend != LEGEND) {
+            continue;
+        }
+        let listing = fold::parse(&text[at..]).and_then(|(fold, len)| Some((with_expected_numbers(&fold.body?)?, len)));
+        // Where one is cut off, so are all behind it.
+        let Some((listing, len)) = listing else { break };
+        whole.push_str(&text[copied..at]);
+        whole.push_str(&listing);
+        copied = at + len;
+    }
+    if copied == 0 { Cow::Borrowed(text) } else { Cow::Owned(whole + &text[copied..]) }
+}
+
+/// How many bytes of each line, as `\n` parts them, are its number, where all lines have the next one, from the first that has a number to
+/// the last, and few stand around them.
+pub(super) fn lengths(text: &str) -> Option<Vec<usize>> {
+    let mut lengths = Vec::new();
+    let (mut numbered, mut filled) = (0usize, 0usize);
+    let (mut last, mut has_ended) = (None, false);
+    for line in text.split('\n') {
+        filled += usize::from(!line.trim().is_empty());
+        let found = NumberedLine::parse(line);
+        lengths.push(found.map_or(0, |found| found.prefix.len()));
+        match found {
+            Some(found) if !has_ended && last.is_none_or(|last| found.number == last + 1) => {
+                numbered += 1;
+                last = Some(found.number);
+            }
+            Some(_) => return None,
+            None => has_ended = last.is_some(),
+        }
+    }
+    (numbered > 1 && numbered * 10 >= filled * 6).then_some(lengths)
+}
+
+/// Lines without their numbers, when most of them carry consecutive ones; else `None`.
+///
+/// A few lines before, between and after may go without (`[File: a.rs]`, `(5 more lines above)`): they are left out.
+pub(super) fn strip_numbers(lines: &[Seen]) -> Option<String> {
+    let total = filled(lines).count();
+    let numbered = lines.iter().filter(|line| line.is(Question::Numbered)).count();
+    if numbered == 0 || numbered * 10 < total * 6 {
+        return None;
+    }
+    let (mut steps, mut rows) = (0usize, 0usize);
+    let mut last: Option<u64> = None;
+    let mut bare = String::new();
+    for line in lines.iter().filter(|line| line.is(Question::Numbered)) {
+        let Some(found) = NumberedLine::parse(line.text) else { continue };
+        steps += usize::from(last.is_some_and(|last| last + 1 == found.number));
+        last = Some(found.number);
+        rows += usize::from(found.is_row());
+        bare.push_str(found.text);
+        bare.push('\n');
+    }
+    let is_single = numbered == 1 && lines.iter().any(|line| line.text.contains('→'));
+    let is_consecutive = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
+    // Numbers below a column `id` count up, too.
+    let is_table = rows * 2 > numbered;
+    ((is_single || is_consecutive) && !is_table).then_some(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::seen::Page;
+    use super::*;
+
+    fn stripped(text: &str) -> Option<String> {
+        strip_numbers(Page::of(text).view().lines)
+    }
+
+    #[test]
+    fn numbers_of_all_tools_are_read() {
+        for (line, number, text) in [
+            ("     1→fn main() {", 1, "fn main() {"),
+            ("    12\tlet x = 1;", 12, "let x = 1;"),
+            ("7| x", 7, "x"),
+            (" 8 │ y", 8, "y"),
+            ("1457:        self.MINUTES,", 1457, "        self.MINUTES,"),
+            ("     3→", 3, ""),
+        ] {
+            let found = NumberedLine::parse(line).expect(line);
+            assert_eq!((found.number, found.text), (number, text));
+            assert_eq!(format!("{}{}", found.prefix, found.text), line);
+        }
+        for line in ["", "fn main()", "1. a list", "12 monkeys", "→x", "9999999999→x"] {
+            assert_eq!(NumberedLine::parse(line), None, "{line}");
+        }
+    }
+
+    fn listing(lines: Range<u64>) -> String {
+        let line = |number| format!("{number:>6}→    let x{number} = {number};\n");
+        lines.map(line).collect::<String>().trim_end().to_owned()
+    }
+
+    #[test]
+    fn a_listing_comes_back_from_the_numbers_that_are_left() {
+        let gap = format!("{}\n{}", listing(95..103), listing(120..125));
+        let bars = "7| a\n8| b\n9| 12:30 was said\n10|\n11| c";
+        let odd = "     1→a\n     2→    9→nested\n 3→b\n0004:c\n5:d\r\n6:\n";
+        for text in [&listing(1..40), &listing(999_990..1_000_020), &gap, bars, odd.trim_end()] {
+            let bare = without_expected_numbers(text).expect("a listing");
+            assert!(bare.len() < text.len(), "{bare}");
+            assert_eq!(with_expected_numbers(&bare).as_deref(), Some(text));
+        }
+        assert_eq!(without_expected_numbers(&listing(1..13)).unwrap().matches('→').count(), 2);
+        for none in ["", "a", "     1→a\nb", "1\tAnn\n2\tBob"] {
+            assert_eq!(without_expected_numbers(none), None);
+        }
+        assert_eq!(with_expected_numbers(&format!("{}1→\n\n", " ".repeat(90))), None);
+    }
+
+    #[test]
+    fn listings_are_runs_of_rising_numbers() {
+        let first = listing(1..20);
+        let text = format!("a.rs\n{first}\n{}\n\nthe end\n{}", listing(3..30), listing(1..4));
+        let found: Vec<&str> = listings(&text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, [first.as_str(), &listing(3..30)]);
+        assert!(listings("").is_empty());
+        assert_eq!(listings(&first), std::slice::from_ref(&(0..first.len())));
+    }
+
+    #[test]
+    fn one_listing_is_known_by_its_numbers_and_loses_nothing() {
+        let body = listing(300..320);
+        let read = format!("[File: a.rs]\n(299 more lines above)\n{body}\n\n(80 more lines below)\n");
+        let gaps = format!("{}\n\n{}\n", listing(1..41), listing(300..341));
+        for (text, first, last) in [
+            (body.as_str(), 300, 319),
+            (read.as_str(), 300, 319),
+            (gaps.as_str(), 1, 340),
+            ("7\ta\n8\tb\n9\tc", 7, 9),
+            ("  7→2026-01-01T10:00:00Z a\n  8→2026-01-01T10:00:01Z b\n  9→2026-01-01T10:00:02Z c\n", 7, 9),
+        ] {
+            let lines = listed_lines(text).expect(text);
+            assert_eq!(lines.iter().map(|(_, line)| *line).collect::<String>(), text);
+            assert_eq!((lines[0].0, lines[lines.len() - 1].0), (first, last), "{text}");
+        }
+        let lines = listed_lines(&read).unwrap();
+        assert_eq!(lines[0].1, "[File: a.rs]\n(299 more lines above)\n   300→    let x300 = 300;\n");
+        assert_eq!(lines[19].1, "   319→    let x319 = 319;\n\n(80 more lines below)\n");
+        let two = format!("{body}\n{body}");
+        let buried = format!("{body}\n{}", "a line of something else\n".repeat(20));
+        let times: String = (9..21).map(|hour| format!("{hour:02}:00:00 up\n")).collect();
+        for none in [
+            "",
+            "a\n",
+            "     1→a\n     2→b\n",
+            &two,
+            &buried,
+            &times,
+            "12:a\n57:b\n90:c\n",
+            "1\tAnn\t3\n2\tBob\t4\n3\tCy\t5\n",
+            " 101 | a | 3\n 102 | b | 4\n 103 | c | 5\n",
+            " id  | name\n-----+------\n 101 | a\n 102 | b\n 103 | c\n(3 rows)\n",
+            " num   #bytes\n-------------\n   1:  900\n   2:  800\n   3:  700\n",
+            "   1:   900  90000  com.A\n   2:   800  80000  com.B\n   3:   700  70000  com.C\n",
+        ] {
+            assert_eq!(listed_lines(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn numbers_stand_before_lines_where_all_of_them_follow_each_other() {
+        assert_eq!(lengths("[File: a]\n 9→a\n10→\n11→c\n\n"), Some(vec![0, 5, 5, 5, 0, 0]));
+        for none in ["", "a\nb", "7→a", "1→a\n3→b\n4→c", "1→a\n2→b\nc\n3→d", "1→a\n2→b\nc\nd\ne"] {
+            assert_eq!(lengths(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn folded_listings_are_numbered_again() {
+        let fold = |text: &str| fold::Fold::new("x", LEGEND, without_expected_numbers(text)).to_string();
+        let (first, second) = (listing(1..20), listing(7..90));
+        let text = format!("{}\n[[FOLD:x 1]] other\ny\n{}\nend", fold(&first), fold(&second));
+        assert_eq!(renumbered(&text), format!("{first}\n[[FOLD:x 1]] other\ny\n{second}\nend"));
+        let cut = &fold(&second)[..200];
+        assert_eq!(renumbered(cut), cut);
+    }
+
+    #[test]
+    fn numbers_are_stripped_only_where_they_count_up() {
+        assert_eq!(stripped("     1→a\n     2→b\n").as_deref(), Some("a\nb\n"));
+        assert_eq!(stripped("[File: a]\n(3 more lines above)\n4:a\n5:b\n6:c\n7:d\n").as_deref(), Some("a\nb\nc\nd\n"));
+        assert_eq!(stripped("4:a\n90:b\n31:c\n"), None);
+        assert_eq!(stripped("id\tname\tage\n1\tAnn\t3\n2\tBob\t4\n"), None);
+        assert_eq!(stripped("plain\ntext\n"), None);
+    }
+}

@@ -1,0 +1,219 @@
+//! What builds, test runs and installers print, and stack traces: log lines without stamps.
+//!
+//! A stack trace is part of the log it stands in: its lines are log lines, whatever language they name.
+
+use std::sync::LazyLock;
+
+use super::lines::head;
+use super::words::Words;
+
+/// Whether the line belongs to a stack trace: a frame, or the words that open one.
+pub fn is_frame(line: &str) -> bool {
+    let bare = head(line.trim_start(), 300);
+    let indented = bare.len() < line.len();
+    match bare.as_bytes().first() {
+        Some(b'a') => indented && bare.starts_with("at ") && bare.contains(['(', ':', '.']),
+        Some(b'F') => bare.starts_with("File \"") && bare.contains("\", line "),
+        Some(b'T') => bare.starts_with("Traceback (most recent call last)"),
+        Some(b'C') => bare.starts_with("Caused by: ") && bare.contains(['.', ':']),
+        Some(b'E') => bare.starts_with("Exception in thread "),
+        Some(b't') => bare.starts_with("thread '") && bare.contains("panicked at"),
+        Some(b'p') => bare.starts_with("panic: "),
+        Some(b'g') => bare.starts_with("goroutine ") && bare.ends_with("]:"),
+        Some(b'f') => indented && bare.starts_with("from ") && bare.contains(":in "),
+        Some(b'.') => indented && bare.starts_with("... ") && bare.ends_with(" more"),
+        Some(b'#') => {
+            let call = bare[1..].trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+            let is_native = || call.starts_with("0x") || call.contains(" (") && call.contains(") at ");
+            bare.len() > 3 && bare.as_bytes()[1].is_ascii_digit() && (bare.contains("): ") || is_native())
+        }
+        // What valgrind and sanitizers say of a process.
+        Some(b'=') => bare.strip_prefix("==").is_some_and(|rest| {
+            let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            name.len() < rest.len() && name.starts_with("==")
+        }),
+        Some(b'0'..=b'9') => {
+            let name = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+            indented && name.starts_with(": ") && name.contains("::")
+        }
+        Some(b'/') => indented && bare.contains(".go:") && bare.contains(" +0x"),
+        _ => false,
+    }
+}
+
+/// How lines of builds, test runs and installers begin, separated by bars.
+const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN|=== CONT|=== PAUSE|=== NAME|ok |not ok |# tests |RUN |\
+    npm |yarn |pnpm |added |audited |found 0 vuln|Compiling |Finished |Running |Checking |Doc-tests |Fresh |test result:|running |\
+    Downloading |Downloaded |Collecting |Installing |Installed |Requirement already |Successfully |Building |Built |Fetching |Unpacking |\
+    Setting up |Preparing |Selecting |Processing |Using cached |Obtaining file:|Getting requirements|checking |configure:|\
+    Attempting uninstall|Uninstalling |Found existing installation|Get:|Hit:|Ign:|Step |---> |warning:|warning[|error:|error[|error TS|\
+    Error:|Warning:|note:|help: |Exit code |exit status |exit code |BUILD |> Task |make:|make[|gcc |g++ |cc |clang |cargo |\
+    Tests:|Test Suites:|Test Files|Snapshots:|Time:|Duration|✓|✔|✗|✖|❯|×|PASSED|FAILED|collected |platform |rootdir:|plugins:|=====|_____|\
+    Checked |Fixed |Skipped |Skipping |Committed |Created |Started |Stopped |Removed |Deleted |Updated |Cloning into|remote: |\
+    Receiving objects|Resolving deltas|Linking |Generating |Bundling |transforming |rendering |vite v|webpack |asset |Debugger attached|\
+    Waiting for the debugger|Process exited|Command exited|[INFO]|[WARNING]|[ERROR]|E   |>   |Parsed |Staging |Staged |Copied |--- SKIP|# Subtest: |▶ |ℹ |➤ YN|✕|○|↓|✘|[gw|Hit:|Progress: resolved |Scanning dependencies |\
+    ninja: |cmake: |-- Detecting |-- Looking for |-- Check for |-- Performing Test |-- Configuring done|-- Generating done|\
+    Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! ";
+
+/// Words inside a line that builds and test runs print.
+#[rustfmt::skip]
+const WITHIN: &[&str] = &[
+    " ... ok", " ... FAILED", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
+    " error TS", "[build failed]", " ms)", " SKIPPED (", " XFAIL", ": Refreshing state... [",
+    ": Creation complete after ", ": Pull complete", ": Still creating... [", "%] Building ", "%] Built target ",
+];
+
+/// Whether the line looks like one of a build, a test run, an installer or a stack trace.
+///
+/// Weak evidence: a single such line proves nothing.
+pub fn is_output_line(line: &str) -> bool {
+    let bare = head(line.trim_start(), 400);
+    static STARTING: LazyLock<Words> = LazyLock::new(|| Words::of(STARTS.split('|')));
+    static INSIDE: LazyLock<Words> = LazyLock::new(|| Words::of(WITHIN.iter().copied()));
+    if bare.is_empty() {
+        return false;
+    }
+    is_frame(line)
+        || STARTING.start(bare)
+        || INSIDE.are_in(bare)
+        || is_script_banner(bare)
+        || is_bracketed_tag(bare)
+        || is_test_location(line, bare)
+        || is_code_frame(line)
+        || is_npm_debug(bare)
+        || is_tests_share(bare)
+        || is_image_step(bare)
+}
+
+/// `tests/a.py ....F...   [ 20%]`: what a test run printed up to there.
+fn is_tests_share(bare: &str) -> bool {
+    bare.strip_suffix("%]").and_then(|bare| bare.rsplit_once('[')).is_some_and(|(dots, share)| {
+        let dots = dots.trim_end().rsplit(' ').next().unwrap_or_default();
+        share.trim_start().bytes().all(|byte| byte.is_ascii_digit())
+            && !dots.is_empty()
+            && dots.bytes().all(|byte| matches!(byte, b'.' | b'F' | b'E' | b's' | b'x' | b'X'))
+    })
+}
+
+/// `#12 [2/8] RUN make`, `#12 sha256:… 1.2MB / 3MB`, `#12 0.345 text`, `#12 DONE 1.2s`.
+fn is_image_step(bare: &str) -> bool {
+    bare.strip_prefix('#').and_then(|bare| bare.split_once(' ')).is_some_and(|(number, rest)| {
+        let is_time = |word: &str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        is_number(number)
+            && (["[", "sha256:", "extracting ", "transferring ", "DONE ", "CACHED", "ERROR"]
+                .iter()
+                .any(|word| rest.starts_with(word))
+                || rest.split(' ').next().is_some_and(is_time))
+    })
+}
+
+/// `> package@1.2.3 build`, as npm prints before a script.
+fn is_script_banner(bare: &str) -> bool {
+    bare.strip_prefix("> ").and_then(|rest| rest.split(' ').next()).is_some_and(|word| {
+        word.rsplit_once('@').is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+    })
+}
+
+/// `[entire] ...`, `[12/45] ...`: a short word or a fraction in brackets, then a blank, but no assignment.
+fn is_bracketed_tag(bare: &str) -> bool {
+    bare.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
+        !rest.starts_with('=')
+            && tag.len() <= 24
+            && tag.bytes().all(|byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'%' | b'-' | b'_' | b':' | b'.' | b' ')
+            })
+            && tag.len() > 1
+    })
+}
+
+/// `    state_test.go:131: message`: the indented place that a test framework prints.
+fn is_test_location(line: &str, bare: &str) -> bool {
+    bare.len() < line.len()
+        && memchr::memchr_iter(b':', bare.as_bytes()).find(|&at| bare[at..].starts_with(": ")).is_some_and(|at| {
+            bare[..at]
+                .rsplit_once(':')
+                .is_some_and(|(file, number)| file.contains('.') && !file.contains(' ') && is_number(number))
+        })
+}
+
+/// `  > 12 │ let x`: the line of source that a linter prints below its message.
+fn is_code_frame(line: &str) -> bool {
+    let bare = line.trim_start_matches([' ', '>']);
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = bare[digits..].trim_start_matches(' ');
+    line.len() > bare.len() && (digits > 0 || rest.len() == bare.len()) && rest.starts_with(['│', '┃'])
+}
+
+/// `12 silly fetch ...`, as in npm's debug logs.
+fn is_npm_debug(bare: &str) -> bool {
+    let mut words = bare.splitn(3, ' ');
+    words.next().is_some_and(is_number)
+        && matches!(words.next(), Some("verbose" | "silly" | "info" | "http" | "timing" | "warn" | "error" | "notice"))
+        && words.next().is_some()
+}
+
+/// Whether a word is nothing but digits.
+pub fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_several_languages_are_known() {
+        for line in [
+            "Traceback (most recent call last):",
+            "  File \"a.py\", line 3, in f",
+            "\tat org.example.A.b(A.java:12)",
+            "    at Object.<anonymous> (/a/b.js:1:2)",
+            "   3: core::panicking::panic",
+            "goroutine 1 [running]:",
+            "\t/src/main.go:12 +0x1d",
+            "#0 /var/www/a.php(12): f()",
+            "    #3 0x7efd4a2f1000 in shop::Cart::add(int) lib/Cart.cpp:12:3",
+            "#1  0x00005555 in main (argc=1) at main.c:9",
+            "#0  pay (order=0x0) at src/pay.c:41",
+            "==812== Invalid read of size 4",
+            "==812==ERROR: AddressSanitizer: heap-use-after-free",
+        ] {
+            assert!(is_frame(line), "{line}");
+        }
+        assert!(!is_frame("at last we met") && !is_frame("from here on"));
+    }
+
+    #[test]
+    fn lines_of_builds_and_tests_are_output() {
+        for line in [
+            "ok  \tentire.io/cli\t3.146s",
+            "> pi-monorepo@0.0.3 check",
+            "[entire] Condensed session",
+            "[12/45] Building x.o",
+            "    phase_test.go:131: Phase 3",
+            "  > 12 │ let x = 1;",
+            "17 silly fetch manifest a@^1.0.0",
+            "checking for gcc... yes",
+            "tests/test_a.py ....F...s [ 20%]",
+            "#12 [2/8] RUN make",
+            "#12 0.345 CC main.o",
+            "# Subtest: parses",
+            "aws_vpc.main: Refreshing state... [id=vpc-1]",
+        ] {
+            assert!(is_output_line(line), "{line}");
+        }
+        for line in [
+            "",
+            "let x = 1;",
+            "[x] = [1];",
+            "  [12] = 5,",
+            "> a quote",
+            "12 monkeys came",
+            "# 12 [x]",
+            "#12 is open",
+            "half [50%]",
+        ] {
+            assert!(!is_output_line(line), "{line}");
+        }
+    }
+}

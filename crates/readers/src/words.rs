@@ -1,0 +1,44 @@
+//! Many words looked for at once, in one walk over a text; and what words are made of.
+
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+
+/// A fixed set of words.
+#[derive(Debug)]
+pub(super) struct Words(AhoCorasick);
+
+impl Words {
+    /// Takes a constant list: none of the words may be empty.
+    pub(super) fn of(words: impl IntoIterator<Item = &'static str>) -> Self {
+        // Which of them is found does not matter; this kind of match has the faster search.
+        let kind = MatchKind::LeftmostFirst;
+        let automaton = AhoCorasick::builder().match_kind(kind).start_kind(StartKind::Both).build(words);
+        Self(automaton.expect("a short list of short words"))
+    }
+
+    /// Whether one of them is in the text.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+
+    /// Whether the text starts with one of them.
+    pub(super) fn start(&self, text: &str) -> bool {
+        self.0.find(Input::new(text).anchored(Anchored::Yes)).is_some()
+    }
+}
+
+/// Whether a byte is one of a word: a letter, a digit or an underscore.
+pub fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_at_the_start_and_inside() {
+        let words = Words::of(["ab", "abc", "x "]);
+        assert!(words.start("abd") && words.start("x y") && !words.start("cab") && !words.start(""));
+        assert!(words.are_in("cab") && !words.are_in("x"));
+    }
+}

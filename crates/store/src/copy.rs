@@ -1,0 +1,113 @@
+//! One store -> another, whatever their backends, and the proof that nothing changed on the way.
+//!
+//! While it runs nobody else writes to the source. The target is empty before, and after a copy that did not end. One that ended and reads
+//! otherwise is named and left as it is.
+
+use std::collections::BTreeMap;
+
+use super::Store;
+use super::payload::Payload;
+use super::tables::{Cell, ORIGINALS, Table};
+use concertina_base::error::{Error, Result};
+use concertina_base::reference::{ContentHash, RefId};
+
+/// What was copied.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Copied {
+    /// How many rows, by table.
+    pub rows: BTreeMap<&'static str, u64>,
+    /// Ids of originals that were damaged in the source already: they are as damaged in the target.
+    pub damaged: Vec<String>,
+}
+
+/// What went through: the number of rows of each table, and a hash of all of them.
+#[derive(Default)]
+struct Seen(BTreeMap<&'static str, (u64, blake3::Hasher)>);
+
+/// Copies everything into an empty store, reads it back from there, and compares. `progress` is told how many originals were copied.
+///
+/// # Errors
+/// [`Error::BadArgument`] where the target is not empty; [`Error::StoreDamaged`] where what is read back is not what was written.
+pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> Result<Copied> {
+    let mut seen = Seen::default();
+    let mut damaged = Vec::new();
+    to.import(&mut |put| {
+        // A backend may begin again.
+        (seen, damaged) = (Seen::default(), Vec::new());
+        from.export(&mut |table, row| {
+            seen.take(table, &row);
+            if table.name == ORIGINALS.name {
+                damaged.extend(damage(&row));
+                progress(seen.count(table));
+            }
+            put(table, row)
+        })
+    })?;
+    let mut found = Seen::default();
+    to.export(&mut |table, row| {
+        found.take(table, &row);
+        Ok(())
+    })?;
+    let (written, read) = (seen.sums(), found.sums());
+    if let Some(name) = written.keys().chain(read.keys()).find(|name| written.get(*name) != read.get(*name)) {
+        let reason = format!("what was copied into the table {name} reads otherwise; use the store that it came from");
+        return Err(Error::StoreDamaged { path: to.place(), reason });
+    }
+    Ok(Copied { rows: written.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
+}
+
+/// The error of a target that holds something, for backends.
+pub fn not_empty(table: &Table) -> Error {
+    Error::bad_argument("to", format!("a store with {}", table.name), "an empty store: none is written over")
+}
+
+impl Seen {
+    fn take(&mut self, table: &Table, row: &[Cell]) {
+        let (rows, hash) = self.0.entry(table.name).or_default();
+        *rows += 1;
+        for cell in row {
+            let (kind, bytes): (u8, &[u8]) = match cell {
+                Cell::Null => (0, &[]),
+                Cell::Integer(number) => (1, &number.to_le_bytes()),
+                Cell::Real(number) => (2, &number.to_bits().to_le_bytes()),
+                Cell::Text(text) => (3, text.as_bytes()),
+                Cell::Bytes(bytes) => (4, bytes),
+            };
+            hash.update(&[kind]);
+            hash.update(&(bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
+    }
+
+    fn count(&self, table: &Table) -> u64 {
+        self.0.get(table.name).map_or(0, |(rows, _)| *rows)
+    }
+
+    fn sums(&self) -> BTreeMap<&'static str, (u64, blake3::Hash)> {
+        self.0.iter().map(|(name, (rows, hash))| (*name, (*rows, hash.finalize()))).collect()
+    }
+}
+
+/// The id of an original whose bytes are not those that its hash names.
+fn damage(row: &[Cell]) -> Option<String> {
+    // In the order of the columns of [`ORIGINALS`].
+    let [
+        _id,
+        Cell::Bytes(hash),
+        Cell::Text(id),
+        _mime,
+        _label,
+        Cell::Integer(size),
+        Cell::Integer(is_zstd),
+        Cell::Bytes(payload),
+    ] = row
+    else {
+        return Some(format!("{row:?}").chars().take(80).collect());
+    };
+    let whole = || -> Option<()> {
+        let hash = ContentHash(hash.as_slice().try_into().ok()?);
+        let payload = Payload { is_zstd: *is_zstd == 1, bytes: payload.clone() };
+        payload.unpack(u64::try_from(*size).ok()?, hash, &RefId::parse(id).ok()?).ok().map(drop)
+    };
+    whole().is_none().then(|| id.clone())
+}

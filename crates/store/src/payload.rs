@@ -1,0 +1,164 @@
+//! The bytes of an original -> the bytes that a backend keeps, and back.
+//!
+//! Reading trusts nothing: whatever the file says about size and packing, only bytes that hash to the asked-for hash come out. And it
+//! never depends on what the journal says of zstd: a process that was killed at any moment may have been inside it.
+
+use std::io::Read as _;
+
+use ruzstd::decoding::StreamingDecoder;
+use zstd::bulk::Compressor;
+
+use concertina_base::error::{Error, Result};
+use concertina_base::foreign::calling;
+use concertina_base::parallel;
+use concertina_base::reference::{ContentHash, Original, RefId};
+
+/// Compression level: the best ratio per millisecond on tool outputs.
+const ZSTD_LEVEL: i32 = 3;
+
+/// The bytes of an original as they lie on disk.
+#[derive(Debug)]
+pub struct Payload {
+    /// Whether they are compressed.
+    pub is_zstd: bool,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// An original of a batch, packed before anything is locked for it.
+pub struct Packed<'a> {
+    /// Its id.
+    pub id: &'a RefId,
+    /// The original.
+    pub original: &'a Original,
+    /// `None` when it was already stored at the time of packing.
+    pub payload: Option<Payload>,
+}
+
+/// Checks originals and packs those that are not stored, on all cores.
+///
+/// # Errors
+/// [`Error::BadArgument`] for one that is not what its hash and its id say.
+pub fn pack_new<'a>(originals: &'a [(RefId, Original)], is_stored: &[bool]) -> Result<Vec<Packed<'a>>> {
+    let originals: Vec<_> = originals.iter().zip(is_stored).collect();
+    let packed = parallel::map(&originals, |packer: &mut Packer, ((id, original), is_stored)| {
+        check(id, original)?;
+        Ok(Packed { id, original, payload: (!**is_stored).then(|| packer.pack(&original.bytes)) })
+    });
+    packed.into_iter().collect()
+}
+
+/// Packs originals, one after the other with one set of zstd's tables: making them takes longer than packing a short text.
+#[derive(Default)]
+pub struct Packer(Option<Compressor<'static>>);
+
+impl Packer {
+    /// Packs bytes; what does not shrink stays as it is.
+    pub fn pack(&mut self, bytes: &[u8]) -> Payload {
+        match calling("zstd", bytes, || Ok(self.compress(bytes))) {
+            Some(Ok(packed)) if packed.len() < bytes.len() => Payload { is_zstd: true, bytes: packed },
+            _ => Payload { is_zstd: false, bytes: bytes.to_vec() },
+        }
+    }
+
+    fn compress(&mut self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+        let compressor = match &mut self.0 {
+            Some(compressor) => compressor,
+            none => none.insert(Compressor::new(ZSTD_LEVEL)?),
+        };
+        compressor.compress(bytes)
+    }
+}
+
+impl Payload {
+    /// Unpacks `size` bytes and checks them against their hash.
+    ///
+    /// # Errors
+    /// [`Error::OriginalDamaged`]; for bytes that do not even unpack it names the hash of the packed ones.
+    pub fn unpack(self, size: u64, hash: ContentHash, ref_id: &RefId) -> Result<Vec<u8>> {
+        let bytes = match self.is_zstd.then(|| decompress(&self.bytes, size)) {
+            Some(Some(bytes)) => bytes,
+            Some(None) | None => self.bytes,
+        };
+        let found = ContentHash::of(&bytes);
+        if found == hash {
+            return Ok(bytes);
+        }
+        Err(Error::OriginalDamaged { ref_id: ref_id.to_string(), found: found.to_hex() })
+    }
+}
+
+/// Whether an original is what its hash and its id say.
+///
+/// # Errors
+/// [`Error::BadArgument`] where it is not.
+fn check(id: &RefId, original: &Original) -> Result<()> {
+    let found = ContentHash::of(&original.bytes);
+    if found == original.hash && id.matches(found) {
+        return Ok(());
+    }
+    let expected = format!("the bytes that it names; these hash to {}", found.to_hex());
+    Err(Error::bad_argument(format!("original {id}"), original.hash.to_hex(), expected))
+}
+
+/// Decompresses a frame that says of itself that it holds `size` bytes; anything else would decide how much memory we take.
+fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
+    let size = usize::try_from(size).ok()?;
+    if zstd::bulk::Decompressor::upper_bound(frame) != Some(size) {
+        return None;
+    }
+    match calling("zstd", frame, || Ok(zstd::bulk::decompress(frame, size))) {
+        Some(decompressed) => decompressed.ok(),
+        None => decompress_in_rust(frame, size),
+    }
+}
+
+/// The same with a decoder that no frame crashes, at a third of the speed.
+fn decompress_in_rust(frame: &[u8], size: usize) -> Option<Vec<u8>> {
+    let size = size as u64;
+    let mut bytes = Vec::new();
+    StreamingDecoder::new_with_max_window_size(frame, size).ok()?.take(size).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(bytes: &[u8]) -> Payload {
+        let hash = ContentHash::of(bytes);
+        let packed = Packer::default().pack(bytes);
+        if packed.is_zstd {
+            assert_eq!(decompress_in_rust(&packed.bytes, bytes.len()).unwrap(), bytes);
+        }
+        let copy = Payload { is_zstd: packed.is_zstd, bytes: packed.bytes.clone() };
+        assert_eq!(copy.unpack(bytes.len() as u64, hash, &hash.to_ref_id(16)).unwrap(), bytes);
+        packed
+    }
+
+    #[test]
+    fn what_shrinks_is_compressed_and_the_rest_is_stored_as_it_is() {
+        assert!(round_trip(&b"line\n".repeat(1000)).is_zstd);
+        assert!(round_trip(&b"line of a large original\n".repeat(200_000)).is_zstd);
+        assert!(!round_trip(b"").is_zstd);
+        assert!(!round_trip(b"\0").is_zstd);
+    }
+
+    #[test]
+    fn bytes_that_do_not_hash_to_their_id_never_come_out() {
+        let text = b"line\n".repeat(1000);
+        let hash = ContentHash::of(&text);
+        let id = hash.to_ref_id(16);
+        let packed = Packer::default().pack(&text).bytes;
+        for (is_zstd, bytes, size) in [
+            (true, packed[..packed.len() - 1].to_vec(), 5000),
+            (true, packed.clone(), 4999),
+            (true, b"no frame".to_vec(), u64::MAX),
+            (false, packed, 5000),
+            (false, Vec::new(), 0),
+        ] {
+            let read = Payload { is_zstd, bytes }.unpack(size, hash, &id);
+            assert!(matches!(read, Err(Error::OriginalDamaged { .. })), "{size}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A batch -> rows, all or none.
+//!
+//! The ids in a batch were read before its text was composed; another process may have written since. So everything that
+//! makes a marker true is checked again inside the transaction.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::context::{grant, require_grant, show};
+use super::failure::{Failure, Outcome};
+use super::figures::{add_folded, insert_fetch};
+use super::read;
+use super::row::Count;
+use super::session::{self, ensure_session};
+use super::sweep::{evict, find_idle, used_bytes};
+use crate::payload::{Packed, Packer, Payload};
+use crate::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope, StoreOptions};
+use concertina_base::error::Error;
+use concertina_base::reference::{ContentHash, Media, Original, RefId};
+
+/// Which of a batch's originals are stored already.
+pub(super) fn find_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec<bool>> {
+    batch.originals.iter().map(|(_, original)| Ok(find_original(connection, original.hash)?.is_some())).collect()
+}
+
+/// Writes a batch; returns what is in force that its maker did not know of.
+pub(super) fn write(
+    transaction: &Transaction<'_>,
+    options: &StoreOptions,
+    scope: &Scope,
+    batch: &Batch,
+    packed: Vec<Packed<'_>>,
+    now: Millis,
+) -> Outcome<Vec<Projection>> {
+    let session = ensure_session(transaction, scope, now)?;
+    session::keep(transaction, session, options.holder())?;
+    make_room(transaction, options, &packed, now)?;
+    for Packed { id, original, payload } in packed {
+        let row = match find_original(transaction, original.hash)? {
+            Some((row, issued)) if id.as_str().starts_with(&issued) => row,
+            None if !read::is_ambiguous(transaction, id, original.hash)? => {
+                // Removed by another process since it was packed, if there is no payload.
+                let payload = payload.unwrap_or_else(|| Packer::default().pack(&original.bytes));
+                insert_original(transaction, id, original, &payload)?
+            }
+            _ => return Err(Error::bad_argument("id", id, "longer, because another original has it").into()),
+        };
+        grant(transaction, session, row, now)?;
+    }
+    let is_decided = decide(transaction, session, scope, batch, now)?;
+    for printed in &batch.printed {
+        let original = require_grant(transaction, session, scope, printed.original, now)?;
+        let is_answer = printed.printed == Printed::Copy;
+        transaction
+            .prepare_cached(
+                "INSERT INTO printed (session, text, is_answer, original, saved) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (session, text) DO NOTHING",
+            )?
+            .execute(params![session, printed.text.0, is_answer, original, Count(printed.saved)])?;
+    }
+    if is_decided {
+        log(transaction, session, &batch.receipts, batch.epoch.as_ref(), now)?;
+        for folded in &batch.folded {
+            add_folded(transaction, session, *folded, now)?;
+        }
+    }
+    for (ref_id, tokens) in &batch.fetched {
+        insert_fetch(transaction, session, (ref_id, *tokens), now)?;
+    }
+    if let Some(in_context) = &batch.in_context {
+        show(transaction, session, scope, in_context, batch.since, now)?;
+    }
+    if let Some(tools) = batch.tools {
+        transaction.prepare_cached("UPDATE sessions SET tools = ?2 WHERE id = ?1")?.execute((session, tools.0))?;
+    }
+    in_force(transaction, session, batch)
+}
+
+/// Withdraws and adds projections. Returns false when the batch had something to decide and all of it was decided before.
+fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Batch, now: Millis) -> Outcome<bool> {
+    let mut changed = 0;
+    for block in &batch.withdrawn {
+        changed += transaction
+            .prepare_cached("DELETE FROM projections WHERE session = ?1 AND block = ?2 AND place = ?3")?
+            .execute((session, block.hash.0, block.place))?;
+    }
+    for projection in &batch.projections {
+        let original = require_grant(transaction, session, scope, projection.original, now)?;
+        changed += transaction
+            .prepare_cached(
+                "INSERT INTO projections (session, block, place, replacement, original, reason)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (session, block, place) DO NOTHING",
+            )?
+            .execute(params![
+                session,
+                projection.block.hash.0,
+                projection.block.place,
+                projection.replacement,
+                original,
+                projection.reason
+            ])?;
+    }
+    Ok(changed > 0 || batch.withdrawn.is_empty() && batch.projections.is_empty())
+}
+
+/// What the maker of a batch did not know of, in the order in which it was written.
+fn in_force(connection: &Connection, session: i64, batch: &Batch) -> Outcome<Vec<Projection>> {
+    let mut rows = read::projections(connection, session, batch.since)?;
+    for projection in &batch.projections {
+        // Known to the ledger that the batch was made from, and decided again all the same.
+        let earlier = read::projection_of(connection, session, projection.block)?;
+        rows.extend(earlier.filter(|(row, _)| *row <= batch.since));
+    }
+    rows.sort_by_key(|(row, _)| *row);
+    rows.dedup_by_key(|(row, _)| *row);
+    Ok(rows.into_iter().map(|(_, projection)| projection).collect())
+}
+
+fn log(
+    transaction: &Transaction<'_>,
+    session: i64,
+    receipts: &[Receipt],
+    epoch: Option<&Epoch>,
+    now: Millis,
+) -> Outcome<()> {
+    for receipt in receipts {
+        transaction
+            .prepare_cached(
+                "INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                session,
+                now,
+                receipt.kind,
+                Count(receipt.tokens_before),
+                Count(receipt.tokens_after),
+                receipt.detail
+            ])?;
+    }
+    if let Some(epoch) = epoch {
+        transaction
+            .prepare_cached(
+                "INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                session,
+                now,
+                epoch.reason,
+                Count(epoch.tokens_freed),
+                Count(epoch.tokens_rebilled),
+                Count(epoch.blocks)
+            ])?;
+    }
+    Ok(())
+}
+
+/// Keeps the file below its limit: removes what no session shows, or refuses.
+fn make_room(transaction: &Transaction<'_>, options: &StoreOptions, packed: &[Packed<'_>], now: Millis) -> Outcome<()> {
+    let needed: u64 = packed.iter().filter_map(|new| new.payload.as_ref()).map(|new| new.bytes.len() as u64).sum();
+    let fits = |used: u64| needed == 0 || used.saturating_add(needed) <= options.max_bytes;
+    if fits(used_bytes(transaction)?) {
+        return Ok(());
+    }
+    // A little more than needed, so that not every commit at the limit has to look for what may go.
+    let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
+    let idle = find_idle(transaction, options, target, now, i64::MAX)?;
+    evict(transaction, options, target, now, &idle)?;
+    if fits(used_bytes(transaction)?) {
+        return Ok(());
+    }
+    Err(Failure::Full(format!("its limit is {} bytes and sessions still show what it holds", options.max_bytes)))
+}
+
+fn find_original(connection: &Connection, hash: ContentHash) -> Outcome<Option<(i64, String)>> {
+    Ok(connection
+        .prepare_cached("SELECT id, ref_id FROM originals WHERE hash = ?1")?
+        .query_row((hash.0,), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
+}
+
+fn insert_original(transaction: &Transaction<'_>, id: &RefId, original: &Original, payload: &Payload) -> Outcome<i64> {
+    let mime = match &original.media {
+        Media::Text => None,
+        Media::Image(mime) => Some(mime),
+    };
+    transaction
+        .prepare_cached(
+            "INSERT INTO originals (hash, ref_id, mime, label, size, is_zstd, payload)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            original.hash.0,
+            id.as_str(),
+            mime,
+            original.label,
+            Count(original.bytes.len() as u64),
+            payload.is_zstd,
+            payload.bytes
+        ])?;
+    Ok(transaction.last_insert_rowid())
+}

@@ -1,0 +1,134 @@
+//! What can go wrong below the store, and which [`Error`] each becomes.
+//!
+//! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers from
+//! people, so they stay apart; a system error that is none of these counts as "cannot use the store", never as damage.
+
+use std::path::Path;
+
+use rusqlite::{ErrorCode, ffi};
+
+use concertina_base::error::Error;
+
+/// The result of work on a connection, before the error knows its file.
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+/// Why work on a connection did not succeed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// SQLite's reason.
+    Sql(rusqlite::Error),
+    /// Not intact: what was found.
+    Damaged(String),
+    /// Another program's: what was found.
+    Foreign(String),
+    /// Of a version that this program does not know yet: what was found.
+    Newer(String),
+    /// Somebody else's turn did not end in time.
+    Locked,
+    /// The system's reason.
+    System(std::io::Error),
+    /// The file is not the one that was opened.
+    Replaced,
+    /// The size limit is reached and nothing may be removed.
+    Full(String),
+    /// An error that needs no file.
+    Other(Error),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Failure {
+    /// Whether another process or connection holds a lock.
+    pub(super) fn is_locked(&self) -> bool {
+        matches!(self, Self::Sql(error) if matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        ))
+    }
+
+    /// Why a file of ours cannot be used any more; `None` when it is not ours, or when something else is wrong.
+    pub(super) fn damage(&self) -> Option<String> {
+        match self {
+            Self::Damaged(reason) => Some(reason.clone()),
+            Self::Sql(error) if is_damage(error) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+
+    /// The error of the crate, for the store at `path` that waits `waited_ms` for locks.
+    pub(super) fn at(self, path: &Path, waited_ms: u64) -> Error {
+        let path = path.display().to_string();
+        let error = match self {
+            Self::Sql(error) => error,
+            Self::Damaged(reason) | Self::Foreign(reason) => return Error::StoreDamaged { path, reason },
+            Self::Newer(reason) => return Error::StoreNewer { path, reason },
+            Self::Full(reason) => return Error::StoreFull { path, reason },
+            Self::Locked => return Error::StoreLocked { path, waited_ms },
+            Self::System(error) => return Error::StoreUnavailable { path, reason: error.to_string() },
+            Self::Replaced => return Error::StoreReplaced { path },
+            Self::Other(error) => return error,
+        };
+        let reason = error.to_string();
+        match error.sqlite_error_code() {
+            _ if is_cut(&error) => Error::StoreDamaged { path, reason: format!("{reason}: the file ends too early") },
+            _ if is_damage(&error) => Error::StoreDamaged { path, reason },
+            Some(ErrorCode::DiskFull) => Error::StoreFull { path, reason },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::StoreLocked { path, waited_ms },
+            _ => Error::StoreUnavailable { path, reason },
+        }
+    }
+}
+
+fn is_cut(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHORT_READ)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    is_cut(error)
+        || matches!(
+            error.sqlite_error_code(),
+            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign tables.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) | None
+        )
+}
+
+/// The error for a directory or file that the system refuses.
+pub(super) fn unavailable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Other(Error::StoreUnavailable { path: path.display().to_string(), reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sqlite_code_has_its_error() {
+        for (code, expected) in [
+            (ffi::SQLITE_FULL, "CONCERTINA_STORE_FULL"),
+            (ffi::SQLITE_BUSY, "CONCERTINA_STORE_LOCKED"),
+            (ffi::SQLITE_BUSY_SNAPSHOT, "CONCERTINA_STORE_LOCKED"),
+            (ffi::SQLITE_LOCKED, "CONCERTINA_STORE_LOCKED"),
+            (ffi::SQLITE_READONLY, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_CANTOPEN, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_IOERR_FSYNC, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_TOOBIG, "CONCERTINA_STORE_UNAVAILABLE"),
+            (ffi::SQLITE_CORRUPT, "CONCERTINA_STORE_DAMAGED"),
+            (ffi::SQLITE_IOERR_SHORT_READ, "CONCERTINA_STORE_DAMAGED"),
+            (ffi::SQLITE_ERROR, "CONCERTINA_STORE_DAMAGED"),
+            (ffi::SQLITE_NOTADB, "CONCERTINA_STORE_DAMAGED"),
+        ] {
+            let failure = Failure::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+            assert_eq!(failure.at(Path::new("x"), 0).code(), expected, "{code}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a sub-agent's session is given of its parent's: all, or what is named.
+
+use rusqlite::Transaction;
+
+use super::context::grant;
+use super::failure::Outcome;
+use super::session::{ensure_session, keep};
+use crate::id::hash_range;
+use crate::{Millis, Scope, StoreOptions};
+use concertina_base::reference::RefId;
+
+/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the
+/// child already shows a text stays; what it could see already is granted anew, as its task may name it now.
+pub(super) fn inherit(
+    transaction: &Transaction<'_>,
+    options: &StoreOptions,
+    parent: &Scope,
+    child: &Scope,
+    named: Option<&[RefId]>,
+    now: Millis,
+) -> Outcome<()> {
+    if parent == child {
+        return Ok(());
+    }
+    let parent = ensure_session(transaction, parent, now)?;
+    let child = ensure_session(transaction, child, now)?;
+    keep(transaction, child, options.holder())?;
+    transaction.prepare_cached("UPDATE sessions SET parent = ?2 WHERE id = ?1")?.execute((child, parent))?;
+    for original in given(transaction, parent, named, options.expired_before(now))? {
+        grant(transaction, child, original, now)?;
+        // Few rows each; the order of a ledger's rows says nothing.
+        transaction
+            .prepare_cached(
+                "INSERT INTO projections (session, block, place, replacement, original, reason)
+                 SELECT ?2, block, place, replacement, original, reason FROM projections
+                 WHERE session = ?1 AND original = ?3 ORDER BY id
+                 ON CONFLICT (session, block, place) DO NOTHING",
+            )?
+            .execute((parent, child, original))?;
+        transaction
+            .prepare_cached(
+                "INSERT INTO printed (session, text, is_answer, original, saved)
+                 SELECT ?2, text, is_answer, original, saved FROM printed WHERE session = ?1 AND original = ?3
+                 ON CONFLICT (session, text) DO NOTHING",
+            )?
+            .execute((parent, child, original))?;
+    }
+    Ok(())
+}
+
+/// The originals to be given: those that the parent's session may see and, where ids are named, whose issued id is one of them.
+fn given(
+    transaction: &Transaction<'_>,
+    parent: i64,
+    named: Option<&[RefId]>,
+    expired_before: Millis,
+) -> Outcome<Vec<i64>> {
+    let Some(named) = named else {
+        return Ok(transaction
+            .prepare_cached("SELECT original FROM access WHERE session = ?1 AND referred_at >= ?2 ORDER BY original")?
+            .query_map((parent, expired_before), |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?);
+    };
+    let mut by_id = transaction.prepare_cached(
+        "SELECT id FROM originals WHERE hash BETWEEN ?3 AND ?4 AND substr(?5, 1, length(ref_id)) = ref_id
+           AND EXISTS (SELECT 1 FROM access WHERE session = ?1 AND original = originals.id AND referred_at >= ?2)",
+    )?;
+    let mut given = Vec::new();
+    for id in named {
+        let (first, last) = hash_range(id.as_str());
+        let found = by_id.query_map((parent, expired_before, first.0, last.0, id.as_str()), |row| row.get(0))?;
+        given.extend(found.collect::<rusqlite::Result<Vec<i64>>>()?);
+    }
+    Ok(given)
+}

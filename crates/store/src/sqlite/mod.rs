@@ -1,0 +1,364 @@
+//! The embedded store: one SQLite file, `concertina.sqlite`, for its owner only.
+//!
+//! Access is a row: a session is granted an original by putting or inheriting it, and all that the session's ledger says about
+//! that original falls with the grant.
+
+mod commit;
+mod context;
+mod directory;
+mod failure;
+mod figures;
+mod inherit;
+mod opened;
+mod read;
+mod row;
+mod rows;
+mod schema;
+mod session;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use self::directory::Directory;
+use self::failure::{Failure, Outcome};
+use self::opened::Opened;
+use self::turn::{REST, Turn};
+use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
+use super::memory::Memory;
+use super::payload::pack_new;
+use super::tables::Sink;
+use super::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
+use concertina_base::error::{Error, Result};
+use concertina_base::foreign::Journal;
+use concertina_base::reference::{ContentHash, Original, RefId};
+
+/// The default [`Store`].
+///
+/// Any number may be open on one directory, in this process or in others, each with its own options.
+pub struct SqliteStore {
+    options: StoreOptions,
+    opened: Opened,
+    journal: Arc<Journal>,
+    in_memory: Memory<ContentHash>,
+    /// The generation that the originals in memory were read from.
+    remembered: AtomicU64,
+}
+
+impl SqliteStore {
+    /// Opens the store in a directory, creating both where they are missing.
+    ///
+    /// # Errors
+    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs to another
+    /// user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is not a store, and
+    /// [`Error::StoreNewer`] when it comes from a newer version (it is left as it is); [`Error::StoreLocked`] when another process
+    /// keeps it locked.
+    pub fn open(dir: &Path, options: StoreOptions) -> Result<Self> {
+        Ok(Self::open_with(dir, options, None)?.0)
+    }
+
+    /// [`SqliteStore::open`], but a damaged file gets another name, `concertina.sqlite.damaged-<today>`, and a new one takes its
+    /// place; a line says so and how to bring it back. Another program's file and one of a newer version stay, and are an error.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`]; [`Error::BadArgument`] for a `today` that is not letters, digits and hyphens.
+    pub fn open_or_set_aside(dir: &Path, options: StoreOptions, today: &str) -> Result<(Self, Option<String>)> {
+        Self::open_with(dir, options, Some(date(today)?))
+    }
+
+    fn open_with(dir: &Path, options: StoreOptions, set_aside: Option<&str>) -> Result<(Self, Option<String>)> {
+        let wait_ms = options.busy_timeout_ms;
+        let directory = Directory::new(dir);
+        let file = directory.file.clone();
+        let (opened, aside) =
+            Opened::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
+        let journal = Journal::open(dir);
+        let in_memory = Memory::new(options.max_entries);
+        Ok((Self { options, opened, journal, in_memory, remembered: AtomicU64::new(1) }, aside))
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.opened.directory().file
+    }
+
+    /// Closes the store; every later call is [`Error::Closed`]. Waits for calls that are under way. Closing twice is fine.
+    pub fn close(&self) {
+        self.opened.close();
+        self.in_memory.clear();
+    }
+
+    /// Works on a connection; also says which generation of the file it is to.
+    fn with<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
+        self.attempt(turn, work).map_err(|failure| self.named(failure))
+    }
+
+    fn attempt<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Outcome<T> {
+        self.opened.take(turn).and_then(|in_use| {
+            let generation = in_use.generation;
+            if self.remembered.swap(generation, Ordering::Relaxed) != generation {
+                self.in_memory.clear();
+            }
+            in_use.work(self.opened.directory(), |connection| work(connection, generation))
+        })
+    }
+
+    fn named(&self, failure: Failure) -> Error {
+        failure.at(self.path(), self.options.busy_timeout_ms)
+    }
+
+    /// Reads a consistent state.
+    fn read<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
+        self.with(Turn::Shared, |connection, generation| work(&connection.transaction()?, generation))
+    }
+
+    /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise.
+    fn write<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
+        self.with(Turn::Alone, |connection, generation| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&transaction, generation)?;
+            transaction.commit()?;
+            Ok(done)
+        })
+    }
+
+    /// Looks for what may go, and removes it step by step; leaves the file to others in between.
+    fn remove<T>(
+        &self,
+        look: impl Fn(&Transaction<'_>) -> Outcome<Vec<T>>,
+        step: impl Fn(&Transaction<'_>, &[T]) -> Outcome<sweep::Step>,
+    ) -> Result<u64> {
+        let mut removed = 0;
+        loop {
+            let found = self.read(|transaction, _| look(transaction))?;
+            for rows in found.chunks(sweep::STEP) {
+                let (more, has_more) = self.write(|transaction, _| step(transaction, rows))?;
+                removed += more;
+                if !has_more {
+                    return Ok(removed);
+                }
+                thread::sleep(REST);
+            }
+            if (found.len() as i64) < sweep::LOOK {
+                return Ok(removed);
+            }
+        }
+    }
+
+    /// Gives the space of what was removed back and says how much that was.
+    fn shrink_from(&self, bytes_before: u64, removed: Removed) -> Result<Removed> {
+        self.in_memory.clear();
+        let alone = |work: fn(&Connection) -> Outcome<u64>| self.with(Turn::Alone, |connection, _| work(connection));
+        let mut free = alone(sweep::free_pages)?;
+        while free > 0 {
+            thread::sleep(REST);
+            let rest = alone(sweep::vacuum)?;
+            if rest >= free {
+                break;
+            }
+            free = rest;
+        }
+        let bytes_after = alone(sweep::checkpoint)?;
+        Ok(Removed { bytes: bytes_before.saturating_sub(bytes_after), ..removed })
+    }
+}
+
+impl Store for SqliteStore {
+    fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>> {
+        self.read(|transaction, _| read::ref_ids(transaction, hashes))
+    }
+
+    fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>> {
+        if batch.is_idle(now, self.options.touch_interval_ms()) {
+            return Ok(Vec::new());
+        }
+        let is_other = |generation| batch.generation != 0 && batch.generation != generation;
+        let stored = self.read(|transaction, _| commit::find_stored(transaction, batch))?;
+        // Outside of any lock: large originals take a while.
+        let packed = pack_new(&batch.originals, &stored)?;
+        self.write(|transaction, generation| {
+            if is_other(generation) {
+                return Err(Failure::Replaced);
+            }
+            commit::write(transaction, &self.options, scope, batch, packed, now)
+        })
+    }
+
+    fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>> {
+        let expired_before = self.options.expired_before(now);
+        let found = self.read(|transaction, _| {
+            let Some(resolved) = read::resolve(transaction, id, agent_id, expired_before)? else { return Ok(None) };
+            if let Some(held) = self.in_memory.originals.get(&resolved.hash) {
+                return Ok(Some((resolved.id, held)));
+            }
+            let original = Arc::new(read::read_original(transaction, &resolved)?);
+            self.in_memory.originals.insert(resolved.hash, Arc::clone(&original));
+            Ok(Some((resolved.id, original)))
+        })?;
+        Ok(found.map(|(id, original)| (id, Original::clone(&original))))
+    }
+
+    fn ledger(&self, scope: &Scope) -> Result<Ledger> {
+        self.read(|transaction, generation| {
+            read::ledger(transaction, scope, self.options.holder(), &self.in_memory, generation)
+        })
+    }
+
+    fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
+        self.write(|transaction, _| session::write_turn(transaction, scope, turn, self.options.holder(), now))
+    }
+
+    fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent> {
+        self.read(|transaction, _| figures::recent(transaction, scope, since))
+    }
+
+    fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
+        let of_store = || (self.options.max_bytes, self.place());
+        self.read(|transaction, _| figures::figures(transaction, query, of_store()))
+    }
+
+    fn sessions(&self) -> Result<Vec<KnownSession>> {
+        self.read(|transaction, _| figures::sessions(transaction, &self.options.host))
+    }
+
+    fn warn(&self, text: &str, now: Millis) -> Result<()> {
+        self.write(|transaction, _| figures::insert_warning(transaction, text, now))
+    }
+
+    fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
+        self.read(|transaction, _| figures::warnings(transaction, since))
+    }
+
+    fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
+        self.write(|transaction, _| session::switch(transaction, scope, is_off, self.options.holder(), now))
+    }
+
+    fn is_off(&self, scope: &Scope) -> Result<bool> {
+        self.read(|transaction, _| session::is_off(transaction, scope))
+    }
+
+    fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()> {
+        self.write(|transaction, _| inherit::inherit(transaction, &self.options, parent, child, named, now))
+    }
+
+    fn end_session(&self, scope: &Scope, now: Millis) -> Result<()> {
+        self.write(|transaction, _| session::end(transaction, scope, self.options.holder(), now))
+    }
+
+    fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
+        let host = &self.options.host;
+        if self.read(|transaction, _| session::is_settled(transaction, host, alive, now))? {
+            return Ok(0);
+        }
+        self.write(|transaction, _| session::settle(transaction, host, alive, now))
+    }
+
+    fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
+        self.read(|transaction, _| read::stats(transaction, session))
+    }
+
+    fn sweep(&self, now: Millis) -> Result<Removed> {
+        let options = &self.options;
+        let target = options.max_bytes;
+        let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
+        let expired = self.remove(
+            |transaction| sweep::find_expired(transaction, options, now),
+            |transaction, grants| sweep::expire(transaction, options, now, grants),
+        )?;
+        let evicted = self.remove(
+            |transaction| sweep::find_idle(transaction, options, target, now, sweep::LOOK),
+            |transaction, originals| sweep::evict(transaction, options, target, now, originals),
+        )?;
+        let sessions = self.remove(
+            |transaction| sweep::find_silent(transaction, options, now),
+            |transaction, sessions| sweep::forget(transaction, options, now, sessions),
+        )?;
+        self.shrink_from(before, Removed { originals: expired + evicted, sessions, bytes: 0 })
+    }
+
+    fn purge(&self, scope: &Scope) -> Result<Removed> {
+        let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
+        let removed = self.with(Turn::Alone, |connection, _| {
+            // A purge promises that the bytes are gone, so free pages are wiped too; a sweep need not write that much.
+            connection.pragma_update(None, "secure_delete", "ON")?;
+            let purged = (|| {
+                let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let removed = sweep::purge(&transaction, scope)?;
+                transaction.commit()?;
+                Ok(removed)
+            })();
+            connection.pragma_update(None, "secure_delete", "FAST")?;
+            purged
+        })?;
+        self.shrink_from(before, removed)
+    }
+
+    fn purgeable(&self, scope: &Scope) -> Result<Removed> {
+        self.read(|transaction, _| sweep::purgeable(transaction, scope))
+    }
+
+    fn export(&self, take: &mut Sink<'_>) -> Result<()> {
+        // It writes nothing, and lets nobody else.
+        self.write(|transaction, _| rows::export(transaction, take))
+    }
+
+    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
+        self.write(|transaction, _| rows::import(transaction, &|failure| self.named(failure), fill))
+    }
+
+    fn check(&self, today: Option<&str>) -> Result<bool> {
+        let today = today.map(date).transpose()?;
+        let mut looked_at = None;
+        let found = self.attempt(Turn::Shared, |connection, generation| {
+            looked_at = Some(generation);
+            schema::check(connection)
+        });
+        let Err(failure) = found else { return Ok(false) };
+        match (today, looked_at, failure.damage()) {
+            (Some(today), Some(generation), Some(reason)) => {
+                self.opened.set_aside(today, &reason, generation).map_err(|failure| self.named(failure))
+            }
+            _ => Err(self.named(failure)),
+        }
+    }
+
+    fn place(&self) -> String {
+        self.path().display().to_string()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let mut notices = self.opened.notices();
+        notices.extend(self.journal.notices());
+        notices
+    }
+}
+
+/// A date that may stand in a file's name.
+fn date(today: &str) -> Result<&str> {
+    let is_date = !today.is_empty() && today.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let wrong = || Error::bad_argument("today", format!("{today:?}"), "a date such as 2026-01-31");
+    is_date.then_some(today).ok_or_else(wrong)
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore")
+            .field("path", &self.path())
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

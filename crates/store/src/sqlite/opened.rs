@@ -1,0 +1,285 @@
+//! The open file: two connections, and that they still are to the file which lies under its name.
+//!
+//! A file can be deleted, replaced or restored from a backup while it is open; the system keeps the old one for whoever has it
+//! open, and what is written there is lost. So every use looks first, and a write looks again before it counts as done. A file
+//! that is overwritten in place cannot be told from one that was written by another process; do not restore a backup that way.
+//!
+//! A newer program may migrate the file while it is open here. It is read on, so that what was sent stays as it is shown and can be fetched,
+//! and no longer written: what this program would write may be less than the newer one relies on.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use rusqlite::Connection;
+
+use super::directory::{Directory, Identity};
+use super::failure::{Failure, Outcome};
+use super::schema;
+use super::sweep::checkpoint;
+use super::turn::{Taken, Turn, TurnLock};
+
+/// How often a file may change its identity under one call.
+const ATTEMPTS: usize = 3;
+
+/// One connection, and what it is to.
+struct Side {
+    connection: Connection,
+    lock: TurnLock,
+    identity: Identity,
+    /// When the file had been written last at the last use.
+    written: Option<SystemTime>,
+}
+
+enum State {
+    Open(Box<Side>),
+    /// To be opened anew.
+    Lost,
+    Closed,
+}
+
+/// Both connections: reading never shares one with a commit.
+pub(super) struct Opened {
+    directory: Directory,
+    wait_ms: u64,
+    writer: Mutex<State>,
+    reader: Mutex<State>,
+    generation: AtomicU64,
+    notices: Mutex<Vec<String>>,
+}
+
+/// One connection while it is used.
+pub(super) struct InUse<'a> {
+    state: MutexGuard<'a, State>,
+    turn: Turn,
+    /// Which file it is to: another number after each time that the file was opened anew.
+    pub(super) generation: u64,
+    // Ends before the connection is free for another thread, which takes its own turn.
+    taken: Option<Taken>,
+}
+
+impl Opened {
+    /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that says so.
+    pub(super) fn open(directory: Directory, wait_ms: u64, set_aside: Option<&str>) -> Outcome<(Self, Option<String>)> {
+        let mut notices = Vec::new();
+        let mut aside = None;
+        let damaged = |failure: Failure| match (set_aside, failure.damage()) {
+            (Some(today), Some(reason)) => {
+                aside = Some(directory.set_aside(today, &reason)?);
+                Ok(())
+            }
+            _ => Err(failure),
+        };
+        let (writer, reader) = connect(&directory, wait_ms, None, &mut notices, damaged)?;
+        let opened = Self {
+            directory,
+            wait_ms,
+            writer: Mutex::new(writer),
+            reader: Mutex::new(reader),
+            generation: AtomicU64::new(1),
+            notices: Mutex::new(notices),
+        };
+        Ok((opened, aside))
+    }
+
+    pub(super) fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn notices(&self) -> Vec<String> {
+        std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The connection that takes such turns.
+    fn state(&self, turn: Turn) -> MutexGuard<'_, State> {
+        let side = match turn {
+            Turn::Shared => &self.reader,
+            Turn::Alone => &self.writer,
+        };
+        // A panic in earlier work only lost that work: its transaction was rolled back.
+        side.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a turn with its connection, to the file that lies under the name now.
+    pub(super) fn take(&self, turn: Turn) -> Outcome<InUse<'_>> {
+        for _ in 0..ATTEMPTS {
+            let mut state = self.state(turn);
+            match &mut *state {
+                State::Closed => return Err(Failure::Other(concertina_base::error::Error::Closed)),
+                State::Open(side) => {
+                    let taken = side.lock.take(turn, self.wait_ms)?;
+                    let (identity, written) = self.directory.look();
+                    if side.identity == identity {
+                        side.forget_pages(written)?;
+                        return Ok(InUse { state, turn, generation: self.generation(), taken: Some(taken) });
+                    }
+                }
+                State::Lost => {}
+            }
+            drop(state);
+            self.open_anew()?;
+        }
+        Err(Failure::Replaced)
+    }
+
+    /// Opens what lies under the name now. Both connections at once: two that are to different files would share locks.
+    fn open_anew(&self) -> Outcome<()> {
+        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
+        let before = match (&*writer, &*reader) {
+            (State::Closed, _) | (_, State::Closed) => return Ok(()),
+            (State::Open(side), _) | (_, State::Open(side)) => Some(side.identity),
+            (State::Lost, State::Lost) => None,
+        };
+        let found = self.directory.identity();
+        if before == Some(found) {
+            return Ok(());
+        }
+        if let State::Open(side) = &*writer
+            && side.identity.file != found.file
+        {
+            // The old file may only have another name now. What is in its log, and only there, goes into it while it is open.
+            let _alone = side.lock.take(Turn::Alone, self.wait_ms)?;
+            drop(checkpoint(&side.connection));
+        }
+        (*writer, *reader) = (State::Lost, State::Lost);
+        let file = self.directory.file.display();
+        let mut notices = vec![match found.file {
+            None => format!("the store at {file} was deleted while it was in use; a new one is in use"),
+            Some(_) => format!("the store at {file} was replaced while it was in use; what lies there now is in use"),
+        }];
+        (*writer, *reader) = connect(&self.directory, self.wait_ms, before.as_ref(), &mut notices, Err)?;
+        self.generation.fetch_add(1, Ordering::Relaxed);
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).append(&mut notices);
+        Ok(())
+    }
+
+    /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns whether it did:
+    /// not where something else lies under the name meanwhile.
+    pub(super) fn set_aside(&self, today: &str, reason: &str, generation: u64) -> Outcome<bool> {
+        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
+        let is_same = |side: &Side| side.identity == self.directory.identity() && self.generation() == generation;
+        if !matches!(&*writer, State::Open(side) if is_same(side)) {
+            return Ok(false);
+        }
+        (*writer, *reader) = (State::Lost, State::Lost);
+        let lock = TurnLock::open(&self.directory.lock)?;
+        let alone = lock.take(Turn::Alone, self.wait_ms)?;
+        let mut notices = vec![self.directory.set_aside(today, reason)?];
+        drop(alone);
+        let opened = connect(&self.directory, self.wait_ms, None, &mut notices, Err);
+        self.generation.fetch_add(1, Ordering::Relaxed);
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).append(&mut notices);
+        (*writer, *reader) = opened?;
+        Ok(true)
+    }
+
+    /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the file.
+    pub(super) fn close(&self) {
+        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
+        let taken = match &*writer {
+            State::Open(side) => side.lock.take(Turn::Alone, self.wait_ms).ok(),
+            State::Lost | State::Closed => None,
+        };
+        *reader = State::Closed;
+        if let (State::Open(side), Some(_)) = (&*writer, &taken)
+            && side.identity == self.directory.identity()
+        {
+            drop(checkpoint(&side.connection));
+        }
+        *writer = State::Closed;
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_poisoned(&self) -> bool {
+        self.writer.is_poisoned()
+    }
+}
+
+impl Side {
+    /// Works on the connection. Who has the turn alone has it before anybody migrates the file, or after.
+    fn run<T>(&mut self, turn: Turn, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Outcome<T> {
+        if turn == Turn::Alone {
+            schema::check_version(&self.connection)?;
+        }
+        work(&mut self.connection).map_err(|failure| {
+            // To look at what is locked would be to wait for it once more.
+            if failure.is_locked() {
+                return failure;
+            }
+            match schema::check_version(&self.connection) {
+                // It met what the newer program keeps in another way; nothing is damaged.
+                Err(newer @ Failure::Newer(_)) => newer,
+                _ => failure,
+            }
+        })
+    }
+
+    /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that another copy
+    /// of SQLite emptied, and found anew when it opened, has the head that it had when it was empty before.
+    fn forget_pages(&mut self, written: Option<SystemTime>) -> Outcome<()> {
+        if self.written != written {
+            self.connection.execute_batch("PRAGMA shrink_memory")?;
+            self.written = written;
+        }
+        Ok(())
+    }
+}
+
+impl InUse<'_> {
+    /// Works on the connection; ends the turn.
+    pub(super) fn work<T>(
+        mut self,
+        directory: &Directory,
+        work: impl FnOnce(&mut Connection) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let State::Open(side) = &mut *self.state else { return Err(Failure::Replaced) };
+        let done = side.run(self.turn, work);
+        if !side.connection.is_autocommit() {
+            // The rollback after a failure failed too, for example on a disk error; the next BEGIN would find it open.
+            drop(side.connection.execute_batch("ROLLBACK"));
+        }
+        let is_lost = self.turn == Turn::Alone && side.identity != directory.identity();
+        self.taken = None;
+        let done = done?;
+        if is_lost { Err(Failure::Replaced) } else { Ok(done) }
+    }
+}
+
+/// Connects to what lies under the name, which is created where it is missing. `damaged` decides on a failure whether to try
+/// once more.
+fn connect(
+    directory: &Directory,
+    wait_ms: u64,
+    before: Option<&Identity>,
+    notices: &mut Vec<String>,
+    mut damaged: impl FnMut(Failure) -> Outcome<()>,
+) -> Outcome<(State, State)> {
+    notices.extend(directory.prepare()?);
+    let locks = (TurnLock::open(&directory.lock)?, TurnLock::open(&directory.lock)?);
+    let _alone = locks.0.take(Turn::Alone, wait_ms)?;
+    if let Some(before) = before {
+        directory.remove_stale_log(before)?;
+    }
+    let both = || {
+        directory.create_file()?;
+        let found = directory.identity().file;
+        let one = || schema::connect(&directory.file, wait_ms);
+        let connected = one().and_then(|writer| Ok((writer, one()?)));
+        let is_same = found.is_some() && directory.identity().file == found;
+        if is_same { connected } else { Err(Failure::Replaced) }
+    };
+    let (writer, reader) = both().or_else(|failure| {
+        damaged(failure)?;
+        both()
+    })?;
+    // A log that was found may hold what a failed sync left readable until the power goes: what is written back is durable. Nobody is
+    // waited for.
+    writer.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))?;
+    let (identity, written) = directory.look();
+    let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));
+    Ok((side(writer, locks.0), side(reader, locks.1)))
+}
