@@ -10,8 +10,8 @@ import { root } from "../scripts/steps.mjs";
 import { freshDir } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
-const { platformName } = require("../dist/node/lib/native.js");
-const source = path.join(root, "dist", "node", "lib", "native.js");
+const { platformName } = require("../dist/node/lib/binding/native.js");
+const source = path.join(root, "dist", "node", "lib", "binding", "native.js");
 const binary = `concertina.${platformName()}.node`;
 const separate = `openclaw-concertina-${platformName()}`;
 
@@ -20,7 +20,7 @@ const bundled = () => `var module_ = { exports: {} };\n(function (exports, modul
 
 /** Puts a loader into a folder, under the names that bundles and copies have; returns its files. */
 function placed(folder) {
-  const files = [["native.js", readFileSync(source)], ["bundle.cjs", bundled()], ["dist/node/lib/native.js", readFileSync(source)], ["dist/node/lib/bundle.cjs", bundled()]];
+  const files = [["native.js", readFileSync(source)], ["bundle.cjs", bundled()], ["dist/node/lib/binding/native.js", readFileSync(source)], ["dist/node/lib/bundle.cjs", bundled()]];
   return files.map(([name, text]) => {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });
@@ -99,7 +99,7 @@ test("the package finds its own binary first, and then that of its platform's pa
   const installed = path.join(top, "node_modules", "openclaw-concertina");
   cpSync(path.join(root, "dist"), path.join(installed, "dist"), { recursive: true });
   cpSync(path.join(root, "package.json"), path.join(installed, "package.json"));
-  const file = path.join(installed, "dist", "node", "lib", "native.js");
+  const file = path.join(installed, "dist", "node", "lib", "binding", "native.js");
   plant(top);
   const [none] = openedBy([file], { cwd: top }).told;
   assert.equal(none.code, "CONCERTINA_NO_BINARY");
@@ -115,6 +115,6 @@ test("the package finds its own binary first, and then that of its platform's pa
 });
 
 test("an executable that may not be read is taken for one of glibc", { skip: process.platform !== "linux" }, () => {
-  const { usesMusl } = require("../dist/node/lib/native.js");
+  const { usesMusl } = require("../dist/node/lib/binding/native.js");
   assert.equal(usesMusl(path.join(freshDir(), "nowhere")), false);
 });

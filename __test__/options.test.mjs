@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { stages } from "openclaw-concertina";
 
 import plugin from "../dist/plugin/index.js";
-import { HOST_DEFAULTS } from "../dist/node/lib/host-defaults.js";
+import { HOST_DEFAULTS } from "../dist/node/lib/library/host-defaults.js";
 import { statusOf } from "../dist/plugin/status.js";
 import { PluginState } from "../dist/plugin/state.js";
 import { at, leaves, put } from "../test/options.mjs";

@@ -20,14 +20,14 @@ test("import and require give one copy of every name in their types, and of no o
 });
 
 test("a panic becomes an error with a code, on the event loop and on a worker", async () => {
-  const { native } = require("../dist/node/lib/native.js");
-  const { calling, awaiting } = require("../dist/node/lib/errors.js");
+  const { native } = require("../dist/node/lib/binding/native.js");
+  const { calling, awaiting } = require("../dist/node/lib/binding/errors.js");
   assert.throws(() => calling(() => native().__panic()), { code: "CONCERTINA_PANIC", message: "internal error: asked for by a test" });
   await assert.rejects(awaiting(() => native().__panicOnWorker()), { code: "CONCERTINA_PANIC" });
 });
 
 test("the platform's name says which C library Node itself runs on", { skip: process.platform !== "linux" }, () => {
-  const { platformName, usesMusl } = require("../dist/node/lib/native.js");
+  const { platformName, usesMusl } = require("../dist/node/lib/binding/native.js");
   const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
   assert.equal(platformName(), `linux-${process.arch}-${isGlibc ? "gnu" : "musl"}`);
   for (const [loader, is] of [["/lib/ld-musl-aarch64.so.1", true], ["/lib64/ld-linux-x86-64.so.2", false]]) {

@@ -13,7 +13,7 @@ import { root } from "../scripts/steps.mjs";
 import { startRegistry } from "../test/registry.mjs";
 import { withoutCompilers } from "../test/tools.mjs";
 
-const { platformName } = await import("../dist/node/lib/native.js");
+const { platformName } = await import("../dist/node/lib/binding/native.js");
 const own = packageOf(platformName());
 const demo = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
 

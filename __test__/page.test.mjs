@@ -13,7 +13,7 @@ import { sampleFigures, sampleHealth, samplePeriods } from "../test/host/sample-
 import { run } from "./cli.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
 
-const { originalPage, page, periodsOf, writeReport } = createRequire(import.meta.url)("../dist/node/lib/page.js");
+const { originalPage, page, periodsOf, writeReport } = createRequire(import.meta.url)("../dist/node/lib/terminal/page.js");
 
 const NOW = Date.parse("2026-11-23T14:20:00Z");
 const HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\u2028";

@@ -11,7 +11,7 @@ import { after, test } from "node:test";
 
 import { Concertina } from "openclaw-concertina";
 
-import { statusText } from "../dist/node/lib/status.js";
+import { statusText } from "../dist/node/lib/terminal/status.js";
 import { registerCli } from "../dist/plugin/cli.js";
 import { runSlashCommand } from "../dist/plugin/commands.js";
 import { Conditions } from "../dist/plugin/conditions.js";

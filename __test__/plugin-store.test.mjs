@@ -7,8 +7,8 @@ import { test } from "node:test";
 
 import { Concertina } from "openclaw-concertina";
 
-import { letGoWhenReplaced } from "../dist/plugin/hooks.js";
-import { noteOfMove } from "../dist/plugin/moved.js";
+import { letGoWhenReplaced } from "../dist/plugin/session-ends.js";
+import { noteOfMove } from "../dist/plugin/moved-store.js";
 import { putWhole, withOwner } from "../dist/plugin/own-files.js";
 import { freshDir, noise, toolRound } from "./conversation.mjs";
 import { registered } from "./registration.mjs";

@@ -9,8 +9,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Concertina } from "openclaw-concertina";
 
 import { registerCli } from "../dist/plugin/cli.js";
-import { complaintLine } from "../dist/plugin/complaints.js";
-import { endSession } from "../dist/plugin/hooks.js";
+import { complaintLine } from "../dist/plugin/repeated-warnings.js";
+import { endSession } from "../dist/plugin/session-ends.js";
 import { hostId } from "../dist/plugin/host-id.js";
 import { prunerWarning } from "../dist/plugin/host-pruner.js";
 import { runSlashCommand } from "../dist/plugin/commands.js";

@@ -61,7 +61,7 @@ test("usage counts as sent in each provider's spelling", async () => {
 });
 
 test("what is kept of a turn names calls as its results do, and keeps items whether they have no role or none that is a name", () => {
-  const { toRecord } = createRequire(import.meta.url)("../dist/node/lib/turn.js");
+  const { toRecord } = createRequire(import.meta.url)("../dist/node/lib/binding/finished-turn.js");
   const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "read", arguments: "{}" };
   const [{ content: [kept] }] = toRecord([{ role: "assistant", content: [call], usage: { input_tokens: 9 } }]);
   assert.equal(kept.id, "c1");

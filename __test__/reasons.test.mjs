@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { EPOCH_KINDS, epochReason, foldReason } from "../dist/node/lib/reasons.js";
+import { EPOCH_KINDS, epochReason, foldReason } from "../dist/node/lib/terminal/reasons.js";
 
 /** The codes that a source file gives out: what stands behind `=>` in `as_str` and `reason`, and constants. */
 function codesIn(file) {

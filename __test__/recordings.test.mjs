@@ -12,7 +12,7 @@ import { spread } from "../fixtures/record/times.mjs";
 import { turns } from "../fixtures/record/work/main.mjs";
 
 const require = createRequire(import.meta.url);
-const { readSession } = require("../dist/node/lib/session-file.js");
+const { readSession } = require("../dist/node/lib/formats/session-file.js");
 const at = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 const main = readSession(at("demo/taking-over.messages.json.gz"));

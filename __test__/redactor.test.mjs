@@ -9,7 +9,7 @@ import { Concertina, createContextEngine } from "openclaw-concertina";
 
 import { freshDir, idIn, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
-const { masked } = createRequire(import.meta.url)("../dist/node/lib/masking.js");
+const { masked } = createRequire(import.meta.url)("../dist/node/lib/binding/redaction.js");
 
 const SECRET = "lantern-under-the-harbour";
 const KEY = Array.from({ length: 12 }, (_, line) => `${line}+harbour/lantern`.repeat(3)).join("\n");

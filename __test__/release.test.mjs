@@ -30,7 +30,7 @@ test("a version takes what is unreleased, once", () => {
 
 test("a missing and a stray file of a package are named", () => {
   const files = expectedFiles();
-  assert.ok(files.includes("dist/plugin/index.js") && files.includes("dist/node/lib/native.d.ts"));
+  assert.ok(files.includes("dist/plugin/index.js") && files.includes("dist/node/lib/binding/native.d.ts"));
   assert.deepEqual(packFaults("p", [...files.slice(1), "dist/old.js"], files), [`p lacks ${files[0]}`, "p has the stray file dist/old.js"]);
 });
 

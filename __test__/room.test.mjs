@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { FETCH_CHARS } from "../dist/node/lib/index.js";
-import { noteBudget, roomIn } from "../dist/plugin/room.js";
+import { noteBudget, roomIn } from "../dist/plugin/answer-budget.js";
 
 test("an answer is as long as the host takes one for the budget of the session's latest turn", () => {
   const room = (budget) => {
@@ -25,7 +25,7 @@ test("an unknown session, and one that was forgotten for newer ones, get what ev
 
 test("copies of the module in one process know the same budgets, as the engine and the tool are in different ones", async () => {
   noteBudget("shared", 1_000_000);
-  const copy = await import("../dist/plugin/room.js?copy");
+  const copy = await import("../dist/plugin/answer-budget.js?copy");
   assert.notEqual(copy.roomIn, roomIn);
   assert.equal(copy.roomIn("shared"), 63_900);
 });

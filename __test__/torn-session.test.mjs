@@ -8,8 +8,8 @@ import { run } from "./cli.mjs";
 import { freshDir, noise, written } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
-const { readTranscript, recordedSessions } = require("../dist/node/lib/session-file.js");
-const { unfoldFile } = require("../dist/node/lib/unfold-file.js");
+const { readTranscript, recordedSessions } = require("../dist/node/lib/formats/session-file.js");
+const { unfoldFile } = require("../dist/node/lib/formats/unfold-file.js");
 
 const at = (second) => new Date(Date.UTC(2026, 0, 31) + second * 1000).toISOString();
 const item = (second, payload) => ({ timestamp: at(second), type: "response_item", payload });

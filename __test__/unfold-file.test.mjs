@@ -6,9 +6,9 @@ import { gzipSync } from "node:zlib";
 import { written } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
-const { unfoldFile } = require("../dist/node/lib/unfold-file.js");
-const { readSession } = require("../dist/node/lib/session-file.js");
-const { changeBetween, withChange } = require("../dist/node/lib/json-changes.js");
+const { unfoldFile } = require("../dist/node/lib/formats/unfold-file.js");
+const { readSession } = require("../dist/node/lib/formats/session-file.js");
+const { changeBetween, withChange } = require("../dist/node/lib/formats/json-changes.js");
 
 /** Unfolds every text `@` to a text with all that JSON must escape. */
 const ORIGINAL = 'line 1\n"é\\✓"\t\u0000';

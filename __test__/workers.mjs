@@ -102,7 +102,7 @@ async function round(data) {
 async function rounds(count) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-threads-"));
   try {
-    const declared = readFileSync(new URL("../node/lib/addon.ts", import.meta.url), "utf8").matchAll(/(\w+)\([^\n]*\): Promise</g);
+    const declared = readFileSync(new URL("../node/lib/binding/addon.ts", import.meta.url), "utf8").matchAll(/(\w+)\([^\n]*\): Promise</g);
     assert.deepEqual([...new Set([...declared].map(([, name]) => name))].filter((name) => !NAMES.includes(name)), [], "each export that resolves is called");
     let next = 0;
     const lane = async () => {

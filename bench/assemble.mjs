@@ -11,8 +11,8 @@ import { root } from "../scripts/steps.mjs";
 import { median } from "./median.mjs";
 
 const require = createRequire(import.meta.url);
-const { readSession } = require("../dist/node/lib/session-file.js");
-const { number, table } = require("../dist/node/lib/table.js");
+const { readSession } = require("../dist/node/lib/formats/session-file.js");
+const { number, table } = require("../dist/node/lib/terminal/table.js");
 
 async function timed(job) {
   const start = performance.now();

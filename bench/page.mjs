@@ -12,7 +12,7 @@ import { startBrowser } from "../test/host/browser.mjs";
 import { sampleHealth } from "../test/host/sample-figures.mjs";
 
 const { Concertina } = createRequire(import.meta.url)("../dist/node/lib/index.js");
-const { page, periodsOf } = createRequire(import.meta.url)("../dist/node/lib/page.js");
+const { page, periodsOf } = createRequire(import.meta.url)("../dist/node/lib/terminal/page.js");
 
 const [SESSIONS, REQUESTS, ORIGINALS, EPOCHS, FETCHES] = [1000, 50_000, 5000, 3000, 1500];
 const DAY_MS = 86_400_000;

@@ -15,9 +15,9 @@ import { median } from "./median.mjs";
 import { plotOverTime } from "./plot/plot.mjs";
 
 const require = createRequire(import.meta.url);
-const { HOST_DEFAULTS } = require("../dist/node/lib/host-defaults.js");
-const { readSession } = require("../dist/node/lib/session-file.js");
-const { number, table } = require("../dist/node/lib/table.js");
+const { HOST_DEFAULTS } = require("../dist/node/lib/library/host-defaults.js");
+const { readSession } = require("../dist/node/lib/formats/session-file.js");
+const { number, table } = require("../dist/node/lib/terminal/table.js");
 
 const { values } = parseArgs({ options: { turns: { type: "string" }, results: { type: "string" }, open: { type: "string" }, plot: { type: "string" } } });
 const [TURNS, RESULTS, OPEN] = [Number(values.turns ?? 5000), Number(values.results ?? 8), Number(values.open ?? 20)];

@@ -51,7 +51,7 @@ function measure(name) {
 if (process.argv[2]) {
   await once(process.argv[2]);
 } else {
-  const { table } = createRequire(import.meta.url)("../dist/node/lib/table.js");
+  const { table } = createRequire(import.meta.url)("../dist/node/lib/terminal/table.js");
   const native = path.join(root, "native");
   for (const file of readdirSync(native).filter((name) => name.endsWith(".node"))) {
     const bytes = readFileSync(path.join(native, file));

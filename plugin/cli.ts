@@ -7,19 +7,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { analyse, type SessionToAnalyse, showAnalysis } from "../node/lib/analysis.js";
-import { print as printWhole } from "../node/lib/cli/command.js";
-import { figuresText, removedText } from "../node/lib/figures-text.js";
-import { needAbsent } from "../node/lib/files.js";
-import { agentOf, type Concertina, type ContentBlock, migrate } from "../node/lib/index.js";
-import { damagedLine, migrationLine, migrationText } from "../node/lib/migration-text.js";
-import { sessionsNamed } from "../node/lib/named-sessions.js";
-import { charsOf, originalsOf } from "../node/lib/originals.js";
-import { periodsOf, writeReport } from "../node/lib/page.js";
-import { progressLine, withClock } from "../node/lib/progress.js";
-import { readTranscript } from "../node/lib/session-file.js";
-import { statusText } from "../node/lib/status.js";
-import { counted } from "../node/lib/table.js";
+import {
+  agentOf, analyse, charsOf, type Concertina, type ContentBlock, counted, damagedLine, figuresText, migrate,
+  migrationLine, migrationText, needAbsent, originalsOf, periodsOf, print as printWhole, progressLine,
+  readTranscript, removedText, sessionsNamed, type SessionToAnalyse, showAnalysis, statusText, withClock,
+  writeReport,
+} from "../node/lib/for-plugin.js";
 import type { PluginApi } from "./host.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
 import { foundSessions } from "./known-sessions.js";

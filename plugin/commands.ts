@@ -1,9 +1,8 @@
 /** The `/concertina` chat command. */
 
-import { agentOf, type Concertina, type Removed } from "../node/lib/index.js";
-import { figuresText, removedText } from "../node/lib/figures-text.js";
-import { statusText } from "../node/lib/status.js";
-import { counted } from "../node/lib/table.js";
+import {
+  agentOf, type Concertina, counted, figuresText, type Removed, removedText, statusText,
+} from "../node/lib/for-plugin.js";
 import type { CallContext } from "./host.js";
 import { whyKeptIn } from "./known-sessions.js";
 import type { PluginState } from "./state.js";

@@ -8,9 +8,9 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Condition } from "../node/lib/status.js";
+import type { Condition } from "../node/lib/for-plugin.js";
 import { ownDirectory, putWhole } from "./own-files.js";
-import { ofProcess } from "./remembered.js";
+import { ofProcess } from "./process-memory.js";
 
 const FILE = "concertina.conditions.json";
 /** A condition that goes on is written anew at most so often. */

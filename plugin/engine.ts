@@ -5,13 +5,13 @@
  * The host makes a new engine for every turn, so an engine remembers nothing. It must not throw: the host would stop using it.
  */
 
-import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/index.js";
+import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/for-plugin.js";
 import type { AssembleParams, Compact, ContextEngine, ContextProjection, HostConfig } from "./host.js";
 import { prunerWarning } from "./host-pruner.js";
 import { memorySection } from "./memory.js";
 import { pricesOf } from "./prices.js";
 import { hostRedactor } from "./redactor.js";
-import { noteBudget } from "./room.js";
+import { noteBudget } from "./answer-budget.js";
 import { isIncognito, type Scope } from "./sessions.js";
 import type { PluginState } from "./state.js";
 

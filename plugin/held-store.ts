@@ -5,7 +5,7 @@
  * wait, has it opened anew.
  */
 
-import type { Concertina } from "../node/lib/index.js";
+import type { Concertina } from "../node/lib/for-plugin.js";
 
 const REOPEN_AFTER_MS = 60_000;
 

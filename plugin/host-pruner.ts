@@ -5,7 +5,7 @@
  * operator's: nothing here changes it, the operator is told what to change.
  */
 
-import { FETCH_TOOL } from "../node/lib/index.js";
+import { FETCH_TOOL } from "../node/lib/for-plugin.js";
 import type { AssembleParams, ContextPruning, HostConfig } from "./host.js";
 
 const SETTING = "agents.defaults.contextPruning";

@@ -3,8 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 
-import { agentOf } from "../node/lib/index.js";
-import { eventsOf, reading, sessionsIn } from "../node/lib/transcript-database.js";
+import { agentOf, eventsOf, reading, sessionsIn } from "../node/lib/for-plugin.js";
 import type { Scope } from "./sessions.js";
 
 /** One transcript of the host. */

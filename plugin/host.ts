@@ -7,7 +7,9 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import type { AnyMessage, AssembleParameters, AssembleResult, ContextEngine as LibraryEngine, ContentBlock } from "../node/lib/index.js";
+import type {
+  AnyMessage, AssembleParameters, AssembleResult, ContentBlock, ContextEngine as LibraryEngine,
+} from "../node/lib/for-plugin.js";
 
 export type { ContentBlock };
 

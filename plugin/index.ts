@@ -2,11 +2,11 @@
  * The entry that OpenClaw loads. `register` runs many times, in several processes and modes: it only hands over functions.
  */
 
-import { FETCH_TOOL } from "../node/lib/index.js";
+import { FETCH_TOOL } from "../node/lib/for-plugin.js";
 import { registerCli } from "./cli.js";
 import { runSlashCommand } from "./commands.js";
 import { createEngine } from "./engine.js";
-import { endSession, letGoWhenReplaced } from "./hooks.js";
+import { endSession, letGoWhenReplaced } from "./session-ends.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
 import { registerPage } from "./page.js";

@@ -1,8 +1,8 @@
 /** Sessions as an operator names them, with what the store and the host know of each: both are asked once. */
 
-import { elsewhereOf, whyKept as whyKeptElsewhere } from "../node/lib/elsewhere.js";
-import { agentOf, type Concertina } from "../node/lib/index.js";
-import { type NamedSession, sessionsOfAgent } from "../node/lib/named-sessions.js";
+import {
+  agentOf, type Concertina, elsewhereOf, type NamedSession, sessionsOfAgent, whyKept as whyKeptElsewhere,
+} from "../node/lib/for-plugin.js";
 import type { PluginState } from "./state.js";
 
 /** A session that the store or the host knows. */

@@ -5,10 +5,10 @@
  * original. The host replaces a tool's answer by an error when this throws.
  */
 
-import { agentOf, FETCH_TOOL } from "../node/lib/index.js";
+import { agentOf, FETCH_TOOL } from "../node/lib/for-plugin.js";
 import type { ContentBlock, ToolResult, ToolResultContext, ToolResultEvent } from "./host.js";
 import { hostRedactor } from "./redactor.js";
-import { roomIn } from "./room.js";
+import { roomIn } from "./answer-budget.js";
 import type { PluginState } from "./state.js";
 
 /** Before any middleware the host cuts a text to this many characters, and does not say so. */

@@ -7,9 +7,9 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { agentOf, type ContentBlock } from "../node/lib/index.js";
-import { originalOf } from "../node/lib/originals.js";
-import { originalPage, page, periodsOf, type Document } from "../node/lib/page.js";
+import {
+  agentOf, type ContentBlock, type Document, originalOf, originalPage, page, periodsOf,
+} from "../node/lib/for-plugin.js";
 import type { PluginApi } from "./host.js";
 import type { PluginState } from "./state.js";
 import { statusOf } from "./status.js";

@@ -6,7 +6,7 @@
  * false ones.
  */
 
-import { agentOf, type Message, type Prices } from "../node/lib/index.js";
+import { agentOf, type Message, type Prices } from "../node/lib/for-plugin.js";
 import type { AssembleParams, HostConfig } from "./host.js";
 
 const SHORT_CACHE_MS = 5 * 60_000;

@@ -1,9 +1,6 @@
 /** `openclaw concertina purge`: says first what it would strand, and strands nothing of another gateway unless that is asked for. */
 
-import { isAgreed } from "../node/lib/cli/asking.js";
-import { haveIt } from "../node/lib/elsewhere.js";
-import type { Concertina, Removed } from "../node/lib/index.js";
-import { counted } from "../node/lib/table.js";
+import { type Concertina, counted, haveIt, isAgreed, type Removed } from "../node/lib/for-plugin.js";
 import { type FoundSession, foundSessions, whyKept } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 

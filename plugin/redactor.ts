@@ -3,7 +3,7 @@
  * `logging.redactPatterns`. It also takes `token = nextToken()` for a secret, which costs savings and nothing else.
  */
 
-import type { Redactor } from "../node/lib/index.js";
+import type { Redactor } from "../node/lib/for-plugin.js";
 
 /** What Node says of an import that the installed host does not offer. */
 const NOT_OFFERED = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);

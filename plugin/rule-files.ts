@@ -5,7 +5,7 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
-import type { RuleFile } from "../node/lib/index.js";
+import type { RuleFile } from "../node/lib/for-plugin.js";
 
 /** No rule file is larger, in bytes. */
 const FILE_BYTES = 262_144;

@@ -5,7 +5,9 @@
  * is never shortened. A failure costs the repetition, not the turn.
  */
 
-import { agentOf, compressRulesAsync, type CompressedRules, type Options, type RuleFile, type RulesOptions } from "../node/lib/index.js";
+import {
+  agentOf, type CompressedRules, compressRulesAsync, type Options, type RuleFile, type RulesOptions,
+} from "../node/lib/for-plugin.js";
 import type { PromptBuild, PromptContext } from "./host.js";
 import { readJson, readRuleFiles } from "./rule-files.js";
 import { isIncognito } from "./sessions.js";

@@ -5,7 +5,7 @@
  * and never content.
  */
 
-import { keep } from "./remembered.js";
+import { keep } from "./process-memory.js";
 
 /** Whose content it is. */
 export interface Scope {

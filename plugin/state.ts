@@ -8,22 +8,20 @@
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 
-import type { OptionsInForce } from "../node/lib/addon.js";
-import { HOST_DEFAULTS } from "../node/lib/host-defaults.js";
-import { optionsInForce } from "../node/lib/in-force.js";
-import { Concertina, describe, type Options, type StorePlace } from "../node/lib/index.js";
-import { native } from "../node/lib/native.js";
-import { STORE_FILE } from "../node/lib/store-file.js";
-import { complaintLine, isNews } from "./complaints.js";
+import {
+  Concertina, describe, HOST_DEFAULTS, native, type Options, type OptionsInForce, optionsInForce, STORE_FILE,
+  type StorePlace,
+} from "../node/lib/for-plugin.js";
+import { complaintLine, isNews } from "./repeated-warnings.js";
 import { Conditions } from "./conditions.js";
 import { HeldStore } from "./held-store.js";
 import type { HostConfig, PluginApi } from "./host.js";
 import { hostId } from "./host-id.js";
 import { forkSource, hostSessions, type HostSession } from "./host-sessions.js";
-import { noteOfMove } from "./moved.js";
+import { noteOfMove } from "./moved-store.js";
 import { ownDirectory, withOwner } from "./own-files.js";
-import { resolvedSecret } from "./secret.js";
-import { isLeaving, UNFOLD_FIRST, whyUnused } from "./slot.js";
+import { resolvedSecret } from "./host-secret.js";
+import { isLeaving, UNFOLD_FIRST, whyUnused } from "./engine-slot.js";
 import { type Scope, Sessions } from "./sessions.js";
 import { isOfStore, STORE, troubleOf } from "./store-trouble.js";
 

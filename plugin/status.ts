@@ -6,14 +6,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { agentOf, type Concertina, FETCH_TOOL, type Figures, type KnownSession, type SkippedCode } from "../node/lib/index.js";
-import { readTranscript } from "../node/lib/session-file.js";
-import type { Condition, Status } from "../node/lib/status.js";
-import { counted } from "../node/lib/table.js";
+import {
+  agentOf, type Concertina, type Condition, counted, FETCH_TOOL, type Figures, type KnownSession, readTranscript,
+  type SkippedCode, type Status,
+} from "../node/lib/for-plugin.js";
 import { matchesAny, prunerWarning } from "./host-pruner.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
-import { leftBehind } from "./left-behind.js";
-import { UNFOLD_FIRST } from "./slot.js";
+import { leftBehind } from "./damaged-stores.js";
+import { UNFOLD_FIRST } from "./engine-slot.js";
 import type { PluginState } from "./state.js";
 import { probe, STORE, troubleOf } from "./store-trouble.js";
 

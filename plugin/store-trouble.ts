@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { describe } from "../node/lib/index.js";
+import { describe } from "../node/lib/for-plugin.js";
 import { withOwner } from "./own-files.js";
 
 /** The key of the condition that the store cannot be used. */

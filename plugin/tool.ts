@@ -4,11 +4,9 @@
  * Listed directly to the model: behind the host's tool search its answers would arrive escaped inside an envelope.
  */
 
-import { isMisuse } from "../node/lib/errors.js";
-import { FETCH_DEFINITION } from "../node/lib/fetch-tool.js";
-import { agentOf, answerFetch, describe } from "../node/lib/index.js";
+import { agentOf, answerFetch, describe, FETCH_DEFINITION, isMisuse } from "../node/lib/for-plugin.js";
 import type { CallContext, ContentBlock, Tool } from "./host.js";
-import { roomIn } from "./room.js";
+import { roomIn } from "./answer-budget.js";
 import type { PluginState } from "./state.js";
 
 const FETCHING = "fetching an original";

@@ -8,9 +8,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { agentOf, type Concertina, type ContentBlock, type Message } from "../node/lib/index.js";
-import { changeBetween, withChange } from "../node/lib/json-changes.js";
-import { originalOf } from "../node/lib/originals.js";
+import {
+  agentOf, changeBetween, type Concertina, type ContentBlock, type Message, originalOf, withChange,
+} from "../node/lib/for-plugin.js";
 import { transcriptOf, type HostSession } from "./host-sessions.js";
 
 /** What was written, and what could not be had. */

@@ -30,7 +30,7 @@ function releaseFlags({ os = process.platform, libc } = {}) {
 
 /** Compiles the addon, for this machine or for a platform of the table, and puts it where the loader looks. */
 async function buildAddon({ checked, platform }) {
-  const name = platform?.name ?? require("../dist/node/lib/native.js").platformName();
+  const name = platform?.name ?? require("../dist/node/lib/binding/native.js").platformName();
   const profile = checked ? "checked" : "release";
   const title = `compile the addon (${profile}, ${name})`;
   const command = platform ? crossBuild(platform) : ["build"];

@@ -64,7 +64,7 @@ async function addonTypes() {
       type: ({ name, def }) => `type ${name} =\n${def.replace(/\n(?! *\|)/g, " ")}`,
     };
     const declared = rows.filter(({ kind }) => kind !== "impl").map((row) => `${row.js_doc}export ${form[row.kind](row)}\n`);
-    return `// Generated from node/src by \`npm run generate\`. Do not edit.\nimport type { RulesLevel } from "./api.js";\nimport type { Figures, KnownSession } from "./figures.js";\nimport type { Options } from "./options.js";\n\n${declared.join("\n")}`;
+    return `// Generated from node/src by \`npm run generate\`. Do not edit.\nimport type { RulesLevel } from "../library/api.js";\nimport type { Figures, KnownSession } from "../library/figures.js";\nimport type { Options } from "./options.js";\n\n${declared.join("\n")}`;
   } finally {
     rmSync(dir, { recursive: true });
   }
@@ -130,11 +130,11 @@ function replaceBetween(file, name, text) {
 
 main(import.meta, async () => {
   const { options, settings, squeezeOnly } = await described();
-  write("node/lib/options.ts", optionsType(options));
-  write("node/lib/addon.ts", await addonTypes());
+  write("node/lib/binding/options.ts", optionsType(options));
+  write("node/lib/binding/addon.ts", await addonTypes());
   await compileTypeScript();
   write("index.d.cts", declarations());
-  const { HOST_DEFAULTS } = require("../dist/node/lib/host-defaults.js");
+  const { HOST_DEFAULTS } = require("../dist/node/lib/library/host-defaults.js");
   const inPlugin = options
     .filter(({ name }) => !squeezeOnly.includes(name))
     .map((option) => ({ ...option, default: HOST_DEFAULTS[option.name] ?? option.default }));

@@ -16,13 +16,20 @@ const read = (file) => readFileSync(path.join(root, file), "utf8");
 
 const VERSION = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/;
 
+/** How many crates the workspace has. */
+function rustCrates() {
+  const [, members] = /^members = \[(.*)\]$/m.exec(read("Cargo.toml"));
+  const folders = members.split(", ").map((member) => member.slice(1, -1));
+  return 1 + folders.reduce((sum, folder) => sum + (folder.endsWith("/*") ? readdirSync(path.join(root, folder.slice(0, -2))).length : 1), 0);
+}
+
 /** Where the version stands. Each pattern has it as its only group. Platform packages take it from package.json when they are packed. */
 export const places = [
   { file: "package.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
   { file: "package-lock.json", pattern: /"name": "openclaw-concertina",\n\s+"version": "([^"]+)"/g, times: 2 },
   { file: "openclaw.plugin.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
   { file: "Cargo.toml", pattern: /^\[workspace\.package\]\nversion = "([^"]+)"/gm, times: 1 },
-  { file: "Cargo.lock", pattern: /^name = "concertina[\w-]*"\nversion = "([^"]+)"/gm, times: 5 },
+  { file: "Cargo.lock", pattern: /^name = "concertina[\w-]*"\nversion = "([^"]+)"/gm, times: rustCrates() },
 ];
 
 /** What is wrong with the versions in these texts, by file. */

@@ -14,8 +14,8 @@ import { hostPruning, serverClearing, softTrimmed, trimmable } from "./pruning.m
 import { isResult, withTexts } from "./transcript.mjs";
 
 const require = createRequire(import.meta.url);
-const { HOST_DEFAULTS } = require("../../dist/node/lib/host-defaults.js");
-const { FETCH_TOOL_JSON } = require("../../dist/node/lib/turn.js");
+const { HOST_DEFAULTS } = require("../../dist/node/lib/library/host-defaults.js");
+const { FETCH_TOOL_JSON } = require("../../dist/node/lib/binding/finished-turn.js");
 
 const plain = { overhead: 0, admit: (message) => message, assemble: (messages) => messages, send: (messages) => messages, close() {} };
 

@@ -6,7 +6,7 @@ import { KINDS } from "./kinds.mjs";
 import { POLICIES } from "./policies.mjs";
 
 const require = createRequire(import.meta.url);
-const { number, percent, table } = require("../../dist/node/lib/table.js");
+const { number, percent, table } = require("../../dist/node/lib/terminal/table.js");
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const ratio = (part, whole) => (whole === 0 ? 0 : part / whole);

@@ -1,4 +1,4 @@
-// Files and directories -> recorded sessions by name and family. What a session file may be is in `node/lib/session-file.ts`.
+// Files and directories -> recorded sessions by name and family. What a session file may be is in `node/lib/formats/session-file.ts`.
 //
 // Of a directory only its own files are read, not those in folders below: archives often keep the same sessions in a second form.
 import { readdirSync, statSync } from "node:fs";
@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 
 const require = createRequire(import.meta.url);
-const { readSession } = require("../../dist/node/lib/session-file.js");
+const { readSession } = require("../../dist/node/lib/formats/session-file.js");
 
 const SUFFIX = /(?:\.messages)?\.jsonl?(?:\.gz)?$/;
 

@@ -5,7 +5,7 @@ import { replayAll } from "./jobs.mjs";
 import { familiesOf, figures } from "./report.mjs";
 
 const require = createRequire(import.meta.url);
-const { percent, table } = require("../../dist/node/lib/table.js");
+const { percent, table } = require("../../dist/node/lib/terminal/table.js");
 
 const POLICY = "cache-aware";
 

@@ -6,7 +6,7 @@ import { analyze } from "./cli/analyze.js";
 import { type Command, print, type Values, UsageError } from "./cli/command.js";
 import { fetch, migrate, purge, stats, sweep, unfold } from "./cli/stores.js";
 import { compress, restore, squeeze } from "./cli/texts.js";
-import { version } from "./version.js";
+import { version } from "./terminal/version.js";
 
 const COMMANDS: Record<string, Command> = { analyze, compress, restore, squeeze, fetch, stats, unfold, sweep, purge, migrate };
 

@@ -6,7 +6,7 @@
 //! JavaScript error instead of the end of the process.
 //!
 //! The JavaScript face in `node/lib` wraps these functions; nobody else calls them. The records here are the public types:
-//! `npm run generate` writes `node/lib/addon.ts` from what is declared here, comments included.
+//! `npm run generate` writes `node/lib/binding/addon.ts` from what is declared here, comments included.
 
 #![expect(clippy::needless_pass_by_value, reason = "napi hands strings over by value")]
 

@@ -1,10 +1,10 @@
 /** What Concertina would do with recorded sessions. */
-import { analyse, showAnalysis } from "../analysis.js";
-import type { Prices } from "../api.js";
-import { needAbsent } from "../files.js";
-import type { Options } from "../options.js";
-import { progressLine } from "../progress.js";
-import { recordedSessions } from "../session-file.js";
+import { analyse, showAnalysis } from "../terminal/analysis.js";
+import type { Prices } from "../library/api.js";
+import { needAbsent } from "../formats/files.js";
+import type { Options } from "../binding/options.js";
+import { progressLine } from "../terminal/progress.js";
+import { recordedSessions } from "../formats/session-file.js";
 import { type Command, numberOf, objectOf, print, printJson, SWITCH, TEXT, textOf, UsageError, type Values } from "./command.js";
 
 const MINUTE_MS = 60_000;

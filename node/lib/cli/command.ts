@@ -3,11 +3,11 @@ import { existsSync, fstatSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { ParseArgsConfig } from "node:util";
 
-import type { StorePlace } from "../api.js";
-import { Concertina } from "../concertina.js";
-import { bytesOf, nameOf, textIn } from "../files.js";
-import type { Options } from "../options.js";
-import { STORE_FILE } from "../store-file.js";
+import type { StorePlace } from "../library/api.js";
+import { Concertina } from "../library/concertina.js";
+import { bytesOf, nameOf, textIn } from "../formats/files.js";
+import type { Options } from "../binding/options.js";
+import { STORE_FILE } from "../library/store-file.js";
 import { isAgreed } from "./asking.js";
 
 /** Values of options, as given. */

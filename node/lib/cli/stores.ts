@@ -1,17 +1,17 @@
 /** The commands on a store: what it holds, and what leaves it. */
-import type { Concertina } from "../concertina.js";
-import { elsewhereOf, haveIt, whyKept } from "../elsewhere.js";
-import { figuresText, removedText } from "../figures-text.js";
-import { nameOf, needAbsent, writeNew } from "../files.js";
-import { migrate as migrated } from "../migrate.js";
-import { damagedLine, migrationLine, migrationText } from "../migration-text.js";
-import { sessionsOfAgent } from "../named-sessions.js";
-import { charsOf, originalsOf } from "../originals.js";
-import { periodsOf, writeReport } from "../page.js";
-import { withClock } from "../progress.js";
-import { unreadableText } from "../session-rows.js";
-import { counted, number } from "../table.js";
-import { unfoldFile } from "../unfold-file.js";
+import type { Concertina } from "../library/concertina.js";
+import { elsewhereOf, haveIt, whyKept } from "../terminal/other-gateways.js";
+import { figuresText, removedText } from "../terminal/figures-text.js";
+import { nameOf, needAbsent, writeNew } from "../formats/files.js";
+import { migrate as migrated } from "../library/migrate.js";
+import { damagedLine, migrationLine, migrationText } from "../terminal/migration-text.js";
+import { sessionsOfAgent } from "../formats/named-sessions.js";
+import { charsOf, originalsOf } from "../library/originals.js";
+import { periodsOf, writeReport } from "../terminal/page.js";
+import { withClock } from "../terminal/progress.js";
+import { unreadableText } from "../formats/session-rows.js";
+import { counted, number } from "../terminal/table.js";
+import { unfoldFile } from "../formats/unfold-file.js";
 import { type Command, mayRemove, needStore, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
 
 /** The session that an id or a key names, the last seen where there are several; nothing where none is named. @throws as `sessionsOfAgent`. */

@@ -1,11 +1,11 @@
 /** The commands on texts and messages, without a store. */
-import type { CompressOptions, Message, Original } from "../api.js";
-import { bytesOf, jsonOf, nameOf, needAbsent, textIn, utf16Of, writeNew } from "../files.js";
-import { compress as compressText, restore as restoreText } from "../fusion.js";
-import { withClock } from "../progress.js";
-import { squeeze as squeezeMessages } from "../pure.js";
-import { number, percent } from "../table.js";
-import { utf16Transported } from "../transport.js";
+import type { CompressOptions, Message, Original } from "../library/api.js";
+import { bytesOf, jsonOf, nameOf, needAbsent, textIn, utf16Of, writeNew } from "../formats/files.js";
+import { compress as compressText, restore as restoreText } from "../library/fusion.js";
+import { withClock } from "../terminal/progress.js";
+import { squeeze as squeezeMessages } from "../library/pure.js";
+import { number, percent } from "../terminal/table.js";
+import { utf16Transported } from "../formats/text-encoding.js";
 import { type Command, objectOf, print, printJson, readText, SWITCH, TEXT, textOf, UsageError } from "./command.js";
 
 const PRESETS = ["lossless", "balanced", "max"] as const;

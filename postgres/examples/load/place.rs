@@ -36,7 +36,7 @@ pub(crate) fn options() -> StoreOptions {
     StoreOptions { max_bytes: 1 << 40, busy_timeout_ms: 10_000, ..StoreOptions::default() }
 }
 
-/// As the plugin sets an engine (`node/lib/host-defaults.ts`).
+/// As the plugin sets an engine (`node/lib/library/host-defaults.ts`).
 pub(crate) fn config() -> Config {
     let host = json!({ "schedule": "cache-aware", "sccsCompressThreshold": 10_000, "thrift": "normal" });
     let (config, wrong) = Config::default().overlay(host.as_object().expect("written as an object"));

@@ -1,0 +1,286 @@
+/**
+ * The one way in for arguments. A call names its fields and what each may be; {@link taken} reads every field once,
+ * checks it, and returns plain values that nobody else holds. Whatever a caller hands over, a mistake is a TypeError
+ * that names the field: objects without a prototype, proxies that throw or are revoked, arrays that say that they
+ * have four billion elements.
+ */
+import { types } from "node:util";
+
+import type { Session, StorePlace as AddonPlace } from "./addon.js";
+import type { Prices } from "../library/api.js";
+import { badArgument, misuse, reading } from "./errors.js";
+
+/** Reads an argument of one kind. @throws TypeError that names it */
+export type Kind<T> = (name: string, value: unknown) => T;
+
+/** The fields of an argument, by name. */
+export type Fields = Record<string, Kind<unknown>>;
+
+/** What reading the fields comes to. */
+export type Taken<F extends Fields> = { [Name in keyof F]: ReturnType<F[Name]> };
+
+/** The most elements of an array: one may say that it has four billion of them. */
+const MOST = 1_000_000;
+
+/** The largest whole number that crosses as one. */
+const MOST_COUNT = 2 ** 32 - 1;
+
+/** The farthest moment that JavaScript's own dates have, in milliseconds. */
+const MOST_MS = 8.64e15;
+
+/** Takes an argument that is an object with these fields and no others. */
+export function taken<F extends Fields>(name: string, given: unknown, fields: F): Taken<F> {
+  refuseOthers(name, object(name, given), fields);
+  return fieldsOf("", given, fields);
+}
+
+/** The same for an object that may have other fields, which nobody reads. */
+export function takenOf<F extends Fields>(name: string, given: unknown, fields: F, prefix = ""): Taken<F> {
+  return fieldsOf(prefix, object(name, given), fields);
+}
+
+function refuseOthers(name: string, given: object, fields: Fields): void {
+  const unknown = reading(name, () => Object.keys(given)).find((field) => !Object.hasOwn(fields, field));
+  if (unknown === undefined) return;
+  const of = name === "input" || name === "options" ? "" : ` of ${name}`;
+  throw misuse(`${unknown} is not an option${of}; it must be one of ${Object.keys(fields).join(", ")}`);
+}
+
+function fieldsOf<F extends Fields>(prefix: string, given: unknown, fields: F): Taken<F> {
+  const from = given as Record<string, unknown>;
+  const read = (field: string, kind: Kind<unknown>) => named(`${prefix}${field}`, () => from[field], kind);
+  return Object.fromEntries(Object.entries(fields).map(([field, kind]) => [field, read(field, kind)])) as Taken<F>;
+}
+
+function named<T>(name: string, read: () => unknown, kind: Kind<T>): T {
+  return reading(name, () => kind(name, read()));
+}
+
+/** What may be left out. */
+export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
+  return (name, value) => (value === undefined ? undefined : kind(name, value));
+}
+
+/** What may be left out, or be null. */
+export function nullable<T>(kind: Kind<T>): Kind<T | undefined> {
+  return (name, value) => (value === undefined || value === null ? undefined : kind(name, value));
+}
+
+/** Whatever it is: messages and arguments of tools cross in a way of their own. */
+export const anything: Kind<unknown> = (_, value) => value;
+
+/** A revoked proxy does not even tell this. */
+function isArray(name: string, value: unknown): value is unknown[] {
+  return reading(name, () => Array.isArray(value));
+}
+
+/** An object, which is not read here. */
+export const object = ((name: string, value: unknown) => {
+  if (value === null || typeof value !== "object" || isArray(name, value)) badArgument(name, value, "an object");
+  return value;
+}) satisfies Kind<object>;
+
+export const string = ((name: string, value: unknown) => {
+  if (typeof value !== "string") badArgument(name, value, "a string");
+  return value;
+}) satisfies Kind<string>;
+
+/**
+ * The name of a session, an agent or a place. Lone surrogates have no form outside JavaScript: two such names would
+ * be one.
+ */
+export const identity = ((name: string, value: unknown) => {
+  if (!string(name, value).isWellFormed()) badArgument(name, value, "a string without lone surrogates");
+  return value as string;
+}) satisfies Kind<string>;
+
+/** The name of a session that is written to. */
+export const sessionName: Kind<string> = (name, value) => identity(name, value) || badArgument(name, value, "a name");
+
+export const flag = ((name: string, value: unknown) => {
+  if (typeof value !== "boolean") badArgument(name, value, "true or false");
+  return value;
+}) satisfies Kind<boolean>;
+
+/** A function of the caller's. What it returns is checked by whoever calls it. */
+export function callable<F>(name: string, value: unknown): F {
+  if (typeof value !== "function") badArgument(name, value, "a function");
+  return value as F;
+}
+
+/** One of some words or numbers. */
+export function oneOf<const W extends string | number>(...words: W[]): Kind<W> {
+  return (name, value) => {
+    const expected = words.map((word) => JSON.stringify(word)).join(", ");
+    if (!words.includes(value as W)) badArgument(name, value, `one of ${expected}`);
+    return value as W;
+  };
+}
+
+/** A finite number in a range. */
+export function number(range: "above 0" | "of at least 0"): Kind<number> {
+  return (name, value) => {
+    const fits = typeof value === "number" && Number.isFinite(value) && (range === "above 0" ? value > 0 : value >= 0);
+    if (!fits) badArgument(name, value, `a number ${range}`);
+    return value;
+  };
+}
+
+/** A whole number. What is larger than any text is long means all of it. */
+export function count(least: 0 | 1 = 1, most?: number): Kind<number> {
+  return (name, value) => {
+    const range = `of at least ${least}${most === undefined ? "" : ` and at most ${most}`}`;
+    if (!Number.isInteger(value) || (value as number) < least) badArgument(name, value, `a whole number ${range}`);
+    return Math.min(value as number, MOST_COUNT);
+  };
+}
+
+/** A length in UTF-16 units. */
+export const units: Kind<number> = (name, value) => Math.min(Math.ceil(number("above 0")(name, value)), MOST_COUNT);
+
+/** A moment. */
+export const moment: Kind<number> = (name, value) => {
+  if (typeof value !== "number" || !(Math.abs(value) <= MOST_MS)) badArgument(name, value, "milliseconds since 1970");
+  return value;
+};
+
+/** When a call is: now, unless it says so. */
+export const now: Kind<number> = (name, value) => (value === undefined ? Date.now() : moment(name, value));
+
+/** An array, as it is now: the caller may go on with it while we work. */
+export function list<T>(kind: Kind<T>, what = "an array"): Kind<T[]> {
+  return (name, value) => elements(name, value, what).map((item, index) => kind(`${name}[${index}]`, item));
+}
+
+/** The messages of an array, each unread. */
+export function messagesOf<M>(name: string, value: unknown): M[] {
+  return elements(name, value, "an array") as M[];
+}
+
+function elements(name: string, value: unknown, what: string): unknown[] {
+  return reading(name, () => {
+    if (!Array.isArray(value)) badArgument(name, value, what);
+    const { length } = value;
+    if (!(length <= MOST)) throw misuse(`${name} has ${length} elements; it must be an array of at most ${MOST}`);
+    return Array.from({ length }, (_, index) => value[index] as unknown);
+  });
+}
+
+/** Names by any iterable. One that never ends is cut off. */
+export const names: Kind<string[]> = (name, value) => {
+  const isList = typeof value === "object" && value !== null && reading(name, () => Symbol.iterator in value);
+  if (!isList) badArgument(name, value, "a list of names");
+  if (isArray(name, value)) return list(string)(name, value);
+  return reading(name, () => {
+    const found: string[] = [];
+    for (const item of value as Iterable<unknown>) {
+      if (found.length === MOST) throw misuse(`${name} has more than ${MOST} elements`);
+      found.push(string(`${name}[${found.length}]`, item));
+    }
+    return found;
+  });
+};
+
+/** An object of strings. */
+export const strings: Kind<Record<string, string>> = (name, value) => {
+  const given = object(name, value) as Record<string, unknown>;
+  const keys = list(string)(name, reading(name, () => Object.keys(given)));
+  return Object.fromEntries(keys.map((key) => [key, named(`${name}[${JSON.stringify(key)}]`, () => given[key], string)]));
+};
+
+/** A budget of tokens. */
+export const budget: Kind<number> = (name, value) => Math.trunc(number("of at least 0")(name, value));
+
+/** What tokens cost. */
+export const prices: Kind<Prices> = (name, value) => {
+  const cost = number("of at least 0");
+  const fields = {
+    input: number("above 0"), cacheRead: cost, cacheWrite: cost, cacheTtlMs: cost, output: optional(cost),
+    usdPerMillion: nullable(flag),
+  };
+  return takenOf(name, value, fields, `${name}.`);
+};
+
+/** What masks secrets. */
+export const redactor: Kind<(text: string) => unknown> = callable;
+
+/** Whose a call is, as fields. */
+export const SESSION = { sessionId: sessionName, agentId: optional(identity) };
+
+/** Whose a call is, as fields of a call that may be about all sessions. */
+export const SESSION_IF_ANY = { sessionId: optional(identity), agentId: optional(identity) };
+
+/** Whose a call is. */
+export const session: Kind<Session> = (name, value) => takenOf(name, value, SESSION, `${name}.`);
+
+/** Where a store lives, as fields. */
+export const PLACE = {
+  dir: optional(identity), url: optional(identity), namespace: optional(identity), host: optional(identity),
+};
+
+/** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
+export function placeOf({ dir, url, namespace, host }: Taken<typeof PLACE>): AddonPlace {
+  if (url === undefined) {
+    if (dir === undefined || dir === "") badArgument("dir", dir, "a string that names a directory");
+    if (namespace !== undefined) badArgument("namespace", namespace, "absent where there is no url");
+    return { dir, host };
+  }
+  if (dir !== undefined) badArgument("dir", dir, "absent where a url is given");
+  return { url, namespace, host };
+}
+
+/**
+ * Options as they cross, some fields with another value `instead`. @throws TypeError for what JSON would leave out or
+ * cannot hold: no option is lost in silence.
+ */
+export function crossingOptions(given: unknown, instead: Record<string, unknown> = {}): string {
+  const options = object("options", given) as Record<string, unknown>;
+  const read = (name: string) => (Object.hasOwn(instead, name) ? instead[name] : options[name]);
+  return JSON.stringify(copyOf("options", options, [], read, ""));
+}
+
+/** The session that a call names; undefined where it names none. @throws TypeError for an agent without a session */
+export function sessionIfAny({ sessionId, agentId }: { sessionId?: string; agentId?: string }): Session | undefined {
+  if (sessionId === undefined && agentId !== undefined) {
+    badArgument("agentId", agentId, "absent where there is no sessionId");
+  }
+  return sessionId === undefined ? undefined : { sessionId, agentId };
+}
+
+/** An object as a copy that JSON can hold. */
+export const copied: Kind<object> = (name, value) => json(name, object(name, value), []) as object;
+
+/** How deep options are nested at most. */
+const DEEPEST = 64;
+
+/** A copy of a value that JSON can hold; `within` are the objects around it. */
+function json(name: string, value: unknown, within: object[]): unknown {
+  if (typeof value === "string") return identity(name, value);
+  if (value === null || value === undefined || typeof value === "boolean" || Number.isFinite(value)) return value;
+  if (typeof value !== "object") badArgument(name, value, "a value that JSON has");
+  if (within.includes(value)) throw misuse(`${name} cannot be read: it holds itself`);
+  if (within.length === DEEPEST) throw misuse(`${name} cannot be read: it is nested too deep`);
+  if (isArray(name, value)) return list((element, item) => json(element, item, [...within, value]) ?? null)(name, value);
+  return copyOf(name, value, within, (key) => (value as Record<string, unknown>)[key], `${name}.`);
+}
+
+function copyOf(name: string, value: object, within: object[], read: (key: string) => unknown, prefix: string): object {
+  const isExotic = types.isMap(value) || types.isSet(value) || types.isDate(value) || ArrayBuffer.isView(value);
+  if (isExotic) badArgument(name, value, "a plain object");
+  const keys = list(string)(name, reading(name, () => Object.keys(value)));
+  const part: Kind<unknown> = (inner, item) => json(inner, item, [...within, value]);
+  return Object.fromEntries(keys.map((key) => [identity(name, key), named(`${prefix}${key}`, () => read(key), part)]));
+}
+
+/**
+ * Calls a function of the caller's, which answers at once. Whoever makes it async is told so, and its failure ends
+ * nobody's process.
+ */
+export function asked<T>(name: string, kind: Kind<T>, body: () => unknown): T {
+  const answer = body();
+  if (answer !== null && typeof answer === "object") {
+    // Never throws, whatever `then` is.
+    new Promise((resolve) => void resolve(answer)).catch(() => undefined);
+  }
+  return kind(name, answer);
+}

@@ -1,0 +1,139 @@
+/**
+ * Rollouts of the Codex command line (`rollout-*.jsonl` below `~/.codex/sessions`) -> messages.
+ *
+ * A line is `{ timestamp, type, payload }`. What the model was sent and what it answered are the payloads of `response_item`; the
+ * reasoning, words and calls that stand together are one answer. Other lines repeat that for the screen, but for `turn_context`,
+ * which names the model.
+ */
+import type { Message } from "../library/api.js";
+
+/** A line. */
+export interface RolloutLine {
+  timestamp?: string;
+  type?: string;
+  payload?: Item & { model?: string };
+}
+
+interface Part {
+  type?: string;
+  text?: string;
+  image_url?: string;
+  stdout?: string;
+  stderr?: string;
+}
+
+interface Item {
+  type?: string;
+  role?: string;
+  content?: Part[] | string | null;
+  name?: string;
+  arguments?: string;
+  input?: string;
+  action?: unknown;
+  operation?: unknown;
+  call_id?: string;
+  id?: string;
+  output?: unknown;
+  summary?: Part[];
+}
+
+/** What only rollouts have. */
+export function isRolloutLine(row: unknown): boolean {
+  const { type, payload } = (row ?? {}) as RolloutLine;
+  return ["session_meta", "response_item", "turn_context", "event_msg", "compacted"].includes(type ?? "") && typeof payload === "object" && payload !== null;
+}
+
+/** Whether a value is an item of OpenAI's Responses API that is no message: those say by their type what they are. */
+export function isResponseItem(value: unknown): boolean {
+  const item = (value ?? {}) as Item;
+  return typeof item.role !== "string" && (item.type === "reasoning" || isCall(item) || isOutput(item));
+}
+
+/** Whether an item is a call that an output answers: what has no `call_id` the provider ran itself. */
+function isCall({ type, call_id }: Item): boolean {
+  return type === "function_call" || type === "custom_tool_call" || ((type?.endsWith("_call") ?? false) && typeof call_id === "string");
+}
+
+/** Whether an item answers a call, whichever kind either is of. */
+function isOutput({ type, call_id }: Item): boolean {
+  return (type?.endsWith("_output") ?? false) && typeof call_id === "string";
+}
+
+/** The messages of the items of a request to the Responses API. */
+export function messagesOfItems(items: (Item | null)[]): Message[] {
+  const known = items.filter((item): item is Item => item !== null && typeof item === "object");
+  return messagesOf(known.map((item) => ({ type: "response_item", payload: typeof item.role === "string" ? { ...item, type: "message" } : item })));
+}
+
+/** The messages of a rollout. */
+export function messagesOf(rows: RolloutLine[]): Message[] {
+  const messages: Message[] = [];
+  const tools = new Map<string, string>();
+  let model: string | undefined;
+  for (const { timestamp, type, payload } of rows) {
+    if (type === "turn_context") model = payload?.model ?? model;
+    if (type !== "response_item" || payload === undefined) continue;
+    const at = timestamp === undefined ? {} : { timestamp: Date.parse(timestamp) };
+    const parts = answerParts(payload, tools);
+    const last = messages.at(-1);
+    if (parts === undefined) {
+      const message = told(payload, tools);
+      if (message !== undefined) messages.push({ ...message, ...at });
+    } else if (last?.role === "assistant") (last.content as object[]).push(...parts);
+    else messages.push({ role: "assistant", content: parts, ...(model === undefined ? {} : { model }), ...at });
+  }
+  return messages;
+}
+
+/** The parts of the model's answer that an item is; undefined for what the model was told. */
+function answerParts(item: Item, tools: Map<string, string>): object[] | undefined {
+  const call = (name: string, args: unknown) => {
+    const id = item.call_id ?? item.id ?? "";
+    tools.set(id, name);
+    return [{ type: "toolCall", id, name, arguments: args }];
+  };
+  switch (item.type) {
+    case "message":
+      return item.role === "assistant" ? partsOf(item.content) : undefined;
+    case "reasoning":
+      return [{ type: "thinking", thinking: (item.summary ?? []).map(({ text = "" }) => text).join("\n") }];
+    case "function_call":
+      return call(item.name ?? "", argumentsOf(item.arguments ?? "{}"));
+    case "custom_tool_call":
+      return call(item.name ?? "", { input: item.input ?? "" });
+    default:
+      return isCall(item) ? call(item.name ?? String(item.type).replace(/_call$/, ""), item.action ?? item.operation ?? {}) : undefined;
+  }
+}
+
+function told(item: Item, tools: Map<string, string>): Message | undefined {
+  if (item.type === "message" && typeof item.role === "string") return { role: item.role, content: partsOf(item.content) };
+  if (!isOutput(item)) return undefined;
+  const toolCallId = item.call_id ?? "";
+  return { role: "toolResult", toolCallId, toolName: tools.get(toolCallId), content: outputParts(item.output), isError: false };
+}
+
+/** A text, parts, or, in rollouts of 2025, an object with the text under `content`. */
+function outputParts(output: unknown): object[] {
+  if (typeof output === "string" || Array.isArray(output)) return partsOf(output as string | Part[]);
+  const { content } = (output ?? {}) as { content?: string };
+  return partsOf(typeof content === "string" ? content : JSON.stringify(output ?? ""));
+}
+
+function partsOf(content: Part[] | string | null | undefined): object[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return (content ?? []).map((part) => {
+    const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(part.image_url ?? "") ?? [];
+    return mimeType === undefined ? { type: "text", text: part.text ?? [part.stdout, part.stderr].filter(Boolean).join("\n") } : { type: "image", mimeType, data };
+  });
+}
+
+/** Arguments that a model wrote as JSON. */
+export function argumentsOf(json: string): unknown {
+  try {
+    const value: unknown = JSON.parse(json);
+    return value !== null && typeof value === "object" ? value : { value };
+  } catch {
+    return { text: json };
+  }
+}

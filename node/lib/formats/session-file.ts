@@ -1,0 +1,174 @@
+/** Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or of items of the Responses API, `.gz` of any; an agent's database of OpenClaw. */
+import path from "node:path";
+
+import type { Message } from "../library/api.js";
+import { isResponseItem, isRolloutLine, messagesOf, messagesOfItems, type RolloutLine } from "./codex.js";
+import { isPlain, nameOf } from "./files.js";
+import { type NamedSession, sessionsNamed } from "./named-sessions.js";
+import { rowsOf, rowsOfLines, type SessionRows, unreadableText } from "./session-rows.js";
+import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
+
+/** A recorded session. */
+export interface RecordedSession {
+  /** The file, and of a database the session. */
+  name: string;
+  sessionId: string;
+  sessionKey?: string;
+  messages: Message[];
+  /** Numbers of the lines that hold what is not JSON, counted from 1; that was skipped. */
+  unreadable: number[];
+}
+
+interface Row {
+  type?: string;
+  message?: Message & { id?: string };
+  timestamp?: string;
+  /** Of a row of Claude Code. */
+  uuid?: string;
+  isSidechain?: boolean;
+  /** Of a `custom_message`: what the host says to the model in the user's role. */
+  content?: unknown;
+}
+
+const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages or of items of the Responses API";
+
+/** What a file or a transcript tells. */
+export interface Read {
+  messages: Message[];
+  /** Numbers of the lines that hold what is not JSON, counted from 1; that was skipped. */
+  unreadable: number[];
+}
+
+/** Reads a session, past what is torn. @throws an Error that names the file, where it holds no messages */
+export function readSession(file: string): Message[] {
+  return readFile(file).messages;
+}
+
+function readFile(file: string): Read {
+  const read = told(rowsOf(file, FORMS));
+  const torn = read.unreadable.length > 0 ? `, and ${unreadableText(read.unreadable)}` : "";
+  if (read.messages.length === 0) throw new Error(`${nameOf(file)} holds no messages${torn}; ${FORMS}`);
+  return read;
+}
+
+/**
+ * The sessions of a file: its one, or of a database those that are asked for, by id or key, or all.
+ *
+ * @throws an Error that names the file, and for a session that a database does not know lists those that it does
+ */
+export async function recordedSessions(file: string, asked?: string): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
+  const isFile = isPlain(file);
+  if (!isFile || !isDatabase(file)) {
+    const name = nameOf(file);
+    // A pipe is read here: later signals are caught, and none would be heard while it waits for its writer.
+    const early = isFile ? undefined : readFile(file);
+    if (asked !== undefined) throw new Error(`${name} is no database of OpenClaw, in which a session could be chosen`);
+    return [{ name, read: async () => ({ name, sessionId: path.basename(file), ...(early ?? readFile(file)) }) }];
+  }
+  const known = await sessionsIn(file);
+  const chosen = asked === undefined ? known : named(file, asked, known);
+  if (chosen.length === 0) throw new Error(`${file} holds no sessions`);
+  return chosen.map(({ sessionId, sessionKey }) => {
+    const name = `${file}: ${sessionId}`;
+    return { name, read: async () => ({ name, sessionId, sessionKey, ...readTranscript(name, await eventsOf(file, sessionId)) }) };
+  });
+}
+
+function named<Known extends NamedSession>(file: string, asked: string, known: Known[]): Known[] {
+  try {
+    return sessionsNamed(asked, known);
+  } catch (error) {
+    throw new Error(`${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The messages of the lines of a transcript, past those that are torn. @throws an Error that names it, where no line is JSON */
+export function readTranscript(name: string, lines: string[]): Read {
+  return told(rowsOfLines(name, Buffer.from(lines.join("\n")), FORMS));
+}
+
+function told({ pieces, unreadable, isArray }: SessionRows): Read {
+  const rows = pieces.flatMap(({ row }) => (row === undefined ? [] : [row]));
+  return { messages: isArray ? messagesOfArray(rows as Message[]) : messagesOfLines(rows as Row[]), unreadable };
+}
+
+function messagesOfArray(rows: Message[]): Message[] {
+  const tools = new Map<string, string>();
+  if (rows.some(isResponseItem)) return messagesOfItems(rows as Parameters<typeof messagesOfItems>[0]);
+  return rows.filter((message) => typeof message?.role === "string").flatMap((message) => resultsApart(message, tools));
+}
+
+function messagesOfLines(rows: Row[]): Message[] {
+  const rollout = rows.filter(isRolloutLine);
+  if (rollout.length > 0) return messagesOf(rollout as RolloutLine[]);
+  const messages: Message[] = [];
+  const started = new Map<string, Message>();
+  const tools = new Map<string, string>();
+  const said = new Set<string>();
+  // What sub-agents of Claude Code said stands beside the conversation, or in a file of its own.
+  const isBeside = rows.some((row) => row?.isSidechain === false);
+  for (const row of rows) {
+    const told: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
+    if ((row?.isSidechain && isBeside) || typeof told?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) continue;
+    const message = unsaid(row, told, said);
+    if (message === undefined) continue;
+    // Claude Code writes one line for each block of an assistant message, results of its first calls between them.
+    const begun = message.id === undefined ? undefined : started.get(message.id);
+    if (begun && Array.isArray(begun.content) && Array.isArray(message.content)) {
+      nameTools(message, tools);
+      begun.content.push(...(message.content as Part[]));
+      continue;
+    }
+    const timestamp = message.timestamp ?? (row.timestamp === undefined ? undefined : Date.parse(row.timestamp));
+    const read: Message = timestamp === undefined ? { ...message } : { ...message, timestamp };
+    if (message.id !== undefined) started.set(message.id, read);
+    messages.push(...resultsApart(read, tools));
+  }
+  return messages;
+}
+
+/**
+ * What of a message stands in no row before; undefined where that is nothing. Claude Code, where it takes a conversation up again from
+ * an earlier point, writes what it keeps once more, as it was but for the rows' own ids.
+ */
+function unsaid({ uuid, timestamp }: Row, message: NonNullable<Row["message"]>, said: Set<string>): Row["message"] {
+  if (uuid === undefined) return message;
+  const parts: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
+  const keys = parts.map((part) => JSON.stringify([timestamp, message.id, part]));
+  const isNew = keys.map((key) => !said.has(key));
+  for (const key of keys) said.add(key);
+  if (isNew.every(Boolean)) return message;
+  return isNew.some(Boolean) ? { ...message, content: parts.filter((_, index) => isNew[index]) } : undefined;
+}
+
+interface Part {
+  type?: string;
+  id?: string;
+  name?: string;
+  tool_use_id?: string;
+  content?: unknown;
+  is_error?: boolean;
+}
+
+/** Keeps which tools the calls of a message name. */
+function nameTools({ content }: Message, tools: Map<string, string>): void {
+  if (!Array.isArray(content)) return;
+  for (const part of content as (Part | null)[]) if (part?.type === "tool_use" && part.id && part.name) tools.set(part.id, part.name);
+}
+
+/** Anthropic's messages have tool results in the user's role. They become messages of their own, so that none is taken for a user's turn. */
+function resultsApart(message: Message, tools: Map<string, string>): Message[] {
+  nameTools(message, tools);
+  const parts = Array.isArray(message.content) ? (message.content as Part[]) : [];
+  const results = parts.filter((part) => part?.type === "tool_result");
+  if (message.role !== "user" || results.length === 0) return [message];
+  const apart = results.map((part): Message => ({
+    role: "toolResult",
+    toolCallId: part.tool_use_id,
+    toolName: tools.get(part.tool_use_id ?? ""),
+    content: typeof part.content === "string" ? [{ type: "text", text: part.content }] : (part.content ?? []),
+    isError: part.is_error ?? false,
+    timestamp: message.timestamp,
+  }));
+  return results.length === parts.length ? apart : [...apart, { ...message, content: parts.filter((part) => part?.type !== "tool_result") }];
+}

@@ -1,0 +1,152 @@
+/** `fetch_original_data` as hosts register it: definition and handler. */
+import type { ContentBlock } from "./api.js";
+import {
+  anything, count, identity, type Kind, list, nullable, oneOf, optional, string, taken, takenOf,
+} from "../binding/arguments.js";
+import { badArgument, isMisuse, reading } from "../binding/errors.js";
+import { type Concertina, FETCH_CHARS } from "./concertina.js";
+
+/** The tool's name. */
+export const FETCH_TOOL = "fetch_original_data";
+
+/** What the model gives the tool. What follows the ids the schema does not name: the words of an id say it. */
+export interface FetchToolParameters {
+  ref_ids: string[];
+  lines?: string;
+  chars?: string;
+  pattern?: string;
+  max_chars?: number;
+}
+
+/** What the model reads about the tool, in every request: few words. The first placeholder of a session says when to fetch. */
+export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
+
+/** JSON schema of the parameters. */
+export const fetchToolParameters: {
+  type: "object";
+  required: string[];
+  properties: { ref_ids: { type: "array"; items: { type: "string" } } };
+} = {
+  type: "object",
+  required: ["ref_ids"],
+  properties: { ref_ids: { type: "array", items: { type: "string" } } },
+};
+
+/** What hosts register, but for its way to answer. */
+export const FETCH_DEFINITION = {
+  name: FETCH_TOOL,
+  label: "Fetch original data",
+  description: fetchToolDescription,
+  parameters: fetchToolParameters,
+  catalogMode: "direct-only",
+} as const;
+
+/** Who asks. */
+export interface FetchScope {
+  agentId?: string;
+  sessionId?: string;
+  /** Most characters that the host takes as one tool result; what the model asks for beyond that is cut to it. */
+  maxChars?: number;
+}
+
+/** A part of an answer, as Anthropic's interface takes it. */
+export type AnthropicBlock =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { type: "base64"; media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp"; data: string } };
+
+/** A part of a user message, as OpenAI's chat completions have it. */
+export type OpenAIPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+
+/**
+ * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where there are images,
+ * they stand in a user message, `images`, which goes behind all tool messages that answer the same assistant message.
+ */
+export type OpenAIAnswer = string | { content: string; images: { role: "user"; content: OpenAIPart[] } };
+
+/** A part of an answer, as OpenAI's Responses API has it. */
+export type ResponsesPart = { type: "input_text"; text: string } | { type: "input_image"; image_url: string; detail: "auto" };
+
+/**
+ * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
+ * Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a user message beside it where there is an image
+ * ({@link OpenAIAnswer}); with `form: "responses"` as the output of an item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
+ */
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "responses" }): Promise<string | ResponsesPart[]>;
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "openai" }): Promise<OpenAIAnswer>;
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
+export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<OpenAIAnswer | (AnthropicBlock | ContentBlock | ResponsesPart)[]> {
+  const isOpen = reading("concertina", () => typeof concertina?.fetch === "function");
+  if (!isOpen) badArgument("concertina", concertina, "an open Concertina");
+  const { agentId, sessionId, maxChars = FETCH_CHARS, form } = taken("scope", scope, SCOPE);
+  const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
+  if (form === "openai") return toOpenAI(content);
+  if (form === "responses") return textIn(content) ?? content.map(toResponses);
+  return form === "anthropic" ? content.map(toAnthropic) : content;
+}
+
+const SCOPE = {
+  agentId: nullable(identity), sessionId: nullable(identity), maxChars: optional(count()),
+  form: optional(oneOf("anthropic", "openai", "responses")),
+};
+
+/** All of an answer as one text; undefined where there is an image. */
+function textIn(content: ContentBlock[]): string | undefined {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.length === content.length ? texts.join("\n\n") : undefined;
+}
+
+function toOpenAI(blocks: ContentBlock[]): OpenAIAnswer {
+  const images = blocks.flatMap((block) => (block.type === "text" ? [] : [block]));
+  if (images.length === 0) return textIn(blocks) ?? "";
+  const said = images.length === 1 ? "The image follows in a user message." : `${images.length} images follow in a user message.`;
+  const texts = blocks.filter(({ type }) => type === "text");
+  const content = textIn([...texts, { type: "text", text: said }]) ?? "";
+  const parts = images.map(({ mimeType, data }): OpenAIPart => ({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } }));
+  return { content, images: { role: "user", content: parts } };
+}
+
+function toResponses(block: ContentBlock): ResponsesPart {
+  if (block.type === "text") return { type: "input_text", text: block.text };
+  return { type: "input_image", image_url: `data:${block.mimeType};base64,${block.data}`, detail: "auto" };
+}
+
+/** Some models send null for what they leave out, and `41` for `"41"`. */
+const text: Kind<string> = (name, value) => string(name, typeof value === "number" ? String(value) : value);
+
+const PARAMETERS = {
+  ref_ids: list(text, "an array of ids"), lines: nullable(text), chars: nullable(text), pattern: nullable(text),
+  max_chars: anything,
+};
+
+/** What the model gave, where its provider hands it over as JSON. */
+function parsed(parameters: unknown): unknown {
+  if (typeof parameters !== "string") return parameters;
+  try {
+    return JSON.parse(parameters);
+  } catch (error) {
+    badArgument("the arguments", parameters, `JSON (${(error as Error).message})`);
+  }
+}
+
+async function answerTo(concertina: Concertina, parameters: unknown, { maxChars, ...asks }: FetchScope & { maxChars: number }): Promise<ContentBlock[]> {
+  try {
+    const {
+      ref_ids: refIds, max_chars: most, ...wanted
+    } = takenOf("the arguments", parsed(parameters) ?? {}, PARAMETERS);
+    const { content } = await concertina.fetch({ ...asks, ...wanted, refIds, maxChars: charsOf(most, maxChars) });
+    return content;
+  } catch (error) {
+    if (isMisuse(error)) return [{ type: "text", text: error.message }];
+    throw error;
+  }
+}
+
+function toAnthropic(block: ContentBlock): AnthropicBlock {
+  if (block.type === "text") return block;
+  return { type: "image", source: { type: "base64", media_type: block.mimeType as "image/png", data: block.data } };
+}
+
+function charsOf(asked: unknown, most: number): number {
+  return Math.min(nullable(count(1, most))("max_chars", asked) ?? most, most);
+}

@@ -1,0 +1,243 @@
+/** The fusion pipeline: texts and conversations in fewer tokens, and back. */
+import { types } from "node:util";
+
+import type { CompressedMessages, CompressJob, Question, Step } from "../binding/addon.js";
+import type {
+  AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage,
+  StageContext, StageInfo,
+} from "./api.js";
+import {
+  anything, asked, callable, crossingOptions, flag, type Kind, list, messagesOf, nullable, optional, string, taken,
+  takenOf,
+} from "../binding/arguments.js";
+import { awaiting, badArgument, calling } from "../binding/errors.js";
+import { apply, applyInSlices, handOver, handOverInSlices, leftAlone, reallyDone } from "../binding/handover.js";
+import type { LightMessage } from "../binding/light-json.js";
+import { native } from "../binding/native.js";
+import { remember } from "./rewind.js";
+import { beforeTransport } from "../formats/text-encoding.js";
+
+/** A stage of the caller's, and how it is called. */
+interface Stage {
+  own: CustomStage;
+  name: string;
+  order: unknown;
+  apply(context: StageContext): unknown;
+  shouldApply?: (context: StageContext) => unknown;
+}
+
+const STAGE = {
+  name: string, order: anything, apply: callable<Stage["apply"]>, shouldApply: nullable(callable<Stage["apply"]>),
+};
+
+const stage: Kind<Stage> = (name, own) => ({ ...takenOf(name, own, STAGE, `${name}.`), own: own as CustomStage });
+
+/** Options as they cross, and the caller's stages: those cross by name and order only. */
+function crossing(options: CompressOptions): { crossed: string; stages: Stage[] } {
+  const { custom: stages } = takenOf("options", options, { custom: optional(list(stage, "an array of stages")) });
+  const named = stages?.map(({ name, order }) => ({ name, order }));
+  return { crossed: crossingOptions(options, { custom: named }), stages: stages ?? [] };
+}
+
+/** What is true, or is not; a promise is neither. */
+const verdict: Kind<boolean> = (name, value) => {
+  if (value !== null && typeof value === "object") badArgument(name, value, "true or false");
+  return Boolean(value);
+};
+
+/** Runs the stage that the job asks for. What it returns is a proposal: measured, and undone by the stored original. */
+function ask(stages: Stage[], { stage: wanted, context }: Question): string | null {
+  const found = stages.find(({ name }) => name === wanted);
+  if (found === undefined) return null;
+  const { own, name, apply, shouldApply } = found;
+  const look = `what shouldApply of stage ${name} returned`;
+  if (shouldApply && !asked(look, verdict, () => shouldApply.call(own, context))) return null;
+  return asked(`what stage ${name} returned`, nullable(string), () => apply.call(own, context)) ?? null;
+}
+
+/** One step of a job: its result, or `undefined` after a question was answered. */
+function resultOf(job: CompressJob, { question, result }: Step, stages: Stage[]): CompressResult | undefined {
+  if (question) job.answer(ask(stages, question));
+  result?.originals.forEach(remember);
+  return result;
+}
+
+/**
+ * Rewrites a text so that it costs fewer tokens, on a worker thread.
+ *
+ * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its own folds are
+ * undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must be
+ * stored before the text is shown. The result is never longer than the text.
+ */
+export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {
+  string("text", text);
+  const { crossed, stages } = crossing(options);
+  if (!text.isWellFormed()) return untouched(text);
+  return awaiting(async () => {
+    const addon = native();
+    const job = new addon.CompressJob(text, crossed);
+    try {
+      for (;;) {
+        const result = resultOf(job, await job.advance(), stages);
+        if (result) return result;
+      }
+    } finally {
+      job.end();
+    }
+  });
+}
+
+/** {@link compress} on the calling thread. */
+export function compressSync(text: string, options: CompressOptions = {}): CompressResult {
+  string("text", text);
+  const { crossed, stages } = crossing(options);
+  if (!text.isWellFormed()) return untouched(text);
+  return calling(() => {
+    const addon = native();
+    const job = new addon.CompressJob(text, crossed);
+    try {
+      for (;;) {
+        const result = resultOf(job, job.advanceSync(), stages);
+        if (result) return result;
+      }
+    } finally {
+      job.end();
+    }
+  });
+}
+
+/** A text with lone surrogates has no exact form outside JavaScript, so it stays as it is. */
+function untouched(text: string): CompressResult {
+  const tokens = native().countTokens(text);
+  return { text, tokensBefore: tokens, tokensAfter: tokens, contentType: "unknown", language: null, lossless: true, stages: [], originals: [] };
+}
+
+/** Options for messages as they cross. */
+function crossingForMessages(options: CompressMessagesOptions): string {
+  const { custom } = takenOf("options", options, { custom: anything });
+  if (custom !== undefined) badArgument("custom", "stages", "left out: messages run the built-in stages only");
+  return crossingOptions(options);
+}
+
+function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages, crossed: readonly LightMessage[]): CompressMessagesResult<M> {
+  originals.forEach(remember);
+  const alone = leftAlone(crossed, false);
+  return { messages, originals, report: alone ? { ...report, leftAlone: alone } : report };
+}
+
+/** The result of what was really done: nothing was done to messages that changed meanwhile. */
+function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: number[]): CompressMessagesResult<M> {
+  if (changedMeanwhile.length === 0) return result;
+  const { report } = result;
+  const { rows: blocks, notFreed } = reallyDone(report.blocks, changedMeanwhile);
+  return { ...result, report: { ...report, tokensAfter: report.tokensAfter + notFreed, blocks, changedMeanwhile } };
+}
+
+/**
+ * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
+ * stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In the place of what stands twice
+ * is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of its row in the report names its original.
+ */
+export async function compressMessages<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
+  const given = messagesOf<M>("messages", messages);
+  const asked = crossingForMessages(options);
+  return awaiting(async () => {
+    const addon = native();
+    const { handover, crossed } = await handOverInSlices(addon, given);
+    const done = await addon.compressMessages(handover, asked);
+    const applied = await applyInSlices(given, crossed, done.change);
+    return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done, crossed), applied.changedMeanwhile);
+  });
+}
+
+/** {@link compressMessages} on the calling thread. */
+export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
+  const given = messagesOf<M>("messages", messages);
+  const asked = crossingForMessages(options);
+  return calling(() => {
+    const addon = native();
+    const { handover, crossed } = handOver(addon, given);
+    const done = addon.compressMessagesSync(handover, asked);
+    return messagesResult(apply(given, crossed, done.change) ?? (messages as M[]), done, crossed);
+  });
+}
+
+/** Bytes: a Buffer, or a `Uint8Array` of any realm, which a structured clone makes of one. */
+const bytes: Kind<Buffer> = (name, value) => {
+  if (!types.isUint8Array(value)) badArgument(name, value, "a Buffer or a Uint8Array");
+  return value as Buffer;
+};
+
+const ORIGINAL = { data: bytes, mimeType: nullable(string) };
+
+/** The originals that a caller hands back. */
+const originalsOf = list((name, value) => takenOf(name, value ?? {}, ORIGINAL, `${name}.`));
+
+const index: Kind<number> = (name, value) => {
+  const isIndex = Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 32;
+  if (!isIndex) badArgument(name, value, "an index");
+  return value as number;
+};
+
+const ROW = { message: index, block: index, refId: nullable(string) };
+
+const REPORT = { blocks: list((name, value) => takenOf(name, value, ROW, `${name}.`)) };
+
+/** What `compressMessages` resolved to. */
+const COMPRESSED = {
+  messages: messagesOf,
+  originals: originalsOf,
+  report: (name: string, value: unknown) => takenOf(name, value, REPORT, `${name}.`),
+};
+
+/**
+ * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
+ *
+ * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
+ * was before.
+ *
+ * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a fold
+ * that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
+ */
+export function restore(
+  text: string, originals: { data: Uint8Array }[] = [], options: { strict?: boolean } = {},
+): string {
+  string("text", text);
+  const given = originalsOf("originals", originals);
+  const { strict = false } = taken("options", options, { strict: optional(flag) });
+  if (!text.isWellFormed()) return text;
+  const data = given.map((original) => original.data);
+  return calling(() => {
+    const addon = native();
+    const undo = (folded: string, restored = addon.restore(folded, data, false)) =>
+      restored !== folded && strict ? addon.restore(folded, data, true) : restored;
+    const restored = addon.restore(text, data, false);
+    for (const before of beforeTransport(restored)) {
+      const undone = undo(before);
+      if (undone !== before) return undone;
+    }
+    return strict ? addon.restore(text, data, true) : restored;
+  });
+}
+
+/**
+ * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
+ * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been
+ * kept as JSON.
+ *
+ * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
+ */
+export function restoreMessages<M extends AnyMessage>(compressed: CompressMessagesResult<M>): M[] {
+  const { messages, originals, report } = takenOf("compressed", compressed, COMPRESSED);
+  return calling(() => {
+    const addon = native();
+    const { handover, crossed } = handOver(addon, messages);
+    const change = addon.restoreMessages(handover, originals, report.blocks);
+    return apply(messages as M[], crossed, change) ?? compressed.messages;
+  });
+}
+
+/** The stages of the pipeline, in the order in which they run. */
+export function stages(): StageInfo[] {
+  return calling(() => native().stages());
+}

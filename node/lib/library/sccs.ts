@@ -1,0 +1,134 @@
+/**
+ * References for any context engine: decorates its `assemble()` and leaves everything else as it is.
+ *
+ * The wrapped engine may be a class instance: its own `this`, getters, private fields and prototype methods keep working,
+ * because every call but `assemble` goes straight to it.
+ */
+import { homedir } from "node:os";
+import path from "node:path";
+
+import type { AnyMessage, ContentBlock, OpenOptions } from "./api.js";
+import { Concertina } from "./concertina.js";
+import { type Kind, nullable, object, optional, string, takenOf } from "../binding/arguments.js";
+import { badArgument, describe, reading } from "../binding/errors.js";
+import { answerFetch, FETCH_DEFINITION, type FETCH_TOOL, type fetchToolParameters } from "./fetch-tool.js";
+import { scopeOf } from "./scope.js";
+
+/** Where log lines go. */
+export interface Logger {
+  warn(line: string): void;
+}
+
+/** Any engine with an `assemble()`. */
+export interface AnyEngine {
+  assemble(parameters: { sessionId: string; messages: AnyMessage[] }): Promise<{ messages: AnyMessage[] }>;
+}
+
+/** The fetch tool, as hosts register it. */
+export interface FetchTool {
+  name: typeof FETCH_TOOL;
+  label: string;
+  description: string;
+  parameters: typeof fetchToolParameters;
+  /** Keeps the host from hiding the tool behind its catalogue, where answers arrive escaped. */
+  catalogMode: "direct-only";
+  execute(callId: string, parameters: unknown): Promise<{ content: ContentBlock[]; details: Record<string, never> }>;
+}
+
+/** What an integration offers. */
+export interface SccsIntegration {
+  enabled: boolean;
+  /** Decorates an engine; the very same object comes back when the integration is off. */
+  wrapContextEngine<E extends AnyEngine>(engine: E): E;
+  /** The tool that takes the ids, for one agent's session where the caller says which. */
+  tool: FetchTool;
+}
+
+const logger: Kind<Logger> = (name, value) => {
+  const { warn } = (value ?? {}) as { warn?: unknown };
+  return typeof warn === "function" ? (value as Logger) : badArgument(name, value, "an object with a function `warn`");
+};
+
+/** A copy: the store is opened later. */
+const config: Kind<Partial<OpenOptions>> = (name, value) => reading(name, () => ({ ...object(name, value) }));
+
+const TAKES = {
+  logger, cfg: optional(config), agentId: nullable(string), sessionKey: nullable(string), sessionId: nullable(string),
+};
+
+/**
+ * References over a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), opened on first use.
+ *
+ * Options out of range are lifted or fall back to their defaults, with one log line each.
+ */
+export function createSccsIntegration(input: {
+  cfg?: Partial<OpenOptions>;
+  logger: Logger;
+  agentId?: string;
+  sessionKey?: string;
+  sessionId?: string;
+}): SccsIntegration {
+  const { cfg = {}, logger, agentId, sessionKey, sessionId } = takenOf("input", input, TAKES);
+  const enabled = cfg.sccsEnabled !== false;
+  let opening: Promise<Concertina> | undefined;
+  const open = () => {
+    opening ??= openStore(cfg, logger).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  return {
+    enabled,
+    wrapContextEngine: (engine) => (enabled ? decorate(engine, open, { logger, agentId }) : engine),
+    tool: {
+      ...FETCH_DEFINITION,
+      execute: async (_callId, parameters) => ({
+        content: await answerFetch(await open(), parameters, scopeOf({ agentId, sessionKey, sessionId })),
+        details: {},
+      }),
+    },
+  };
+}
+
+async function openStore(cfg: Partial<OpenOptions>, logger: Logger): Promise<Concertina> {
+  const dir = cfg.sccsStorageDir || cfg.dir || path.join(homedir(), ".openclaw", "sccs");
+  const place = cfg.url === undefined ? { dir } : { url: cfg.url, namespace: cfg.namespace, host: cfg.host };
+  const concertina = await Concertina.open({ ...cfg, ...place } as OpenOptions);
+  for (const line of concertina.warnings) logger.warn(`sccs: ${line}`);
+  return concertina;
+}
+
+function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina>, { logger, agentId }: { logger: Logger; agentId?: string }): E {
+  const assemble = async (parameters: Parameters<E["assemble"]>[0] & { sessionKey?: string; availableTools?: Set<string>; model?: string }) => {
+    const assembled = await engine.assemble(parameters);
+    try {
+      const folded = await (await open()).assemble({
+        ...scopeOf({ agentId, sessionKey: parameters.sessionKey, sessionId: parameters.sessionId }),
+        messages: assembled.messages,
+        model: parameters.model,
+        availableTools: parameters.availableTools,
+        referOversize: true,
+      });
+      if (folded.report.warning) logger.warn(`sccs: ${folded.report.warning.message}`);
+      return { ...assembled, messages: folded.messages };
+    } catch (error) {
+      logger.warn(`sccs: outputs are sent in full: ${describe(error)}`);
+      return assembled;
+    }
+  };
+  return new Proxy(unlocked(engine), {
+    get(_, property) {
+      if (property === "assemble") return assemble;
+      const value: unknown = Reflect.get(engine, property, engine);
+      return typeof value === "function" ? value.bind(engine) : value;
+    },
+  });
+}
+
+/** What a proxy may stand before and answer otherwise: a frozen engine's properties as they are, but not locked. */
+function unlocked<E extends object>(engine: E): E {
+  const properties = Reflect.ownKeys(engine).map((key) => [key, Object.getOwnPropertyDescriptor(engine, key) ?? {}] as const);
+  if (properties.every(([, { configurable, writable }]) => configurable || writable)) return engine;
+  return Object.create(Object.getPrototypeOf(engine), Object.fromEntries(properties.map(([key, property]) => [key, { ...property, configurable: true }])));
+}

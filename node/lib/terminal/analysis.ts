@@ -1,0 +1,192 @@
+/** What Concertina would do with recorded sessions: figures of a replay in a store that is thrown away. */
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import type { Message, Options, Prices } from "../library/api.js";
+import { addShare, census, type Share } from "./token-shares.js";
+import { Concertina } from "../library/concertina.js";
+import type { Figures } from "../library/figures.js";
+import { sentRows } from "./figures-text.js";
+import { HOST_DEFAULTS } from "../library/host-defaults.js";
+import { originalsOf } from "../library/originals.js";
+import { writeReport } from "./page.js";
+import { type Fold, replay } from "./replay.js";
+import { foldReason } from "./reasons.js";
+import { unreadableText } from "../formats/session-rows.js";
+import { number, percent, rows, table } from "./table.js";
+
+/** The signals of a user who has seen enough. */
+const STOPPING = ["SIGINT", "SIGTERM"] as const;
+
+/** A session to be replayed. */
+export interface SessionToAnalyse {
+  name: string;
+  sessionId: string;
+  sessionKey?: string;
+  messages: Message[];
+  /** Numbers of the lines of its recording that hold what is not JSON, counted from 1. */
+  unreadable?: number[];
+  /** By the family of the session's model when absent. */
+  prices?: Prices;
+}
+
+/** How sessions are replayed. */
+export interface AnalysisOptions {
+  /** Options of Concertina over those that the plugin sets. */
+  options?: Options;
+  /** Told which session is at which of how many calls. */
+  progress?(name: string, done: number, of: number): void;
+}
+
+/** What fetching the largest fold back showed. */
+export interface Proof {
+  refId: string;
+  bytes: number;
+  sha256: string;
+  equal: boolean;
+}
+
+/** The figures of all sessions together, as modelled, and what they rest on. */
+export interface Analysis extends Figures {
+  /** What was read. */
+  read: { name: string; sessionId: string; messages: number; skippedLines: number }[];
+  /** What could not be. */
+  failed: { name: string; error: string }[];
+  /** Where the tokens of the sessions are, as recorded. */
+  shares: Share[];
+  /** What was folded, by reason and tool, the largest first. */
+  folded: { reason: string; tool: string; blocks: number; before: number; after: number }[];
+  warnings: string[];
+  proof: Proof | null;
+}
+
+/** Analyses sessions one after the other, so that only one is in memory. A session that cannot be read is named in `failed`. */
+export async function analyse(sessions: { name: string; read(): Promise<SessionToAnalyse> }[], { options, progress }: AnalysisOptions = {}): Promise<Analysis> {
+  const dir = mkdtempSync(path.join(tmpdir(), "concertina-"));
+  const forget = removedWhenStopped(dir);
+  let concertina: Concertina | undefined;
+  try {
+    concertina = await Concertina.open({ ...HOST_DEFAULTS, ...options, dir });
+    const [read, failed]: [Analysis["read"], Analysis["failed"]] = [[], []];
+    const shares = new Map<string, Share>();
+    const folds: Fold[] = [];
+    const warnings = new Set(concertina.warnings);
+    let proof: { fold: Fold; endedAt: number } | undefined;
+    for (const session of sessions) {
+      try {
+        const { name, sessionId: own, sessionKey, messages, unreadable = [], prices } = await session.read();
+        // Files in two folders may have one name.
+        const count = read.filter((other) => other.sessionId === own || other.sessionId.startsWith(`${own} #`)).length;
+        const sessionId = count === 0 ? own : `${own} #${count + 1}`;
+        const outcome = await replay(concertina, messages, { sessionId, sessionKey, prices, progress: (done, of) => progress?.(name, done, of) });
+        for (const share of census(messages)) addShare(shares, share);
+        for (const fold of outcome.folds) {
+          folds.push(fold);
+          if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore) proof = { fold, endedAt: outcome.endedAt };
+        }
+        for (const line of outcome.warnings) warnings.add(line);
+        if (unreadable.length > 0) warnings.add(`${name}: ${unreadableText(unreadable)}; what is torn was skipped`);
+        read.push({ name, sessionId, messages: messages.length, skippedLines: unreadable.length });
+      } catch (error) {
+        failed.push({ name: session.name, error: error instanceof Error ? error.message : String(error) });
+      }
+    }
+    return {
+      ...(await concertina.figures()),
+      read,
+      failed,
+      shares: [...shares.values()].sort((a, b) => b.tokens - a.tokens),
+      folded: byReason(folds),
+      warnings: [...warnings],
+      proof: proof === undefined ? null : await fetchBack(concertina, proof.fold, proof.endedAt),
+    };
+  } finally {
+    await concertina?.close();
+    rmSync(dir, { recursive: true, force: true });
+    forget();
+  }
+}
+
+/** Removes a directory also where a signal ends the process, which it then does. Returns what takes that back. */
+function removedWhenStopped(dir: string): () => void {
+  const stop = (signal: NodeJS.Signals) => {
+    forget();
+    try {
+      rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    } finally {
+      process.kill(process.pid, signal);
+    }
+  };
+  const forget = () => STOPPING.forEach((signal) => process.off(signal, stop));
+  STOPPING.forEach((signal) => process.on(signal, stop));
+  return forget;
+}
+
+/** An id is a prefix of the SHA-256 of the original's bytes, so the bytes prove themselves. */
+async function fetchBack(concertina: Concertina, { refId }: Fold, now: number): Promise<Proof> {
+  const { blocks: [block] } = await originalsOf(concertina, { refIds: [refId], now });
+  const bytes = block?.type === "text" ? Buffer.from(block.text) : Buffer.from(block?.data ?? "", "base64");
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { refId, bytes: bytes.length, sha256, equal: sha256.startsWith(refId) };
+}
+
+function byReason(folds: Fold[]): Analysis["folded"] {
+  const groups = new Map<string, Analysis["folded"][number]>();
+  for (const { reason, tool, tokensBefore, tokensAfter } of folds) {
+    const group = groups.get(`${reason}\t${tool}`) ?? { reason, tool, blocks: 0, before: 0, after: 0 };
+    group.blocks++;
+    group.before += tokensBefore;
+    group.after += tokensAfter;
+    groups.set(`${reason}\t${tool}`, group);
+  }
+  return [...groups.values()].sort((a, b) => b.before - a.before);
+}
+
+/** What was analysed, in a few words. */
+function titleOf({ read }: Analysis): string {
+  return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
+}
+
+/** Shows an analysis: as a page where a file is named, and as JSON; in words where neither is asked for. Of nothing there is the JSON only. */
+export function showAnalysis(analysis: Analysis, html: string | undefined, { json, words }: { json?: (shown: Analysis) => void; words: (text: string) => void }): void {
+  const isEmpty = analysis.read.length === 0;
+  if (html !== undefined && !isEmpty) {
+    writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+    if (json === undefined) for (const line of analysis.warnings) console.error(`warning: ${line}`);
+  }
+  if (json !== undefined) json(analysis);
+  else if (html === undefined && !isEmpty) words(analysisText(analysis));
+}
+
+/** How many rows of a table are shown. */
+const SHOWN = 12;
+
+/** An analysis in words. */
+function analysisText(analysis: Analysis): string {
+  const { read, shares, folded, total, unit, proof } = analysis;
+  const tokens = shares.reduce((sum, share) => sum + share.tokens, 0);
+  const messages = read.reduce((sum, session) => sum + session.messages, 0);
+  const lines = [
+    `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokens)} tokens, ${number(total.requests)} model calls`,
+    "",
+    "Where the tokens are",
+    table(["content", "blocks", "tokens", "share"], shares.slice(0, SHOWN).map((share) => [share.kind, number(share.blocks), number(share.tokens), percent(share.tokens / tokens)])),
+    "",
+    "What is folded",
+    table(["reason", "content", "blocks", "tokens before", "after"], folded.slice(0, SHOWN).map((group) => [foldReason(group.reason), group.tool, number(group.blocks), number(group.before), number(group.after)])),
+    "",
+    `What is sent and billed, as modelled${unit === "usd" ? "" : " (bills in input tokens)"}`,
+    ...rows([
+      ...sentRows(total, unit),
+      ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool; fetches are none, because nobody asks in a replay`],
+    ]),
+    ...analysis.warnings.map((line) => `warning: ${line}`),
+  ];
+  if (proof !== null) {
+    lines.push("", `Fetched back [REF_ID: ${proof.refId}]: ${number(proof.bytes)} bytes, SHA-256 ${proof.sha256}`);
+    lines.push(proof.equal ? "The id is the head of that hash: byte for byte the original." : "THE BYTES DO NOT MATCH THE ID.");
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,94 @@
+/** Figures in words, for chats and terminals. */
+import type { Removed } from "../library/api.js";
+import type { Amount, Figures } from "../library/figures.js";
+import { epochReason } from "./reasons.js";
+import { bytes, counted, number, percent, rows } from "./table.js";
+
+/** Epochs listed. */
+const LISTED = 5;
+
+/** What was sent and billed, with Concertina and without; what is measured and what is modelled; the latest changes of what was sent before. */
+export function figuresText(figures: Figures): string {
+  const { total, unit, store } = figures;
+  if (total.requests === 0) return ["No model call has been recorded yet.", ...rows([storeRow(store)])].join("\n");
+  const lines = rows([
+    ...sentRows(total, unit),
+    ...answerRows(total, unit),
+    ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
+    ...bypassedRows(total),
+    ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`],
+    storeRow(store),
+  ]);
+  lines.push(`What would have been sent without Concertina is modelled, with the host's compaction${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`);
+  lines.push(NOT_INCLUDED);
+  const epochs = figures.epochs.slice(0, LISTED);
+  if (epochs.length > 0) {
+    lines.push("", "latest changes of context already sent");
+    lines.push(...rows(epochs.map((epoch) => [
+      `${new Date(epoch.at).toISOString()}  ${epochReason(epoch.reason)}`,
+      `${counted(epoch.blocks, "block")}, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
+    ])));
+  }
+  return lines.join("\n");
+}
+
+/** The calls that figures say nothing of. */
+const NOT_INCLUDED = "Not included: the host's own calls, for /compact and automatic compaction, notes and titles.";
+
+/** What was sent and billed, each beside what it would have been: rows of two columns. */
+export function sentRows(of: Amount, unit: Figures["unit"]): [string, string][] {
+  return [
+    ["tokens sent", `${number(of.sentTokens)}, ${number(of.withoutTokens)} without Concertina: ${saved(of.sentTokens, of.withoutTokens)}`],
+    ["bill", `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without${range(of, unit)}: ${saved(of.sentBill, of.withoutBill)}; of prompts`],
+  ];
+}
+
+/** Between what and what the modelled bill is; empty where nothing is between. */
+function range({ withoutLeast, withoutBill, withoutMost }: Amount, unit: Figures["unit"]): string {
+  const [least, modelled, most] = [withoutLeast, withoutBill, withoutMost].map((amount) => bill(amount, unit));
+  return least === modelled && most === modelled ? "" : ` (between ${least} and ${most})`;
+}
+
+/** The bill with the answers, where the provider reported them. */
+function answerRows(total: Figures["total"], unit: Figures["unit"]): [string, string][] {
+  if (total.answered === 0) return [["and answers", "in no figure: the provider did not report their tokens"]];
+  const tokens = `${number(total.answerTokens)} tokens in ${counted(total.answered, "answer")}`;
+  if (total.answerBill === null || total.withoutAnswerBill === null) return [["and answers", `${tokens}, in no bill: their price is not known`]];
+  const [sent, without] = [total.sentBill + total.answerBill, total.withoutBill + total.withoutAnswerBill];
+  return [["and answers", `${bill(sent, unit)}, ${bill(without, unit)} without: ${saved(sent, without)}; ${tokens}`]];
+}
+
+function bypassedRows({ bypassed }: Amount): [string, string][] {
+  return bypassed === 0 ? [] : [["not by us", `${counted(bypassed, "call")} made while Concertina was not in use, or in turns that were cut short: as large without it`]];
+}
+
+/** How much less that is, in percent; more is said to be more. */
+function saved(sent: number, without: number): string {
+  if (without === 0) return sent === 0 ? "nothing to save" : "more than without";
+  return sent <= without ? `${percent(1 - sent / without)} saved` : `${percent(sent / without - 1)} more`;
+}
+
+/** A bill in its unit. */
+function bill(value: number, unit: Figures["unit"]): string {
+  if (unit === "input tokens") return number(value);
+  return `$${value.toFixed(value < 1 ? 4 : 2)}`;
+}
+
+function measuredOf({ requests, measured }: Amount & { measured: number }): string {
+  if (measured === requests) return "measured, as the provider reported them";
+  if (measured === 0) return "counted here, the provider reported nothing";
+  return `${number(measured)} measured, ${number(requests - measured)} counted here`;
+}
+
+function storeRow(store: Figures["store"]): [string, string] {
+  return ["originals", `${number(store.originals)}, ${bytes(store.originalBytes)}, ${bytes(store.storedBytes)} on disk`];
+}
+
+/** What a sweep or purge removed. */
+export function removedText(removed: Removed): string {
+  return rows([
+    ["originals removed", number(removed.originals)],
+    ["space freed", bytes(removed.bytes)],
+    ["sessions forgotten", number(removed.sessions)],
+  ]).join("\n");
+}

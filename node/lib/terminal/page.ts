@@ -1,0 +1,154 @@
+/**
+ * The page of figures, as one HTML file with everything in it: what the plugin serves, and what a report is.
+ *
+ * Its parts lie in `plugin/page`. Scripts and styles run by their hash and nothing else does, so a text of a session could not run even
+ * if it reached the document as HTML.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+import type { Figures } from "../library/figures.js";
+import { writeNew } from "../formats/files.js";
+import { EPOCH_KINDS, epochReason } from "./reasons.js";
+import type { Status } from "./status.js";
+import { number } from "./table.js";
+import { version } from "./version.js";
+
+/** Figures of the last so many UTC days, today included; 0 is all time. */
+export interface Period {
+  days: 0 | 1 | 7 | 30;
+  figures: Figures;
+}
+
+/** What the page shows. */
+export interface PageContent {
+  /** The page switches between them; empty while the store cannot be opened. */
+  periods: Period[];
+  /** `null` where there is no plugin. */
+  health: Status | null;
+  /** What the figures are of, where that is not all that the store holds. */
+  title?: string;
+  /** Whether they are of recorded sessions that were played again. */
+  isReplay?: boolean;
+  now?: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Today, the week, the month and all time, as the page has them. */
+export async function periodsOf(read: (request: { since?: number }) => Promise<Figures>, now = Date.now()): Promise<Period[]> {
+  const midnight = Math.floor(now / DAY_MS) * DAY_MS;
+  const periods: Period[] = [];
+  for (const days of [1, 7, 30, 0] as const) {
+    periods.push({ days, figures: await read(days === 0 ? {} : { since: midnight - (days - 1) * DAY_MS }) });
+  }
+  return periods;
+}
+
+/** An HTML document, and the policy that it is to be served under. */
+export interface Document {
+  html: string;
+  policy: string;
+}
+
+const FILES = path.join(__dirname, "..", "..", "..", "plugin", "page");
+const STYLES = ["uplot.css", "page.css"];
+const SCRIPTS = ["uplot.js", "words.js", "charts.js", "page.js"];
+
+const texts = new Map<string, string>();
+
+function part(name: string): string {
+  const text = texts.get(name) ?? readFileSync(path.join(FILES, name), "utf8");
+  texts.set(name, text);
+  return text;
+}
+
+/** The page as the gateway serves it: placeholders lead to their originals. */
+export function page(content: PageContent): Document {
+  return compose("page", content);
+}
+
+/** Writes the page as a file for itself, readable by its owner only, and says so on standard error. @throws when a file of that name is there. */
+export function writeReport(file: string, content: PageContent): void {
+  writeNew(file, compose("report", content).html);
+  process.stderr.write(`${file} written\n`);
+}
+
+function compose(kind: "page" | "report", { now = Date.now(), ...content }: PageContent): Document {
+  const styles = STYLES.map(part);
+  const scripts = SCRIPTS.map(part);
+  const policy = policyOf({ styles, scripts });
+  const codes = content.periods.flatMap(({ figures }) => figures.epochs.map(({ reason }) => reason));
+  const reasons = { kinds: EPOCH_KINDS, words: Object.fromEntries(codes.map((code) => [code, epochReason(code)])) };
+  const data = inScript(JSON.stringify({ kind, version: version(), at: now, reasons, ...content }));
+  const html = filled(part("page.html"), {
+    policy: policyTag(policy),
+    styles: styles.map((text) => `<style>${text}</style>`).join("\n"),
+    data: `<script type="application/json" id="data">${data}</script>`,
+    scripts: scripts.map((text) => `<script>${text}</script>`).join("\n"),
+  });
+  return { html, policy: `${policy}; frame-ancestors 'self'` };
+}
+
+/** What stands for a placeholder. */
+export type Original = { text: string } | { data: string; mimeType: string };
+
+/** Most characters of an original that are shown. */
+const MOST_CHARS = 500_000;
+const IMAGE = /^image\/[a-z0-9.+-]+$/i;
+
+/** A document that shows an original, as text or as image; without a script. `back` is where its link leads. */
+export function originalPage(id: string, original: Original | undefined, { theme, back }: { theme?: string; back: string }): Document {
+  const styles = [part("page.css")];
+  const policy = policyOf({ styles, scripts: [] });
+  const html = filled(part("original.html"), {
+    policy: policyTag(policy),
+    styles: `<style>${styles[0]}</style>`,
+    theme: theme === "dark" || theme === "light" ? theme : "",
+    id: escaped(id),
+    back: escaped(back),
+    what: escaped(whatIs(original)),
+    original: shown(original),
+  });
+  return { html, policy: `${policy}; frame-ancestors 'self'` };
+}
+
+function whatIs(original: Original | undefined): string {
+  if (original === undefined) return "No original is stored under this id: it has expired, was purged, or the id is not right.";
+  if ("data" in original) return IMAGE.test(original.mimeType) ? `An image (${original.mimeType}).` : `Of the type ${original.mimeType}, which is not shown here.`;
+  const characters = number(original.text.length);
+  const lines = original.text.split("\n").length;
+  const cut = original.text.length > MOST_CHARS ? ` Here are the first ${number(MOST_CHARS)}; in a shell, openclaw concertina fetch prints all of it.` : "";
+  return `A text of ${characters} characters in ${lines === 1 ? "one line" : `${number(lines)} lines`}.${cut}`;
+}
+
+function shown(original: Original | undefined): string {
+  if (original === undefined) return "";
+  if ("text" in original) return `<pre class="original" tabindex="0" role="region" aria-label="Original">${escaped(original.text.slice(0, MOST_CHARS))}</pre>`;
+  if (!IMAGE.test(original.mimeType)) return "";
+  return `<img class="original" alt="The original image" src="data:${escaped(original.mimeType)};base64,${escaped(original.data)}">`;
+}
+
+function policyOf({ styles, scripts }: { styles: string[]; scripts: string[] }): string {
+  const hashes = (those: string[]) => (those.length === 0 ? "'none'" : those.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" "));
+  return `default-src 'none'; script-src ${hashes(scripts)}; style-src ${hashes(styles)}; img-src data:; base-uri 'none'; form-action 'none'`;
+}
+
+function policyTag(policy: string): string {
+  return `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+}
+
+/** A template with its marks `<!--[name]-->` replaced. Each stands once; what replaces one is not searched again. */
+function filled(template: string, values: Record<string, string>): string {
+  return template.replace(/<!--\[(\w+)\]-->/g, (mark, name: string) => values[name] ?? mark);
+}
+
+/** JSON that ends no script element, whatever its strings hold. */
+function inScript(json: string): string {
+  return json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}

@@ -1,0 +1,49 @@
+/** Where the tokens of a session are: by kind of content, and for tool results by tool. */
+import type { Message } from "../library/api.js";
+import { countMessageTokens } from "../library/pure.js";
+import { toolCallsOf } from "./replay.js";
+
+/** Tokens of one kind. */
+export interface Share {
+  kind: string;
+  blocks: number;
+  tokens: number;
+}
+
+/** Adds what is of one kind to the rest of it. */
+export function addShare(shares: Map<string, Share>, { kind, blocks, tokens }: Share): void {
+  const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0 };
+  shares.set(kind, { kind, blocks: share.blocks + blocks, tokens: share.tokens + tokens });
+}
+
+/** Counts the tokens of each kind of content. Largest first. */
+export function census(messages: Message[]): Share[] {
+  const shares = new Map<string, Share>();
+  const add = (kind: string, tokens: number) => addShare(shares, { kind, blocks: 1, tokens });
+  const names = new Map<string, string>();
+  for (const message of messages) {
+    const blocks: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
+    for (const block of blocks as ({ type?: string; id?: string; name?: string; tool_use_id?: string } | string | null)[]) {
+      const part: Message = { ...message, tool_calls: undefined, content: typeof block === "string" ? block : [block] };
+      const tokens = countMessageTokens([part]);
+      const type = typeof block === "object" ? block?.type : "text";
+      if (typeof block === "object" && block?.id && block.name) names.set(block.id, block.name);
+      if (message.role === "toolResult" || message.role === "tool" || type === "tool_result") {
+        const id = String(message.toolCallId ?? message.tool_call_id ?? (block as { tool_use_id?: string })?.tool_use_id);
+        add(`result of ${String(message.toolName ?? names.get(id) ?? "?")}`, tokens);
+      } else if (type === "toolCall" || type === "tool_use") add("tool-call arguments", tokens);
+      else if (type === "thinking") add("thinking", thinkingTokens(block));
+      else add(`${message.role} ${type === "image" ? "images" : "text"}`, tokens);
+    }
+    for (const call of toolCallsOf(message)) {
+      names.set(call.id, call.function.name);
+      add("tool-call arguments", countMessageTokens([{ role: message.role, tool_calls: [call] } as Message]));
+    }
+  }
+  return [...shares.values()].filter((share) => share.tokens > 0).sort((a, b) => b.tokens - a.tokens);
+}
+
+function thinkingTokens(block: unknown): number {
+  const { thinking = "" } = block as { thinking?: string };
+  return countMessageTokens([{ role: "assistant", content: thinking }]);
+}
