@@ -1,0 +1,352 @@
+//! An answer is never longer than asked for, whatever is asked, and always says what is missing.
+
+use crate::engines;
+use std::ops::RangeInclusive;
+
+use crate::engines::scope;
+use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
+use concertina::config::{Config, Schedule};
+use concertina::reference::{Original, RefId};
+use concertina::store::Batch;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn put(engine: &Engine, text: &str) -> RefId {
+    put_labelled(engine, text, "test")
+}
+
+fn put_labelled(engine: &Engine, text: &str, label: &str) -> RefId {
+    let original = Original::text(text, label);
+    let id = original.hash.to_ref_id(16);
+    let batch = Batch { originals: vec![(id.clone(), original)], ..Batch::default() };
+    engine.store().commit(&scope(), &batch, 1).unwrap();
+    id
+}
+
+fn open(dir: &TempDir) -> Engine {
+    engines::open(dir, Config::default())
+}
+
+fn texts(engine: &Engine, fetch: &Fetch) -> Vec<String> {
+    let blocks = engine.fetch(&scope(), fetch, 2).unwrap().blocks;
+    blocks
+        .into_iter()
+        .map(|block| match block {
+            FetchedBlock::Text(text) => text,
+            FetchedBlock::Exact(_) | FetchedBlock::Image(..) => panic!("no image was stored"),
+        })
+        .collect()
+}
+
+/// The answer to an id with the words after it.
+fn answer(engine: &Engine, asked: &str, max_chars: usize) -> String {
+    let fetch = Fetch { ref_ids: vec![asked.to_owned()], max_chars, ..Fetch::default() };
+    let [answer] = texts(engine, &fetch).try_into().unwrap();
+    answer
+}
+
+/// The lines of all pages of an original, each fetched as the one before says.
+fn pages(engine: &Engine, id: &RefId, max_chars: usize) -> String {
+    let (mut got, mut asked) = (String::new(), id.to_string());
+    for _ in 0..1_000 {
+        let page = answer(engine, &asked, max_chars);
+        let (lines, note) = page.rsplit_once('\n').unwrap();
+        got.push_str(lines);
+        got.push('\n');
+        match note.split_once(r#"{"ref_ids":[""#) {
+            Some((_, next)) => asked = next.split('"').next().unwrap().to_owned(),
+            None => return got,
+        }
+    }
+    panic!("the pages of {id} do not end");
+}
+
+#[test]
+fn no_answer_is_longer_than_asked_for() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let ids = [
+        "short\n".to_owned(),
+        "x".repeat(50_000),
+        (0..2_000).map(|line| format!("{line} unit took {} ms\n", line * 7919 % 977)).collect(),
+        (0..40).map(|line| format!("{line} {}unit 7\n", "漢 ".repeat(900))).collect(),
+        (300..900).map(|line| format!("{line:>6}→{}unit 7\n", "y".repeat(line % 90))).collect(),
+        json!({ "path": "a 7.rs", "content": format!("unit 7\n{}\n", "unit ".repeat(900)).repeat(9) }).to_string(),
+    ]
+    .map(|text: String| {
+        let label = if text.starts_with('{') { "arguments of write" } else { "test" };
+        put_labelled(&engine, &text, label).to_string()
+    });
+    let absent = ["0000000000000000".to_owned(), "no id".repeat(40), "ffffffffffffffff".to_owned()];
+    let asked: Vec<Vec<String>> = vec![
+        vec![ids[0].clone()],
+        vec![ids[1].clone()],
+        vec![ids[2].clone()],
+        vec![ids[3].clone()],
+        vec![ids[4].clone()],
+        vec![ids[5].clone()],
+        ids.to_vec(),
+        [&ids[2..], &absent, &ids[..2]].concat(),
+        ids.iter()
+            .flat_map(|id| [":3-900", ":c5-40000", ":/7/", ":41-:/unit/", ":?"].map(|part| format!("{id}{part}")))
+            .collect(),
+        (0..5).flat_map(|_| absent.clone()).collect(),
+    ];
+    for ref_ids in &asked {
+        for pattern in [None, Some("7"), Some("unit"), Some("x"), Some("nowhere")] {
+            for (lines, characters) in
+                [(None, None), (Some(3..=900), None), (None, Some(5..=40_000)), (Some(9_999..=9_999), None)]
+            {
+                for max_chars in [1, 50, 150, 200, 201, 400, 1_000, 2_500, 16_000, 100_000] {
+                    let pattern = pattern.map(str::to_owned);
+                    let fetch = Fetch {
+                        ref_ids: ref_ids.clone(),
+                        lines: lines.clone(),
+                        characters: characters.clone(),
+                        pattern,
+                        max_chars,
+                    };
+                    let answer = texts(&engine, &fetch);
+                    let length: usize = answer.iter().map(|text| text.chars().count()).sum();
+                    assert!(length <= max_chars, "{length} characters for {fetch:?}: {answer:?}");
+                    assert!(!answer.is_empty());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_fits_is_whole_and_what_does_not_is_counted() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let (first, second) = ("a line\n".repeat(100), "another\n".repeat(100));
+    let ref_ids = vec![put(&engine, &first).to_string(), put(&engine, &second).to_string()];
+    let asked = |ref_ids: &[String], max_chars| {
+        texts(&engine, &Fetch { ref_ids: ref_ids.to_vec(), max_chars, ..Fetch::default() })
+    };
+    assert_eq!(asked(&ref_ids[..1], 700), std::slice::from_ref(&first));
+    assert_eq!(asked(&ref_ids, 1_500), [first.clone(), second]);
+    let [shown, rest] = asked(&ref_ids, 850).try_into().unwrap();
+    assert_eq!(shown, first);
+    assert!(rest.starts_with("another\n[lines 1-1 of 100; continue with fetch_original_data"), "{rest}");
+    let [rest] = asked(&ref_ids[..1], 60).try_into().unwrap();
+    assert!(rest.starts_with("[1 id did not fit in 60 characters: ask for it alone"), "{rest}");
+    let [page] = asked(&ref_ids[..1], 400).try_into().unwrap();
+    assert!(page.starts_with("a line\n") && page.contains("; continue with fetch_original_data"), "{page}");
+}
+
+#[test]
+fn pages_of_a_pattern_show_every_match_once() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let text: String = (1..=300)
+        .map(
+            |line| if line % 7 == 0 { format!("{}needle {line}\n", "y".repeat(line * 5)) } else { format!("{line}\n") },
+        )
+        .collect();
+    let id = put(&engine, &text).to_string();
+    for max_chars in [230, 500, 1_200] {
+        let (mut found, mut from) = (Vec::new(), 1);
+        while from <= 300 {
+            let fetch = Fetch {
+                ref_ids: vec![id.clone()],
+                pattern: Some("needle".into()),
+                lines: Some(from..=usize::MAX),
+                max_chars,
+                ..Fetch::default()
+            };
+            let [page] = texts(&engine, &fetch).try_into().unwrap();
+            let shown = page.lines().filter_map(|line| line.split_once(':')?.0.parse::<usize>().ok());
+            found.extend(shown.filter(|line| line % 7 == 0 && *line >= from));
+            from = match page.split_once(&format!("; continue with {id}:")) {
+                Some((_, rest)) => rest.split('-').next().unwrap().parse().unwrap(),
+                None => break,
+            };
+        }
+        let expected: Vec<usize> = (1..=300).filter(|line| line % 7 == 0).collect();
+        assert_eq!(found, expected, "{max_chars}");
+    }
+}
+
+fn listed(lines: RangeInclusive<usize>) -> String {
+    lines.map(|line| format!("{line:>6}→let item{line} = {};\n", line % 7)).collect()
+}
+
+#[test]
+fn a_listing_is_fetched_by_the_numbers_that_it_prints() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let text = listed(300..=420);
+    let id = put(&engine, &text);
+    let fetched = |part: &str| answer(&engine, &format!("{id}{part}"), 16_000);
+    let page = |lines: RangeInclusive<usize>, note: &str| format!("{}[{note}]", listed(lines));
+    assert_eq!(fetched(""), text);
+    assert_eq!(fetched(":310-320"), page(310..=320, "lines 310-320 as numbered in it, of 300-420"));
+    assert_eq!(fetched(":290-301"), page(300..=301, "lines 300-301 as numbered in it, of 300-420"));
+    assert_eq!(fetched(":420"), page(420..=420, "lines 420-420 as numbered in it, of 300-420"));
+    // What no number of it is, is a place, as earlier placeholders tell it.
+    assert_eq!(fetched(":41-42"), page(340..=341, "lines 41-42 of 121, numbered 340-341 in it"));
+    assert_eq!(fetched(":119-"), page(418..=420, "lines 119-121 of 121, numbered 418-420 in it"));
+    assert_eq!(
+        fetched(":500-520"),
+        format!("The original {id} has 121 lines, numbered 300-420 in it; lines 500-520 do not exist.")
+    );
+    let line = |number: usize| listed(number..=number);
+    assert_eq!(
+        fetched(":/item310 /"),
+        format!(
+            "308-{}309-{}310:{}311-{}312-{}[1 of 1 matching lines, numbered as in it]",
+            line(308),
+            line(309),
+            line(310),
+            line(311),
+            line(312)
+        )
+    );
+    assert!(fetched(":400-:/item3/").starts_with("No line of the original"), "{}", fetched(":400-:/item3/"));
+    let first = put(&engine, &listed(1..=90));
+    assert_eq!(answer(&engine, &format!("{first}:41-42"), 900), page(41..=42, "lines 41-42 of 90"));
+}
+
+#[test]
+fn the_pages_of_a_listing_are_all_of_it() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    for text in [
+        listed(300..=420),
+        // Places run into the numbers.
+        listed(50..=170),
+        listed(0..=120),
+        format!("[File: a.rs]\n(39 more lines above)\n{}\n(80 more lines below)\n", listed(40..=160)),
+        format!("{}{}", listed(1..=60), listed(300..=360)),
+    ] {
+        let id = put(&engine, &text);
+        for max_chars in [400, 700, 2_000] {
+            assert_eq!(pages(&engine, &id, max_chars), text, "{max_chars}");
+        }
+    }
+}
+
+#[test]
+fn a_few_lines_before_a_line_that_fits_no_page_are_no_page() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let long = "words ".repeat(500);
+    let text = format!("{{\n  \"status\": 200,\n  \"text\": \"{long}\"\n}}\n");
+    let id = put(&engine, &text);
+    for (asked, begins) in [(id.to_string(), "{\n  \"status\""), (format!("{id}:2-"), "  \"status\"")] {
+        let page = answer(&engine, &asked, 1_000);
+        let (shown, note) = page.rsplit_once('\n').unwrap();
+        assert!(shown.starts_with(begins) && text.contains(shown) && shown.len() > 800, "{page}");
+        assert!(note.starts_with("[chars ") && note.contains("continue with"), "{note}");
+    }
+    let id = put(&engine, &format!("{}{long}", "a line of a head\n".repeat(30)));
+    let page = answer(&engine, &id.to_string(), 1_000);
+    assert!(page.contains("\n[lines 1-30 of 31; continue with"), "{page}");
+}
+
+/// A read that begins at line 300 and a write of 300 lines, old enough to be folded.
+fn read_and_written() -> (Vec<Value>, Value) {
+    let source = |line: usize| match line % 30 {
+        0 => format!("export function handle{}Batch{line}(input) {{", ["Invoice", "Refund", "Ledger"][line / 30 % 3]),
+        _ => format!("  const step{line} = input.total * {};", line * 7919 % 977),
+    };
+    let read: String = (300..500).map(|line| format!("{line:>6}→{}\n", source(line))).collect();
+    let content: String = (0..300).map(|line| format!("{}\n", source(line))).collect();
+    let write = json!({ "path": "src/b.js", "content": content });
+    let call = |id: &str, name: &str, arguments: &Value, at: usize| {
+        json!({ "role": "assistant", "timestamp": at,
+            "content": [{ "type": "toolCall", "id": id, "name": name, "arguments": arguments }] })
+    };
+    let result = |id: &str, name: &str, text: &str, at: usize| {
+        json!({ "role": "toolResult", "toolCallId": id, "toolName": name, "timestamp": at,
+            "content": [{ "type": "text", "text": text }] })
+    };
+    let mut messages = vec![
+        json!({ "role": "user", "content": "go", "timestamp": 1 }),
+        call("r", "read", &json!({ "path": "src/pay.js", "offset": 300 }), 2),
+        result("r", "read", &read, 3),
+        call("w", "write", &write, 4),
+        result("w", "write", "ok", 5),
+    ];
+    messages
+        .extend((0..8).map(|turn| json!({ "role": "user", "content": format!("t{turn}"), "timestamp": 10 + turn })));
+    (messages, write)
+}
+
+/// The messages as they are folded, and the ids of what is.
+fn folded(engine: &Engine, messages: &[Value]) -> (Vec<Value>, Vec<String>) {
+    let reply = engine.assemble(&scope(), messages, &AssembleOptions::default(), 10_000_000);
+    assert_eq!(reply.report.warning, None);
+    let ids = reply.report.actions.iter().map(|action| action.ref_id.clone().unwrap()).collect();
+    (reply.rewrite.apply(messages), ids)
+}
+
+#[test]
+fn the_numbers_that_a_placeholder_tells_are_those_that_are_fetched() {
+    let dir = TempDir::new().unwrap();
+    let engine = engines::open(&dir, Config { schedule: Schedule::CacheAware, ..Config::default() });
+    let (messages, ids) = folded(&engine, &read_and_written().0);
+    let shown = messages[2]["content"][0]["text"].as_str().unwrap();
+    assert!(shown.contains("lines 300–499"), "{shown}");
+    let told =
+        regex::Regex::new(r"\bL(?<line>[0-9]+) (?<name>step[0-9]+)|(?<defined>handle\w+):(?<at>[0-9]+)").unwrap();
+    let (mut named, mut defined) = (0, 0);
+    for found in told.captures_iter(shown) {
+        let (line, name, count) = match (found.name("line"), found.name("name")) {
+            (Some(line), Some(name)) => (line.as_str(), name.as_str(), &mut named),
+            _ => (&found["at"], &found["defined"], &mut defined),
+        };
+        let page = answer(&engine, &format!("{}:{line}", ids[0]), 16_000);
+        assert!(page.lines().next().unwrap().contains(name), "{name} at {line}: {page}");
+        *count += 1;
+    }
+    assert!(named > 0 && defined > 0, "{shown}");
+}
+
+#[test]
+fn of_arguments_lines_and_matches_are_those_of_their_strings() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let (messages, write) = read_and_written();
+    let (messages, ids) = folded(&engine, &messages);
+    let shown = messages[3]["content"][0]["arguments"]["content"].as_str().unwrap();
+    assert!(shown.contains(" chars elided by concertina"), "{shown}");
+    let fetched = |part: &str, max_chars| answer(&engine, &format!("{}{part}", ids[1]), max_chars);
+    let content: Vec<&str> = write["content"].as_str().unwrap().lines().collect();
+    assert_eq!(fetched("", 16_000), write.to_string());
+    let note = "of the arguments as text; the id alone gives their JSON";
+    assert_eq!(
+        fetched(":1-4", 16_000),
+        format!("path: src/b.js\ncontent:\n{}\n{}\n[lines 1-4 of 302 {note}]", content[0], content[1])
+    );
+    let hits = fetched(":/step41 /", 16_000);
+    assert!(hits.contains(&format!("\n44:{}\n45-{}\n", content[41], content[42])), "{hits}");
+    assert!(hits.ends_with(&format!("\n[1 of 1 matching lines {note}]")), "{hits}");
+    // The whole in pages is the JSON, too.
+    let (mut got, mut next) = (String::new(), String::new());
+    while got.len() < write.to_string().len() {
+        let page = fetched(&next, 1_000);
+        got.push_str(page.rsplit_once("\n[chars ").unwrap().0);
+        next = format!(":c{}-", got.chars().count() + 1);
+    }
+    assert_eq!(got, write.to_string());
+}
+
+#[test]
+fn a_line_of_arguments_that_does_not_fit_is_cut_and_the_next_follows() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let edits = json!({ "edits": [{ "old": "", "new": format!("{}\nlast\n", "x".repeat(900)) }, [], 7] });
+    let id = put_labelled(&engine, &edits.to_string(), "arguments of edit");
+    let page = answer(&engine, &format!("{id}:5-"), 600);
+    let (line, note) = page.split_once('\n').unwrap();
+    assert!(line.len() > 300 && line.bytes().all(|byte| byte == b'x'), "{page}");
+    assert!(note.starts_with("[lines 5-5 of 8 of the arguments as text"), "{page}");
+    assert!(
+        note.ends_with(&format!(r#"; the line is cut; continue with fetch_original_data {{"ref_ids":["{id}:6-"]}}]"#))
+    );
+    let rest = "[lines 6-8 of 8 of the arguments as text; the id alone gives their JSON]";
+    assert_eq!(answer(&engine, &format!("{id}:6-"), 600), format!("last\n[1]: []\n[2]: 7\n{rest}"));
+}

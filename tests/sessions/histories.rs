@@ -1,0 +1,568 @@
+//! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions,
+//! restarts, two writers, cache breakpoints that move on, originals that the model fetches back, clocks that jump,
+//! backwards too, tools that print their arguments, arguments that look like rows of the ledger, twins of one image,
+//! and hosts that keep as their own what was shown. After each step every text is in sight or can be fetched byte for
+//! byte, what was sent stays unless an epoch is logged, no placeholder stands for a block that no epoch folded, no call
+//! with a breakpoint loses a part of its arguments, and what was shown unfolds to what was.
+
+use crate::engines;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use crate::engines::{directory, scope};
+use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, Reply};
+use concertina::config::{Config, Schedule};
+use concertina::history::{Reason, fates};
+use concertina::reference::{ContentHash, Marker, find_markers};
+use concertina::store::{Retention, SqliteStore, Store, StoreOptions};
+use concertina::transcript::{Arguments, Kind, Transcript, is_cache_point};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Steps in all; more by the environment, as `npm run test:long` has them.
+const STEPS: usize = 20_000;
+
+/// Steps of one session.
+const SESSION: usize = 250;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    OpenClaw,
+    Anthropic,
+    OpenAi,
+    Responses,
+}
+
+/// A small generator: the same histories on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % below
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.next(100) < percent
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Call {
+    id: String,
+    name: &'static str,
+    arguments: Value,
+    output: String,
+    is_error: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    User(String),
+    Assistant(String),
+    Calls(Vec<Call>),
+    /// Twins of one image, which are named apart.
+    Images(usize),
+    Summary(String),
+}
+
+/// One step of a conversation; the serial number tells equal ones apart.
+#[derive(Clone, Debug)]
+struct Item {
+    serial: usize,
+    time: i64,
+    said: Said,
+    /// Its messages as they were shown, where the host keeps those.
+    kept: Option<Vec<Value>>,
+}
+
+/// The messages of an item as they were.
+fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
+    let mut messages = match (&item.said, shape) {
+        (Said::Images(number), _) => {
+            let image = |name: &str| image_part(shape, name, *number);
+            vec![json!({ "role": "user", "content": [image("before"), image("after")] })]
+        }
+        (Said::User(text), _) => vec![json!({ "role": "user", "content": text })],
+        (Said::Summary(text), Shape::OpenClaw) => vec![json!({ "role": "compactionSummary", "summary": text })],
+        (Said::Summary(text), _) => vec![json!({ "role": "user", "content": format!("Summary so far: {text}") })],
+        (Said::Assistant(text), _) => vec![json!({ "role": "assistant", "content": text })],
+        (Said::Calls(calls), Shape::OpenClaw) => {
+            let parts: Vec<Value> = (calls.iter())
+                .map(
+                    |call| json!({ "type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments }),
+                )
+                .collect();
+            let results = calls.iter().map(|call| {
+                json!({ "role": "toolResult", "toolCallId": call.id, "toolName": call.name, "isError": call.is_error,
+                    "content": [{ "type": "text", "text": call.output }] })
+            });
+            [json!({ "role": "assistant", "content": parts })].into_iter().chain(results).collect()
+        }
+        (Said::Calls(calls), Shape::Anthropic) => {
+            let parts: Vec<Value> = (calls.iter())
+                .map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }))
+                .collect();
+            let results: Vec<Value> = (calls.iter())
+                .map(|call| {
+                    json!({ "type": "tool_result", "tool_use_id": call.id, "is_error": call.is_error, "content": call.output })
+                })
+                .collect();
+            vec![json!({ "role": "assistant", "content": parts }), json!({ "role": "user", "content": results })]
+        }
+        (Said::Calls(calls), Shape::OpenAi) => {
+            let parts: Vec<Value> = (calls.iter())
+                .map(|call| {
+                    json!({ "id": call.id, "type": "function",
+                        "function": { "name": call.name, "arguments": call.arguments.to_string() } })
+                })
+                .collect();
+            let results =
+                calls.iter().map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.output }));
+            [json!({ "role": "assistant", "content": null, "tool_calls": parts })].into_iter().chain(results).collect()
+        }
+        (Said::Calls(calls), Shape::Responses) => {
+            let items = calls.iter().map(|call| {
+                json!({ "type": "function_call", "call_id": call.id, "name": call.name,
+                    "arguments": call.arguments.to_string() })
+            });
+            let outputs = (calls.iter())
+                .map(|call| json!({ "type": "function_call_output", "call_id": call.id, "output": call.output }));
+            items.chain(outputs).collect()
+        }
+    };
+    if shape == Shape::OpenClaw {
+        messages.iter_mut().for_each(|message| message["timestamp"] = json!(item.time));
+    }
+    messages
+}
+
+/// An image with what its host says beside it.
+fn image_part(shape: Shape, name: &str, number: usize) -> Value {
+    let data = &IMAGES[number % IMAGES.len()];
+    let url = || format!("data:image/png;base64,{}", data.as_str());
+    let detail = if name == "before" { "low" } else { "high" };
+    match shape {
+        Shape::OpenClaw => json!({ "type": "image", "fileName": name, "data": data.as_str(), "mimeType": "image/png" }),
+        Shape::Anthropic => json!({ "type": "image", "fileName": name,
+            "source": { "type": "base64", "media_type": "image/png", "data": data.as_str() } }),
+        Shape::OpenAi => json!({ "type": "image_url", "fileName": name,
+            "image_url": { "url": url(), "detail": detail } }),
+        Shape::Responses => json!({ "type": "input_image", "fileName": name, "image_url": url(), "detail": detail }),
+    }
+}
+
+/// Two images, of which any size will do.
+static IMAGES: LazyLock<[String; 2]> = LazyLock::new(|| {
+    [(640, 480), (800, 600)].map(|(width, height)| {
+        let mut png = std::io::Cursor::new(Vec::new());
+        let image = image::RgbImage::from_fn(width, height, |x, y| image::Rgb([x as u8, y as u8, 7]));
+        image.write_to(&mut png, image::ImageFormat::Png).expect("an image in memory");
+        base64_simd::STANDARD.encode_to_string(png.into_inner())
+    })
+});
+
+/// A message with a prompt-cache breakpoint: on all of it, or on the last of its parts that may carry one.
+fn marked(mut message: Value, on_part: bool) -> Value {
+    let part = ["content", "tool_calls"].into_iter().find(|key| message[key].is_array()).filter(|_| on_part);
+    let last = part.and_then(|key| message[key].as_array_mut()?.last_mut());
+    let place = if last.is_some() { last } else { Some(&mut message) };
+    if let Some(place) = place {
+        place[MARK] = json!({ "type": "ephemeral" });
+    }
+    message
+}
+
+const MARK: &str = "cache_control";
+
+/// A value without its breakpoints.
+fn unmarked(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(unmarked).collect(),
+        Value::Object(fields) => {
+            fields.iter().filter(|(key, _)| *key != MARK).map(|(key, value)| (key.clone(), unmarked(value))).collect()
+        }
+        other => other.clone(),
+    }
+}
+
+/// A host with its history, the engines that fold it, and what it has sent.
+struct Host {
+    random: Random,
+    shape: Shape,
+    dir: TempDir,
+    engines: Vec<Engine>,
+    /// The store as somebody sees it who only reads.
+    store: SqliteStore,
+    schedule: Schedule,
+    items: Vec<Item>,
+    serial: usize,
+    now: i64,
+    /// The host's messages and what was sent for them, at the last call.
+    sent: (Vec<Value>, Vec<Value>),
+    /// Blocks that an epoch has folded.
+    folded: HashSet<String>,
+    /// Placeholders that were fetched, with the text that they stand for.
+    fetched: HashSet<(String, String)>,
+    /// Ids that stood in sight, for the model to fetch.
+    ids: Vec<String>,
+    /// What was shown last of each item, by its serial number, without breakpoints.
+    shown: HashMap<usize, Vec<Value>>,
+    /// The item that carries a breakpoint, and whether a part of it does.
+    mark: Option<(usize, bool)>,
+    epochs: usize,
+    log: Vec<String>,
+}
+
+fn open(dir: &TempDir, schedule: Schedule) -> Engine {
+    let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
+    engines::open_with(dir, config(schedule), options)
+}
+
+fn config(schedule: Schedule) -> Config {
+    Config {
+        schedule,
+        stale_turns: 2,
+        stale_calls: 5,
+        min_tokens_to_squeeze: 50,
+        min_tokens_to_fold: 50,
+        keep_preview_chars: 20,
+        keep_names: 3,
+        ..Config::default()
+    }
+}
+
+/// How the texts of [`pooled`] end.
+const POOLED: &str = "as it should be\n";
+
+/// One of few texts, so that equal ones are common.
+fn pooled(pool: usize) -> String {
+    (0..12).map(|line| format!("output {pool}: line {line} says that all is {POOLED}")).collect()
+}
+
+impl Host {
+    fn new(seed: u64) -> Self {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let shape = [Shape::OpenClaw, Shape::Anthropic, Shape::OpenAi, Shape::Responses][random.next(4)];
+        let schedule = if random.chance(70) { Schedule::EveryTurn } else { Schedule::CacheAware };
+        let dir = directory();
+        let engines = (0..2).map(|_| open(&dir, schedule)).collect();
+        let store = SqliteStore::open(dir.path(), StoreOptions::default()).expect("a directory of ours opens");
+        Self {
+            random,
+            shape,
+            dir,
+            engines,
+            store,
+            schedule,
+            items: Vec::new(),
+            serial: 0,
+            now: 1_000_000,
+            sent: Default::default(),
+            folded: HashSet::new(),
+            fetched: HashSet::new(),
+            ids: Vec::new(),
+            shown: HashMap::new(),
+            mark: None,
+            epochs: 0,
+            log: Vec::new(),
+        }
+    }
+
+    fn say(&mut self, said: Said) {
+        self.serial += 1;
+        self.items.push(Item { serial: self.serial, time: self.now, said, kept: None });
+    }
+
+    fn call(&mut self) -> Call {
+        let id = match self.random.next(4) {
+            0 => String::new(),
+            1 => "call".to_owned(),
+            _ => format!("call{}", self.serial),
+        };
+        let file = format!("{}.rs", ["a", "b"][self.random.next(2)]);
+        let version = self.random.next(3);
+        let is_error = self.random.chance(10);
+        let (name, arguments, output) = match self.random.next(10) {
+            0 => ("read", json!({ "path": file }), format!("{}// {file}\n", pooled(version))),
+            1 => ("read", json!({ "path": file, "limit": 4 }), format!("{}\n[8 more lines in file]", pooled(version))),
+            2 => ("write", json!({ "path": file, "content": pooled(version) }), "written".to_owned()),
+            3 => ("edit", json!({ "path": file, "oldText": "a", "newText": pooled(version) }), "edited".to_owned()),
+            8 => {
+                let body = pooled(version);
+                let alike = [
+                    json!({ "removedAt": 1, "beside": body }),
+                    json!({ "shown": { "type": "text", "text": body }, "frame": { "data": "" } }),
+                    json!({ "text": body }),
+                    json!({ "thinking": { "index": 0, "beside": body } }),
+                ];
+                ("note", alike[self.random.next(4)].clone(), "noted".to_owned())
+            }
+            9 => {
+                let arguments = json!({ "text": pooled(version) });
+                ("echo", arguments.clone(), arguments.to_string())
+            }
+            4 if !self.ids.is_empty() => {
+                let id = self.ids[self.random.next(self.ids.len())].clone();
+                let asked = Fetch { ref_ids: vec![id.clone()], max_chars: usize::MAX, ..Fetch::default() };
+                let answer = self.engines[self.random.next(2)].fetch(&scope(), &asked, self.now).expect("a fetch");
+                let [FetchedBlock::Text(text)] = answer.blocks.as_slice() else { panic!("{answer:?}") };
+                (FETCH_TOOL, json!({ "ref_ids": [id] }), text.clone())
+            }
+            _ => ("exec", json!({ "command": format!("make {}", self.random.next(2)) }), pooled(self.random.next(4))),
+        };
+        Call { id, name, arguments, output, is_error }
+    }
+
+    /// One thing that happens at a host.
+    fn act(&mut self) {
+        self.now += 1 + self.random.next(60_000) as i64;
+        // Histories stay short: what breaks, breaks in short ones.
+        let what = if self.items.len() > 16 { 83 + self.random.next(5) } else { self.random.next(100) };
+        self.log.push(format!("{what}"));
+        match what {
+            0..4 => self.say(Said::Images(self.serial)),
+            4..25 => {
+                let words = if self.random.chance(50) { "go on".to_owned() } else { format!("do {}", self.serial) };
+                self.say(Said::User(words));
+            }
+            25..75 => {
+                let calls = 1 + self.random.next(3);
+                let mut calls: Vec<Call> = (0..calls).map(|_| self.call()).collect();
+                if self.random.chance(20) {
+                    let twin = calls[0].clone();
+                    calls.push(twin);
+                }
+                self.say(Said::Calls(calls));
+            }
+            75..83 => self.say(Said::Assistant("That is done.".into())),
+            // Compaction: the oldest go, a summary stands for them.
+            83..86 => {
+                let gone = self.random.next(self.items.len() + 1);
+                self.items.drain(..gone);
+                self.say(Said::Summary("it went well".into()));
+                let summary = self.items.pop().expect("just said");
+                self.items.insert(0, summary);
+            }
+            // The oldest go without a word.
+            86..88 => {
+                let gone = self.random.next(self.items.len() + 1).min(4);
+                self.items.drain(..gone);
+            }
+            // Something in the middle goes.
+            88..90 if !self.items.is_empty() => {
+                let gone = self.random.next(self.items.len());
+                self.items.remove(gone);
+            }
+            // Another branch, or an edited prompt that is sent again.
+            90..94 if !self.items.is_empty() => {
+                let kept = self.random.next(self.items.len());
+                self.items.truncate(kept + 1);
+                if let Some(Item { said: Said::User(text), kept, .. }) = self.items.last_mut() {
+                    text.push_str(" please");
+                    *kept = None;
+                }
+            }
+            94 => self.items.clear(),
+            95 => self.engines = (0..2).map(|_| open(&self.dir, self.schedule)).collect(),
+            96 => self.now += 7_200_000,
+            // A clock that was wrong is set right.
+            97 => self.now = (self.now - 1 - self.random.next(100_000_000) as i64).max(1),
+            98 => self.now += 30 * 86_400_000,
+            // From now on the host has what was shown last, of some messages, and no other copy.
+            99 => {
+                for item in &mut self.items {
+                    if let Some(kept) = self.shown.get(&item.serial).filter(|_| self.random.chance(70)) {
+                        item.kept = Some(kept.clone());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The host's messages; each as it was, and the serial number of its item.
+    fn messages(&self) -> (Vec<Value>, Vec<(Value, usize)>) {
+        let of = |item: &Item| -> Vec<(Value, (Value, usize))> {
+            let mark = self.mark.filter(|(serial, _)| *serial == item.serial);
+            let with_mark = |message: Value| match mark {
+                Some((_, on_part)) => marked(message, on_part),
+                None => message,
+            };
+            let truth = messages_of(item, self.shape);
+            let host = item.kept.clone().unwrap_or_else(|| truth.clone());
+            let both = host.into_iter().zip(truth);
+            both.map(|(host, truth)| (with_mark(host), (with_mark(truth), item.serial))).collect()
+        };
+        self.items.iter().flat_map(of).unzip()
+    }
+
+    /// The next call, by one engine or by both at once.
+    fn step(&mut self) {
+        self.act();
+        if self.random.chance(30) {
+            let items = &self.items[self.items.len().saturating_sub(1 + self.random.next(8))..];
+            self.mark = items.first().map(|item| (item.serial, item.serial % 3 > 0));
+        }
+        let (messages, truth) = self.messages();
+        let options = AssembleOptions { model: Some("claude-opus-4-5".into()), ..AssembleOptions::default() };
+        let (now, engines) = (self.now, &self.engines);
+        let replies: Vec<Reply> = if self.random.chance(4) {
+            let (messages, options) = (&messages, &options);
+            std::thread::scope(|threads| {
+                let run = |engine| threads.spawn(move || Engine::assemble(engine, &scope(), messages, options, now));
+                let running: Vec<_> = engines.iter().map(run).collect();
+                running.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+            })
+        } else {
+            let engine = &engines[self.random.next(2)];
+            vec![engine.assemble(&scope(), &messages, &options, now)]
+        };
+        for reply in replies {
+            assert_eq!(reply.report.warning, None, "{:?}", self.log);
+            self.check(&messages, &truth, &reply);
+        }
+    }
+
+    fn check(&mut self, messages: &[Value], truth: &[(Value, usize)], reply: &Reply) {
+        let shown = reply.rewrite.apply(messages);
+        self.shown.clear();
+        for (shown, (_, serial)) in shown.iter().zip(truth) {
+            self.shown.entry(*serial).or_default().push(unmarked(shown));
+        }
+        if self.random.chance(20) {
+            let engine = &self.engines[self.random.next(2)];
+            let back = engine.unfold(Some(&scope()), "main", &shown, self.now).expect("unfolds").rewrite.apply(&shown);
+            for (at, (back, (was, _))) in back.iter().zip(truth).enumerate() {
+                assert_eq!(back.to_string(), was.to_string(), "message {at} unfolds: {}", self.context());
+            }
+        }
+        let ledger = self.store.ledger(&scope()).expect("a ledger");
+        let epochs = ledger.epochs.len();
+        let is_logged = reply.report.epoch.is_some() || epochs > self.epochs;
+        self.epochs = epochs;
+        for (at, (message, shown)) in messages.iter().zip(&shown).enumerate() {
+            let marks = |message: &Value| message.to_string().matches(MARK).count();
+            assert_eq!(marks(message), marks(shown), "breakpoints stay, message {at}: {}", self.context());
+        }
+        let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
+        let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
+        let same = plain[0].iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
+        if !is_logged {
+            for (at, (now, then)) in plain[1].iter().zip(&self.sent.1).enumerate().take(same) {
+                assert_eq!(now, then, "what was sent stays, message {at}: {}", self.context());
+            }
+        }
+
+        let (host, view) = (Transcript::read(messages), Transcript::read(&shown));
+        let fates = fates(&host, &config(self.schedule));
+        // Texts that went for their age alone, also where they had gone for another reason before.
+        let mut old: HashSet<&str> = HashSet::new();
+        let mut copies: HashMap<&str, bool> = HashMap::new();
+        let mut past = ContentHash::of(b"");
+        for (message, index, block) in host.places() {
+            let other = &view.messages[message].blocks[index];
+            past = ContentHash::of(format!("{past:?}{}", plain[0][message]).as_bytes());
+            let identity = match self.shape {
+                Shape::OpenClaw => format!("{} {message_part}", truth[message].1, message_part = key_of(&block.kind)),
+                _ => format!("{past:?} {index}"),
+            };
+            let (before, after) = (words(&block.kind), words(&other.kind));
+            let is_folded = before != after;
+            if is_folded {
+                let may_shrink =
+                    !matches!(block.kind, Kind::Call(_)) || !is_cache_point(&messages[message], &block.path);
+                assert!(may_shrink || self.folded.contains(&identity), "a part of {before} left: {}", self.context());
+                assert!(self.folded.contains(&identity) || is_logged, "no epoch folded {before}: {}", self.context());
+                self.folded.insert(identity);
+                if !before.is_empty() {
+                    self.fetch(&before, &after);
+                }
+            }
+            let tool = block.result.and_then(|result| result.tool_name);
+            // Of these texts no file is a newer version: only a copy may hold them.
+            if let (Kind::Text(text), Some("exec" | FETCH_TOOL)) = (block.kind, tool)
+                && text.ends_with(POOLED)
+            {
+                *copies.entry(text).or_default() |= !is_folded;
+                if fates[message][index].may_go().is_some_and(|may_go| may_go.is_old) {
+                    old.insert(text);
+                }
+            }
+        }
+        if copies.values().any(|in_sight| !in_sight) {
+            for (text, _) in copies.iter().filter(|(text, in_sight)| !**in_sight && !old.contains(*text)) {
+                let hash = ContentHash::of(text.as_bytes());
+                let mut rows = ledger.projections.iter().filter(|row| row.block.hash == hash);
+                assert!(
+                    rows.any(|row| !Reason::needs_successor(&row.reason)),
+                    "no copy in sight of {text}: {}",
+                    self.context()
+                );
+            }
+        }
+        self.sent = plain.into();
+    }
+
+    fn context(&self) -> String {
+        format!("{:?} {:?}\n{:?}", self.shape, self.log, self.items)
+    }
+
+    /// Whether what stands in the place of a text leads to it.
+    fn fetch(&mut self, before: &str, after: &str) {
+        if !self.fetched.insert((before.to_owned(), after.to_owned())) {
+            return;
+        }
+        let id = find_markers(after).find_map(|(_, marker)| match marker {
+            Marker::Reference(id) => Some(id.to_string()),
+            _ => None,
+        });
+        let id = id.unwrap_or_else(|| panic!("{after} names nothing in the place of {before}"));
+        self.ids.push(id.clone());
+        let asked = Fetch { ref_ids: vec![id], max_chars: usize::MAX, ..Fetch::default() };
+        let answer = self.engines[0].fetch(&scope(), &asked, self.now).expect("a fetch");
+        assert_eq!(answer.blocks, [FetchedBlock::Text(before.to_owned())]);
+    }
+}
+
+fn words(kind: &Kind) -> String {
+    match kind {
+        Kind::Text(text) => (*text).to_owned(),
+        Kind::Call(call) => match call.arguments {
+            Arguments::Value(value) => value.to_string(),
+            Arguments::Json(json) => json.to_owned(),
+        },
+        _ => String::new(),
+    }
+}
+
+fn key_of(kind: &Kind) -> String {
+    ContentHash::of(words(kind).as_bytes()).to_hex()
+}
+
+fn add(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
+    (a.0 + b.0, a.1 + b.1)
+}
+
+#[test]
+fn whatever_a_host_does_nothing_is_lost_and_nothing_changes_without_an_epoch() {
+    let steps = std::env::var("CONCERTINA_STEPS").map_or(STEPS, |steps| steps.parse().expect("a number of steps"));
+    let seed = std::env::var("CONCERTINA_SEED").map_or(1, |seed| seed.parse().expect("a number"));
+    let sessions = steps.div_ceil(SESSION) as u64;
+    let run = |session| {
+        let mut host = Host::new(seed * 1_000_003 + session);
+        (0..SESSION).for_each(|_| host.step());
+        (host.folded.len(), host.epochs)
+    };
+    let lanes = std::thread::available_parallelism().map_or(1, usize::from);
+    let sums = std::thread::scope(|threads| {
+        let lane = |first: usize| (first as u64..sessions).step_by(lanes).map(run).fold((0, 0), add);
+        let running: Vec<_> = (0..lanes).map(|first| threads.spawn(move || lane(first))).collect();
+        running.into_iter().map(|thread| thread.join().expect("a lane holds")).fold((0, 0), add)
+    });
+    let (folded, epochs) = sums;
+    println!("{sessions} sessions of {SESSION} steps, {folded} blocks folded, {epochs} epochs");
+    assert!(folded as u64 > sessions && epochs as u64 > sessions, "{folded} folded, {epochs} epochs");
+}

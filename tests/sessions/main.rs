@@ -1,0 +1,16 @@
+//! Conversations: what an engine with a store shows of them, keeps and brings back.
+
+mod calls;
+#[path = "../corpus/mod.rs"]
+mod corpus;
+mod engine;
+#[path = "../engines/mod.rs"]
+mod engines;
+mod fetch;
+mod histories;
+mod images;
+mod look_alikes;
+mod planner;
+mod squeeze;
+mod thinking;
+mod unfold;

@@ -1,0 +1,249 @@
+//! Thinking of finished turns: it leaves only where the provider allows that, never spoils what stays, and comes back.
+//!
+//! The provider here signs a model's thinking with all that stands before it, and refuses a request as the real ones do.
+
+use crate::engines;
+use crate::engines::scope;
+use concertina::assemble::{AssembleOptions, Engine};
+use concertina::config::{Config, Schedule, Thinking};
+use concertina::reference::ContentHash;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const HOUR_MS: i64 = 3_600_000;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Shape {
+    OpenClaw,
+    Anthropic,
+}
+
+fn open(dir: &TempDir, thinking: Thinking) -> Engine {
+    let config =
+        Config { schedule: Schedule::CacheAware, stale_calls: 3, keep_names: 10, thinking, ..Config::default() };
+    engines::open(dir, config)
+}
+
+fn parts(message: &Value) -> impl Iterator<Item = &Value> {
+    message["content"].as_array().into_iter().flatten()
+}
+
+fn is_thinking(part: &Value) -> bool {
+    part["type"] == "thinking"
+}
+
+fn signature(part: &Value) -> &str {
+    part["signature"].as_str().or(part["thinkingSignature"].as_str()).unwrap()
+}
+
+/// What the provider signs: all that it was sent before.
+fn sign(request: &[Value]) -> String {
+    ContentHash::of(json!(request).to_string().as_bytes()).to_hex()
+}
+
+/// Refuses what the provider would refuse. `is_bound` is for models whose thinking is valid behind its exact prefix only.
+fn check(request: &[Value], is_bound: bool) {
+    let begins =
+        |message: &Value| message["role"] == "user" && !parts(message).any(|part| part["type"] == "tool_result");
+    let turn = request.iter().rposition(begins).unwrap_or(0);
+    for (at, message) in request.iter().enumerate().filter(|(_, message)| message["role"] == "assistant") {
+        let blocks: Vec<&Value> = parts(message).collect();
+        assert!(blocks.iter().any(|part| !is_thinking(part)), "message {at} has nothing but thinking");
+        if at > turn {
+            assert!(is_thinking(blocks[0]), "message {at} of the turn that goes on has lost its thinking");
+        }
+        for part in blocks.into_iter().filter(|part| is_thinking(part)) {
+            assert!(!is_bound || signature(part) == sign(&request[..at]), "message {at} is bound to another past");
+        }
+    }
+}
+
+/// A model that reads and thinks, and the history that its host keeps.
+struct Session {
+    shape: Shape,
+    history: Vec<Value>,
+    now: i64,
+}
+
+impl Session {
+    fn push(&mut self, mut message: Value) {
+        self.now += 1000;
+        if self.shape == Shape::OpenClaw {
+            message["timestamp"] = json!(self.now);
+        }
+        self.history.push(message);
+    }
+
+    fn answer(&mut self, request: &[Value], model: &str, rest: &Value) {
+        let thought = format!("Thought {} about what was read, {}.", self.history.len(), "word by word ".repeat(30));
+        let key = if self.shape == Shape::OpenClaw { "thinkingSignature" } else { "signature" };
+        let mut thinking = json!({ "type": "thinking", "thinking": thought });
+        thinking[key] = json!(sign(request));
+        self.push(json!({ "role": "assistant", "model": model, "content": [thinking, rest] }));
+    }
+
+    fn call(&mut self, request: &[Value], model: &str) {
+        let id = format!("c{}", self.history.len());
+        let arguments = json!({ "command": format!("step {id}") });
+        let lines: String =
+            (0..60).map(|line| format!("{id} line {line} of the output {}\n", line * 7919 % 1009)).collect();
+        let content = json!([{ "type": "text", "text": lines }]);
+        match self.shape {
+            Shape::OpenClaw => {
+                self.answer(
+                    request,
+                    model,
+                    &json!({ "type": "toolCall", "id": id, "name": "exec", "arguments": arguments }),
+                );
+                self.push(json!({ "role": "toolResult", "toolCallId": id, "toolName": "exec", "content": content }));
+            }
+            Shape::Anthropic => {
+                self.answer(
+                    request,
+                    model,
+                    &json!({ "type": "tool_use", "id": id, "name": "exec", "input": arguments }),
+                );
+                self.push(json!({ "role": "user", "content": [
+                    { "type": "tool_result", "tool_use_id": id, "content": content }] }));
+            }
+        }
+    }
+}
+
+/// What became of a session's thinking.
+struct Outcome {
+    engine: Engine,
+    session: Session,
+    /// The last request.
+    sent: Vec<Value>,
+    /// Thinking blocks in the history, and those of them that the last request left out.
+    all: usize,
+    left: usize,
+    _dir: TempDir,
+}
+
+/// Plays ten turns of four calls, the cache cold at every third, with each request checked.
+fn play(shape: Shape, model: &str, thinking: Thinking, is_bound: bool) -> Outcome {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir, thinking);
+    let mut session = Session { shape, history: Vec::new(), now: 1_000_000 };
+    let mut sent = Vec::new();
+    for turn in 0..10 {
+        if turn % 3 == 2 {
+            session.now += HOUR_MS;
+        }
+        session.push(json!({ "role": "user", "content": format!("Go on with part {turn}.") }));
+        // Where messages have no times, only another list of tools tells that the cache is cold.
+        let tools = ["exec".to_owned(), "fetch_original_data".to_owned(), format!("tool {}", turn / 3)];
+        let options = AssembleOptions {
+            available_tools: Some(tools.to_vec()),
+            model: Some(model.to_owned()),
+            ..AssembleOptions::default()
+        };
+        for call in 0..5 {
+            let reply = engine.assemble(&scope(), &session.history, &options, session.now);
+            assert_eq!(reply.report.warning, None);
+            sent = reply.rewrite.apply(&session.history);
+            check(&sent, is_bound);
+            if call < 4 {
+                session.call(&sent, model);
+            } else {
+                session.answer(&sent, model, &json!({ "type": "text", "text": "Done." }));
+            }
+        }
+    }
+    let count = |messages: &[Value]| messages.iter().flat_map(parts).filter(|part| is_thinking(part)).count();
+    // The last answer was in no request.
+    let all = count(&session.history) - 1;
+    Outcome { left: all - count(&sent), all, engine, session, sent, _dir: dir }
+}
+
+#[test]
+fn it_leaves_where_the_provider_allows_it_and_comes_back_byte_for_byte() {
+    for shape in [Shape::OpenClaw, Shape::Anthropic] {
+        for (model, is_bound) in [("claude-opus-4-6", false), ("claude-opus-5-5", true)] {
+            let played = play(shape, model, Thinking::Auto, is_bound);
+            let Outcome { engine, session, sent, all, left, .. } = &played;
+            println!("{shape:?}, {model}: {left} of {all} left");
+            assert!(left * 2 > *all, "{shape:?}, {model}: {left} of {all} left");
+            let back = engine.unfold(Some(&scope()), "main", sent, session.now).unwrap();
+            assert_eq!(back.missing, []);
+            assert_eq!(back.rewrite.apply(sent), session.history[..sent.len()], "{shape:?}, {model}");
+            let own = engine.unfold(Some(&scope()), "main", &session.history, session.now).unwrap();
+            assert!(own.rewrite.is_empty(), "what the host holds in full stays");
+        }
+    }
+}
+
+#[test]
+fn it_stays_where_it_has_to_and_where_the_user_wants_it() {
+    for shape in [Shape::OpenClaw, Shape::Anthropic] {
+        for model in ["claude-sonnet-4-5", "gpt-5.4", "deepseek-v4", "somebody-elses"] {
+            let Outcome { left, sent, session, .. } = play(shape, model, Thinking::Auto, false);
+            assert_eq!(left, 0, "{model}");
+            // DeepSeek's cached reads cost so little that no epoch pays while the cache holds.
+            let is_folded = sent != session.history[..sent.len()];
+            assert!(is_folded || model == "deepseek-v4", "{model}: something else is folded");
+        }
+        assert_eq!(play(shape, "claude-opus-4-6", Thinking::Keep, false).left, 0);
+        // Nothing before bound thinking changes as long as it stays.
+        assert_eq!(play(shape, "claude-opus-5-5", Thinking::Keep, true).left, 0);
+    }
+}
+
+#[test]
+fn what_may_not_be_stored_stays() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir, Thinking::Auto);
+    let secret = format!("{}{}", "ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let thought = |text: &str| json!({ "type": "thinking", "thinking": text, "thinkingSignature": "s" });
+    let answer = |time: i64, text: &str| {
+        json!({ "role": "assistant", "timestamp": time, "model": "claude-opus-4-6",
+            "content": [thought(text), { "type": "text", "text": "Yes." }] })
+    };
+    let asked = |time: i64| json!({ "role": "user", "timestamp": time, "content": "And now?" });
+    let told = format!("The token is {secret}, and it goes into the header.");
+    let history = [asked(1), answer(2, &told), asked(3), answer(4, "It is a simple question."), asked(5)];
+    let options = AssembleOptions { model: Some("claude-opus-4-6".into()), ..AssembleOptions::default() };
+    let reply = engine.assemble(&scope(), &history, &options, HOUR_MS);
+    let shown = reply.rewrite.apply(&history);
+    assert_eq!(shown[1], history[1]);
+    assert_eq!(shown[3]["content"], json!([{ "type": "text", "text": "Yes." }]));
+    assert_eq!(reply.report.actions.len(), 1);
+    assert_eq!(reply.report.actions[0].reason, "thinking");
+}
+
+/// Both shapes; the host keeps what was shown of all messages, or of all from one on; and drops none of the first ones,
+/// or some.
+#[test]
+fn where_the_host_keeps_what_was_shown_it_comes_back_or_is_named() {
+    let (mut returned, mut named) = (0, 0);
+    for shape in [Shape::OpenClaw, Shape::Anthropic] {
+        let Outcome { engine, session, sent, _dir, .. } = play(shape, "claude-opus-4-6", Thinking::Auto, false);
+        let truth = &session.history[..sent.len()];
+        for kept_from in [0, 1, 9, 30] {
+            let host = [&truth[..kept_from], &sent[kept_from..]].concat();
+            for dropped in [0, 1, 2, 3, 9, 10, 40] {
+                let options = AssembleOptions { model: Some("claude-opus-4-6".into()), ..AssembleOptions::default() };
+                let reply = engine.assemble(&scope(), &host[dropped..], &options, session.now + 1);
+                let shown = reply.rewrite.apply(&host[dropped..]);
+                let done = engine.unfold(Some(&scope()), "main", &shown, session.now + 2).unwrap();
+                let back = done.rewrite.apply(&shown);
+                for (at, (back, was)) in back.iter().zip(&truth[dropped..]).enumerate() {
+                    if back == was {
+                        returned += usize::from(back != &shown[at]);
+                        continue;
+                    }
+                    let left: Vec<&Value> = parts(was).filter(|part| is_thinking(part)).collect();
+                    assert_eq!(parts(back).collect::<Vec<_>>(), parts(was).skip(left.len()).collect::<Vec<_>>());
+                    for part in left {
+                        let id = ContentHash::of(part.to_string().as_bytes()).to_ref_id(64);
+                        assert!(done.missing.contains(&id), "{shape:?} {kept_from} {dropped}, message {at}: {was}");
+                        named += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(returned > 100 && named > 100, "{returned} came back, {named} are named");
+}
