@@ -27,15 +27,19 @@ static TEXTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     texts
 });
 
-fn hold(preset: Preset, engines: &[(String, FusionEngine)], left_out: &str) {
-    let texts = &*TEXTS;
-    assert!(!texts.is_empty(), "no input at all");
+/// Holds the properties for texts, each with the preset that goes with it.
+fn hold<'a>(
+    engines: &[(String, FusionEngine)],
+    texts: impl Iterator<Item = (&'a (String, String), Preset)> + Clone,
+    left_out: &str,
+) {
+    assert!(texts.clone().next().is_some(), "no input at all");
     let mut broken = Vec::new();
     for (name, engine) in engines {
-        let options = CompressOptions { preset, ..CompressOptions::default() };
         let (mut before, mut after, mut lossless, mut changed) = (0, 0, 0, 0);
         let mut unsettled: BTreeMap<String, usize> = BTreeMap::new();
-        for (input, text) in texts {
+        for ((input, text), preset) in texts.clone() {
+            let options = CompressOptions { preset, ..CompressOptions::default() };
             let case_name = format!("{input} ({name}, {})", preset.as_str());
             let case = Case { name: &case_name, engine, options: &options, text };
             let Ok(compressed) = catch_unwind(AssertUnwindSafe(|| check_but(&case, left_out))) else {
@@ -53,9 +57,7 @@ fn hold(preset: Preset, engines: &[(String, FusionEngine)], left_out: &str) {
             }
         }
         println!(
-            "{name} {}: {} texts, {changed} changed ({lossless} lossless), {before} -> {after} tokens, unsettled {unsettled:?}",
-            preset.as_str(),
-            texts.len()
+            "{name}: {changed} texts changed ({lossless} lossless), {before} -> {after} tokens, unsettled {unsettled:?}"
         );
     }
     assert!(
@@ -67,12 +69,7 @@ fn hold(preset: Preset, engines: &[(String, FusionEngine)], left_out: &str) {
 }
 
 fn hold_together(preset: Preset) {
-    hold(preset, &engines()[..1], "");
-}
-
-/// What each stage proposes is looked at where they are together.
-fn hold_alone(preset: Preset) {
-    hold(preset, &engines()[1..], "edits_valid");
+    hold(&engines()[..1], TEXTS.iter().map(|text| (text, preset)), "");
 }
 
 #[test]
@@ -90,19 +87,11 @@ fn the_properties_hold_for_real_texts_max() {
     hold_together(Preset::Max);
 }
 
+/// What each stage proposes is looked at where they are together.
 #[test]
-fn the_properties_hold_for_each_stage_alone_lossless() {
-    hold_alone(Preset::Lossless);
-}
-
-#[test]
-fn the_properties_hold_for_each_stage_alone_balanced() {
-    hold_alone(Preset::Balanced);
-}
-
-#[test]
-fn the_properties_hold_for_each_stage_alone_max() {
-    hold_alone(Preset::Max);
+fn the_properties_hold_for_each_stage_alone_and_the_presets_by_turns() {
+    let presets = [Preset::Lossless, Preset::Balanced, Preset::Max].into_iter().cycle();
+    hold(&engines()[1..], TEXTS.iter().zip(presets), "edits_valid");
 }
 
 #[test]
