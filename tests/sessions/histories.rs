@@ -1,7 +1,7 @@
 //! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions,
 //! restarts, two writers, cache breakpoints that move on, originals that the model fetches back, clocks that jump,
 //! backwards too, tools that print their arguments, arguments that look like rows of the ledger, twins of one image,
-//! and hosts that keep as their own what was shown. After each step every text is in sight or can be fetched byte for
+//! thinking, results that are folded when they are born, and hosts that keep as their own what was shown. After each step every text is in sight or can be fetched byte for
 //! byte, what was sent stays unless an epoch is logged, no placeholder stands for a block that no epoch folded, no call
 //! with a breakpoint loses a part of its arguments, and what was shown unfolds to what was.
 
@@ -62,7 +62,8 @@ struct Call {
 enum Said {
     User(String),
     Assistant(String),
-    Calls(Vec<Call>),
+    /// Calls with their results, behind thinking where the number is not 0.
+    Calls(Vec<Call>, usize),
     /// Twins of one image, which are named apart.
     Images(usize),
     Summary(String),
@@ -89,11 +90,12 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
         (Said::Summary(text), Shape::OpenClaw) => vec![json!({ "role": "compactionSummary", "summary": text })],
         (Said::Summary(text), _) => vec![json!({ "role": "user", "content": format!("Summary so far: {text}") })],
         (Said::Assistant(text), _) => vec![json!({ "role": "assistant", "content": text })],
-        (Said::Calls(calls), Shape::OpenClaw) => {
-            let parts: Vec<Value> = (calls.iter())
-                .map(
+        (Said::Calls(calls, thought), Shape::OpenClaw) => {
+            let thinking = thinking_part(shape, *thought);
+            let parts: Vec<Value> = (thinking.into_iter())
+                .chain(calls.iter().map(
                     |call| json!({ "type": "toolCall", "id": call.id, "name": call.name, "arguments": call.arguments }),
-                )
+                ))
                 .collect();
             let results = calls.iter().map(|call| {
                 json!({ "role": "toolResult", "toolCallId": call.id, "toolName": call.name, "isError": call.is_error,
@@ -101,10 +103,11 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
             });
             [json!({ "role": "assistant", "content": parts })].into_iter().chain(results).collect()
         }
-        (Said::Calls(calls), Shape::Anthropic) => {
-            let parts: Vec<Value> = (calls.iter())
-                .map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }))
-                .collect();
+        (Said::Calls(calls, thought), Shape::Anthropic) => {
+            let thinking = thinking_part(shape, *thought);
+            let calls_of =
+                |call: &Call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments });
+            let parts: Vec<Value> = thinking.into_iter().chain(calls.iter().map(calls_of)).collect();
             let results: Vec<Value> = (calls.iter())
                 .map(|call| {
                     json!({ "type": "tool_result", "tool_use_id": call.id, "is_error": call.is_error, "content": call.output })
@@ -112,7 +115,7 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
                 .collect();
             vec![json!({ "role": "assistant", "content": parts }), json!({ "role": "user", "content": results })]
         }
-        (Said::Calls(calls), Shape::OpenAi) => {
+        (Said::Calls(calls, _), Shape::OpenAi) => {
             let parts: Vec<Value> = (calls.iter())
                 .map(|call| {
                     json!({ "id": call.id, "type": "function",
@@ -123,7 +126,7 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
                 calls.iter().map(|call| json!({ "role": "tool", "tool_call_id": call.id, "content": call.output }));
             [json!({ "role": "assistant", "content": null, "tool_calls": parts })].into_iter().chain(results).collect()
         }
-        (Said::Calls(calls), Shape::Responses) => {
+        (Said::Calls(calls, _), Shape::Responses) => {
             let items = calls.iter().map(|call| {
                 json!({ "type": "function_call", "call_id": call.id, "name": call.name,
                     "arguments": call.arguments.to_string() })
@@ -137,6 +140,13 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
         messages.iter_mut().for_each(|message| message["timestamp"] = json!(item.time));
     }
     messages
+}
+
+/// Thinking before calls, in the shapes whose messages carry it.
+fn thinking_part(shape: Shape, number: usize) -> Option<Value> {
+    let signature = if shape == Shape::OpenClaw { "thinkingSignature" } else { "signature" };
+    let thought = format!("step {number}: read the file, then run the tests again and look at what failed");
+    (number > 0).then(|| json!({ "type": "thinking", "thinking": thought, signature: format!("signed {number}") }))
 }
 
 /// An image with what its host says beside it.
@@ -213,6 +223,9 @@ struct Host {
     /// The item that carries a breakpoint, and whether a part of it does.
     mark: Option<(usize, bool)>,
     epochs: usize,
+    /// Results that were changed when they were born, and thinking that left.
+    births: usize,
+    thoughts_gone: usize,
     log: Vec<String>,
 }
 
@@ -267,6 +280,8 @@ impl Host {
             shown: HashMap::new(),
             mark: None,
             epochs: 0,
+            births: 0,
+            thoughts_gone: 0,
             log: Vec::new(),
         }
     }
@@ -335,7 +350,11 @@ impl Host {
                     let twin = calls[0].clone();
                     calls.push(twin);
                 }
-                self.say(Said::Calls(calls));
+                let thought = if self.random.chance(40) { self.serial + 1 } else { 0 };
+                self.say(Said::Calls(calls, thought));
+                if self.random.chance(30) {
+                    self.bear();
+                }
             }
             75..83 => self.say(Said::Assistant("That is done.".into())),
             // Compaction: the oldest go, a summary stands for them.
@@ -381,6 +400,26 @@ impl Host {
             }
             _ => {}
         }
+    }
+
+    /// The results of the item that was said last pass the engine before the host keeps them.
+    fn bear(&mut self) {
+        let item = self.items.last().expect("just said");
+        let messages = messages_of(item, self.shape);
+        let engine = &self.engines[self.random.next(2)];
+        let (call, results) = messages.split_first().expect("a call");
+        // In the Responses API a result is no message of its own.
+        if self.shape == Shape::Responses {
+            return;
+        }
+        let mut kept = vec![call.clone()];
+        for result in results {
+            let reply = engine.admit(&scope(), Some(call), result, self.now);
+            assert_eq!(reply.report.warning, None, "{}", self.context());
+            kept.extend(reply.rewrite.apply(std::slice::from_ref(result)));
+        }
+        self.births += usize::from(kept != messages);
+        self.items.last_mut().expect("just said").kept = Some(kept);
     }
 
     /// The host's messages; each as it was, and the serial number of its item.
@@ -462,8 +501,22 @@ impl Host {
         let mut old: HashSet<&str> = HashSet::new();
         let mut copies: HashMap<&str, bool> = HashMap::new();
         let mut past = ContentHash::of(b"");
+        let was = Transcript::read(&truth_alone);
+        // Of each message, how much of its thinking has left by now.
+        let mut gone = vec![0; messages.len()];
         for (message, index, block) in host.places() {
-            let other = &view.messages[message].blocks[index];
+            let other = view.messages[message].blocks.get(index - gone[message]);
+            if matches!(block.kind, Kind::Thinking(_)) {
+                if !other.is_some_and(|other| matches!(other.kind, Kind::Thinking(_))) {
+                    gone[message] += 1;
+                    self.thoughts_gone += 1;
+                    let left = format!("thinking {}", truth[message].1);
+                    assert!(self.folded.contains(&left) || is_logged, "no epoch took {left}: {}", self.context());
+                    self.folded.insert(left);
+                }
+                continue;
+            }
+            let other = other.unwrap_or_else(|| panic!("message {message} lost a block: {}", self.context()));
             past = ContentHash::of(format!("{past:?}{}", plain[0][message]).as_bytes());
             let identity = match self.shape {
                 Shape::OpenClaw => format!("{} {message_part}", truth[message].1, message_part = key_of(&block.kind)),
@@ -478,7 +531,8 @@ impl Host {
                 assert!(self.folded.contains(&identity) || is_logged, "no epoch folded {before}: {}", self.context());
                 self.folded.insert(identity);
                 if !before.is_empty() {
-                    self.fetch(&before, &after);
+                    let original = words(&was.messages[message].blocks[index].kind);
+                    self.fetch(&before, &original, &after);
                 }
             }
             let tool = block.result.and_then(|result| result.tool_name);
@@ -510,8 +564,8 @@ impl Host {
         format!("{:?} {:?}\n{:?}", self.shape, self.log, self.items)
     }
 
-    /// Whether what stands in the place of a text leads to it.
-    fn fetch(&mut self, before: &str, after: &str) {
+    /// Whether what stands in the place of a text leads to it, or to what the host had before it was born.
+    fn fetch(&mut self, before: &str, original: &str, after: &str) {
         if !self.fetched.insert((before.to_owned(), after.to_owned())) {
             return;
         }
@@ -523,7 +577,8 @@ impl Host {
         self.ids.push(id.clone());
         let asked = Fetch { ref_ids: vec![id], max_chars: usize::MAX, ..Fetch::default() };
         let answer = self.engines[0].fetch(&scope(), &asked, self.now).expect("a fetch");
-        assert_eq!(answer.blocks, [FetchedBlock::Text(before.to_owned())]);
+        let [FetchedBlock::Text(text)] = answer.blocks.as_slice() else { panic!("{answer:?}") };
+        assert!(text == before || text == original, "{after} leads to {text}: {}", self.context());
     }
 }
 
@@ -542,8 +597,8 @@ fn key_of(kind: &Kind) -> String {
     ContentHash::of(words(kind).as_bytes()).to_hex()
 }
 
-fn add(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
-    (a.0 + b.0, a.1 + b.1)
+fn add(a: [usize; 4], b: [usize; 4]) -> [usize; 4] {
+    std::array::from_fn(|nth| a[nth] + b[nth])
 }
 
 #[test]
@@ -554,15 +609,17 @@ fn whatever_a_host_does_nothing_is_lost_and_nothing_changes_without_an_epoch() {
     let run = |session| {
         let mut host = Host::new(seed * 1_000_003 + session);
         (0..SESSION).for_each(|_| host.step());
-        (host.folded.len(), host.epochs)
+        [host.folded.len(), host.epochs, host.births, host.thoughts_gone]
     };
     let lanes = std::thread::available_parallelism().map_or(1, usize::from);
     let sums = std::thread::scope(|threads| {
-        let lane = |first: usize| (first as u64..sessions).step_by(lanes).map(run).fold((0, 0), add);
+        let lane = |first: usize| (first as u64..sessions).step_by(lanes).map(run).fold([0; 4], add);
         let running: Vec<_> = (0..lanes).map(|first| threads.spawn(move || lane(first))).collect();
-        running.into_iter().map(|thread| thread.join().expect("a lane holds")).fold((0, 0), add)
+        running.into_iter().map(|thread| thread.join().expect("a lane holds")).fold([0; 4], add)
     });
-    let (folded, epochs) = sums;
-    println!("{sessions} sessions of {SESSION} steps, {folded} blocks folded, {epochs} epochs");
-    assert!(folded as u64 > sessions && epochs as u64 > sessions, "{folded} folded, {epochs} epochs");
+    let [folded, epochs, births, thoughts] = sums;
+    println!(
+        "{sessions} sessions of {SESSION} steps, {folded} blocks folded, {epochs} epochs, {births} births, thinking gone {thoughts} times"
+    );
+    assert!(sums.iter().all(|&sum| sum as u64 > sessions), "{sums:?}");
 }
