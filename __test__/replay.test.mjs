@@ -22,12 +22,12 @@ const calls = (args) => ({ role: "assistant", content: [{ type: "toolCall", id: 
 const result = (text, id = "x") => ({ role: "toolResult", toolCallId: id, toolName: "exec", content: [{ type: "text", text }] });
 
 /** A meter over messages that nobody asks facts of. */
-function meterOf(messages, ttlMs = 300_000) {
+function meterOf(messages, ttlMs = 300_000, lookback = undefined) {
   const needs = new Needs(messages);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
   const originals = messages.map((message) => catalogue.idOf(message));
   const sight = new Sight(needs, (id) => catalogue.shown(id), (index) => originals[index]);
-  return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length }), originals, catalogue };
+  return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length, lookback }), originals, catalogue };
 }
 
 test("an unchanged beginning is billed as read, the rest as written", () => {
@@ -53,6 +53,22 @@ test("a change far up is billed from there on and counted as an epoch", () => {
   assert.equal(outcome.tally.rewritten, countMessageTokens([folded]));
   // The folded result is billed once as it was, and does not count as untouched.
   assert.equal(outcome.tally.untouched.write, countMessageTokens([messages[0], messages[2]]));
+});
+
+// Neighbours: the change at each message of a history, and each length of the look-back.
+test("behind a change only an entry within the look-back is read", () => {
+  const messages = Array.from({ length: 9 }, (_, nth) => (nth % 2 ? says(`answer ${nth}`) : user(`question ${nth}`)));
+  const ends = [3, 5, 7];
+  for (let lookback = 1; lookback <= messages.length; lookback++) {
+    for (let changed = 0; changed <= 7; changed++) {
+      const { meter } = meterOf(messages, 300_000, lookback);
+      ends.forEach((end, nth) => meter.send(messages.slice(0, end), 1000 + nth));
+      const last = messages.map((message, nth) => (nth === changed ? says("changed") : message));
+      meter.send(last, 2000);
+      const found = ends.filter((end) => end <= changed && end >= messages.length - lookback).at(-1) ?? 0;
+      assert.equal(meter.series.read[3], countMessageTokens(last.slice(0, found)), `look-back ${lookback}, change at ${changed}`);
+    }
+  }
 });
 
 test("after a pause longer than the cache lives everything is written, and that is no epoch", () => {

@@ -1,5 +1,7 @@
-// The bill of a row of requests. What the previous request began with is read from the provider's cache, at r of the input price;
-// everything from the first changed message on is written, at w. After a pause longer than the cache lives all of it is written.
+// The bill of a row of requests. The longest prefix that an entry of the provider's cache holds is read, at r of the input price; what
+// follows is written, at w. Each request leaves an entry at its end. Where the provider looks for entries only so many blocks back from
+// the end of a request (`lookback`), an older entry is not found; elsewhere any common prefix is. After a pause longer than the cache
+// lives all of it is written.
 //
 // Figures are kept in tokens, not in money, so that one replay serves every price point. Tokens are those of each message as
 // `countMessageTokens` counts them. The unit of "unchanged" is the message: a message of which one block changed is billed whole.
@@ -57,6 +59,12 @@ export class Catalogue {
   message(id) {
     return this.#examples[id];
   }
+
+  /** How many content blocks a message has. */
+  blocks(id) {
+    const { content } = this.#examples[id];
+    return Array.isArray(content) ? content.length : 1;
+  }
 }
 
 /** Adds up what one engine's requests are billed. */
@@ -69,10 +77,15 @@ export class Meter {
   write = new Map();
   #before = [];
   #at;
+  /** Ends of earlier requests, in messages, up to which the last request is as they were. */
+  #entries = [];
 
-  /** @param overhead tokens that the engine adds to every request: its words in the system prompt, its tools */
-  constructor({ catalogue, sight, ttlMs, overhead = 0, calls }) {
-    Object.assign(this, { catalogue, sight, ttlMs, overhead, calls });
+  /**
+   * @param overhead tokens that the engine adds to every request: its words in the system prompt, its tools
+   * @param lookback blocks from the end of a request within which the provider looks for an entry; Infinity finds any common prefix
+   */
+  constructor({ catalogue, sight, ttlMs, overhead = 0, calls, lookback = Infinity }) {
+    Object.assign(this, { catalogue, sight, ttlMs, overhead, calls, lookback });
   }
 
   /** Bills one request. Returns its messages as numbers in the catalogue, and whether the cache was cold. */
@@ -86,7 +99,9 @@ export class Meter {
     const cold = !first && this.#at !== undefined && at !== undefined && at - this.#at > this.ttlMs;
     this.#follow(before, ids, same);
 
-    const cached = cold ? 0 : same;
+    this.#entries = cold ? [] : this.#entries.filter((end) => end <= same);
+    const cached = cold ? 0 : this.#cached(ids, same);
+    this.#entries.push(ids.length);
     let [read, write] = [0, 0];
     ids.forEach((id, index) => {
       const isRead = index < cached;
@@ -110,6 +125,17 @@ export class Meter {
     this.#before = ids;
     this.#at = at ?? this.#at;
     return { ids, cold };
+  }
+
+  /** How many messages are read from the cache. */
+  #cached(ids, same) {
+    if (this.lookback === Infinity) return same;
+    let blocks = 0;
+    for (let end = ids.length; end > 0 && blocks <= this.lookback; end--) {
+      if (this.#entries.includes(end)) return end;
+      blocks += this.catalogue.blocks(ids[end - 1]);
+    }
+    return 0;
   }
 
   #follow(before, ids, same) {
