@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::content::head;
 use crate::content::numbered::renumbered;
-use crate::content::severity::answers_failure;
+use crate::content::severity::refuses;
 use crate::reference::Marker;
 
 /// Lines of a file, 1-based, at least one; `None` at the end means to the end of the file.
@@ -171,11 +171,13 @@ fn ends_in_marker(text: &str) -> bool {
     })
 }
 
-/// Whether a result tells of a failure of its call: by what systems and shells answer, or in the envelope of a tool.
+/// Whether a result tells of a failure of its call, in its first or last two lines: as systems and shells answer, or in the
+/// envelope of a tool.
 pub fn tells_of_failure(text: &str) -> bool {
     static ENVELOPE: LazyLock<Regex> =
         LazyLock::new(|| regex(r#"(?i)\A\s*<tool_use_error>|"status"\s*:\s*"error"|"error"\s*:\s*["{]"#));
-    answers_failure(text) || ENVELOPE.is_match(head(text, 400))
+    let is_failure = |line: &str| refuses(line) || ENVELOPE.is_match(head(line, 400));
+    text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
 }
 
 /// Whether the answer to a call that changes a file tells that it did not: what a person refused, or a tool could not do.
