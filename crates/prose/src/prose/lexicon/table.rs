@@ -121,7 +121,9 @@ pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
         let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("classes.txt has known classes");
         words.split(' ').map(|word| (key(word.as_bytes()), *class))
     });
-    listed.chain(severity::words().map(|word| (key(word.as_bytes()), Class::Failure)))
+    let failures = severity::words().map(|word| (key(word.as_bytes()), Class::Failure));
+    // The table of failures may hold a word that is too long for a key.
+    listed.chain(failures.filter(|(key, _)| *key != 0))
 }
 
 /// Open addressing with room to spare: a look-up is one multiplication and mostly one comparison.
