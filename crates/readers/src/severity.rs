@@ -258,7 +258,7 @@ fn opens(bytes: &[u8], start: usize, form: Form) -> bool {
         b':' => start >= 2 && bytes[start - 2] == b':' && !is_start(bytes, start - 2),
         _ => false,
     };
-    !is_word_byte(before) && !(is_name && first.is_ascii_lowercase())
+    !(is_word_byte(before) || is_name && first.is_ascii_lowercase())
 }
 
 /// Whether a phrase that ends here ends a word, and is no part of a name such as `errors.rs`, `fail-fast` or `errors::new`.
@@ -274,7 +274,7 @@ fn closes(bytes: &[u8], end: usize, form: Form) -> bool {
         b':' => next == Some(&b':') && bytes.get(end + 2).is_some_and(u8::is_ascii_lowercase),
         _ => false,
     };
-    !is_word_byte(after) && !(is_name && last.is_ascii_lowercase())
+    !(is_word_byte(after) || is_name && last.is_ascii_lowercase())
 }
 
 /// Whether what stands right before a place begins the name of a type: `Type` of `TypeError`, and not `on` of `onError`.
