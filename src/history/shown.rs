@@ -171,8 +171,8 @@ fn ends_in_marker(text: &str) -> bool {
     })
 }
 
-/// Whether a result tells of a failure of its call, in its first or last two lines: as systems and shells answer, or in the
-/// envelope of a tool.
+/// Whether a result tells of a failure of its call, in its first or last two lines: as systems and shells answer, or
+/// in the envelope of a tool.
 pub fn tells_of_failure(text: &str) -> bool {
     static ENVELOPE: LazyLock<Regex> =
         LazyLock::new(|| regex(r#"(?i)\A\s*<tool_use_error>|"status"\s*:\s*"error"|"error"\s*:\s*["{]"#));

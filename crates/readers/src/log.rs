@@ -311,9 +311,9 @@ impl Level {
 /// A level is looked for in this many bytes of a line.
 const LEVEL_REACH: usize = 200;
 
-/// Finds the level that a line of a log names, and the bytes that name it: a word in capitals, or in any case between brackets,
-/// behind `level=`, or where a tool writes it (`error: …`, `a.c:3: warning: …`); a letter of klog or logcat; a number of
-/// syslog or pino.
+/// Finds the level that a line of a log names, and the bytes that name it: a word in capitals, or in any case between
+/// brackets, behind `level=`, or where a tool writes it (`error: …`, `a.c:3: warning: …`); a letter of klog or
+/// logcat; a number of syslog or pino.
 ///
 /// Looks at the first 200 bytes.
 pub fn level(line: &str) -> Option<(Range<usize>, Level)> {
@@ -363,8 +363,8 @@ fn is_keyed(bytes: &[u8], at: usize) -> bool {
             .any(|name| key.len() >= name.len() && key[key.len() - name.len()..].eq_ignore_ascii_case(name))
 }
 
-/// `error: …`, `warning[E0425]: …` at the start of a line or behind `: ` or ` - `; `error TS2322: …` there; `  error  …` in a
-/// column of eslint's.
+/// `error: …`, `warning[E0425]: …` at the start of a line or behind `: ` or ` - `; `error TS2322: …` there; `  error
+/// …` in a column of eslint's.
 fn is_label(bytes: &[u8], at: usize, end: usize) -> bool {
     let before = &bytes[..at];
     let after = &bytes[end..];
@@ -383,8 +383,8 @@ fn is_label(bytes: &[u8], at: usize, end: usize) -> bool {
     }
 }
 
-/// `E0102 15:04:05.123` of klog; `03-17 16:13:38.811  1702  2395 E Tag: …`, `E/Tag( 123): …` of logcat; `[E 15:04:05 …]`
-/// of tornado.
+/// `E0102 15:04:05.123` of klog; `03-17 16:13:38.811  1702  2395 E Tag: …`, `E/Tag( 123): …` of logcat; `[E 15:04:05
+/// …]` of tornado.
 fn level_letter(bytes: &[u8]) -> Option<(Range<usize>, Level)> {
     let start = usize::from(bytes.first() == Some(&b'['));
     let at = if start == 0 { skip(bytes, 0, |byte| byte.is_ascii_digit() || b"-/:. ".contains(&byte)) } else { start };

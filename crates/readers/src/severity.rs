@@ -1,7 +1,8 @@
 //! The one answer to "is this a failure?": how grave a line, a value or the answer to a call is.
 //!
-//! A level that a line names outranks the words behind it: `INFO ... parity error corrected` only speaks of an error. The
-//! words are the rows of `severity.txt`. What form a line has (a verdict on a test, a frame of a trace) is not asked here.
+//! A level that a line names outranks the words behind it: `INFO ... parity error corrected` only speaks of an error.
+//! The words are the rows of `severity.txt`. What form a line has (a verdict on a test, a frame of a trace) is not
+//! asked here.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -244,8 +245,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
 });
 
-/// Whether a phrase that begins here begins a word, and is no part of a name such as `/error`, `--fail`, `console.error` or
-/// `std::error`. Such a name is in lower case: `[main/ERROR]`, `-ERR unknown command`.
+/// Whether a phrase that begins here begins a word, and is no part of a name such as `/error`, `--fail`,
+/// `console.error` or `std::error`. Such a name is in lower case, so `[main/ERROR]` and
+/// `-ERR unknown command` are none.
 fn opens(bytes: &[u8], start: usize, form: Form) -> bool {
     let first = bytes[start];
     let Some(before) = start.checked_sub(1).map(|at| bytes[at]).filter(|_| is_word_byte(first)) else { return true };
@@ -261,7 +263,8 @@ fn opens(bytes: &[u8], start: usize, form: Form) -> bool {
     !(is_word_byte(before) || is_name && first.is_ascii_lowercase())
 }
 
-/// Whether a phrase that ends here ends a word, and is no part of a name such as `errors.rs`, `fail-fast` or `errors::new`.
+/// Whether a phrase that ends here ends a word, and is no part of a name such as `errors.rs`, `fail-fast` or
+/// `errors::new`.
 fn closes(bytes: &[u8], end: usize, form: Form) -> bool {
     let last = bytes[end - 1];
     let Some(&after) = bytes.get(end).filter(|_| last.is_ascii_alphanumeric()) else { return true };
@@ -277,7 +280,8 @@ fn closes(bytes: &[u8], end: usize, form: Form) -> bool {
     !(is_word_byte(after) || is_name && last.is_ascii_lowercase())
 }
 
-/// Whether what stands right before a place begins the name of a type: `Type` of `TypeError`, and not `on` of `onError`.
+/// Whether what stands right before a place begins the name of a type: `Type` of `TypeError`, and not `on` of
+/// `onError`.
 fn ends_type(bytes: &[u8], at: usize) -> bool {
     let name = bytes[..at].iter().rev().take(NEAR).take_while(|byte| is_word_byte(**byte)).last();
     name.is_some_and(u8::is_ascii_uppercase)
