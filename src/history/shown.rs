@@ -7,6 +7,7 @@ use regex::Regex;
 
 use crate::content::head;
 use crate::content::numbered::renumbered;
+use crate::content::severity::refuses;
 use crate::reference::Marker;
 
 /// Lines of a file, 1-based, at least one; `None` at the end means to the end of the file.
@@ -170,22 +171,12 @@ fn ends_in_marker(text: &str) -> bool {
     })
 }
 
-/// Whether a result tells of a failure of its call, in its first or last two lines: the words of shells and tools.
+/// Whether a result tells of a failure of its call, in its first or last two lines: as systems and shells answer, or
+/// in the envelope of a tool.
 pub fn tells_of_failure(text: &str) -> bool {
-    static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-        // Word boundaries of ASCII: with those of Unicode a line that is not ASCII is searched many times slower.
-        regex(
-            r#"(?ix)
-            (?-u:\b) exit (?: ed )? (?: \s with )? \s (?: code | status ) :? \s [1-9]
-            | permission\ denied | no\ such\ file | read-only\ file\ system | no\ space\ left | is\ a\ directory | not\ a\ directory
-            | disk\ quota\ exceeded | operation\ not\ permitted | (?-u: \b (?: EACCES | ENOENT | EROFS | ENOSPC ) \b )
-            | file \s (?: was\ )? not \s found | does\ not\ exist | timed\ out | exited\ with\ signal
-            | "status" \s* : \s* "error" | "error" \s* : \s* ["{]
-            | \A \s* (?: <tool_use_error> | (?: error | failed | could\ not | cannot | denied | aborted | cancelled ) (?-u:\b) )
-            | exceeds\ maximum\ allowed"#,
-        )
-    });
-    let is_failure = |line: &str| FAILURE.is_match(head(line, 400));
+    static ENVELOPE: LazyLock<Regex> =
+        LazyLock::new(|| regex(r#"(?i)\A\s*<tool_use_error>|"status"\s*:\s*"error"|"error"\s*:\s*["{]"#));
+    let is_failure = |line: &str| refuses(line) || ENVELOPE.is_match(head(line, 400));
     text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
 }
 

@@ -3,7 +3,7 @@
 //! The model may not have seen the text yet, so what is most likely needed stays. The same text is cut alike when it is stale:
 //! what was shown once keeps its bytes.
 
-use super::placeholder::{FAILURE, last_lines};
+use super::placeholder::{failures, last_lines};
 use crate::tokens::utf16;
 
 /// Longest excerpt around one failure, in UTF-16 units.
@@ -22,7 +22,7 @@ pub(super) fn cut(text: &str, tokens: usize, is_bare: bool, preview_chars: usize
     let head = utf16::head(text, preview_chars);
     let rest = text[head.len()..].trim_end();
     let tail = last_lines(rest, preview_chars / 2);
-    let failures = failures(&rest[..rest.len() - tail.len()], preview_chars);
+    let failures = excerpts(&rest[..rest.len() - tail.len()], preview_chars);
     let mut cut = format!("[large result truncated — was {chars} chars{tokens}]\nPreview: {head}");
     for (title, part) in [(FAILURES, failures.as_str()), (TAIL, tail)] {
         if !part.is_empty() {
@@ -39,19 +39,22 @@ pub(super) fn most_kept_chars(preview_chars: usize) -> usize {
 }
 
 /// The lines of a text that tell of a failure, first ones first, in at most so many units.
-fn failures(text: &str, most_chars: usize) -> String {
+fn excerpts(text: &str, most_chars: usize) -> String {
     let mut found = String::new();
     let mut left = most_chars;
     let mut from = 0;
-    while let Some(failure) = FAILURE.find_at(text, from) {
-        let before = &text[from..failure.start()];
+    for failure in failures(text) {
+        if failure.start < from {
+            continue;
+        }
+        let before = &text[from..failure.start];
         let start = before.rfind('\n').map_or(from, |at| from + at + 1);
-        let lead = utf16::tail(&text[start..failure.start()], EXCERPT_CHARS / 2);
-        let start = failure.start() - lead.len();
+        let lead = utf16::tail(&text[start..failure.start], EXCERPT_CHARS / 2);
+        let start = failure.start - lead.len();
         let excerpt = utf16::head(&text[start..], EXCERPT_CHARS);
         let excerpt = excerpt.split_once('\n').map_or(excerpt, |(line, _)| line);
         // Always behind the match, so that the search moves on.
-        from = failure.end().max(start + excerpt.len());
+        from = failure.end.max(start + excerpt.len());
         let line = excerpt.trim();
         let chars = utf16::len(line) + usize::from(!found.is_empty());
         if chars > left {

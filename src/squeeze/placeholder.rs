@@ -2,11 +2,13 @@
 //!
 //! A placeholder depends on nothing but what it stands for: an age in it would change the prompt's prefix on every turn.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 
+use crate::content::severity::mentions;
 use crate::tokens::utf16;
 use crate::transcript::{ToolResult, text_in_place};
 
@@ -15,14 +17,6 @@ const FIRST_LINE_CHARS: usize = 80;
 
 /// What stands between the kept parts of a text.
 pub(super) const GAP: &str = "\n[…]\n";
-
-/// Words that tell of a failure.
-pub(super) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?im-u)error|exception|traceback|panicked|failed|failure|fatal|segfault|segmentation fault|not found|no such file|permission denied|refused|timed out|oomkilled|^killed\b|npm err!|cannot access|exit(?:ed with)? (?:code|status) [1-9]",
-    )
-    .expect("the failure pattern is valid")
-});
 
 /// The placeholder of a stale text of `tokens` tokens.
 ///
@@ -44,11 +38,16 @@ pub(super) fn stale_result(
     };
     let head = utf16::head(text, preview_chars);
     let end = last_lines(text, preview_chars);
-    if (result.is_error || FAILURE.is_match(end)) && head.len() + end.len() < text.len() && !end.is_empty() {
+    if (result.is_error || failures(end).next().is_some()) && head.len() + end.len() < text.len() && !end.is_empty() {
         format!("{header}\nPreview: {head}{GAP}{end}")
     } else {
         format!("{header}\nPreview: {head}")
     }
+}
+
+/// Where a text tells of failures.
+pub(super) fn failures(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    mentions(text).filter(|mention| mention.severity.is_failure()).map(|mention| mention.range)
 }
 
 /// The end of a text in at most so many UTF-16 units, from the start of a line where there is one.

@@ -3,9 +3,9 @@
 
 use indexmap::IndexSet;
 
-use super::failure::is_failure_word;
 use super::numbers::{numbered_lines, which_lines};
 use super::sheet::{Sheet, quote};
+use crate::content::severity::{Severity, severity_of_state};
 
 /// Objects, images and failures that are kept of each.
 const KEPT: usize = 2_000;
@@ -82,7 +82,10 @@ impl<'t> Manifests<'t> {
             }
         } else if key == "image" && !value.is_empty() && self.images.len() < KEPT {
             self.images.insert(value);
-        } else if matches!(key, "reason" | "phase") && is_failure_word(value) && self.failures.len() < KEPT {
+        } else if matches!(key, "reason" | "phase")
+            && severity_of_state(value) >= Severity::Error
+            && self.failures.len() < KEPT
+        {
             let of = self.objects.last().map_or("", |object| object.name);
             self.failures.insert(format!("{of} {key}: {value}"));
         }

@@ -8,7 +8,6 @@ mod audit;
 mod code;
 mod coverage;
 mod diff;
-mod failure;
 mod html;
 mod identifiers;
 mod json;

@@ -12,9 +12,9 @@ use node::Node;
 use regex::Regex;
 
 use super::line_pattern;
-use super::log::tells_failure;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
+use crate::content::severity::severity;
 use crate::tokens::utf16;
 
 /// Bytes of a line that are parsed.
@@ -224,7 +224,7 @@ impl<'t> Page<'t> {
             self.title.get_or_insert(title);
         } else if let Some(address) = bare.strip_prefix("Page URL: ") {
             self.address.get_or_insert(address);
-        } else if self.references == 0 && self.reports.len() < REPORTS && tells_failure(bare) {
+        } else if self.references == 0 && self.reports.len() < REPORTS && severity(bare).is_failure() {
             self.reports.push(bare.to_owned());
         }
     }
@@ -263,7 +263,7 @@ impl<'t> Page<'t> {
         let is_text = !FIELDS.contains(&element.role) && !element.words.is_empty();
         let by = if is_reporting { Some(element.role) } else { self.awaited.map(|(role, _)| role) };
         self.awaited = None;
-        let by = by.or_else(|| (is_text && tells_failure(words)).then_some(element.role));
+        let by = by.or_else(|| (is_text && severity(words).is_failure()).then_some(element.role));
         if let Some(by) = by.filter(|_| self.reports.len() < REPORTS) {
             self.reports.push(format!("{by}: {words}"));
         }

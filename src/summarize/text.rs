@@ -8,13 +8,13 @@ use std::sync::LazyLock;
 use indexmap::IndexSet;
 use regex::Regex;
 
-use super::failure::is_failure_word;
 use super::line_pattern;
-use super::log::{lines_from_end, tells_failure};
+use super::log::lines_from_end;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
 use crate::content::output::is_number;
+use crate::content::severity::{Severity, severity, severity_of_state};
 
 /// Bytes of a line or sentence that are judged.
 const FRONT: usize = 400;
@@ -27,7 +27,7 @@ const RANKED: usize = 400;
 
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
-        r"(?i)\b(?:error|fail(?:ed|s|ure)?|warning|must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|(?:execution|planning) time|flag|key|password|answer|done|successfully|recommend\w*)\b",
+        r"(?i)\b(?:must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|(?:execution|planning) time|flag|key|password|answer|done|successfully|recommend\w*)\b",
     )
 });
 
@@ -66,18 +66,20 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 
 /// A failure weighs more than a result, and a result more than figures. A state that is one says it in the fewest words.
 fn weight(piece: &str) -> usize {
-    const FAILURE: usize = 10;
+    const WARNING: usize = 3;
+    const FAILURE: usize = 13;
     const STATE: usize = 25;
     let piece = head(piece, FRONT);
-    let failure = match (is_failed_state(piece), tells_failure(piece)) {
-        (true, _) => STATE,
-        (_, true) => FAILURE,
-        _ => 0,
+    let failure = match severity(piece) {
+        _ if is_failed_state(piece) => STATE,
+        Severity::None => 0,
+        Severity::Warning => WARNING,
+        _ => FAILURE,
     };
     let has_figure = piece.bytes().filter(u8::is_ascii_digit).count().min(3);
     let told = TELLING.find_iter(piece).take(3).count();
     let ends_label = usize::from(piece.ends_with(':'));
-    if piece.len() < 12 && failure == 0 {
+    if piece.len() < 12 && failure <= WARNING {
         return 0;
     }
     (failure + told * 3 + has_figure).saturating_sub(ends_label * 2)
@@ -93,7 +95,7 @@ fn is_failed_state(piece: &str) -> bool {
             return true;
         }
         let is_code = || !value.is_empty() && value != "0" && value.bytes().all(|byte| byte.is_ascii_digit());
-        is_failure_word(value) || key.ends_with("Exit Code") && is_code()
+        severity_of_state(value) >= Severity::Error || key.ends_with("Exit Code") && is_code()
     })
 }
 

@@ -150,7 +150,7 @@ proptest! {
         if let Some(stamp) = log::Stamp::find(&line) {
             prop_assert!(line.is_char_boundary(stamp.range.start) && line.is_char_boundary(stamp.range.end));
         }
-        if let Some(range) = log::level(&line) {
+        if let Some((range, _)) = log::level(&line) {
             prop_assert!(!line[range].is_empty());
         }
         if let Some(numbered) = numbered::NumberedLine::parse(&line) {

@@ -10,6 +10,7 @@ use super::numbered::strip_numbers;
 use super::prefixes::without_prefix;
 use super::search::Survey;
 use super::seen::{Page, Question, Seen, View, filled};
+use super::severity::refuses;
 use super::text::{Shape, behind_front_matter, is_markdown, without_fences};
 use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, sections, segments, table};
 
@@ -382,12 +383,7 @@ fn fits(expected: &Expected, sample: View) -> bool {
 
 /// Whether a text of few lines says that something failed.
 fn is_error_message(view: View) -> bool {
-    #[rustfmt::skip]
-    const FAILURES: &[&str] = &[
-        "No such file", "not found", "Permission denied", "permission denied", "ENOENT", "Is a directory",
-        "does not exist", "cannot access", "cannot open", "fatal: ",
-    ];
-    view.filled().nth(3).is_none() && FAILURES.iter().any(|failure| view.text().contains(failure))
+    view.filled().nth(3).is_none() && view.filled().any(|line| refuses(line.text))
 }
 
 #[cfg(test)]

@@ -6,36 +6,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod behind;
-mod code;
-mod detect;
-pub mod diff;
-pub mod escapes;
-mod headings;
-pub mod hints;
-pub mod html;
-mod json;
-mod lexicon;
-mod lines;
-pub mod log;
-pub mod numbered;
-pub mod output;
-mod prefixes;
-pub mod search;
-mod sections;
-mod seen;
-mod segments;
-pub mod table;
-pub mod text;
-mod words;
-
-use std::ops::Range;
-
-pub use behind::{Prefixes, prefixes};
-pub use detect::detect;
-pub use lines::head;
-pub use words::is_word_byte;
-
 macro_rules! named {
     ($(#[$meta:meta])* $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -59,6 +29,37 @@ macro_rules! named {
         }
     };
 }
+
+mod behind;
+mod code;
+mod detect;
+pub mod diff;
+pub mod escapes;
+mod headings;
+pub mod hints;
+pub mod html;
+mod json;
+mod lexicon;
+mod lines;
+pub mod log;
+pub mod numbered;
+pub mod output;
+mod prefixes;
+pub mod search;
+mod sections;
+mod seen;
+mod segments;
+pub mod severity;
+pub mod table;
+pub mod text;
+mod words;
+
+use std::ops::Range;
+
+pub use behind::{Prefixes, prefixes};
+pub use detect::detect;
+pub use lines::head;
+pub use words::is_word_byte;
 
 named! {
     /// The kinds of text that are treated differently.

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::lines::head;
+use super::severity::Severity;
 use super::words::is_word_byte;
 
 /// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone, seconds or
@@ -205,40 +206,209 @@ fn epoch(bytes: &[u8], at: usize) -> Option<usize> {
     (plausible && matches!(bytes.get(fraction), Some(b' ' | b'\t' | b']' | b':'))).then_some(fraction)
 }
 
-/// The words that say how grave a line is.
-#[rustfmt::skip]
-const LEVELS: &[&str] = &[
-    "TRACE", "DEBUG", "INFO", "INFORMATION", "NOTICE", "WARN", "WARNING", "ERROR", "ERR", "SEVERE", "FATAL",
-    "CRITICAL", "CRIT", "ALERT", "EMERG", "PANIC",
+named! {
+    /// How grave a line of a log says that it is; names in lower case.
+    Level {
+        Trace = "trace",
+        Debug = "debug",
+        Info = "info",
+        Notice = "notice",
+        Warn = "warn",
+        Error = "error",
+        Fatal = "fatal",
+    }
+}
+
+/// The words of levels. Journals, JUL, zerolog and .NET each write their own.
+const LEVELS: &[(&str, Level)] = &[
+    ("TRACE", Level::Trace),
+    ("TRC", Level::Trace),
+    ("TRCE", Level::Trace),
+    ("VERBOSE", Level::Trace),
+    ("FINEST", Level::Trace),
+    ("DEBUG", Level::Debug),
+    ("DBG", Level::Debug),
+    ("DBUG", Level::Debug),
+    ("FINE", Level::Debug),
+    ("INFO", Level::Info),
+    ("INF", Level::Info),
+    ("INFORMATION", Level::Info),
+    ("NOTICE", Level::Notice),
+    ("WARN", Level::Warn),
+    ("WARNING", Level::Warn),
+    ("WRN", Level::Warn),
+    ("ERROR", Level::Error),
+    ("ERR", Level::Error),
+    ("SEVERE", Level::Error),
+    ("FATAL", Level::Fatal),
+    ("FTL", Level::Fatal),
+    ("CRITICAL", Level::Fatal),
+    ("CRIT", Level::Fatal),
+    ("ALERT", Level::Fatal),
+    ("EMERG", Level::Fatal),
+    ("PANIC", Level::Fatal),
 ];
 
-/// Finds the bytes of the level word of a log line: in capitals, or in any case between brackets or behind `level=`.
+/// Keys whose value is a level.
+const LEVEL_KEYS: &[&[u8]] = &[b"level", b"lvl", b"severity", b"priority"];
+
+impl Level {
+    /// The level that a word names, in any case.
+    pub fn named(word: &str) -> Option<Self> {
+        let is_likely = (3..=11).contains(&word.len());
+        LEVELS.iter().find(|(name, _)| is_likely && word.eq_ignore_ascii_case(name)).map(|(_, level)| *level)
+    }
+
+    /// The level for which klog and logcat write a letter.
+    fn lettered(letter: u8) -> Option<Self> {
+        Some(match letter {
+            b'V' => Self::Trace,
+            b'D' => Self::Debug,
+            b'I' => Self::Info,
+            b'W' => Self::Warn,
+            b'E' => Self::Error,
+            b'F' => Self::Fatal,
+            _ => return None,
+        })
+    }
+
+    /// The level of a number of syslog, from 0 for an emergency to 7 for debugging.
+    fn of_syslog(number: u32) -> Self {
+        match number % 8 {
+            0..=2 => Self::Fatal,
+            3 => Self::Error,
+            4 => Self::Warn,
+            5 => Self::Notice,
+            6 => Self::Info,
+            _ => Self::Debug,
+        }
+    }
+
+    /// The level of a number of bunyan and pino, from 10 for a trace to 60 for a fatal error.
+    fn of_pino(number: &str) -> Option<Self> {
+        Some(match number {
+            "10" => Self::Trace,
+            "20" => Self::Debug,
+            "30" => Self::Info,
+            "40" => Self::Warn,
+            "50" => Self::Error,
+            "60" => Self::Fatal,
+            _ => return None,
+        })
+    }
+
+    /// How grave a line of this level is.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::Trace | Self::Debug | Self::Info | Self::Notice => Severity::None,
+            Self::Warn => Severity::Warning,
+            Self::Error => Severity::Error,
+            Self::Fatal => Severity::Fatal,
+        }
+    }
+}
+
+/// A level is looked for in this many bytes of a line.
+const LEVEL_REACH: usize = 200;
+
+/// Finds the level that a line of a log names, and the bytes that name it: a word in capitals, or in any case between
+/// brackets, behind `level=`, or where a tool writes it (`error: …`, `a.c:3: warning: …`); a letter of klog or
+/// logcat; a number of syslog or pino.
 ///
 /// Looks at the first 200 bytes.
-pub fn level(line: &str) -> Option<Range<usize>> {
-    let line = head(line, 200);
+pub fn level(line: &str) -> Option<(Range<usize>, Level)> {
+    let line = head(line, LEVEL_REACH);
     let bytes = line.as_bytes();
+    if let Some(found) = level_letter(bytes).or_else(|| level_number(line)) {
+        return Some(found);
+    }
     let mut at = 0;
     while at < bytes.len() {
-        at = skip(bytes, at, |byte| !byte.is_ascii_alphabetic());
+        at = skip(bytes, at, |byte| !byte.is_ascii_alphanumeric());
         let end = skip(bytes, at, is_word_byte);
         let word = &line[at..end];
-        if let Some(name) = level_named(word) {
-            let bracketed = at > 0 && matches!(bytes[at - 1], b'[' | b'<' | b'(');
-            let keyed = line[..at].trim_end_matches('"').to_ascii_lowercase().ends_with("level=");
-            if word == name || bracketed || keyed {
-                return Some(at..end);
+        if let Some(level) = Level::named(word) {
+            let is_loud = word.bytes().all(|byte| byte.is_ascii_uppercase());
+            if is_loud || is_bracketed(bytes, at, end) || is_keyed(bytes, at) || is_label(bytes, at, end) {
+                return Some((at..end, level));
             }
+        } else if matches!(bytes.get(at), Some(b'1'..=b'6'))
+            && is_keyed(bytes, at)
+            && let Some(level) = Level::of_pino(word)
+        {
+            return Some((at..end, level));
         }
         at = end;
     }
     None
 }
 
-/// The level that a word names in any case, in capitals.
-fn level_named(word: &str) -> Option<&'static str> {
-    let is_likely = (3..=11).contains(&word.len());
-    LEVELS.iter().find(|name| is_likely && word.eq_ignore_ascii_case(name)).copied()
+/// `[error]`, `<warn>`, `[core:error]`: a word between brackets, or the last part of one.
+fn is_bracketed(bytes: &[u8], at: usize, end: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| bytes[before]);
+    matches!(before, Some(b'[' | b'<' | b'(')) || before == Some(b':') && bytes.get(end) == Some(&b']')
+}
+
+/// `level=warn`, `"level": "warn"`, `severity: warn`.
+fn is_keyed(bytes: &[u8], at: usize) -> bool {
+    let before = |text: &[u8], set: &[u8]| text.len() - text.iter().rev().take_while(|byte| set.contains(byte)).count();
+    let key = &bytes[..before(&bytes[..at], b"\" ")];
+    let signs = before(key, b"=: ");
+    let key = &key[..signs];
+    let key = key.strip_suffix(b"\"").unwrap_or(key);
+    signs < at
+        && bytes[signs..at].iter().any(|byte| matches!(byte, b'=' | b':'))
+        && LEVEL_KEYS
+            .iter()
+            .any(|name| key.len() >= name.len() && key[key.len() - name.len()..].eq_ignore_ascii_case(name))
+}
+
+/// `error: …`, `warning[E0425]: …` at the start of a line or behind `: ` or ` - `; `error TS2322: …` there; `  error
+/// …` in a column of eslint's.
+fn is_label(bytes: &[u8], at: usize, end: usize) -> bool {
+    let before = &bytes[..at];
+    let after = &bytes[end..];
+    let is_first = before.iter().all(|byte| matches!(byte, b' ' | b'\t'));
+    let is_coded = || {
+        after.len() > 2 && after[1].is_ascii_uppercase() && {
+            let code = skip(after, 1, |byte| byte.is_ascii_uppercase());
+            after.get(code).is_some_and(u8::is_ascii_digit)
+        }
+    };
+    match after.first() {
+        Some(b':' | b'[') => is_first || [&b": "[..], b" - ", b": fatal "].iter().any(|sign| before.ends_with(sign)),
+        Some(b' ') if after.starts_with(b"  ") => is_first || before.ends_with(b"  "),
+        Some(b' ') => (before.ends_with(b": ") || before.ends_with(b" - ")) && is_coded(),
+        _ => false,
+    }
+}
+
+/// `E0102 15:04:05.123` of klog; `03-17 16:13:38.811  1702  2395 E Tag: …`, `E/Tag( 123): …` of logcat; `[E 15:04:05
+/// …]` of tornado.
+fn level_letter(bytes: &[u8]) -> Option<(Range<usize>, Level)> {
+    let start = usize::from(bytes.first() == Some(&b'['));
+    let at = if start == 0 { skip(bytes, 0, |byte| byte.is_ascii_digit() || b"-/:. ".contains(&byte)) } else { start };
+    let level = Level::lettered(*bytes.get(at)?)?;
+    let after = &bytes[at + 1..];
+    let is_here = if start > 0 {
+        after.first() == Some(&b' ') && after.get(1).is_some_and(u8::is_ascii_digit)
+    } else if at == 0 {
+        digits(bytes, 1, 4).is_some_and(|day| bytes.get(day) == Some(&b' ') && time(bytes, day + 1, true).is_some())
+            || after.starts_with(b"/") && after.iter().take(64).any(|&byte| byte == b'(')
+    } else {
+        // A date alone is no stamp, nor is a number.
+        bytes[at - 1] == b' '
+            && matches!(after.first(), Some(b' ' | b'/'))
+            && bytes[..at].iter().filter(|byte| byte.is_ascii_digit()).count() >= 6
+    };
+    is_here.then_some((at..at + 1, level))
+}
+
+/// `<3>…` and `<131>1 …` of syslog.
+fn level_number(line: &str) -> Option<(Range<usize>, Level)> {
+    let (number, _) = line.strip_prefix('<')?.split_once('>')?;
+    let number: u32 = number.parse().ok().filter(|number| *number < 192)?;
+    Some((1..1 + number.to_string().len(), Level::of_syslog(number)))
 }
 
 /// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
@@ -246,12 +416,12 @@ pub(super) fn leads_with_level(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '[', '<', '(']);
     let first = &bare[..skip(bare.as_bytes(), 0, is_word_byte)];
     // Most lines do not, and a look at their start tells.
-    let searched = head(line, 200);
+    let searched = head(line, LEVEL_REACH);
     let has_key = || memchr::memchr_iter(b'=', searched.as_bytes()).any(|at| searched[..at].ends_with("level"));
-    if level_named(first).is_none() && !has_key() {
+    if Level::named(first).is_none() && !has_key() {
         return false;
     }
-    let Some(range) = level(line) else { return false };
+    let Some((range, _)) = level(line) else { return false };
     let before = &line[..range.start];
     let after = line[range.end..].chars().next();
     before.trim_matches([' ', '[', '<', '(']).is_empty()
@@ -317,7 +487,7 @@ mod tests {
 
     #[test]
     fn levels_are_found_in_capitals_brackets_and_keys() {
-        let word = |line: &'static str| level(line).map(|range| &line[range]);
+        let word = |line: &'static str| level(line).map(|(range, _)| &line[range]);
         assert_eq!(word("2024 ERROR x"), Some("ERROR"));
         assert_eq!(word("[Sun] [warn] x"), Some("warn"));
         assert_eq!(word("time=1 level=info msg=x"), Some("info"));

@@ -5,10 +5,10 @@
 
 use indexmap::IndexMap;
 
-use super::super::failure::is_failure_word;
 use super::super::sheet::{Sheet, quote, shorten};
 use super::read::Node;
 use super::{KEY_ROOM, List, NAMING, field, member, scalar};
+use crate::content::severity::{Severity, is_failure_key, severity_of_state};
 
 /// Nested objects of a row are looked into this deep.
 const ROW_DEPTH: usize = 3;
@@ -36,9 +36,6 @@ pub(super) const STATUS_KEYS: &[&str] = &[
     "verdict",
     "loglevel",
 ];
-
-const FAILURE_KEYS: &[&str] =
-    &["error", "errors", "err", "exception", "failure", "error_message", "errormessage", "stderr"];
 
 /// Beside those of failures: why an answer is as it is.
 const EXPLANATION_KEYS: &[&str] =
@@ -78,7 +75,7 @@ fn shown(value: &Node<'_>) -> Option<String> {
 
 /// Whether a member says why something is as it is: in words, or by a number that has a meaning.
 pub(super) fn is_explaining(key: &str) -> bool {
-    EXPLANATION_KEYS.iter().chain(FAILURE_KEYS).any(|word| key.eq_ignore_ascii_case(word))
+    is_failure_key(key) || EXPLANATION_KEYS.iter().any(|word| key.eq_ignore_ascii_case(word))
 }
 
 /// Whether a member says that its object failed.
@@ -86,8 +83,8 @@ pub(super) fn is_failure(key: &str, value: &Node<'_>) -> bool {
     let key = key.to_ascii_lowercase();
     let is_one_of = |keys: &[&str]| keys.contains(&&*key);
     match value {
-        Node::Text(words) if is_one_of(STATUS_KEYS) => is_failure_word(words),
-        Node::Text(words) => is_one_of(FAILURE_KEYS) && !words.is_empty(),
+        Node::Text(words) if is_one_of(STATUS_KEYS) => severity_of_state(words) >= Severity::Error,
+        Node::Text(words) => is_failure_key(&key) && !words.is_empty(),
         Node::Number(digits) if is_one_of(CODE_KEYS) => *digits != "0",
         Node::Number(digits) if key == "status" || key == "statuscode" || key == "status_code" => {
             digits.len() == 3 && digits.starts_with(['4', '5'])
@@ -95,10 +92,10 @@ pub(super) fn is_failure(key: &str, value: &Node<'_>) -> bool {
         Node::Number(_) => false,
         Node::Bool(value) => {
             (!value && is_one_of(SUCCESS_KEYS))
-                || (*value && (is_one_of(FAILURE_KEYS) || key == "is_error" || key == "iserror"))
+                || (*value && (is_failure_key(&key) || key == "is_error" || key == "iserror"))
         }
-        Node::Array(items, _) => is_one_of(FAILURE_KEYS) && !items.is_empty(),
-        Node::Object(fields, _) => is_one_of(FAILURE_KEYS) && !fields.is_empty(),
+        Node::Array(items, _) => is_failure_key(&key) && !items.is_empty(),
+        Node::Object(fields, _) => is_failure_key(&key) && !fields.is_empty(),
         Node::Null | Node::Skipped => false,
     }
 }

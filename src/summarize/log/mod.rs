@@ -8,13 +8,14 @@ use std::ops::Range;
 
 use foldhash::HashSet;
 use indexmap::{IndexMap, IndexSet};
-use patterns::{ENDING, ERROR_TYPE, FAILING, FAILURE, LEVEL, NO_FAILURE, OWN_COUNT, TOTALS, VERDICT};
+use patterns::{ENDING, ERROR_TYPE, FAILING, OWN_COUNT, TOTALS, VERDICT};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::log::Stamp;
+use crate::content::log::{Level, Stamp, level};
+use crate::content::severity::{Severity, severity};
 use crate::tokens::utf16;
 
 /// Bytes of a line in which its level and time are looked for.
@@ -41,15 +42,6 @@ const ROOMY: usize = 400;
 /// Lines quoted of each severity.
 const QUOTED: usize = 40;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Severity {
-    Error,
-    Warning,
-    /// Says that something failed, under a harmless level.
-    Mention,
-    Plain,
-}
-
 /// Lines of one kind.
 struct Kind<'t> {
     line: &'t str,
@@ -63,7 +55,7 @@ struct Kind<'t> {
 struct Log<'t> {
     /// Those that are not blank.
     lines: usize,
-    levels: IndexMap<&'static str, usize>,
+    levels: IndexMap<Level, usize>,
     /// The words of verdicts, each with how many lines bear it; a tick is no word.
     verdicts: IndexMap<&'t str, usize>,
     /// Names that node's reporter opened: verdicts on them are on their tests together.
@@ -104,17 +96,17 @@ impl<'t> Log<'t> {
         }
         let has_failed = verdict.is_some_and(|word| has_failed(word) == Some(true));
         // The name of a test that went well may hold any word.
-        let level = level_of(front).filter(|_| verdict.is_none() || has_failed);
+        let is_judged = verdict.is_some() && !has_failed;
+        let level = level(front).map(|(_, level)| level).filter(|_| !is_judged);
         if let Some(level) = level {
             *self.levels.entry(level).or_insert(0) += 1;
         }
-        let failed = has_failed || (verdict.is_none() && tells_failure(front));
-        let severity = match level {
-            Some("fatal" | "error") => Severity::Error,
-            Some("warn") => Severity::Warning,
-            None if failed => Severity::Error,
-            Some(_) if failed => Severity::Mention,
-            _ => Severity::Plain,
+        let severity = match severity(front) {
+            _ if is_judged => Severity::None,
+            // Without a harmless level, what speaks of a failure is one.
+            Severity::Notice if level.is_none() => Severity::Error,
+            Severity::None if has_failed => Severity::Error,
+            said => said.min(Severity::Error),
         };
         if severity == Severity::Error {
             let room = QUOTED - self.types.len();
@@ -183,7 +175,7 @@ impl<'t> Log<'t> {
             sheet.list("error types:", &self.types.iter().collect::<Vec<_>>(), sheet.share(40));
         }
         sheet.lines(&self.quotes(Severity::Warning, &endings, is_short), sheet.share(40));
-        sheet.lines(&self.quotes(Severity::Mention, &endings, is_short), sheet.share(30));
+        sheet.lines(&self.quotes(Severity::Notice, &endings, is_short), sheet.share(30));
         // An error may be quoted above.
         let last = last.map(|last| quote(without_time(last, is_short), FRONT)).filter(|last| !sheet.has_line(last));
         if let Some(last) = last {
@@ -193,7 +185,7 @@ impl<'t> Log<'t> {
             let rare: Vec<String> = self
                 .kinds
                 .values()
-                .filter(|kind| kind.severity == Severity::Plain && kind.count == 1 && !endings.contains(&kind.line))
+                .filter(|kind| kind.severity == Severity::None && kind.count == 1 && !endings.contains(&kind.line))
                 .take(QUOTED)
                 .map(|kind| quote(kind.line, FRONT))
                 .collect();
@@ -209,8 +201,8 @@ impl<'t> Log<'t> {
             let mut verdicts: Vec<_> = self.verdicts.iter().collect();
             verdicts.sort_by_key(|(word, _)| has_failed(word) != Some(true));
             parts.extend(verdicts.iter().map(|(word, count)| format!("{word} ×{count}")));
-            for level in ["fatal", "error", "warn", "notice", "info", "debug", "trace"] {
-                parts.extend(self.levels.get(level).map(|count| format!("{level} {count}")));
+            for level in Level::ALL.iter().rev() {
+                parts.extend(self.levels.get(level).map(|count| format!("{} {count}", level.as_str())));
             }
         }
         parts.join(", ")
@@ -239,30 +231,10 @@ pub(super) fn is_test_run(text: &str) -> bool {
     lines().filter(|line| verdict_of(line).is_some()).count() * 2 > lines().count()
 }
 
-/// Whether a line tells of a failure and does not deny it.
-pub(super) fn tells_failure(front: &str) -> bool {
-    FAILURE.is_match(front) && !NO_FAILURE.is_match(front)
-}
-
 /// A line without the time in front of it, where room is short: the range of times says nearly as much.
 fn without_time(line: &str, is_short: bool) -> &str {
     let found = time_of(line).filter(|found| is_short && found.start < 2);
     found.map_or(line, |found| line[found.end..].trim_start_matches([' ', ']', '-', '\t']))
-}
-
-fn level_of(front: &str) -> Option<&'static str> {
-    let found = LEVEL.captures(front)?;
-    let word = found.iter().skip(1).flatten().next()?.as_str().to_ascii_lowercase();
-    Some(match &*word {
-        "fatal" | "critical" | "crit" | "emerg" | "alert" | "panic" | "f" => "fatal",
-        "severe" | "error" | "err" | "e" => "error",
-        "warn" | "warning" | "w" => "warn",
-        "notice" => "notice",
-        "info" | "information" | "i" => "info",
-        "debug" | "d" => "debug",
-        "trace" | "verbose" | "v" => "trace",
-        _ => return None,
-    })
 }
 
 /// The word or tick of a verdict. A task of a build is no test, and totals are no verdict on one.
@@ -311,10 +283,10 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
             }
             continue;
         }
-        let has_level = || level_of(front).is_some();
+        let has_level = || level(front).is_some();
         if is_last && (time_of(line).is_some() || has_level()) {
             last = Some(line);
-        } else if is_last && tells_failure(front) {
+        } else if is_last && severity(front).is_failure() {
             telling.push(line);
         } else if is_last
             || index < TAIL

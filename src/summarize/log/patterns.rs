@@ -1,4 +1,4 @@
-//! What levels, failures, verdicts and endings look like on a line.
+//! What verdicts, totals and endings look like on a line.
 //!
 //! Each pattern is tried once on a line, most of them only on its front, so that a log stays linear.
 
@@ -7,37 +7,6 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::super::line_pattern;
-
-/// The level that a line names, in the one group that takes part.
-pub(super) static LEVEL: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(concat!(
-        r"\b(FATAL|CRITICAL|CRIT|PANIC|SEVERE|EMERG|ALERT|ERROR|ERR|WARN|WARNING|NOTICE|INFO|INFORMATION|DEBUG|TRACE|VERBOSE)\b",
-        r"|\[(fatal|crit|critical|panic|emerg|alert|error|err|warn|warning|notice|info|debug|trace)\]",
-        r#"|\b(?:level|lvl|severity)"?\s?[=:]\s?"?([A-Za-z]+)"#,
-        r"|^\s*(error|warning|fatal)(?:\[\w+\])?:",
-        r"|: (?:fatal )?(error|warning)\b",
-        r"|^\d[\d\-/:. ]+\s([VDIWEF])[ /]",
-    ))
-});
-
-/// Words that tell of failure, whatever the level.
-pub(super) static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(concat!(
-        r"(?i)\b(?:error|failed|failure|fatal|traceback|panicked|aborted|segmentation fault|permission denied|not found",
-        r"|no such file|cannot|could not|refused|timed out|undefined reference|unhandled|out of memory",
-        r"|invalid (?:read|write|free)|uninitiali[sz]ed|(?:definitely|indirectly) lost|leaked|data race|(?:address|thread|memory|leak)sanitizer)\b",
-        r"|\bpanic:|npm err!|^not ok\b|^\s*[✗✘×✖✕]|^[a-z][\w.\-]*: \(\d+\) ",
-        r"|(?-i:\bFAIL\b|\w(?:Error|Exception)\b|^E {3})",
-    ))
-});
-
-/// The same words where they deny it.
-pub(super) static NO_FAILURE: LazyLock<Regex> = LazyLock::new(|| {
-    line_pattern(concat!(
-        r"(?i)\b(?:0|no|without|any) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?)[:=] ?0\b",
-        r"|\blost: 0 bytes|\b0 bytes leaked",
-    ))
-});
 
 /// A line that is the verdict on one test, or looks like one: builds and installers tick what they have done, too.
 pub(super) static VERDICT: LazyLock<Regex> = LazyLock::new(|| {

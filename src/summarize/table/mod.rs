@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use form::{Form, below_figures, for_each_row, form_of, is_capital};
 use indexmap::IndexMap;
 
-use super::failure::is_failure_word;
 use super::sheet::{Sheet, quote};
+use crate::content::severity::{Severity, severity_of_state};
 
 /// A column with more different words is no category.
 const MOST_CATEGORIES: usize = 8;
@@ -84,7 +84,7 @@ impl Table {
         }
         // A program may be called `timeout`.
         let is_command = |at: usize| self.header.get(at).is_some_and(|name| matches!(&**name, "CMD" | "COMMAND"));
-        if cells.iter().enumerate().any(|(at, cell)| is_failure_word(cell) && !is_command(at)) {
+        if cells.iter().enumerate().any(|(at, cell)| severity_of_state(cell) >= Severity::Error && !is_command(at)) {
             self.failures += 1;
             if self.failed.len() < QUOTED {
                 self.failed.push(quoted(160));

@@ -6,12 +6,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use indexmap::IndexMap;
 
 use super::scan::{Id, Node, Scan, Tree};
+use crate::content::severity::{is_failure_key, severity_of_value};
 use crate::pipeline::elided;
 use crate::pipeline::hashing::FastState;
 
@@ -344,24 +343,6 @@ fn chosen(tree: &Tree<'_>, items: &[Id], columns: &Columns<'_>) -> BTreeSet<usiz
     rows
 }
 
-static ERROR_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let words = [
-        "error",
-        "exception",
-        "fail",
-        "fatal",
-        "panic",
-        "denied",
-        "refused",
-        "timeout",
-        "timed out",
-        "critical",
-        "unauthorized",
-        "crash",
-    ];
-    AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("a few short words")
-});
-
 /// `stack` is what the work is done with, whatever is in it.
 fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
     stack.clear();
@@ -370,7 +351,7 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
         match &tree.nodes[id] {
             Node::Scalar { quoted: false, .. } => {}
             Node::Scalar { text, .. } | Node::Inner { raw: text, .. } => {
-                if ERROR_WORDS.is_match(&**text) {
+                if severity_of_value(text).is_failure() {
                     return true;
                 }
             }
@@ -384,8 +365,7 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
                         Node::Object(items) => !items.is_empty(),
                         Node::Inner { .. } => true,
                     };
-                    let is_error = ["error", "errors", "exception"].iter().any(|word| key.eq_ignore_ascii_case(word));
-                    if is_set && is_error {
+                    if is_set && is_failure_key(key) {
                         return true;
                     }
                     stack.push(*item);

@@ -7,21 +7,20 @@
 //! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]). The fold
 //! then stands for the shortened log, and the edit is not lossless.
 
-mod alarm;
 mod report;
 mod select;
 
 use std::ops::Range;
 
 use crate::config::Preset;
+use crate::content::output::is_frame;
+use crate::content::severity::{Severity, severity};
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::engine::MARKER_TOKENS;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage, lines};
 use crate::tokens;
-
-pub(super) use alarm::{Alarm, alarm};
 
 const NAME: &str = "logCrunch";
 /// Shorter logs cannot pay for the legend.
@@ -86,9 +85,9 @@ impl Stage for LogCrunch {
     }
 }
 
-/// Whether a line reports an error, or a note of lines that are left out.
+/// Whether a line reports an error or a warning, is part of a stack trace, or is a note of lines that are left out.
 fn is_alarm(line: &str) -> bool {
-    alarm(line) == Alarm::Error
+    line.starts_with("[… ") || severity(line) >= Severity::Warning || is_frame(line)
 }
 
 /// Whether lines may be left out of reports.

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use super::alarm::alarm;
-use super::{Alarm, is_alarm};
+use super::is_alarm;
 use crate::config::Encoding;
+use crate::content::severity::{Severity, severity};
 use crate::pipeline::elided;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::hashing::FastMap;
@@ -39,7 +39,7 @@ pub(super) fn fold_within(
     encoding: Encoding,
 ) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
-    let is_failure = |flood: &Flood| flood.lines().iter().any(|&line| alarm(lines[line]) == Alarm::Failure);
+    let is_failure = |flood: &Flood| flood.lines().iter().any(|&line| severity(lines[line]) == Severity::Notice);
     let mut floods = Flood::all(text, is_alarm);
     floods.retain(|flood| flood.lines().len() > MAX_FAILURES || !is_failure(flood));
     let rare: HashSet<usize> = floods.iter().flat_map(outliers).collect();

@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::super::log_crunch::{Alarm, alarm};
 use crate::config::Preset;
+use crate::content::severity::{Severity, severity};
 use crate::pipeline::{Edit, elided};
 
 /// Fewer results are not a list.
@@ -48,7 +48,8 @@ pub(super) fn edits(text: &str, start: usize, first_line: usize, preset: Preset,
         if earlier.len() < MAX_COMPARED {
             earlier.push(words);
         }
-        if found.len() < MIN_TEXT || found.contains("[… ") || found.lines().any(|line| alarm(line) != Alarm::None) {
+        if found.len() < MIN_TEXT || found.contains("[… ") || found.lines().any(|line| severity(line) > Severity::None)
+        {
             continue;
         }
         let count = found.split('\n').count();

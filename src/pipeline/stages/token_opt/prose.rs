@@ -9,8 +9,9 @@ use super::super::bars::bars;
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::content::hints::of_command;
+use crate::content::severity::{Severity, severity};
 use crate::pipeline::{Edit, FusionContext};
-use crate::prose::{Kind, Token, is_emphatic, tells_of_failure, tokenize, tokenize_inline};
+use crate::prose::{Kind, Token, is_emphatic, tokenize, tokenize_inline};
 
 /// Emphasis goes around at most so many bytes.
 const EMPHASIS_MAX_BYTES: usize = 200;
@@ -73,7 +74,7 @@ impl<'a> Cleaner<'a> {
             if let Some(from) = empty_from.take() {
                 changes.extend(fewer_empty_lines(&self.text[from..range.start]).map(|text| (from..range.start, text)));
             }
-            if tells_of_failure(line) || is_note(line) {
+            if severity(line) > Severity::None || is_note(line) {
                 continue;
             }
             let body = line.trim_end_matches(['\n', '\r']);

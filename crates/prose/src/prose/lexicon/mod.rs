@@ -293,11 +293,6 @@ impl Lexicon {
     }
 }
 
-/// Whether a line tells of a failure: it stays as it is.
-pub fn tells_of_failure(line: &str) -> bool {
-    has_any(line, &[Class::Failure])
-}
-
 /// Whether some words are to be heeded: `must not`, `only`.
 pub fn is_emphatic(words: &str) -> bool {
     has_any(words, &[Class::Assertion, Class::Negation, Class::Modal])

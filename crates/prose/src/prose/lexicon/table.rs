@@ -2,6 +2,8 @@
 //!
 //! A word that does not fit has the key 0 and is known by nothing: no list holds one.
 
+use concertina_readers::severity;
+
 use super::Word;
 
 /// A lower-case word as a number; 0 for none.
@@ -112,13 +114,16 @@ impl Classes {
     }
 }
 
-/// Every word that has a class, with its classes.
+/// Every word that has a class, with its classes. Which words tell of a failure, the readers say.
 pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
-    include_str!("classes.txt").lines().filter(|line| !line.starts_with('#')).flat_map(|line| {
+    let listed = include_str!("classes.txt").lines().filter(|line| !line.starts_with('#')).flat_map(|line| {
         let (name, words) = line.split_once(": ").expect("a line of classes.txt names its class");
         let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("classes.txt has known classes");
         words.split(' ').map(|word| (key(word.as_bytes()), *class))
-    })
+    });
+    let failures = severity::words().map(|word| (key(word.as_bytes()), Class::Failure));
+    // The table of failures may hold a word that is too long for a key.
+    listed.chain(failures.filter(|(key, _)| *key != 0))
 }
 
 /// Open addressing with room to spare: a look-up is one multiplication and mostly one comparison.

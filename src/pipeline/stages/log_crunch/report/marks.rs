@@ -2,8 +2,7 @@
 //!
 //! Anyone may write a list with check marks, with durations too, so they count only beside the summary of such a tool.
 
-use super::super::alarm::{Alarm, alarm};
-use super::{Line, Part, Sign, Tool};
+use super::{Line, Part, Sign, Tool, speaks_of_failure};
 
 const PASS: [char; 3] = ['✔', '✓', '√'];
 
@@ -106,6 +105,6 @@ fn is_heading(line: &Line) -> bool {
         && !line.bare.starts_with("FAIL ")
         && !line.bare.starts_with("[…")
         && !line.bare.starts_with("Running ")
-        && alarm(line.text) == Alarm::None
+        && !speaks_of_failure(line.text)
         && !is_summary(line)
 }

@@ -25,6 +25,8 @@ mod terraform;
 use std::ops::Range;
 
 use crate::content::hints::expected;
+use crate::content::output::is_frame;
+use crate::content::severity::{Severity, severity};
 use crate::content::{ContentType, Segment};
 use crate::pipeline::{Edit, FusionContext};
 use crate::transcript::Role;
@@ -170,6 +172,11 @@ fn lines_of(text: &str) -> Vec<Line<'_>> {
         start += line.len() + 1;
     }
     lines
+}
+
+/// Whether a line speaks of a failure or a warning, or is part of a stack trace: it is nothing that went well.
+fn speaks_of_failure(line: &str) -> bool {
+    severity(line) > Severity::None || is_frame(line)
 }
 
 /// Whether a segment of this type may hold a report. Whoever reads JSON, diffs or markup wants them as they are.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::iter::successors;
 use std::ops::Range;
 
-use super::super::alarm::{Alarm, alarm};
+use super::speaks_of_failure;
 use super::{Line, MIN_RUN, Part, Sign};
 use crate::pipeline::{Edit, elided};
 
@@ -44,7 +44,7 @@ pub(super) fn notes(lines: &[Line], signs: &[Option<Sign>], odd: &[usize], place
 
 /// Whether a line must stay in sight: it speaks of an error, or stands for something that was left out.
 fn is_loud(line: &Line, sign: &Sign) -> bool {
-    line.text.contains("[… ") || line.text.contains("[[") || !sign.quiet && alarm(line.text) != Alarm::None
+    line.text.contains("[… ") || line.text.contains("[[") || !sign.quiet && speaks_of_failure(line.text)
 }
 
 /// Where a run that starts at a line ends, and where the next line that is not blank stands.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::super::alarm::{Alarm, alarm};
+use super::speaks_of_failure;
 use super::*;
 use crate::config::Preset;
 use crate::content::Hints;
@@ -60,7 +60,7 @@ fn what_speaks_of_errors_stays_and_so_do_the_last_lines() {
         let mut kept = shown.lines();
         // Nothing but lines of the text and notes.
         assert!(kept.all(|line| line.starts_with("[… ") || text.lines().any(|one| one == line)), "{name}");
-        for line in text.lines().filter(|line| alarm(line) != Alarm::None) {
+        for line in text.lines().filter(|line| speaks_of_failure(line)) {
             let times = |text: &str| text.lines().filter(|one| *one == line).count();
             assert_eq!(times(&text), times(&shown), "{name}: {line}");
         }
