@@ -1,5 +1,5 @@
-//! Secrets that a word beside them announces: a name of a value (`data/names.txt`), a header, a command (`data/commands.txt`),
-//! a line of a credential file. One pass looks for all these words.
+//! Secrets that a word beside them announces: a name of a value (`data/names.txt`), a header, a command
+//! (`data/commands.txt`), a line of a credential file. One pass looks for all these words.
 
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
-//! `password = "..."`, `API_KEY=...`, `"token": "..."`: a telling name, a sign of assignment, a value that looks random.
+//! `password = "..."`, `API_KEY=...`, `"token": "..."`: a telling name, a sign of assignment, a value that looks
+//! random.
 //!
-//! The value decides. Code assigns names, calls and templates to such names all day; what counts is a literal that no one
-//! would write as a word. Only behind names of passwords may it be a word, and there the place decides.
+//! The value decides. Code assigns names, calls and templates to such names all day; what counts is a literal that no
+//! one would write as a word. Only behind names of passwords may it be a word, and there the place decides.
 
 use std::ops::Range;
 
@@ -28,8 +29,8 @@ const LONGEST_NAME: usize = 40;
 /// Longest value, in bytes.
 const LONGEST: usize = 512;
 
-/// Longest value of base64, such as the session tokens of AWS. No name and sign stand within one, so however long they are, none
-/// is read twice.
+/// Longest value of base64, such as the session tokens of AWS. No name and sign stand within one, so however long they
+/// are, none is read twice.
 const LONGEST_BASE64: usize = 4096;
 
 /// The value assigned to a name that ends, but for a suffix, with the announcing word.
@@ -161,8 +162,8 @@ fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
 }
 
-/// Whether a value that begins as a path does is a key in base64: no folders have names with so many capitals, and with kinds of
-/// characters that change so often.
+/// Whether a value that begins as a path does is a key in base64: no folders have names with so many capitals, and with
+/// kinds of characters that change so often.
 fn is_base64_key(value: &str) -> bool {
     let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
     value.len() >= 24

@@ -1,7 +1,7 @@
 //! The forty characters of an AWS secret access key, which nothing announces.
 //!
-//! Hashes are hexadecimal and paths are words, so a run of exactly this length that changes between large, small and digits
-//! all the time is neither. One byte in forty is looked at until one can be part of such a run.
+//! Hashes are hexadecimal and paths are words, so a run of exactly this length that changes between large, small and
+//! digits all the time is neither. One byte in forty is looked at until one can be part of such a run.
 
 use std::ops::Range;
 

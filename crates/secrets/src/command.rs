@@ -1,6 +1,7 @@
 //! Secrets among the words of a command line: `curl -u user:password`, `mysql -ppassword`, `sshpass -p password`.
 //!
-//! An option means a password only behind the command that says so (`data/commands.txt`): `mkdir -p` and `docker run -p` take none.
+//! An option means a password only behind the command that says so (`data/commands.txt`): `mkdir -p` and `docker run
+//! -p` take none.
 
 use std::ops::Range;
 
@@ -70,8 +71,8 @@ pub(crate) fn read(table: &str) -> Vec<Command> {
 /// Longest command line that is read.
 const LONGEST: usize = 8192;
 
-/// Adds the ranges of passwords behind the program whose name stands at `name`, and a blank before `end`; returns where its line
-/// ends.
+/// Adds the ranges of passwords behind the program whose name stands at `name`, and a blank before `end`; returns where
+/// its line ends.
 pub(crate) fn find(commands: &[Command], name: Cursor, end: Cursor, found: &mut Vec<Range<usize>>) -> usize {
     let is_command = name.previous().is_none_or(|byte| !is_word(byte) && !b"-.".contains(&byte));
     let program = name.shown(end).trim_end();
@@ -133,7 +134,8 @@ fn find_password(text: &str, value: Range<usize>, form: Form, found: &mut Vec<Ra
     found.extend(password.filter(is_one).map(|password| value.end - password.len()..value.end));
 }
 
-/// The words of a command line from `start` on, with their quotes, and where the line ends. A backslash at its end continues it.
+/// The words of a command line from `start` on, with their quotes, and where the line ends. A backslash at its end
+/// continues it.
 fn words(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, usize) {
     let limit = bytes.len().min(start + LONGEST);
     let (mut words, mut at) = (Vec::new(), start);

@@ -9,8 +9,8 @@ use crate::value::{is_random, is_word};
 /// Longest host, database or user.
 const LONGEST_FIELD: usize = 128;
 
-/// The password of `machine h login u password p` or `default login u password p`, on one line or several; `word` is where the first
-/// word stands.
+/// The password of `machine h login u password p` or `default login u password p`, on one line or several; `word` is
+/// where the first word stands.
 pub(crate) fn find_netrc(word: Cursor, _: Cursor) -> Option<Range<usize>> {
     if !word.is_start() {
         return None;

@@ -1,7 +1,7 @@
 //! A position in a text, and the moves over its bytes that all finders share.
 //!
-//! Each move is bounded, so that a text of nothing but beginnings is read in linear time. A position may lie behind the end of
-//! the text, where nothing is.
+//! Each move is bounded, so that a text of nothing but beginnings is read in linear time. A position may lie behind the
+//! end of the text, where nothing is.
 
 use std::ops::Range;
 

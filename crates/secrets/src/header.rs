@@ -40,7 +40,8 @@ pub(crate) fn find_cookies(name_end: Cursor, found: &mut Vec<Range<usize>>) -> u
     end.at
 }
 
-/// Adds the credential behind the end of the name `Authorization`: after a scheme, or alone; returns where the header ends.
+/// Adds the credential behind the end of the name `Authorization`: after a scheme, or alone; returns where the header
+/// ends.
 pub(crate) fn find_authorization(name_end: Cursor, found: &mut Vec<Range<usize>>) -> usize {
     let Some((start, end)) = value(name_end) else { return name_end.at };
     let value = start.shown(end);
@@ -95,7 +96,8 @@ fn is_filled(value: &str) -> bool {
     value.bytes().filter(|byte| Some(byte) == first).count() * 4 > value.len() * 3
 }
 
-/// The value behind a name and `:` or `=`, without blanks and quotes: up to the end of its line, or of the string that it stands in.
+/// The value behind a name and `:` or `=`, without blanks and quotes: up to the end of its line, or of the string that
+/// it stands in.
 fn value(name_end: Cursor) -> Option<(Cursor, Cursor)> {
     let is_between = |byte: u8| b"\\\"'` \t".contains(&byte);
     let sign = name_end.skip(8, is_between);

@@ -1,10 +1,12 @@
-//! Finds secrets in text before it is stored: tokens by their form, values by the name, header, command or file that they stand in.
+//! Finds secrets in text before it is stored: tokens by their form, values by the name, header, command or file that
+//! they stand in.
 //!
-//! It errs towards silence: hashes, identifiers, UUIDs and code that merely names a token are what tool outputs are made of, and
-//! each false hit keeps a large text in the context. So it is a net for accidents, not a guarantee. Linear in the text.
+//! It errs towards silence: hashes, identifiers, UUIDs and code that merely names a token are what tool outputs are
+//! made of, and each false hit keeps a large text in the context. So it is a net for accidents, not a guarantee. Linear
+//! in the text.
 //!
-//! What is a secret stands in the tables and word lists of `data/`, which [`table`] reads; how to look for it, in three finders:
-//! [`token`], [`announced`] and [`aws_key`]. They move a [`cursor::Cursor`] over the text.
+//! What is a secret stands in the tables and word lists of `data/`, which `table` reads; how to look for it, in three
+//! finders: `token`, `announced` and `aws_key`. They move a `Cursor` over the text.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

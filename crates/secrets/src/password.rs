@@ -1,4 +1,5 @@
-//! Whether a value in the place of a password is one: passwords that people choose are words, and so are names and types.
+//! Whether a value in the place of a password is one: passwords that people choose are words, and so are names and
+//! types.
 //!
 //! The place has to be sure before a plain word counts. A stand-in (`password`, `string`, `<password>`) never does.
 
@@ -43,8 +44,8 @@ pub(crate) fn is_bare_password(value: &str) -> bool {
         && !value.contains(['(', '[', '{', '<'])
 }
 
-/// Whether a value begins as a reference does, but is none: letters and digits with a sign among them that no reference has. Hashes
-/// (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses hold what this does not let pass.
+/// Whether a value begins as a reference does, but is none: letters and digits with a sign among them that no reference
+/// has. Hashes (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses hold what this does not let pass.
 fn is_signed_password(value: &str) -> bool {
     let Some((_, signs)) = REFERENCES.iter().find(|(first, _)| value.starts_with(*first)) else { return false };
     let rest = &value[1..];

@@ -1,7 +1,7 @@
 //! Passwords of plain words behind their names: `password: correct horse`, `DB_PASSWORD=summer`, `--password summer`.
 //!
-//! `password = other` is code and `passwd = summer` a configuration, and nothing in the line tells them apart. So the lines
-//! beside it do, and whether the text uses the word elsewhere.
+//! `password = other` is code and `passwd = summer` a configuration, and nothing in the line tells them apart. So the
+//! lines beside it do, and whether the text uses the word elsewhere.
 
 use std::ops::Range;
 
@@ -73,7 +73,8 @@ pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
         .then(|| start..start + word.len())
 }
 
-/// Whether the word behind `--password` is its value: the last one, one before another option, or one that no sentence has.
+/// Whether the word behind `--password` is its value: the last one, one before another option, or one that no sentence
+/// has.
 fn is_option_value(word: &str, behind: &str) -> bool {
     let behind = behind.trim_start();
     let ends = behind.is_empty() || behind.starts_with(['-', '|', '&', '>', ';', '<', '@']);
@@ -121,7 +122,8 @@ fn ends_like_code(line: &str) -> bool {
     line.trim_end().ends_with(['{', '(', ',', ';', ')', '}', '['])
 }
 
-/// Whether what stands before a name on its line is a prompt, a number, a list's dash, `export`, or the word of a label.
+/// Whether what stands before a name on its line is a prompt, a number, a list's dash, `export`, or the word of a
+/// label.
 fn is_prompt(before: &str) -> bool {
     let is_mark = |c: char| c.is_ascii_digit() || c.is_whitespace() || "-+#>*|:→$%.;\"'".contains(c);
     let word = before.trim_matches(is_mark);

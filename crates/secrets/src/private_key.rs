@@ -1,5 +1,5 @@
-//! Private keys in their armour: PEM, OpenSSH, PGP, PuTTY; also with escaped line ends, cut off, and behind what a tool puts before
-//! each line.
+//! Private keys in their armour: PEM, OpenSSH, PGP, PuTTY; also with escaped line ends, cut off, and behind what a tool
+//! puts before each line.
 //!
 //! A key that ends in the middle is still one: whoever cut it kept the first half.
 
@@ -121,7 +121,8 @@ fn read_lines<'t>(armour: Cursor, body: Cursor<'t>, line_end: &[u8]) -> (usize, 
     (count, end)
 }
 
-/// Behind what a line has in common with the beginning of another one, whose numbers and blanks may be others: `key.pem:12:`.
+/// Behind what a line has in common with the beginning of another one, whose numbers and blanks may be others:
+/// `key.pem:12:`.
 fn common_beginning(prefix: &[u8], line: &[u8]) -> usize {
     let is_count = |byte: &&u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
     let (mut expected, mut at) = (prefix, 0);

@@ -1,5 +1,5 @@
-//! Reads the tables and word lists of `data/`: a row a line, fields between blanks, `\s` for a blank within a field, and
-//! `#` before what is no row.
+//! Reads the tables and word lists of `data/`: a row a line, fields between blanks, `\s` for a blank within a field,
+//! and `#` before what is no row.
 
 /// The rows of a table.
 pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {

@@ -1,7 +1,8 @@
-//! Tokens of a known form: a fixed beginning or a sign within, and so many characters of one alphabet (`data/tokens.txt`), and
-//! a few forms of their own.
+//! Tokens of a known form: a fixed beginning or a sign within, and so many characters of one alphabet
+//! (`data/tokens.txt`), and a few forms of their own.
 //!
-//! A beginning inside a longer word does not count. That also keeps the search linear: a run of key characters has one start.
+//! A beginning inside a longer word does not count. That also keeps the search linear: a run of key characters has one
+//! start.
 
 use std::ops::Range;
 
@@ -23,8 +24,8 @@ const LONGEST_LOGIN: usize = 256;
 /// Finds a secret whose sign stands between two positions.
 type Find = fn(Cursor, Cursor) -> Option<Range<usize>>;
 
-/// The forms that are no row of the table, by what they begin with. What a number begins with in base64 when it is written in digits
-/// begins the token of a bot.
+/// The forms that are no row of the table, by what they begin with. What a number begins with in base64 when it is
+/// written in digits begins the token of a bot.
 const FORMS: [(&str, Find); 14] = [
     ("eyJ", |start, _| find_web_token(start)),
     (private_key::PEM, private_key::find_pem),

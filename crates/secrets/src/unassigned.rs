@@ -1,5 +1,5 @@
-//! Values that no sign joins to their names: `<password>x</password>`, `define('DB_PASSWORD', 'x')`, `IDENTIFIED BY 'x'`, and
-//! lists of variables, where a name and its value are two entries: `name: DB_PASSWORD`, `value: x`.
+//! Values that no sign joins to their names: `<password>x</password>`, `define('DB_PASSWORD', 'x')`, `IDENTIFIED BY
+//! 'x'`, and lists of variables, where a name and its value are two entries: `name: DB_PASSWORD`, `value: x`.
 //!
 //! Lists of words look alike (`["password", "username"]`), so each form counts only with what stands before the name.
 

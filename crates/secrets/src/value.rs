@@ -4,9 +4,9 @@ use crate::table::word_list;
 
 word_list!(PLACEHOLDERS, "placeholders.txt");
 
-/// Whether a string is as mixed as a random key: long, with few repeats, and with a digit among letters that change places
-/// with digits, or large with small, much more often than in words. Identifiers with a number, paths, dates and version
-/// numbers are not.
+/// Whether a string is as mixed as a random key: long, with few repeats, and with a digit among letters that change
+/// places with digits, or large with small, much more often than in words. Identifiers with a number, paths, dates and
+/// version numbers are not.
 pub(crate) fn is_random(value: &str) -> bool {
     let length = value.len();
     length >= 16
@@ -15,8 +15,8 @@ pub(crate) fn is_random(value: &str) -> bool {
         && !is_uuid(value)
 }
 
-/// Whether letters change between large and small as often as in a random key, and large ones stand side by side as in no
-/// joined words.
+/// Whether letters change between large and small as often as in a random key, and large ones stand side by side as in
+/// no joined words.
 pub(crate) fn is_random_letters(value: &str) -> bool {
     let pairs = value.as_bytes().windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
     value.len() >= 24

@@ -1,4 +1,5 @@
-//! What is found, and what is not: each line of the files in `cases/`, the planted secrets, and keys in all their wrappings.
+//! What is found, and what is not: each line of the files in `cases/`, the planted secrets, and keys in all their
+//! wrappings.
 
 mod reading;
 

@@ -1,8 +1,8 @@
 //! Reads the files of lines beside the tests.
 //!
-//! A line is a test. `«` and `»` stand around each secret. `⏎`, `␍`, `␉`, `␛`, `␀` and `␣` are the characters that a line cannot show,
-//! and `⟨mixed 40⟩` is noise of an alphabet and a length, so that no real-looking key stands in a file. A line that begins with
-//! `# ` is a comment.
+//! A line is a test. `«` and `»` stand around each secret. `⏎`, `␍`, `␉`, `␛`, `␀` and `␣` are the characters that a
+//! line cannot show, and `⟨mixed 40⟩` is noise of an alphabet and a length, so that no real-looking key stands in a
+//! file. A line that begins with `# ` is a comment.
 
 use std::ops::Range;
 
