@@ -1,11 +1,12 @@
-//! Text -> the spans that shortening a rule file may not alter: everything technical, and the words that rules are made of.
+//! Text -> the spans that shortening a rule file may not alter: everything technical, and the words that rules are made
+//! of.
 //!
-//! Found in one pass over what `prose` tells apart. Headings and table rows are read word by word here, because their marks go and
-//! their words stay.
+//! Found in one pass over what `prose` tells apart. Headings and table rows are read word by word here, because their
+//! marks go and their words stay.
 
 use std::ops::Range;
 
-use crate::prose::{Atom, Class, Kind, atoms, inline_atoms, key, lexicon};
+use crate::{Atom, Class, Kind, atoms, inline_atoms, key, lexicon};
 
 /// A part of a text that stays byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]

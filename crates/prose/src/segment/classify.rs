@@ -2,9 +2,17 @@
 //!
 //! Every answer protects the chunk; a wrong name for it does no harm to the text.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::Kind;
+use crate::lexicon::word_list;
+
+static FILE_SUFFIXES: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| word_list(include_str!("../lexicon/file_suffixes.txt")));
+static HOST_SUFFIXES: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| word_list(include_str!("../lexicon/host_suffixes.txt")));
 
 /// A chunk without the punctuation around it. A bracket stays when its partner is inside.
 pub(super) fn trimmed(chunk: &str) -> Range<usize> {
@@ -87,101 +95,16 @@ pub(super) fn classify(chunk: &str) -> Kind {
         if is_host(stem, suffix) {
             return Kind::Host;
         }
-        if FILE_SUFFIXES.contains(&suffix.to_ascii_lowercase().as_str()) {
+        if FILE_SUFFIXES.contains(&*suffix.to_ascii_lowercase()) {
             return Kind::FileName;
         }
     }
     Kind::Identifier
 }
 
-const FILE_SUFFIXES: &[&str] = &[
-    "rs",
-    "py",
-    "js",
-    "mjs",
-    "cjs",
-    "ts",
-    "tsx",
-    "jsx",
-    "java",
-    "c",
-    "h",
-    "cc",
-    "cpp",
-    "hpp",
-    "cs",
-    "go",
-    "rb",
-    "php",
-    "swift",
-    "kt",
-    "kts",
-    "scala",
-    "sh",
-    "bash",
-    "zsh",
-    "sql",
-    "json",
-    "jsonl",
-    "ndjson",
-    "yaml",
-    "yml",
-    "toml",
-    "ini",
-    "cfg",
-    "conf",
-    "env",
-    "lock",
-    "md",
-    "mdx",
-    "txt",
-    "rst",
-    "html",
-    "htm",
-    "css",
-    "scss",
-    "xml",
-    "svg",
-    "csv",
-    "tsv",
-    "log",
-    "diff",
-    "patch",
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "webp",
-    "pdf",
-    "zip",
-    "gz",
-    "tgz",
-    "tar",
-    "whl",
-    "jar",
-    "exe",
-    "dll",
-    "so",
-    "db",
-    "sqlite",
-    "gitignore",
-    "dockerfile",
-    "tf",
-    "proto",
-    "graphql",
-    "ipynb",
-    "vue",
-    "svelte",
-    "node",
-    "wasm",
-];
-
-const HOST_SUFFIXES: &[&str] =
-    &["com", "org", "net", "io", "dev", "ai", "local", "internal", "app", "cloud", "co", "edu", "gov"];
-
 fn is_host(stem: &str, suffix: &str) -> bool {
     let suffix = suffix.split([':', '/']).next().unwrap_or_default();
-    HOST_SUFFIXES.contains(&suffix)
+    HOST_SUFFIXES.contains(suffix)
         && stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
 }
 

@@ -1,18 +1,18 @@
-//! What an entry asks of a selection, as bits: it applies where all of them are granted.
+//! What an entry asks of a selection, as bits: it applies where all of them are permitted.
 
 use super::{Category, Entry, Intensity, Profile};
 
-/// A set of things asked or granted.
+/// A set of things asked or permitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Grants(u16);
+pub(crate) struct Permissions(u16);
 
 const LEVELS: u32 = 8;
 const COSTS: u32 = LEVELS + 3;
 const OTHER_PROFILES: u32 = COSTS + 1;
 
-impl Grants {
+impl Permissions {
     /// Its category, its level, that it may cost tokens, and that no text is meant which it is not for.
-    pub(super) fn asked_by(entry: &Entry) -> Self {
+    pub(super) fn required_by(entry: &Entry) -> Self {
         let others = Profile::ALL.into_iter().filter(|profile| !entry.profiles.contains(profile)).map(other);
         let costs = (!entry.saves_tokens()).then_some(COSTS);
         let named = [entry.category as u32, LEVELS + entry.level as u32];
@@ -28,7 +28,7 @@ impl Grants {
         Self::of(categories.chain(levels).chain(costs).chain(others))
     }
 
-    /// Everything, whatever an entry asks.
+    /// Everything, whatever an entry requires.
     pub(crate) fn all() -> Self {
         Self(u16::MAX)
     }
@@ -37,9 +37,9 @@ impl Grants {
         Self(bits.fold(0, |set, bit| set | 1 << bit))
     }
 
-    /// Whether all that is asked is granted.
-    pub(super) fn cover(self, asked: Self) -> bool {
-        asked.0 & !self.0 == 0
+    /// Whether all that is required is permitted.
+    pub(super) fn include(self, required: Self) -> bool {
+        required.0 & !self.0 == 0
     }
 }
 
@@ -51,7 +51,7 @@ fn other(profile: Profile) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prose::lexicon::lexicon;
+    use crate::lexicon::lexicon;
 
     #[test]
     fn an_entry_applies_where_category_level_worth_and_profile_do() {
@@ -61,13 +61,18 @@ mod tests {
         });
         for (level, only_saving, profile) in cases {
             let categories = [Category::Phrase, Category::Abbreviation];
-            let granted = Grants::new(&categories, level, only_saving, profile);
+            let permitted = Permissions::new(&categories, level, only_saving, profile);
             for entry in &lexicon().entries {
                 let applies = categories.contains(&entry.category)
                     && entry.level <= level
                     && (!only_saving || entry.saves_tokens())
                     && profile.is_none_or(|profile| entry.profiles.contains(&profile));
-                assert_eq!(granted.cover(Grants::asked_by(entry)), applies, "{} {level:?} {profile:?}", entry.long);
+                assert_eq!(
+                    permitted.include(Permissions::required_by(entry)),
+                    applies,
+                    "{} {level:?} {profile:?}",
+                    entry.long
+                );
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `<private>…</private>` -> nothing.
 
-/// Removes what stands between `<private>` and `</private>`: in any case, nested, with blanks in the tag. One that is never
-/// closed removes everything to the end.
+/// Removes what stands between `<private>` and `</private>`: in any case, nested, with blanks in the tag. One that is
+/// never closed removes everything to the end.
 pub fn redact_private(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let (mut at, mut depth) = (0, 0usize);

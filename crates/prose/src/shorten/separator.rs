@@ -1,10 +1,11 @@
-//! What stands between two words, what it means to the words around it, and what becomes of two gaps when the words between them go.
+//! What stands between two words, what it means to the words around it, and what becomes of two separators when the
+//! words between them go.
 
 use std::borrow::Cow;
 
 /// How much two words are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::prose) enum Break {
+pub(crate) enum Break {
     Blank,
     /// A line end inside a sentence.
     Wrap,
@@ -15,27 +16,27 @@ pub(in crate::prose) enum Break {
 
 /// Blanks and punctuation between two words.
 #[derive(Debug)]
-pub(in crate::prose) struct Gap<'a> {
-    pub(in crate::prose) text: Cow<'a, str>,
+pub(crate) struct Separator<'a> {
+    pub(crate) text: Cow<'a, str>,
     /// Depends on the word before it, too.
-    pub(in crate::prose) kind: Break,
+    pub(crate) kind: Break,
 }
 
-impl<'a> Gap<'a> {
-    /// The gap behind a word; without one it begins a sentence.
-    pub(in crate::prose) fn new(text: impl Into<Cow<'a, str>>, before: Option<&str>) -> Self {
+impl<'a> Separator<'a> {
+    /// The separator behind a word; without one it begins a sentence.
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>, before: Option<&str>) -> Self {
         let text = text.into();
         let kind = before.map_or(Break::Sentence, |before| kind(&text, before));
         Self { text, kind }
     }
 
     /// Whether a phrase may begin behind it.
-    pub(in crate::prose) fn opens(&self) -> bool {
+    pub(crate) fn opens(&self) -> bool {
         self.text.bytes().next_back().is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(')
     }
 
     /// Whether a phrase may end before it.
-    pub(in crate::prose) fn closes(&self) -> bool {
+    pub(crate) fn closes(&self) -> bool {
         self.text.bytes().next().is_none_or(|byte| byte.is_ascii_whitespace() || b".,;:!?)".contains(&byte))
     }
 
@@ -49,7 +50,7 @@ impl<'a> Gap<'a> {
     }
 }
 
-/// Where two gaps meet.
+/// Where two separators meet.
 #[derive(Clone, Copy)]
 pub(super) struct Joint {
     /// No word stands before it on its line.
@@ -96,25 +97,25 @@ pub(super) fn joined<'a>(left: &Cow<'a, str>, right: &Cow<'a, str>, joint: Joint
         .then(|| Cow::Owned(stop.to_owned() + behind))
 }
 
-fn without_start<'a>(gap: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
-    match gap {
-        Cow::Borrowed(gap) => Cow::Borrowed(&gap[at..]),
-        Cow::Owned(gap) => Cow::Owned(gap[at..].to_owned()),
+fn without_start<'a>(separator: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
+    match separator {
+        Cow::Borrowed(separator) => Cow::Borrowed(&separator[at..]),
+        Cow::Owned(separator) => Cow::Owned(separator[at..].to_owned()),
     }
 }
 
-fn is_blank(gap: &str) -> bool {
-    !gap.is_empty() && gap.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+fn is_blank(separator: &str) -> bool {
+    !separator.is_empty() && separator.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
-fn kind(gap: &str, before: &str) -> Break {
-    if gap == " " {
+fn kind(separator: &str, before: &str) -> Break {
+    if separator == " " {
         return Break::Blank;
     }
-    let mut kind = if gap.is_empty() { Break::Clause } else { Break::Blank };
+    let mut kind = if separator.is_empty() { Break::Clause } else { Break::Blank };
     let mut has_line_end = false;
     let mut has_stop = false;
-    for byte in gap.bytes() {
+    for byte in separator.bytes() {
         match byte {
             b' ' | b'\t' | b'\r' => {
                 if has_stop {
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn marks_and_line_ends_tell_how_much_words_are_apart() {
-        for (gap, before, expected) in [
+        for (separator, before, expected) in [
             (" ", "a", Break::Blank),
             ("  \t", "a", Break::Blank),
             (" \n ", "a", Break::Wrap),
@@ -156,9 +157,9 @@ mod tests {
             (". ", "etc", Break::Clause),
             (".) ", "a", Break::Sentence),
         ] {
-            assert_eq!(Gap::new(gap, Some(before)).kind, expected, "{gap:?} behind {before}");
+            assert_eq!(Separator::new(separator, Some(before)).kind, expected, "{separator:?} behind {before}");
         }
-        assert_eq!(Gap::new(" ", None).kind, Break::Sentence);
+        assert_eq!(Separator::new(" ", None).kind, Break::Sentence);
     }
 
     #[test]

@@ -26,7 +26,8 @@ fn packed(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()))
 }
 
-/// The key of a word that is longer than sixteen bytes or has other letters than ASCII: 0 unless curved apostrophes are all.
+/// The key of a word that is longer than sixteen bytes or has other letters than ASCII: 0 unless curved apostrophes are
+/// all.
 fn straightened(word: &[u8]) -> Key {
     const CURVED: &[u8] = "\u{2019}".as_bytes();
     let mut bytes = [0; 16];

@@ -1,21 +1,22 @@
 //! Prose -> the changes that make it shorter: which words go, and what stands instead.
 //!
-//! Works on one paragraph at a time, as a list of words from which phrases are taken out. After each change it goes back a few
-//! words, and to the start of the sentence when a reason for keeping something is gone, so that the result has nothing more to
-//! take: shortening twice is shortening once. `an`, `a`, `in` and `also` are words of other languages, too: a paragraph that
-//! does not show that it is English stays as it is.
+//! Works on one paragraph at a time, as a list of words from which phrases are taken out. After each change it goes
+//! back a few words, and to the start of the sentence when a reason for keeping something is gone, so that the result
+//! has nothing more to take: shortening twice is shortening once. `an`, `a`, `in` and `also` are words of other
+//! languages, too: a paragraph that does not show that it is English stays as it is.
 
-mod content;
-mod gap;
+mod class_counts;
 mod paragraph;
+mod separator;
 
 use std::ops::Range;
 
-pub(super) use gap::{Break, Gap};
 use paragraph::Paragraph;
 pub(super) use paragraph::capitalized;
+pub(super) use separator::{Break, Separator};
 
-use super::lexicon::{Category, Class, Grants, Intensity, Profile};
+use super::change::{Change, applied};
+use super::lexicon::{Category, Class, Intensity, Permissions, Profile};
 use super::segment::{Atom, Kind, atoms};
 
 /// Which entries of the lexicon apply.
@@ -34,18 +35,9 @@ pub struct Selection {
 }
 
 impl Selection {
-    fn grants(&self) -> Grants {
-        Grants::new(self.categories, self.intensity, self.only_saving, self.profile)
+    fn permissions(&self) -> Permissions {
+        Permissions::new(self.categories, self.intensity, self.only_saving, self.profile)
     }
-}
-
-/// One place of the text, and what stands there instead.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Where it is, in bytes.
-    pub range: Range<usize>,
-    /// What stands there instead.
-    pub text: String,
 }
 
 /// What to change.
@@ -81,14 +73,7 @@ impl Shortened {
 
     /// The text with its changes.
     pub fn apply(&self, text: &str) -> String {
-        let mut shorter = String::with_capacity(text.len());
-        let mut at = 0;
-        for change in &self.changes {
-            shorter.push_str(&text[at..change.range.start]);
-            shorter.push_str(&change.text);
-            at = change.range.end;
-        }
-        shorter + &text[at..]
+        applied(text, 0..text.len(), &self.changes)
     }
 }
 
@@ -124,8 +109,8 @@ fn is_english(text: &str, atoms: &[Atom]) -> bool {
         && words().filter(is_foreign).nth(1).is_none()
 }
 
-/// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of its own
-/// last line.
+/// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of
+/// its own last line.
 pub(super) fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range<usize>)) {
     let atoms = atoms(text);
     let mut start = 0;
@@ -140,9 +125,9 @@ pub(super) fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range
             start = index + 1;
             continue;
         }
-        let gap = &text.as_bytes()[atom.range.end..next.map_or(text.len(), |next| next.range.start)];
-        if next.is_none() || next_is_whole_lines || has_blank_line(gap) {
-            let end = atom.range.end + memchr::memchr(b'\n', gap).unwrap_or(gap.len());
+        let separator = &text.as_bytes()[atom.range.end..next.map_or(text.len(), |next| next.range.start)];
+        if next.is_none() || next_is_whole_lines || has_blank_line(separator) {
+            let end = atom.range.end + memchr::memchr(b'\n', separator).unwrap_or(separator.len());
             work(&atoms[start..=index], from..end);
             from = end;
             start = index + 1;
@@ -150,8 +135,8 @@ pub(super) fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range
     }
 }
 
-fn has_blank_line(gap: &[u8]) -> bool {
-    gap.len() > 1 && memchr::memchr_iter(b'\n', gap).nth(1).is_some()
+fn has_blank_line(separator: &[u8]) -> bool {
+    separator.len() > 1 && memchr::memchr_iter(b'\n', separator).nth(1).is_some()
 }
 
 fn is_whole_lines(text: &str, atom: &Atom) -> bool {

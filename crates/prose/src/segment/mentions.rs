@@ -1,14 +1,15 @@
-//! Words that a sentence names instead of using them: `the words really, actually or please`, `in order to` behind `replace`, what a reply is.
+//! Words that a sentence names instead of using them: `the words really, actually or please`, `in order to` behind
+//! `replace`, what a reply is.
 //!
-//! Who names a word means just that word. Three frames tell it: a word such as `word`, `say` or `replace` before it, a list of words of
-//! the lexicon, and a colon. The frame is named with its words, because without it they would be used.
+//! Who names a word means just that word. Three frames tell it: a word such as `word`, `say` or `replace` before it, a
+//! list of words of the lexicon, and a colon. The frame is named with its words, because without it they would be used.
 
 use super::{Atom, Kind};
-use crate::prose::lexicon::{Category, Class, Grants, Intensity, is_article, lexicon};
+use crate::lexicon::{Category, Class, Intensity, Permissions, is_article, lexicon};
 
 /// Makes [`Kind::Named`] of the words of prose that are named.
 pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
-    let mut frames = Frames { text, atoms, listed: Grants::new(&LISTED, Intensity::Ultra, false, None) };
+    let mut frames = Frames { text, atoms, listed: Permissions::new(&LISTED, Intensity::Ultra, false, None) };
     let (mut at, mut speaks) = (0, None);
     while at < frames.atoms.len() {
         if at > 0 && frames.ends_sentence(at) {
@@ -25,7 +26,7 @@ struct Frames<'a> {
     text: &'a str,
     atoms: &'a mut [Atom],
     /// What a list without a frame of its own names.
-    listed: Grants,
+    listed: Permissions,
 }
 
 /// All but what is abbreviated: `parameters and messages` are used, `really and actually` are named.
@@ -48,8 +49,8 @@ const JOINING: [&str; 14] =
 const LISTING: usize = 3;
 
 impl Frames<'_> {
-    /// The frame that begins at an atom with all that it names; empty where none does. `speaks` is the last word of the sentence that stands
-    /// for words said.
+    /// The frame that begins at an atom with all that it names; empty where none does. `speaks` is the last word of the
+    /// sentence that stands for words said.
     fn frame(&mut self, at: usize, speaks: &mut Option<usize>) -> std::ops::Range<usize> {
         let none = at..at;
         let classes = if self.is_word(at) { self.atoms[at].word.classes } else { return none };
@@ -62,7 +63,7 @@ impl Frames<'_> {
                 self.atoms[speaker].kind = Kind::Named;
                 return at..self.line_end(at + 1);
             }
-            if let Some(end) = self.entry(at + 1, Grants::all()) {
+            if let Some(end) = self.entry(at + 1, Permissions::all()) {
                 return at..self.list(end, false).0;
             }
         }
@@ -72,7 +73,7 @@ impl Frames<'_> {
                 first += 1;
             }
             if (self.is_near(first) || self.has_colon(first))
-                && let Some(end) = self.entry(first, Grants::all()).or_else(|| self.any(first))
+                && let Some(end) = self.entry(first, Permissions::all()).or_else(|| self.any(first))
             {
                 return at..self.list(end, false).0;
             }
@@ -84,7 +85,8 @@ impl Frames<'_> {
         }
     }
 
-    /// Where a list ends whose first words end at `end`, how many it names, and whether a word joins them. `is_listed` of words of the lexicon alone.
+    /// Where a list ends whose first words end at `end`, how many it names, and whether a word joins them. `is_listed`
+    /// of words of the lexicon alone.
     fn list(&self, end: usize, is_listed: bool) -> (usize, usize, bool) {
         let (mut end, mut count, mut is_joined) = (end, 1, false);
         loop {
@@ -101,15 +103,16 @@ impl Frames<'_> {
             let item = if is_listed {
                 self.entry(next, self.listed)
             } else {
-                self.entry(next, Grants::all()).or_else(|| self.any(next))
+                self.entry(next, Permissions::all()).or_else(|| self.any(next))
             };
             let Some(item) = item else { return (end, count, is_joined) };
             (end, count, is_joined) = (item, count + 1, is_joined || joins);
         }
     }
 
-    /// Where the longest phrase of the lexicon ends that begins at an atom. An article is used where a word of its own follows.
-    fn entry(&self, at: usize, granted: Grants) -> Option<usize> {
+    /// Where the longest phrase of the lexicon ends that begins at an atom. An article is used where a word of its own
+    /// follows.
+    fn entry(&self, at: usize, permitted: Permissions) -> Option<usize> {
         let first = self.atoms.get(at).filter(|_| self.is_word(at))?;
         if is_article(first.word) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
             return None;
@@ -125,7 +128,7 @@ impl Frames<'_> {
                     && (index == 0 || self.is_near(here))
             })
         };
-        let mut entries = lexicon().beginning_with(first.word, second, granted);
+        let mut entries = lexicon().beginning_with(first.word, second, permitted);
         entries.find(|(_, entry)| is_here(&entry.phrase)).map(|(_, entry)| at + entry.phrase.len())
     }
 
@@ -143,7 +146,7 @@ impl Frames<'_> {
     }
 
     /// What stands before an atom; nothing beyond the last one.
-    fn gap(&self, at: usize) -> &str {
+    fn separator(&self, at: usize) -> &str {
         match (at.checked_sub(1).and_then(|before| self.atoms.get(before)), self.atoms.get(at)) {
             (Some(before), Some(atom)) => &self.text[before.range.end..atom.range.start],
             _ => "",
@@ -152,24 +155,26 @@ impl Frames<'_> {
 
     /// Whether only blanks, or one line end, stand before an atom.
     fn is_near(&self, at: usize) -> bool {
-        let gap = self.gap(at);
-        !gap.is_empty() && gap.bytes().all(|byte| byte.is_ascii_whitespace()) && gap.matches('\n').count() < 2
+        let separator = self.separator(at);
+        !separator.is_empty()
+            && separator.bytes().all(|byte| byte.is_ascii_whitespace())
+            && separator.matches('\n').count() < 2
     }
 
     fn comma(&self, at: usize) -> bool {
-        matches!(self.gap(at).trim_end(), "," | ";" | "/") && !self.gap(at).contains('\n')
+        matches!(self.separator(at).trim_end(), "," | ";" | "/") && !self.separator(at).contains('\n')
     }
 
     fn has_colon(&self, at: usize) -> bool {
-        self.gap(at).trim_end_matches(' ') == ":" && self.gap(at).len() > 1
+        self.separator(at).trim_end_matches(' ') == ":" && self.separator(at).len() > 1
     }
 
     fn ends_sentence(&self, at: usize) -> bool {
-        self.gap(at).contains(['.', '!', '?', '\n'])
+        self.separator(at).contains(['.', '!', '?', '\n'])
     }
 
     /// The first atom from one on that begins a line.
     fn line_end(&self, from: usize) -> usize {
-        (from + 1..self.atoms.len()).find(|&at| self.gap(at).contains('\n')).unwrap_or(self.atoms.len())
+        (from + 1..self.atoms.len()).find(|&at| self.separator(at).contains('\n')).unwrap_or(self.atoms.len())
     }
 }

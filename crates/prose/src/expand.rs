@@ -4,7 +4,7 @@
 
 use super::lexicon::{Category, Entry, lexicon};
 use super::segment::Kind;
-use super::shorten::{Break, Gap, capitalized, for_each_paragraph};
+use super::shorten::{Break, Separator, capitalized, for_each_paragraph};
 
 /// A short form that stands for a longer one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,15 +25,16 @@ pub fn expand(text: &str) -> String {
     })
 }
 
-/// Writes out only those abbreviations that a receipt names. A text that uses a short form itself is never given that form, so all of them
-/// are ours, also where a short form reads like a word that is named.
+/// Writes out only those abbreviations that a receipt names. A text that uses a short form itself is never given that
+/// form, so all of them are ours, also where a short form reads like a word that is named.
 pub fn expand_listed(text: &str, substitutions: &[Substitution]) -> String {
     expanded(text, &[Kind::Prose, Kind::Named], |entry, _| {
         substitutions.iter().any(|one| one.long == entry.long && one.short == entry.written)
     })
 }
 
-/// Looks at words of these kinds. `applies` is asked with what stands before the short form. Where a sentence begins is told as it was when shortening.
+/// Looks at words of these kinds. `applies` is asked with what stands before the short form. Where a sentence begins is
+/// told as it was when shortening.
 fn expanded(text: &str, kinds: &[Kind], applies: impl Fn(&Entry, &str) -> bool) -> String {
     let mut long = String::with_capacity(text.len() + text.len() / 8);
     let mut at = 0;
@@ -41,14 +42,14 @@ fn expanded(text: &str, kinds: &[Kind], applies: impl Fn(&Entry, &str) -> bool) 
         let (mut end, mut before) = (around.start, None);
         for atom in atoms {
             let word = &text[atom.range.clone()];
-            let gap = Gap::new(&text[end..atom.range.start], before.replace(word));
+            let separator = Separator::new(&text[end..atom.range.start], before.replace(word));
             end = atom.range.end;
             let entry = lexicon().expansion(atom.word).filter(|_| kinds.contains(&atom.kind));
             let Some(entry) = entry.filter(|entry| applies(entry, &text[..atom.range.start])) else { continue };
             debug_assert_eq!(entry.category, Category::Abbreviation);
             let is_capital = word.starts_with(|c: char| c.is_ascii_uppercase());
-            let is_free = gap.opens() && Gap::new(&text[end..], None).closes();
-            if !is_free || is_capital && (entry.is_lower_only || gap.kind != Break::Sentence) {
+            let is_free = separator.opens() && Separator::new(&text[end..], None).closes();
+            if !is_free || is_capital && (entry.is_lower_only || separator.kind != Break::Sentence) {
                 continue;
             }
             long.push_str(&text[at..atom.range.start]);
@@ -62,7 +63,7 @@ fn expanded(text: &str, kinds: &[Kind], applies: impl Fn(&Entry, &str) -> bool) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prose::{Intensity, Objective, compress_prose};
+    use crate::{Intensity, Objective, compress_prose};
 
     #[test]
     fn what_was_abbreviated_comes_back() {

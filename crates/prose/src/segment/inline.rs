@@ -1,7 +1,7 @@
 //! A run of prose lines -> its words, and the spans among them that are protected.
 //!
-//! Goes from blank to blank. A chunk that is letters and closing punctuation is a word, and anything else is protected. Looking
-//! ahead is remembered, so that a thousand openings without an end cost one search.
+//! Goes from blank to blank. A chunk that is letters and closing punctuation is a word, and anything else is protected.
+//! Looking ahead is remembered, so that a thousand openings without an end cost one search.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use memchr::{memchr, memmem};
 use super::blocks::is_tag;
 use super::classify::{classify, trimmed};
 use super::{Atom, Kind, Token};
-use crate::prose::lexicon::{Class, Word, key, lexicon};
+use crate::lexicon::{Class, Word, key, lexicon};
 
 const LETTER: u8 = 1;
 const SPACE: u8 = 2;
@@ -294,8 +294,8 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Where a Windows path ends whose first chunk is this: names in it may have blanks, and only what follows tells whether they do. So it
-    /// ends with its clause, or with a name that has the suffix of a file.
+    /// Where a Windows path ends whose first chunk is this: names in it may have blanks, and only what follows tells
+    /// whether they do. So it ends with its clause, or with a name that has the suffix of a file.
     fn windows_path(&mut self, start: usize, end: usize) -> usize {
         if !is_windows_path(&self.text[start..end]) {
             return end;

@@ -1,24 +1,24 @@
 //! The word lists as data, and what each entry is worth in real tokens.
 //!
-//! `worth.txt` is generated (`cargo run --example lexicon_worth`) and a test derives it again: no entry is believed to save tokens
-//! because it saves characters.
+//! `worth.txt` is generated (`cargo run --example lexicon_worth`) and a test derives it again: no entry is believed to
+//! save tokens because it saves characters.
 //!
-//! An entry is a line `level | phrase | short form | guards`. Guards are joined by ` | `: `not before`, `not after`, `only before`
-//! and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`, between two of them; `whole`, as a sentence;
-//! `domain` with profiles; `on receipt`, expanded only where a receipt names it; `lower case` only; `unit`, neither put in nor, without
-//! a receipt, written out behind a number.
+//! An entry is a line `level | phrase | short form | guards`. Guards are joined by ` | `: `not before`, `not after`,
+//! `only before` and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`,
+//! between two of them; `whole`, as a sentence; `domain` with profiles; `on receipt`, expanded only where a receipt
+//! names it; `lower case` only; `unit`, neither put in nor, without a receipt, written out behind a number.
 
-mod grants;
+mod permissions;
+mod short_forms;
 mod table;
-mod taken;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-pub(crate) use grants::Grants;
+pub(crate) use permissions::Permissions;
+pub(crate) use short_forms::{ShortForms, used_short_forms};
 pub(crate) use table::{Class, Classes, key};
-pub(crate) use taken::{ShortForms, taken};
 
 use concertina_base::tokens::{self, Encoding};
 
@@ -199,7 +199,7 @@ pub(crate) struct Lexicon {
 /// An entry as it is looked for: by far most are passed over for what stands here.
 struct Opening {
     index: u16,
-    asked: Grants,
+    required: Permissions,
     /// The second word of its phrase; 0 for none.
     second: WordId,
 }
@@ -238,16 +238,19 @@ impl Lexicon {
         self.words.get(word)
     }
 
-    /// The entries that begin with a word, or with it and the next, and that are granted what they ask; longest first.
+    /// The entries that begin with a word, or with it and the next, and whose requirements are permitted; longest
+    /// first.
     pub(crate) fn beginning_with(
         &self,
         word: Word,
         next: WordId,
-        granted: Grants,
+        permitted: Permissions,
     ) -> impl Iterator<Item = (u16, &Entry)> {
         self.groups[word.group as usize]
             .iter()
-            .filter(move |opening| (opening.second == 0 || opening.second == next) && granted.cover(opening.asked))
+            .filter(move |opening| {
+                (opening.second == 0 || opening.second == next) && permitted.include(opening.required)
+            })
             .map(|opening| (opening.index, &self.entries[opening.index as usize]))
     }
 
@@ -274,7 +277,7 @@ impl Lexicon {
             }
             let index = u16::try_from(index).expect("a few hundred entries");
             let second = entry.phrase.get(1).copied().unwrap_or_default();
-            groups[word.group as usize].push(Opening { index, asked: Grants::asked_by(entry), second });
+            groups[word.group as usize].push(Opening { index, required: Permissions::required_by(entry), second });
             if entry.category == Category::Abbreviation {
                 let short = words.entry(key(entry.written.as_bytes()));
                 // The first entry of a short form is the one that expands it.
@@ -307,6 +310,11 @@ fn has_any(text: &str, classes: &[Class]) -> bool {
     let mut words =
         text.split(|c: char| !c.is_alphabetic() && !matches!(c, '\'' | '’')).filter(|word| !word.is_empty());
     words.any(|word| lexicon().word(key(word.as_bytes())).classes.has_any(classes))
+}
+
+/// The words of a list; a line that begins with `#` holds none.
+pub(crate) fn word_list(list: &'static str) -> HashSet<&'static str> {
+    list.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
 }
 
 fn lines() -> impl Iterator<Item = (Category, &'static str)> {
@@ -433,7 +441,8 @@ mod tests {
         let lexicon = lexicon();
         for entry in &lexicon.entries {
             let second = entry.phrase.get(1).copied().unwrap_or_default();
-            let mut found = lexicon.beginning_with(lexicon.word(entry.first_word()), second, Grants::asked_by(entry));
+            let mut found =
+                lexicon.beginning_with(lexicon.word(entry.first_word()), second, Permissions::required_by(entry));
             assert!(found.any(|(_, found)| std::ptr::eq(found, entry)), "{}", entry.long);
             assert!(entry.phrase.len() <= 8, "{}: longer than shortening looks back", entry.long);
             assert!(!entry.profiles.is_empty(), "{}", entry.long);

@@ -1,15 +1,19 @@
-//! The words of a paragraph as a list that shrinks, with the gaps between them and what their sentences are about.
+//! The words of a paragraph as a list that shrinks, with the separators between them and what their sentences are
+//! about.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::content::Content;
-use super::gap::{Break, Gap, Joint, joined};
-use super::{Change, Selection, Shortened};
-use crate::prose::lexicon::{Category, Class, Classes, Entry, Grants, Place, Short, Word, key, lexicon, taken};
-use crate::prose::segment::{Atom, Kind};
+use super::class_counts::ClassCounts;
+use super::separator::{Break, Joint, Separator, joined};
+use super::{Selection, Shortened};
+use crate::change::Change;
+use crate::lexicon::{
+    Category, Class, Classes, Entry, Permissions, Place, Short, Word, key, lexicon, used_short_forms,
+};
+use crate::segment::{Atom, Kind};
 
 /// How far a change may reach back: the longest phrase of the lexicon.
 const BACK_WORDS: usize = 8;
@@ -72,17 +76,17 @@ impl std::ops::Deref for Phrase {
 pub(super) struct Paragraph<'a> {
     text: &'a str,
     selection: &'a Selection,
-    granted: Grants,
-    /// Where the first gap starts.
+    permitted: Permissions,
+    /// Where the first separator starts.
     start: usize,
     nodes: Vec<Node>,
     /// Before each node, and after the last.
-    gaps: Vec<Gap<'a>>,
-    sentences: Vec<Content>,
-    clauses: Vec<Content>,
+    separators: Vec<Separator<'a>>,
+    sentences: Vec<ClassCounts>,
+    clauses: Vec<ClassCounts>,
     used: Vec<u16>,
     /// The short forms that the text holds, once one is asked for.
-    taken: OnceCell<HashSet<&'static str>>,
+    short_forms_in_use: OnceCell<HashSet<&'static str>>,
 }
 
 impl<'a> Paragraph<'a> {
@@ -91,14 +95,14 @@ impl<'a> Paragraph<'a> {
         Self {
             text,
             selection,
-            granted: selection.grants(),
+            permitted: selection.permissions(),
             start: 0,
             nodes: Vec::new(),
-            gaps: Vec::new(),
+            separators: Vec::new(),
             sentences: Vec::new(),
             clauses: Vec::new(),
             used: Vec::new(),
-            taken: OnceCell::new(),
+            short_forms_in_use: OnceCell::new(),
         }
     }
 
@@ -106,16 +110,16 @@ impl<'a> Paragraph<'a> {
     pub(super) fn read(&mut self, atoms: &[Atom], around: Range<usize>) {
         self.start = around.start;
         self.nodes.clear();
-        self.gaps.clear();
+        self.separators.clear();
         self.sentences.clear();
         self.clauses.clear();
         let mut at = around.start;
         let mut before = None;
         for (index, atom) in atoms.iter().enumerate() {
-            let gap = Gap::new(&self.text[at..atom.range.start], before);
+            let separator = Separator::new(&self.text[at..atom.range.start], before);
             let written = &self.text[atom.range.clone()];
-            self.begin(&gap);
-            self.gaps.push(gap);
+            self.begin(&separator);
+            self.separators.push(separator);
             let node = self.node(atom, index);
             let classes = counted_classes(&node, written);
             self.count(&node, classes);
@@ -123,26 +127,26 @@ impl<'a> Paragraph<'a> {
             at = atom.range.end;
             before = Some(written);
         }
-        let last = Gap::new(&self.text[at..around.end], None);
+        let last = Separator::new(&self.text[at..around.end], None);
         self.ask(&last);
-        self.gaps.push(last);
+        self.separators.push(last);
     }
 
-    /// Opens a sentence or clause where the gap before a node says so.
-    fn begin(&mut self, gap: &Gap) {
-        if gap.kind == Break::Sentence {
-            self.ask(gap);
-            self.sentences.push(Content::default());
+    /// Opens a sentence or clause where the separator before a node says so.
+    fn begin(&mut self, separator: &Separator) {
+        if separator.kind == Break::Sentence {
+            self.ask(separator);
+            self.sentences.push(ClassCounts::default());
         }
-        if matches!(gap.kind, Break::Sentence | Break::Clause) {
-            self.clauses.push(Content::default());
+        if matches!(separator.kind, Break::Sentence | Break::Clause) {
+            self.clauses.push(ClassCounts::default());
         }
     }
 
-    /// The gap behind a sentence may make it a question.
-    fn ask(&mut self, gap: &Gap) {
+    /// The separator behind a sentence may make it a question.
+    fn ask(&mut self, separator: &Separator) {
         if let Some(sentence) = self.sentences.last_mut() {
-            sentence.is_question |= gap.text.contains('?');
+            sentence.is_question |= separator.text.contains('?');
         }
     }
 
@@ -198,7 +202,7 @@ impl<'a> Paragraph<'a> {
             return None;
         }
         let next = self.nodes.get(self.nodes[at].after).map_or(0, |next| next.word.id);
-        for (index, entry) in lexicon().beginning_with(word, next, self.granted) {
+        for (index, entry) in lexicon().beginning_with(word, next, self.permitted) {
             if entry.category == Category::Abbreviation {
                 continue;
             }
@@ -220,7 +224,7 @@ impl<'a> Paragraph<'a> {
         for &word in &entry.phrase {
             let found = self.nodes.get(node).filter(|found| found.word.id == word)?;
             let is_first = node == at;
-            if !is_first && self.gaps[node].kind != Break::Blank {
+            if !is_first && self.separators[node].kind != Break::Blank {
                 return None;
             }
             match found.letters {
@@ -231,7 +235,7 @@ impl<'a> Paragraph<'a> {
             phrase.push(node);
             node = found.after;
         }
-        (self.gaps[at].opens() && self.gaps[node].closes()).then_some(phrase)
+        (self.separators[at].opens() && self.separators[node].closes()).then_some(phrase)
     }
 
     fn written<'b>(&'b self, node: &'b Node) -> &'b str {
@@ -244,19 +248,19 @@ impl<'a> Paragraph<'a> {
     }
 
     fn is_initial(&self, node: usize) -> bool {
-        self.gaps[node].kind == Break::Sentence
+        self.separators[node].kind == Break::Sentence
     }
 
-    /// Weighs the gap before a node again, when what stands before it has changed.
+    /// Weighs the separator before a node again, when what stands before it has changed.
     fn weigh(&mut self, node: usize) {
-        let text = std::mem::take(&mut self.gaps[node].text);
+        let text = std::mem::take(&mut self.separators[node].text);
         let before = self.nodes.get(node).and_then(|node| self.nodes.get(node.before));
-        self.gaps[node] = Gap::new(text, before.map(|before| self.written(before)));
+        self.separators[node] = Separator::new(text, before.map(|before| self.written(before)));
     }
 
     /// The node before or after, when it is in the same clause.
-    fn neighbour(&self, node: usize, gap: usize) -> Option<&Node> {
-        let is_near = matches!(self.gaps[gap].kind, Break::Blank | Break::Wrap);
+    fn neighbour(&self, node: usize, separator: usize) -> Option<&Node> {
+        let is_near = matches!(self.separators[separator].kind, Break::Blank | Break::Wrap);
         is_near.then(|| self.nodes.get(node)).flatten()
     }
 
@@ -274,8 +278,8 @@ impl<'a> Paragraph<'a> {
             return false;
         }
         let starts = self.is_initial(phrase[0]);
-        let opens = starts || self.gaps[phrase[0]].kind == Break::Clause;
-        let ends = self.is_initial(after) || self.gaps[after].kind == Break::Clause;
+        let opens = starts || self.separators[phrase[0]].kind == Break::Clause;
+        let ends = self.is_initial(after) || self.separators[after].kind == Break::Clause;
         let is_in_place = match entry.place {
             Place::Anywhere => true,
             Place::Start => starts,
@@ -311,7 +315,7 @@ impl<'a> Paragraph<'a> {
     fn answers(&self, node: usize) -> bool {
         let is_first = self.nodes.get(self.nodes[node].before).is_none();
         let before = self.text[..self.start].trim_end_matches(|c: char| c.is_whitespace() || "*_)\"'”’".contains(c));
-        self.gaps[node].text.contains('?') || is_first && before.ends_with('?')
+        self.separators[node].text.contains('?') || is_first && before.ends_with('?')
     }
 
     /// `a` may be a name, and `The` may begin one.
@@ -331,7 +335,7 @@ impl<'a> Paragraph<'a> {
         }
     }
 
-    /// Takes a phrase out, leaving its short form; `None` when the gaps cannot be joined. Returns where to go on.
+    /// Takes a phrase out, leaving its short form; `None` when the separators cannot be joined. Returns where to go on.
     fn take(&mut self, phrase: &Phrase, entry: &Entry) -> Option<usize> {
         let (first, last) = (phrase[0], phrase[phrase.len() - 1]);
         let after = self.nodes[last].after;
@@ -343,10 +347,10 @@ impl<'a> Paragraph<'a> {
         match stays.first() {
             None if self.changes_its_neighbours(first, after) => return None,
             Some(_) if self.would_read_as_code(first, entry) => return None,
-            None => self.gaps[after].text = self.joined_gap(first, after)?,
+            None => self.separators[after].text = self.joined_separator(first, after)?,
             Some(&kept) => {
                 let starts = self.is_initial(first);
-                self.gaps.swap(first, kept);
+                self.separators.swap(first, kept);
                 let is_capital = starts && self.nodes[first].letters == Letters::Capitalized;
                 let word = match entry.short {
                     Short::Word(word) => Some(word),
@@ -416,18 +420,18 @@ impl<'a> Paragraph<'a> {
         node
     }
 
-    /// Whether the words around a place where words go would be read as something else once they meet: `the node` at the start
-    /// of a line as a command, `5 the May` as a date.
+    /// Whether the words around a place where words go would be read as something else once they meet: `the node` at
+    /// the start of a line as a command, `5 the May` as a date.
     fn changes_its_neighbours(&self, first: usize, after: usize) -> bool {
         let Some(next) = self.nodes.get(after) else { return false };
         if self.begins_line(first) {
             let begins_code = self.classes(next).has_any(&[Class::Tool, Class::WordTool, Class::Code]);
-            let gap = &self.gaps[next.after].text;
+            let separator = &self.separators[next.after].text;
             return begins_code
                 || !matches!(next.kind, Kind::Prose | Kind::InlineCode | Kind::FileName | Kind::Url)
                 || self.text[next.range.clone()].starts_with("```")
-                || gap.starts_with(':')
-                || gap.trim_start().starts_with('=');
+                || separator.starts_with(':')
+                || separator.trim_start().starts_with('=');
         }
         self.nodes.get(self.nodes[first].before).is_some_and(|previous| {
             matches!(previous.kind, Kind::Number | Kind::Date | Kind::Command)
@@ -435,11 +439,11 @@ impl<'a> Paragraph<'a> {
         })
     }
 
-    /// Whether a word would be the only one of its line before a colon or an equals sign: the key of a setting. `at` is where it
-    /// will stand, when not where it stands.
+    /// Whether a word would be the only one of its line before a colon or an equals sign: the key of a setting. `at` is
+    /// where it will stand, when not where it stands.
     fn would_open_setting(&self, word: usize, at: Option<usize>, after: usize) -> bool {
         let place = at.unwrap_or(word);
-        place < self.nodes.len() && self.begins_line(place) && self.gaps[after].sets()
+        place < self.nodes.len() && self.begins_line(place) && self.separators[after].sets()
     }
 
     /// Whether a short form would be read as an argument of the command before it or as the beginning of code.
@@ -449,7 +453,8 @@ impl<'a> Paragraph<'a> {
             || !self.begins_line(first) && self.nodes.get(self.nodes[first].before).is_some_and(is_command)
     }
 
-    /// Whether a short form would be read as a command with the flag behind it, or at the start of a line as a statement.
+    /// Whether a short form would be read as a command with the flag behind it, or at the start of a line as a
+    /// statement.
     fn would_begin_code(&self, first: usize, entry: &Entry) -> bool {
         let begins = key(entry.written.split(' ').next().unwrap_or_default().as_bytes());
         let classes = lexicon().word(begins).classes;
@@ -461,18 +466,18 @@ impl<'a> Paragraph<'a> {
     }
 
     fn begins_line(&self, node: usize) -> bool {
-        self.nodes.get(self.nodes[node].before).is_none() || self.gaps[node].has_line_end()
+        self.nodes.get(self.nodes[node].before).is_none() || self.separators[node].has_line_end()
     }
 
     /// What stands between the words around a place where words go; `None` when they had better stay.
-    fn joined_gap(&self, first: usize, after: usize) -> Option<Cow<'a, str>> {
-        let left = &self.gaps[first];
+    fn joined_separator(&self, first: usize, after: usize) -> Option<Cow<'a, str>> {
+        let left = &self.separators[first];
         let joint = Joint {
             begins_line: self.begins_line(first),
             begins_sentence: self.is_initial(first),
             is_end: after >= self.nodes.len(),
         };
-        joined(&left.text, &self.gaps[after].text, joint)
+        joined(&left.text, &self.separators[after].text, joint)
     }
 
     /// Abbreviates single words; their keys stay those of the long forms.
@@ -484,7 +489,7 @@ impl<'a> Paragraph<'a> {
         while at < self.nodes.len() {
             let node = &self.nodes[at];
             let found = lexicon()
-                .beginning_with(node.word, 0, self.granted)
+                .beginning_with(node.word, 0, self.permitted)
                 .find(|(_, entry)| entry.category == Category::Abbreviation && self.is_unambiguous(node, entry));
             let spared = self.selection.spares_failures && self.sentences[node.sentence].has(Class::Failure);
             let is_written = |entry: &Entry| self.written(node).eq_ignore_ascii_case(entry.long);
@@ -511,7 +516,7 @@ impl<'a> Paragraph<'a> {
     fn is_unambiguous(&self, node: &Node, entry: &Entry) -> bool {
         let counts = |before: &Node| self.written(before).ends_with(|c: char| c.is_ascii_digit());
         let is_unit = entry.is_unit && self.nodes.get(node.before).is_some_and(counts);
-        !is_unit && !self.taken.get_or_init(|| taken(self.text)).contains(entry.written)
+        !is_unit && !self.short_forms_in_use.get_or_init(|| used_short_forms(self.text)).contains(entry.written)
     }
 
     fn first(&self) -> usize {
@@ -521,17 +526,17 @@ impl<'a> Paragraph<'a> {
     fn report(&self, changes: &mut Vec<Change>) {
         let mut at = self.first();
         let mut end = self.start;
-        // A gap is as it was where no word before it is gone.
+        // A separator is as it was where no word before it is gone.
         let mut expected = 0;
         loop {
             let node = self.nodes.get(at);
             if at != expected {
                 let start = node.map_or_else(|| self.text_end(), |node| node.range.start);
-                changes.push(Change { range: end..start, text: self.gaps[at].text.to_string() });
+                changes.push(Change::new(end..start, self.separators[at].text.clone()));
             }
             let Some(node) = node else { break };
             if let Some(instead) = &node.instead {
-                changes.push(Change { range: node.range.clone(), text: instead.to_string() });
+                changes.push(Change::new(node.range.clone(), instead.to_string()));
             }
             end = node.range.end;
             expected = at + 1;
@@ -539,7 +544,7 @@ impl<'a> Paragraph<'a> {
         }
     }
 
-    /// Where the last gap ends.
+    /// Where the last separator ends.
     fn text_end(&self) -> usize {
         let last = self.nodes.last().map_or(self.start, |node| node.range.end);
         last + memchr::memchr(b'\n', &self.text.as_bytes()[last..]).unwrap_or(self.text.len() - last)
@@ -557,7 +562,7 @@ fn counted_classes(node: &Node, written: &str) -> Classes {
     }
 }
 
-pub(in crate::prose) fn capitalized(word: &str) -> String {
+pub(crate) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }

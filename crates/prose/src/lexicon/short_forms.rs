@@ -26,7 +26,7 @@ impl ShortForms {
     }
 
     /// Those that a text uses as words. Linear.
-    pub(crate) fn taken(&self, text: &str) -> HashSet<&str> {
+    pub(crate) fn used_in(&self, text: &str) -> HashSet<&str> {
         let found = self.finder.find_overlapping_iter(text);
         let words = found.filter(|found| is_word(text, found.start(), found.end()));
         words.map(|word| self.forms[word.pattern().as_usize()].as_str()).collect()
@@ -39,8 +39,8 @@ static ABBREVIATIONS: LazyLock<ShortForms> = LazyLock::new(|| {
 });
 
 /// The short forms of the lexicon that a text uses as words.
-pub(crate) fn taken(text: &str) -> HashSet<&'static str> {
-    ABBREVIATIONS.taken(text)
+pub(crate) fn used_short_forms(text: &str) -> HashSet<&'static str> {
+    ABBREVIATIONS.used_in(text)
 }
 
 /// Whether a place in a text is a word of its own: not a part of a longer one, of a path or of a file name.
@@ -61,12 +61,12 @@ mod tests {
     #[test]
     fn a_short_form_is_taken_where_it_is_a_word() {
         for text in ["the db is", "(DB)", "run `db`.", "db: x", "x; db", "a $db b", "db.", "**db**, x"] {
-            assert!(taken(text).contains("db"), "{text}");
+            assert!(used_short_forms(text).contains("db"), "{text}");
         }
         for text in ["dbs", "db.json", ".db", "src/db/x", "my-db", "db_x", "the database", "ldb", "db:8080"] {
-            assert!(!taken(text).contains("db"), "{text}");
+            assert!(!used_short_forms(text).contains("db"), "{text}");
         }
-        assert!(taken("this & that").contains("&") && !taken("AT&T").contains("&"));
-        assert!(taken("w/o it").contains("w/o") && !taken("w/o it").contains("w/"));
+        assert!(used_short_forms("this & that").contains("&") && !used_short_forms("AT&T").contains("&"));
+        assert!(used_short_forms("w/o it").contains("w/o") && !used_short_forms("w/o it").contains("w/"));
     }
 }

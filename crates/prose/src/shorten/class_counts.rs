@@ -1,17 +1,17 @@
 //! What a sentence or a clause holds of the words that decide about others.
 
-use crate::prose::lexicon::{Class, Classes};
+use crate::lexicon::{Class, Classes};
 
 /// What is counted.
 const COUNTED: [Class; 5] = [Class::Negation, Class::Modal, Class::Action, Class::Verdict, Class::Failure];
 
 #[derive(Default)]
-pub(super) struct Content {
+pub(super) struct ClassCounts {
     counts: [u32; COUNTED.len()],
     pub(super) is_question: bool,
 }
 
-impl Content {
+impl ClassCounts {
     pub(super) fn has(&self, class: Class) -> bool {
         self.count(class) > 0
     }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::{Kind, Token};
-use crate::prose::lexicon::{Class, key, lexicon};
+use crate::lexicon::{Class, key, lexicon};
 use concertina_readers::text::Fence;
 
 /// The blocks of a text, in order and without gaps. Lines of prose that follow each other are one block.
@@ -222,8 +222,8 @@ impl<'a> Blocks<'a> {
         Some((kind, self.text[from..].find('\n').map_or(self.text.len(), |at| from + at + 1)))
     }
 
-    /// What stands between two equal lines, as AsciiDoc delimits listings and quotations. In Markdown such a line is a rule, with a
-    /// blank line above or below, or underlines a title.
+    /// What stands between two equal lines, as AsciiDoc delimits listings and quotations. In Markdown such a line is a
+    /// rule, with a blank line above or below, or underlines a title.
     fn delimited(&mut self, line: Line) -> Option<(Kind, usize)> {
         let kind = delimits(line.bare).filter(|_| line.indent == 0 && !self.in_paragraph)?;
         let first = self.line(line.end).filter(|first| !first.bare.is_empty())?;
@@ -346,8 +346,8 @@ fn may_precede_title(bare: &str) -> bool {
     is_bracketed(bare) || bare.starts_with("===")
 }
 
-/// Whether a line may belong to the block below it, as in AsciiDoc: its attributes (`[source,sh]`), its title (`.Title`), or what
-/// joins it to a list item (`+`).
+/// Whether a line may belong to the block below it, as in AsciiDoc: its attributes (`[source,sh]`), its title
+/// (`.Title`), or what joins it to a list item (`+`).
 fn leads_block(bare: &str) -> bool {
     is_bracketed(bare) || bare == "+" || bare.starts_with('.') && !bare.starts_with("..") && !bare.starts_with(". ")
 }
