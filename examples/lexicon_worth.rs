@@ -3,6 +3,6 @@
 use std::path::Path;
 
 fn main() -> std::io::Result<()> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/prose/src/prose/lexicon/worth.txt");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/prose/src/lexicon/worth.txt");
     std::fs::write(file, concertina::prose::worth_table())
 }

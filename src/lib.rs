@@ -16,7 +16,8 @@ pub mod summarize;
 pub mod transcript;
 
 pub use concertina_base::{error, foreign, parallel, reference, tokens};
-pub use concertina_prose::{prose, rules};
+pub use concertina_prose as prose;
+pub use concertina_prose::rules;
 pub use concertina_readers as content;
 pub use concertina_secrets as secrets;
 pub use concertina_store as store;

@@ -95,12 +95,12 @@ fn phrases() -> Vec<&'static str> {
 /// What is left out.
 fn dropped() -> Vec<&'static str> {
     second_fields(&[
-        include_str!("../../crates/prose/src/prose/lexicon/fillers.txt"),
-        include_str!("../../crates/prose/src/prose/lexicon/hedges.txt"),
-        include_str!("../../crates/prose/src/prose/lexicon/pleasantries.txt"),
-        include_str!("../../crates/prose/src/prose/lexicon/phrases.txt"),
-        include_str!("../../crates/prose/src/prose/lexicon/low_information.txt"),
-        include_str!("../../crates/prose/src/prose/lexicon/rule_fillers.txt"),
+        include_str!("../../crates/prose/src/lexicon/fillers.txt"),
+        include_str!("../../crates/prose/src/lexicon/hedges.txt"),
+        include_str!("../../crates/prose/src/lexicon/pleasantries.txt"),
+        include_str!("../../crates/prose/src/lexicon/phrases.txt"),
+        include_str!("../../crates/prose/src/lexicon/low_information.txt"),
+        include_str!("../../crates/prose/src/lexicon/rule_fillers.txt"),
     ])
 }
 
@@ -108,7 +108,7 @@ fn dropped() -> Vec<&'static str> {
 fn abbreviated() -> impl Iterator<Item = &'static str> {
     let dictionary = include_str!("../../crates/prose/src/rules/lexicon/dictionary.txt").lines();
     let long = dictionary.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(" | ")?.0));
-    second_fields(&[include_str!("../../crates/prose/src/prose/lexicon/abbreviations.txt")]).into_iter().chain(long)
+    second_fields(&[include_str!("../../crates/prose/src/lexicon/abbreviations.txt")]).into_iter().chain(long)
 }
 
 fn second_fields(lists: &[&'static str]) -> Vec<&'static str> {

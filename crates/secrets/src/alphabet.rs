@@ -1,59 +1,52 @@
 //! The characters that keys are made of.
 
-use super::{is_base64, is_word};
-
-/// The characters of a part of a key.
+/// A set of ASCII characters: the bit of each that it has.
 #[derive(Clone, Copy)]
-pub(super) enum Alphabet {
-    Digit,
-    Hex,
-    /// Those of a UUID: hexadecimal digits and hyphens.
-    Uuid,
-    /// Letters and digits.
-    Alnum,
-    /// Those of base64url.
-    Url,
-    /// Those of base64url, and dots.
-    Dotted,
-    /// Those of base64url, dots and tildes.
-    Tilde,
-    /// Those of base64.
-    Base64,
-    /// Those of base64 without the sign that fills it up.
-    Unpadded,
-    /// Those of base64, also as a URL has them: `%2B`.
-    Escaped,
-    /// Those of base64 and of base64url.
-    Both,
-    /// Those of base64url, slashes, and the sign between two parts of an address.
-    Path,
-}
+pub(crate) struct Alphabet(u128);
 
 impl Alphabet {
-    pub(super) fn has(self, byte: u8) -> bool {
-        match self {
-            Self::Digit => byte.is_ascii_digit(),
-            Self::Hex => byte.is_ascii_hexdigit(),
-            Self::Uuid => byte.is_ascii_hexdigit() || byte == b'-',
-            Self::Alnum => byte.is_ascii_alphanumeric(),
-            Self::Url => is_word(byte) || byte == b'-',
-            Self::Dotted => is_word(byte) || matches!(byte, b'-' | b'.'),
-            Self::Tilde => is_word(byte) || matches!(byte, b'-' | b'.' | b'~'),
-            Self::Base64 => is_base64(byte),
-            Self::Unpadded => is_base64(byte) && byte != b'=',
-            Self::Escaped => is_base64(byte) || byte == b'%',
-            Self::Both => is_base64(byte) || matches!(byte, b'-' | b'_'),
-            Self::Path => is_word(byte) || matches!(byte, b'-' | b'/' | b'@'),
+    /// Digits and letters, and the signs of base64url.
+    pub(crate) const URL: Self = Self::ALNUM.and(b"_-");
+
+    const DIGIT: Self = Self(0).and(b"0123456789");
+    const HEX: Self = Self::DIGIT.and(b"abcdefABCDEF");
+    pub(crate) const ALNUM: Self = Self::DIGIT.and(b"abcdefghijklmnopqrstuvwxyz").and(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    const UNPADDED: Self = Self::ALNUM.and(b"+/");
+    const BASE64: Self = Self::UNPADDED.and(b"=");
+
+    const fn and(self, signs: &[u8]) -> Self {
+        let (mut set, mut at) = (self.0, 0);
+        while at < signs.len() {
+            set |= 1 << signs[at];
+            at += 1;
         }
+        Self(set)
     }
 
-    /// Length of the run of these characters at the beginning of `bytes`, at most `limit`.
-    pub(super) fn run(self, bytes: &[u8], limit: usize) -> usize {
-        bytes.iter().take(limit).take_while(|&&byte| self.has(byte)).count()
+    /// The alphabet of a row of `data/tokens.txt`.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "digit" => Self::DIGIT,
+            "hex" => Self::HEX,
+            "uuid" => Self::HEX.and(b"-"),
+            "alnum" => Self::ALNUM,
+            "url" => Self::URL,
+            "dotted" => Self::URL.and(b"."),
+            "tilde" => Self::URL.and(b".~"),
+            "base64" => Self::BASE64,
+            // Without the sign that fills it up.
+            "unpadded" => Self::UNPADDED,
+            // Also as a URL has them: `%2B`.
+            "escaped" => Self::BASE64.and(b"%"),
+            // Of base64 and of base64url.
+            "both" => Self::BASE64.and(b"-_"),
+            // Slashes, and the sign between two parts of an address.
+            "path" => Self::URL.and(b"/@"),
+            _ => return None,
+        })
     }
 
-    /// Length of the run of these characters at the end of `bytes`, at most `limit`.
-    pub(super) fn run_back(self, bytes: &[u8], limit: usize) -> usize {
-        bytes.iter().rev().take(limit).take_while(|&&byte| self.has(byte)).count()
+    pub(crate) fn has(self, byte: u8) -> bool {
+        byte.is_ascii() && self.0 >> byte & 1 == 1
     }
 }

@@ -1,30 +1,32 @@
-//! Files of credentials that are neither `name = value` nor keys: `.netrc` and `.pgpass`.
+//! Lines of credential files that are neither `name = value` nor keys: `.netrc` and `.pgpass`.
 
 use std::ops::Range;
 
-use super::chosen::is_password;
-use super::{is_random, is_start, is_word};
+use crate::cursor::{Cursor, LONGEST};
+use crate::password::is_password;
+use crate::value::{is_random, is_word};
 
-/// What a line of a `.pgpass` has behind its host.
-pub(super) const PORTS: [&str; 5] = [":5432:", ":5433:", ":5434:", ":6432:", ":*:"];
+/// Longest host, database or user.
+const LONGEST_FIELD: usize = 128;
 
-/// The password of `machine h login u password p`, on one line or several; `name` is where `machine` stands.
-pub(super) fn find_netrc(text: &str, name: Range<usize>) -> Option<Range<usize>> {
-    if !is_start(text.as_bytes(), name.start) {
+/// The password of `machine h login u password p` or `default login u password p`, on one line or several; `word` is
+/// where the first word stands.
+pub(crate) fn find_netrc(word: Cursor, _: Cursor) -> Option<Range<usize>> {
+    if !word.is_start() {
         return None;
     }
-    let mut at = name.end;
-    if text[name].eq_ignore_ascii_case("machine") {
-        at = word(text, at)?.end;
-    }
+    let mut cursor = match word.eat("machine") {
+        Some(host) => next_word(host)?.1,
+        None => word.eat("default")?,
+    };
     for _ in 0..3 {
-        let key = word(text, at)?;
-        let value = word(text, key.end)?;
-        match &text[key] {
-            "login" | "account" | "user" => at = value.end,
+        let (key, key_end) = next_word(cursor)?;
+        let (value, end) = next_word(key_end)?;
+        match key.shown(key_end) {
+            "login" | "account" | "user" => cursor = end,
             "password" => {
-                let shown = &text[value.clone()];
-                return (is_password(shown) || is_random(shown)).then_some(value);
+                let shown = value.shown(end);
+                return (is_password(shown) || is_random(shown)).then_some(value.at..end.at);
             }
             _ => return None,
         }
@@ -32,75 +34,26 @@ pub(super) fn find_netrc(text: &str, name: Range<usize>) -> Option<Range<usize>>
     None
 }
 
-/// The next word: behind blanks and line ends, real or escaped.
-fn word(text: &str, at: usize) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let mut start = at;
-    while start < at + 64 {
-        match bytes.get(start)? {
-            b' ' | b'\t' | b'\n' | b'\r' => start += 1,
-            b'\\' if matches!(bytes.get(start + 1), Some(b'n' | b't' | b'r')) => start += 2,
-            _ => break,
-        }
-    }
-    let is_part = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"');
-    let end = start + bytes[start..].iter().take(256).take_while(is_part).count();
-    (start > at && end > start).then_some(start..end)
+/// The next word, from its start to its end, behind blanks and line ends.
+fn next_word(cursor: Cursor) -> Option<(Cursor, Cursor)> {
+    let start = cursor.skip_lines();
+    let end = start.skip(LONGEST, |byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"'));
+    (start.at > cursor.at && end.at > start.at).then_some((start, end))
 }
 
-/// The password of `host:port:database:user:password`; the port stands at `port`, with its colons.
-pub(super) fn find_pgpass(text: &str, port: Range<usize>) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    let is_host = |byte: &&u8| is_word(**byte) || matches!(byte, b'.' | b'-' | b'*');
-    let host = port.start - bytes[..port.start].iter().rev().take(128).take_while(is_host).count();
-    let shown = &text[host..port.start];
-    let is_any = shown == "*" || shown == "localhost" || shown.contains('.');
-    if shown.is_empty() || (&text[port.clone()] == ":*:" && !is_any) {
+/// The password of `host:port:database:user:password`; `port` is where the port stands, with its colons.
+pub(crate) fn find_pgpass(port: Cursor, end: Cursor) -> Option<Range<usize>> {
+    let host = port.back(LONGEST_FIELD, |byte| is_word(byte) || b".-*".contains(&byte)).shown(port);
+    let is_any = host == "*" || host == "localhost" || host.contains('.');
+    if host.is_empty() || (port.shown(end) == ":*:" && !is_any) {
         return None;
     }
-    let field = |start: usize| {
-        let is_part = |byte: &&u8| is_word(**byte) || matches!(byte, b'-' | b'*' | b'.' | b'$');
-        let end = start + bytes[start..].iter().take(128).take_while(is_part).count();
-        (end > start && bytes.get(end) == Some(&b':')).then_some(end + 1)
+    let field = |start: Cursor| -> Option<usize> {
+        let end = start.skip(LONGEST_FIELD, |byte| is_word(byte) || b"-*.$".contains(&byte));
+        Some(end.eat(":").filter(|_| end.at > start.at)?.at)
     };
-    let start = field(field(port.end)?)?;
-    let is_part = |byte: &&u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
-    let end = start + bytes[start..].iter().take(256).take_while(is_part).count();
-    let is_last = bytes.get(end).is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'"' | b'\\' | b' '));
-    (is_last && is_password(&text[start..end])).then_some(start..end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{find_secrets, secrets_in};
-
-    #[test]
-    fn passwords_of_netrc_and_pgpass_are_found() {
-        for (text, expected) in [
-            ("machine api.h.io login ci password summer", "summer"),
-            ("machine h\n  login ci\n  password summer\n", "summer"),
-            ("\"machine h\\n  login ci\\n  password summer\\n\"", "summer"),
-            ("machine h password summer", "summer"),
-            ("default login ci password summer", "summer"),
-            ("db.h.io:5432:shop:app:summer\n", "summer"),
-            ("# comment\n*:*:*:app:summer", "summer"),
-            ("cat ~/.pgpass: \"localhost:5432:*:postgres:summer\"", "summer"),
-        ] {
-            let found = secrets_in(text);
-            assert_eq!(found, [expected], "{text}");
-        }
-    }
-
-    #[test]
-    fn words_about_machines_and_lists_with_colons_are_not() {
-        for text in [
-            "a machine learning login page with password fields",
-            "On this machine login and password are needed",
-            "arn:aws:s3:*:bucket:thing:more",
-            "0.0.0.0:5432->5432/tcp",
-            "tcp 0.0.0.0:5432: bind: address already in use",
-        ] {
-            assert!(find_secrets(text).is_empty(), "{text}");
-        }
-    }
+    let start = Cursor::new(port.text(), field(Cursor::new(port.text(), field(end)?))?);
+    let end = start.skip(LONGEST, |byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'));
+    let is_last = end.peek().is_none_or(|byte| b"\n\r\"\\ ".contains(&byte));
+    (is_last && is_password(start.shown(end))).then_some(start.at..end.at)
 }

@@ -1,13 +1,14 @@
 //! Long words and their short forms: the built-in list, and what the caller adds.
 //!
-//! Shorter is not cheaper: each entry knows what it costs in tokens, and one that costs some is for texts that would not fit.
+//! Shorter is not cheaper: each entry knows what it costs in tokens, and one that costs some is for texts that would
+//! not fit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use crate::prose::ShortForms;
+use crate::ShortForms;
 use concertina_base::error::{Error, Result};
 use concertina_base::tokens::{self, Encoding};
 
@@ -92,12 +93,12 @@ impl Dictionary {
             }
         }
         // A built-in entry gives way when its short form is now a long one.
-        let taken: Vec<String> = pairs
+        let displaced: Vec<String> = pairs
             .iter()
             .filter(|(long, short)| !names.contains_key(*long) && pairs.contains_key(*short))
             .map(|(long, _)| long.clone())
             .collect();
-        taken.iter().for_each(|long| drop(pairs.remove(long)));
+        displaced.iter().for_each(|long| drop(pairs.remove(long)));
         Ok(Self::of(pairs))
     }
 
@@ -118,13 +119,13 @@ impl Dictionary {
     }
 
     /// The entries whose short forms a text does not use as words: `pwd` stays the command that it is.
-    pub(super) fn without_taken(&self, text: &str) -> Self {
-        let taken = self.short_forms.taken(text);
-        if taken.is_empty() {
+    pub(super) fn without_used(&self, text: &str) -> Self {
+        let used = self.short_forms.used_in(text);
+        if used.is_empty() {
             return self.clone();
         }
         let left = |entries: &Vec<Entry>| -> Vec<Entry> {
-            entries.iter().filter(|entry| !taken.contains(entry.short.as_str())).cloned().collect()
+            entries.iter().filter(|entry| !used.contains(entry.short.as_str())).cloned().collect()
         };
         let entries = self.entries.iter().map(|(first, entries)| (first.clone(), left(entries))).collect();
         Self { entries, shortest_len: self.shortest_len, short_forms: Arc::clone(&self.short_forms) }

@@ -1,58 +1,17 @@
 //! A text while it is being shortened, with the spans that nothing may change.
 //!
-//! The spans are found once, in the text as it came, and move along with every edit. What a transform proposes is dropped whole
-//! when any part of it would touch one: half of an edit is worse than none.
+//! The spans are found once, in the text as it came, and move along with every edit. What a transform proposes is
+//! dropped whole when any part of it would touch one: half of an edit is worse than none.
 
 use std::ops::Range;
 
-use super::mask::protected_spans;
+use super::protected::protected_spans;
+use crate::change::{Change, applied, ends_line};
 
-/// One place of the text, and what is to stand there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Edit {
-    pub(super) range: Range<usize>,
-    pub(super) text: String,
-    /// May take protected words with it: a table's header, which is repeated in its rows, and diagrams.
-    pub(super) is_structural: bool,
-}
+/// Changes that are made together or not at all; in order, apart, and apart from those of other proposals.
+pub(super) type Proposal = Vec<Change>;
 
-impl Edit {
-    pub(super) fn new(range: Range<usize>, text: impl Into<String>) -> Self {
-        Self { range, text: text.into(), is_structural: false }
-    }
-
-    pub(super) fn structural(range: Range<usize>, text: impl Into<String>) -> Self {
-        Self { is_structural: true, ..Self::new(range, text) }
-    }
-}
-
-/// Edits that are made together or not at all; in order, apart, and apart from those of other proposals.
-pub(super) type Proposal = Vec<Edit>;
-
-/// The edits of each line as one proposal.
-pub(super) fn by_line(text: &str, edits: Vec<Edit>) -> Vec<Proposal> {
-    let mut proposals: Vec<Proposal> = Vec::new();
-    for edit in edits {
-        match proposals.last_mut().and_then(|last| last.last().map(|edit| edit.range.end).zip(Some(last))) {
-            Some((end, last))
-                if memchr::memchr(
-                    b'\n',
-                    &text.as_bytes()[end - usize::from(ends_line(text, end))..edit.range.start],
-                )
-                .is_none() =>
-            {
-                last.push(edit);
-            }
-            _ => proposals.push(vec![edit]),
-        }
-    }
-    proposals
-}
-
-fn ends_line(text: &str, at: usize) -> bool {
-    at > 0 && text.as_bytes()[at - 1] == b'\n'
-}
-
+/// A text, and the spans in it that nothing may change.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) text: String,
@@ -65,10 +24,10 @@ impl Draft {
         Self { text: text.to_owned(), protected }
     }
 
-    /// Makes the proposals that touch nothing protected and that `admits` lets through, given the lines as they are and as they
-    /// would be. Returns whether any was made.
+    /// Makes the proposals that touch nothing protected and that `admits` lets through, given the lines as they are and
+    /// as they would be. Returns whether any was made.
     pub(super) fn revise(&mut self, proposals: Vec<Proposal>, mut admits: impl FnMut(&str, &str) -> bool) -> bool {
-        let mut accepted: Vec<Edit> = Vec::new();
+        let mut accepted: Vec<Change> = Vec::new();
         let mut span = 0;
         for proposal in proposals {
             let (Some(first), Some(last)) = (proposal.first(), proposal.last()) else { continue };
@@ -77,7 +36,7 @@ impl Draft {
             }
             let lines = self.lines(first.range.start, last.range.end);
             if !self.touches(&proposal, span)
-                && admits(&self.text[lines.clone()], &applied(&self.text, &lines, &proposal))
+                && admits(&self.text[lines.clone()], &applied(&self.text, lines.clone(), &proposal))
             {
                 accepted.extend(proposal);
             }
@@ -109,7 +68,7 @@ impl Draft {
         start..end
     }
 
-    fn apply(&mut self, edits: &[Edit]) {
+    fn apply(&mut self, edits: &[Change]) {
         if edits.is_empty() {
             return;
         }
@@ -129,20 +88,9 @@ impl Draft {
                 protected.push(moved(span.start, shift)..moved(span.end, shift));
             }
         }
-        self.text = applied(&self.text, &(0..self.text.len()), edits);
+        self.text = applied(&self.text, 0..self.text.len(), edits);
         self.protected = protected;
     }
-}
-
-fn applied(text: &str, lines: &Range<usize>, edits: &[Edit]) -> String {
-    let mut edited = String::with_capacity(lines.len());
-    let mut at = lines.start;
-    for edit in edits {
-        edited.push_str(&text[at..edit.range.start]);
-        edited.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    edited + &text[at..lines.end]
 }
 
 /// A text after all proposals of one transform, for the tests of transforms.
@@ -163,18 +111,18 @@ mod tests {
         let at = |draft: &Draft, word: &str| draft.text.find(word).expect("it is there");
         let (the, code) = (at(&draft, "the"), at(&draft, "a b"));
         assert!(
-            draft.revise(vec![vec![Edit::new(the..the + 4, "")], vec![Edit::new(code..code + 2, "")]], |_, _| true)
+            draft.revise(vec![vec![Change::new(the..the + 4, "")], vec![Change::new(code..code + 2, "")]], |_, _| true)
         );
         assert_eq!(draft.text, "map `a b` of the `c`");
         let code = at(&draft, "c`");
-        assert!(!draft.revise(vec![vec![Edit::new(0..1, "M"), Edit::new(code..code + 1, "d")]], |_, _| true));
+        assert!(!draft.revise(vec![vec![Change::new(0..1, "M"), Change::new(code..code + 1, "d")]], |_, _| true));
     }
 
     #[test]
     fn a_proposal_is_judged_by_its_lines() {
         let mut draft = Draft::new("one\ntwo words\n\nthree");
         let mut seen = Vec::new();
-        draft.revise(vec![vec![Edit::new(4..8, "")]], |before, after| {
+        draft.revise(vec![vec![Change::new(4..8, "")]], |before, after| {
             seen.push((before.to_owned(), after.to_owned()));
             false
         });

@@ -56,8 +56,8 @@ struct Shortened<'a> {
     text: String,
 }
 
-/// Shortens rule files and joins them, lower priorities first, up to `max_chars` UTF-16 units. Never more tokens than the files
-/// that are in the text have.
+/// Shortens rule files and joins them, lower priorities first, up to `max_chars` UTF-16 units. Never more tokens than
+/// the files that are in the text have.
 pub fn compress_rules(files: &[RuleFile], options: &RulesOptions) -> CompressedRules {
     let max = options.max_chars.unwrap_or(usize::MAX);
     let relaxed = RulesOptions { max_chars: None, ..options.clone() };

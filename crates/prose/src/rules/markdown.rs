@@ -1,11 +1,12 @@
-//! `## Title` -> `[Title]`, `**bold**` -> `bold`, a mermaid fence -> `[diagram removed]`, `---` between blank lines -> nothing,
-//! blanks that show nothing -> nothing.
+//! `## Title` -> `[Title]`, `**bold**` -> `bold`, a mermaid fence -> `[diagram removed]`, `---` between blank lines ->
+//! nothing, blanks that show nothing -> nothing.
 //!
 //! A line in brackets is a title from then on and stays as it is.
 
-use super::draft::{Edit, Proposal, by_line};
-use super::mask::is_diagram;
-use crate::prose::{Kind, Token, blocks};
+use super::draft::Proposal;
+use super::protected::is_diagram;
+use crate::change::{Change, by_line};
+use crate::{Kind, Token, blocks};
 
 const DIAGRAM: &str = "[diagram removed]";
 
@@ -14,8 +15,8 @@ pub(super) fn is_title(line: &str) -> bool {
     line.starts_with('[') && line.trim_end().ends_with(']')
 }
 
-/// Whether the line at a place is indented. Behind a block of lines that is code, and behind other words it is not: what stood behind
-/// a block must not come to stand behind words.
+/// Whether the line at a place is indented. Behind a block of lines that is code, and behind other words it is not:
+/// what stood behind a block must not come to stand behind words.
 pub(super) fn is_indented(text: &str, at: usize) -> bool {
     text[at..].starts_with([' ', '\t'])
 }
@@ -59,7 +60,7 @@ pub(super) fn headings(text: &str) -> Vec<Proposal> {
             } else {
                 tail
             };
-            Some(vec![Edit::new(heading.range.start..start, "["), Edit::new(end..ends, close)])
+            Some(vec![Change::new(heading.range.start..start, "["), Change::new(end..ends, close)])
         })
         .collect()
 }
@@ -91,7 +92,7 @@ pub(super) fn diagrams(text: &str) -> Vec<Proposal> {
                 true => "\n",
                 false => "",
             };
-            vec![Edit::structural(fence.range, format!("{DIAGRAM}{end}"))]
+            vec![Change::structural(fence.range, format!("{DIAGRAM}{end}"))]
         })
         .collect()
 }
@@ -106,7 +107,7 @@ pub(super) fn horizontal_rules(text: &str) -> Vec<Proposal> {
         let is_before_blank = text[end..].lines().next().is_none_or(|next| next.trim().is_empty());
         if is_after_blank && is_before_blank && is_rule(line.trim()) {
             let blank = text[end..].bytes().take_while(|&byte| byte == b'\n').count();
-            proposals.push(vec![Edit::new(at..end + blank, "")]);
+            proposals.push(vec![Change::new(at..end + blank, "")]);
         }
         is_after_blank = line.trim().is_empty();
         at = end;
@@ -131,7 +132,7 @@ pub(super) fn blanks(text: &str) -> Vec<Proposal> {
         let last = first + memchr::memrchr(b'\n', &bytes[first..first + run]).expect("it begins with one");
         let short = if last > first { "\n\n" } else { "\n" };
         if text[start..=last] != *short {
-            proposals.push(vec![Edit::new(start..last + 1, short)]);
+            proposals.push(vec![Change::new(start..last + 1, short)]);
         }
         from = last + 1;
     }
@@ -148,8 +149,9 @@ pub(super) fn emphasis(text: &str) -> Vec<Proposal> {
     by_line(text, edits)
 }
 
-/// Pairs of asterisks (what has underscores may be a name) that hug what stands between them, with blanks or punctuation outside.
-fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
+/// Pairs of asterisks (what has underscores may be a name) that hug what stands between them, with blanks or
+/// punctuation outside.
+fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
     let bytes = line.as_bytes();
     let mut open: Vec<(u8, usize, usize)> = Vec::new();
     let mut pairs = Vec::new();
@@ -197,7 +199,7 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Edit>) {
         }
     }
     pairs.sort_unstable();
-    edits.extend(pairs.into_iter().map(|(at, len)| Edit::new(start + at..start + at + len, "")));
+    edits.extend(pairs.into_iter().map(|(at, len)| Change::new(start + at..start + at + len, "")));
 }
 
 /// Whether a text between asterisks, with them, may name files: `*secret*`.

@@ -1,7 +1,7 @@
 //! A rule file -> the same rules in fewer characters and never more tokens.
 //!
-//! Each transform proposes edits, and each proposal is measured on its own lines. One that costs tokens is made only where the text
-//! would not fit, and paid with tokens that the others saved.
+//! Each transform proposes edits, and each proposal is measured on its own lines. One that costs tokens is made only
+//! where the text would not fit, and paid with tokens that the others saved.
 
 use super::dictionary::Dictionary;
 use super::draft::{Draft, Proposal};
@@ -132,7 +132,8 @@ impl Default for RulesOptions {
     }
 }
 
-/// Rounds after which a text is taken as it is; two are enough for nearly every text, as the first round leaves nothing to do.
+/// Rounds after which a text is taken as it is; two are enough for nearly every text, as the first round leaves nothing
+/// to do.
 const ROUNDS: usize = 4;
 
 /// Shortens one text. Protected spans come out byte for byte, and the result never has more o200k tokens than the text.
@@ -157,7 +158,7 @@ fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     for _ in 0..ROUNDS {
         let mut is_changed = false;
         // Of the text as it is now: shortened again it would be asked the same.
-        let dictionary = options.dictionary.without_taken(&draft.text);
+        let dictionary = options.dictionary.without_used(&draft.text);
         for transform in transforms() {
             let proposals = transform.proposals(&draft.text, &dictionary, &saves);
             is_changed |=
@@ -170,7 +171,7 @@ fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     if options.objective == Objective::Chars
         && let Some(max) = options.max_chars
     {
-        squeeze(&mut draft, count(text), max, transforms(), &options.dictionary.without_taken(text));
+        squeeze(&mut draft, count(text), max, transforms(), &options.dictionary.without_used(text));
     }
     draft.text
 }

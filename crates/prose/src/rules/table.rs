@@ -1,13 +1,14 @@
 //! A table -> `Header: cell; Header: cell` for each row, or the same table without its padding.
 //!
-//! A cell under an empty header is a row's label and stands alone; so does a cell beyond the last header. Escaped pipes stay as
-//! they are written.
+//! A cell under an empty header is a row's label and stands alone; so does a cell beyond the last header. Escaped pipes
+//! stay as they are written.
 
 use std::ops::Range;
 
-use super::draft::{Edit, Proposal};
+use super::draft::Proposal;
 use super::markdown::is_indented;
-use crate::prose::{Kind, blocks};
+use crate::change::Change;
+use crate::{Kind, blocks};
 
 struct Table {
     header: Range<usize>,
@@ -40,7 +41,7 @@ pub(super) fn padding(text: &str) -> Vec<Proposal> {
         let lines = std::iter::once(&table.header).chain(&table.rows);
         lines.for_each(|line| without_padding(text, line, &mut edits));
         let count = cells(text, &table.separator).len();
-        edits.push(Edit::new(table.separator.clone(), format!("|{}", "-|".repeat(count))));
+        edits.push(Change::new(table.separator.clone(), format!("|{}", "-|".repeat(count))));
         edits.retain(|edit| text[edit.range.clone()] != edit.text);
         edits.sort_by_key(|edit| edit.range.start);
         edits
@@ -117,29 +118,29 @@ fn flattened(text: &str, table: &Table) -> Proposal {
     let headers: Vec<&str> = cells(text, &table.header).into_iter().map(|cell| &text[cell]).collect();
     let first = table.rows[0].start;
     let line_start = text[..table.header.start].rfind('\n').map_or(0, |at| at + 1);
-    let mut edits = vec![Edit::structural(line_start..first, "")];
+    let mut edits = vec![Change::structural(line_start..first, "")];
     for row in &table.rows {
         let mut at = if row.start == first { first } else { row.start };
         let mut mark = "";
         for (index, cell) in cells(text, row).into_iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
             let label = headers.get(index).filter(|header| !header.is_empty()).map(|header| format!("{header}: "));
-            edits.push(Edit::new(at..cell.start, format!("{mark}{}", label.unwrap_or_default())));
+            edits.push(Change::new(at..cell.start, format!("{mark}{}", label.unwrap_or_default())));
             (at, mark) = (cell.end, "; ");
         }
-        edits.push(Edit::new(at..row.end, ""));
+        edits.push(Change::new(at..row.end, ""));
     }
     edits.retain(|edit| !(edit.range.is_empty() && edit.text.is_empty()));
     edits
 }
 
-fn without_padding(text: &str, line: &Range<usize>, edits: &mut Vec<Edit>) {
+fn without_padding(text: &str, line: &Range<usize>, edits: &mut Vec<Change>) {
     let mut at = line.start;
     for cell in cells(text, line) {
         let open = if cell.is_empty() { "|" } else { "| " };
-        edits.push(Edit::new(at..cell.start, if at == line.start { open.to_owned() } else { format!(" {open}") }));
+        edits.push(Change::new(at..cell.start, if at == line.start { open.to_owned() } else { format!(" {open}") }));
         at = cell.end;
     }
-    edits.push(Edit::new(at..line.end, " |"));
+    edits.push(Change::new(at..line.end, " |"));
 }
 
 #[cfg(test)]

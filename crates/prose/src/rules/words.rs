@@ -1,15 +1,17 @@
 //! `the configuration of the database` -> `cfg of db`; `understanding` -> `undrstndng` where nothing else makes it fit.
 //!
-//! Fillers are found by what shortens prose, so that they stay wherever the meaning could turn. No two words of a text ever get the
-//! same skeleton, and none gets one that is a word of the text.
+//! Fillers are found by what shortens prose, so that they stay wherever the meaning could turn. No two words of a text
+//! ever get the same skeleton, and none gets one that is a word of the text.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::dictionary::{Dictionary, Entry};
-use super::draft::{Edit, Proposal, by_line};
+use super::draft::Proposal;
 use super::markdown::is_title;
-use crate::prose::{Atom, Category, Class, Intensity, Kind, Selection, atoms, key, lexicon, shorten};
+use crate::change::{Change, by_line};
+use crate::lexicon::word_list;
+use crate::{Atom, Category, Class, Intensity, Kind, Selection, atoms, key, lexicon, shorten};
 use concertina_base::tokens::{self, Encoding};
 
 const FILLERS: &[Category] = &[
@@ -24,10 +26,7 @@ const FILLERS: &[Category] = &[
 /// Words shorter than this keep their vowels.
 const VOWELS_FROM_LETTERS: usize = 7;
 
-static WHOLE_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    let lines = include_str!("lexicon/whole_words.txt").lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(|line| line.split(' ')).collect()
-});
+static WHOLE_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| word_list(include_str!("lexicon/whole_words.txt")));
 
 /// The text between titles, with where it starts.
 fn sections(text: &str) -> Vec<(usize, &str)> {
@@ -55,11 +54,8 @@ pub(super) fn fillers(text: &str, only_saving: bool) -> Vec<Proposal> {
     };
     let mut proposals = Vec::new();
     for (start, section) in sections(text) {
-        let edits = shorten(section, &selection).changes;
-        let edits = edits
-            .into_iter()
-            .map(|change| Edit::new(start + change.range.start..start + change.range.end, change.text));
-        proposals.extend(by_line(text, edits.collect()));
+        let changes = shorten(section, &selection).changes.into_iter().map(|change| change.moved(start));
+        proposals.extend(by_line(text, changes.collect()));
     }
     proposals
 }
@@ -80,7 +76,7 @@ pub(super) fn abbreviations(text: &str, dictionary: &Dictionary, admits: Admits)
             };
             let range = words[at].range.start..words[at + count - 1].range.end;
             if let Some(short) = short_form(section, &words, at, count, entry) {
-                edits.push(Edit::new(start + range.start..start + range.end, short));
+                edits.push(Change::new(start + range.start..start + range.end, short));
             }
             at += count;
         }
@@ -149,7 +145,7 @@ pub(super) fn vowels(text: &str, admits: Admits) -> Vec<Proposal> {
             let is_its_own = skeletons[&short] == 1 && !every.contains(&short) && short.len() < word.len();
             (is_its_own && admits(count(&short) - count(word))).then_some(short)
         });
-        edits.extend(short.as_ref().map(|short| Edit::new(range, short.as_str())));
+        edits.extend(short.as_ref().map(|short| Change::new(range, short.as_str())));
     }
     by_line(text, edits)
 }

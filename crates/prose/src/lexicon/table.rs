@@ -1,0 +1,191 @@
+//! Words of up to sixteen ASCII letters packed into numbers, and a hash table from them to what is known.
+//!
+//! A word that does not fit has the key 0 and is known by nothing: no list holds one.
+
+use concertina_readers::severity;
+
+use super::Word;
+
+/// A lower-case word as a number; 0 for none.
+pub(crate) type Key = u128;
+
+/// The key of a word, upper case or lower, with a straight apostrophe or a curved one.
+#[inline]
+pub(crate) fn key(word: &[u8]) -> Key {
+    const NOT_ASCII: Key = Key::from_ne_bytes([0x80; 16]);
+    if word.len() <= 16 {
+        let (low, high) = word.split_at(word.len().min(8));
+        let packed = Key::from(packed(high)) << 64 | Key::from(packed(low));
+        if packed & NOT_ASCII == 0 {
+            return packed;
+        }
+    }
+    straightened(word)
+}
+
+/// Up to eight bytes in lower case, the first one lowest.
+fn packed(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()))
+}
+
+/// The key of a word that is longer than sixteen bytes or has other letters than ASCII: 0 unless curved apostrophes are
+/// all.
+fn straightened(word: &[u8]) -> Key {
+    const CURVED: &[u8] = "\u{2019}".as_bytes();
+    let mut bytes = [0; 16];
+    let mut slots = bytes.iter_mut();
+    let mut rest = word;
+    while let Some(&first) = rest.first() {
+        let (byte, len) = if rest.starts_with(CURVED) { (b'\'', CURVED.len()) } else { (first, 1) };
+        let Some(slot) = slots.next().filter(|_| byte.is_ascii()) else { return 0 };
+        *slot = byte.to_ascii_lowercase();
+        rest = &rest[len..];
+    }
+    Key::from_le_bytes(bytes)
+}
+
+macro_rules! classes {
+    ($($(#[$meta:meta])* $name:ident = $word:literal),+ $(,)?) => {
+        /// A class of words that decides about others.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Class { $($(#[$meta])* $name),+ }
+
+        impl Class {
+            const ALL: &'static [(Self, &'static str)] = &[$((Self::$name, $word)),+];
+        }
+    };
+}
+
+classes! {
+    /// Turns what is said into its opposite.
+    Negation = "negation",
+    /// Says that something is possible or due.
+    Modal = "modal",
+    /// Does what is hard to undo.
+    Action = "action",
+    /// Judges: `safe`, `fixed`.
+    Verdict = "verdict",
+    /// Tells of a failure.
+    Failure = "failure",
+    /// Says that there is no exception.
+    Assertion = "assertion",
+    /// Holds sentences together; never an argument of a command.
+    Function = "function",
+    /// A month.
+    Month = "month",
+    /// What may stand behind a number.
+    Unit = "unit",
+    /// A program that is no English word.
+    Tool = "tool",
+    /// A program that is an English word too.
+    WordTool = "wordtool",
+    /// Begins lines of programs.
+    Code = "code",
+    /// Before a word that is named and not used: `word`, `say`, `replace`.
+    Naming = "naming",
+    /// Stands for what is said: behind it and a colon are its words.
+    Speech = "speech",
+    /// A word of English and of no other common European language.
+    English = "english",
+}
+
+/// A set of classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Classes(u16);
+
+impl Classes {
+    pub(crate) fn has(self, class: Class) -> bool {
+        self.0 & 1 << class as u16 != 0
+    }
+
+    pub(crate) fn has_any(self, classes: &[Class]) -> bool {
+        classes.iter().any(|&class| self.has(class))
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn of(class: Class) -> Self {
+        Self(1 << class as u16)
+    }
+
+    fn add(&mut self, class: Class) {
+        self.0 |= 1 << class as u16;
+    }
+}
+
+/// Every word that has a class, with its classes. Which words tell of a failure, the readers say.
+pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
+    let listed = include_str!("classes.txt").lines().filter(|line| !line.starts_with('#')).flat_map(|line| {
+        let (name, words) = line.split_once(": ").expect("a line of classes.txt names its class");
+        let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("classes.txt has known classes");
+        words.split(' ').map(|word| (key(word.as_bytes()), *class))
+    });
+    let failures = severity::words().map(|word| (key(word.as_bytes()), Class::Failure));
+    // The table of failures may hold a word that is too long for a key.
+    listed.chain(failures.filter(|(key, _)| *key != 0))
+}
+
+/// Open addressing with room to spare: a look-up is one multiplication and mostly one comparison.
+#[derive(Debug)]
+pub(super) struct Table {
+    slots: Vec<(Key, Word)>,
+    /// How many words there are; their numbers go up to it.
+    count: u16,
+}
+
+const SLOT_BITS: u32 = 12;
+
+impl Table {
+    pub(super) fn new(classes: impl Iterator<Item = (Key, Class)>) -> Self {
+        let mut table = Self { slots: vec![(0, Word::default()); 1 << SLOT_BITS], count: 0 };
+        for (word, class) in classes {
+            table.entry(word).classes.add(class);
+        }
+        table
+    }
+
+    #[inline]
+    pub(super) fn get(&self, word: Key) -> Word {
+        let (found, value) = self.slots[self.slot(word)];
+        if found == word && word != 0 { value } else { Word::default() }
+    }
+
+    pub(super) fn entry(&mut self, word: Key) -> &mut Word {
+        assert_ne!(word, 0, "every listed word has a key");
+        let slot = self.slot(word);
+        let (found, value) = &mut self.slots[slot];
+        if *found != word {
+            *found = word;
+            self.count += 1;
+            value.id = self.count;
+        }
+        value
+    }
+
+    /// Where a word is, or would be. Some slots are always free.
+    fn slot(&self, word: Key) -> usize {
+        let folded = (word as u64) ^ ((word >> 64) as u64).rotate_left(29);
+        let mut slot = (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as usize;
+        while self.slots[slot].0 != 0 && self.slots[slot].0 != word {
+            slot = (slot + 1) % self.slots.len();
+        }
+        slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_one_key_however_it_is_written() {
+        assert_eq!(key("Don’t".as_bytes()), key(b"don't"));
+        assert_eq!(key("SIXTEEN’LETTERS’".as_bytes()), key(b"sixteen'letters'"));
+        assert_ne!(key(b"abcdefghi"), key(b"abcdefgh"));
+        for word in ["", "seventeen-letters", "über", "seventeen’letters"] {
+            assert_eq!(key(word.as_bytes()), 0, "{word}");
+        }
+    }
+}

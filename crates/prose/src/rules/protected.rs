@@ -1,0 +1,103 @@
+//! Text -> the spans that shortening a rule file may not alter: everything technical, and the words that rules are made
+//! of.
+//!
+//! Found in one pass over what `prose` tells apart. Headings and table rows are read word by word here, because their
+//! marks go and their words stay.
+
+use std::ops::Range;
+
+use crate::{Atom, Class, Kind, atoms, inline_atoms, key, lexicon};
+
+/// A part of a text that stays byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// Why: a kind of `tokenize`, or `negation`, `assertion`, `action`.
+    pub category: &'static str,
+}
+
+/// What may not be altered, in order and apart.
+pub fn protected_spans(text: &str) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut helper: Option<Range<usize>> = None;
+    let mut add = |atom: Atom| {
+        let category = category(text, &atom);
+        let before = helper.take();
+        if let Some(category) = category {
+            // `do not` is one thing.
+            let joined = before.filter(|before| category == "negation" && text[before.end..atom.range.start] == *" ");
+            let start = joined.map_or(atom.range.start, |before| before.start);
+            if spans.last().is_some_and(|last| last.range.end > start) {
+                spans.pop();
+            }
+            spans.push(Span { range: start..atom.range.end, category });
+        }
+        if atom.kind == Kind::Prose
+            && HELPERS.iter().any(|helper| text[atom.range.clone()].eq_ignore_ascii_case(helper))
+        {
+            helper = Some(atom.range);
+        }
+    };
+    for atom in atoms(text) {
+        match atom.kind {
+            Kind::Heading | Kind::TableRow => {
+                inline_atoms(text, atom.range)
+                    .into_iter()
+                    .filter(|atom| atom.kind != Kind::TableRow)
+                    .for_each(&mut add);
+            }
+            Kind::Fence if is_diagram(&text[atom.range.clone()]) => {}
+            _ => add(atom),
+        }
+    }
+    spans
+}
+
+const HELPERS: [&str; 10] = ["do", "does", "did", "must", "should", "shall", "will", "would", "could", "may"];
+
+fn category(text: &str, atom: &Atom) -> Option<&'static str> {
+    if !matches!(atom.kind, Kind::Prose | Kind::Identifier) {
+        return Some(atom.kind.as_str());
+    }
+    let classes = match atom.kind {
+        Kind::Prose => atom.word.classes,
+        _ => lexicon().word(key(text[atom.range.clone()].as_bytes())).classes,
+    };
+    let named = [(Class::Negation, "negation"), (Class::Assertion, "assertion"), (Class::Action, "action")];
+    let class = named.into_iter().find(|(class, _)| classes.has(*class)).map(|(_, name)| name);
+    class.or((atom.kind == Kind::Identifier).then(|| atom.kind.as_str()))
+}
+
+/// Whether a fence holds a picture drawn in words.
+pub(super) fn is_diagram(fence: &str) -> bool {
+    let first = fence.lines().next().unwrap_or_default();
+    first.trim_start().trim_start_matches(['`', '~']).trim().split([' ', '{']).next() == Some("mermaid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_rules_are_made_of_is_protected() {
+        let text =
+            "## Use `make`\nYou must not push to main; NEVER run git reset --hard on a@b.de, only 5 GB of MAX_SIZE.\n";
+        let spans: Vec<(&str, &str)> =
+            protected_spans(text).iter().map(|span| (span.category, &text[span.range.clone()])).collect();
+        assert_eq!(
+            spans,
+            [
+                ("inline-code", "`make`"),
+                ("negation", "must not"),
+                ("action", "push"),
+                ("negation", "NEVER"),
+                ("command", "git reset --hard"),
+                ("email", "a@b.de"),
+                ("assertion", "only"),
+                ("number", "5 GB"),
+                ("identifier", "MAX_SIZE"),
+            ]
+        );
+    }
+}

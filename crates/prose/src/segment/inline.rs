@@ -1,0 +1,605 @@
+//! A run of prose lines -> its words, and the spans among them that are protected.
+//!
+//! Goes from blank to blank. A chunk that is letters and closing punctuation is a word, and anything else is protected.
+//! Looking ahead is remembered, so that a thousand openings without an end cost one search.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use memchr::{memchr, memmem};
+
+use super::blocks::is_tag;
+use super::classify::{classify, trimmed};
+use super::{Atom, Kind, Token};
+use crate::lexicon::{Class, Word, key, lexicon};
+
+const LETTER: u8 = 1;
+const SPACE: u8 = 2;
+const CLOSING: u8 = 4;
+
+/// What a byte can be to a plain word.
+const BYTES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' => LETTER,
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => SPACE,
+            b'.' | b',' | b';' | b':' | b'!' | b'?' | b')' | b']' | b'*' | b'"' | b'\'' => CLOSING,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+fn is_space(byte: u8) -> bool {
+    BYTES[byte as usize] == SPACE
+}
+
+/// Appends the words (as [`Kind::Prose`]) and protected spans of a range of the text.
+pub(super) fn scan(text: &str, range: Range<usize>, atoms: &mut Vec<Atom>) {
+    let mut scanner = Scanner {
+        text,
+        bytes: text.as_bytes(),
+        at: range.start,
+        end: range.end,
+        ahead: [None; FINDS],
+        ticks: None,
+        command_is_open: false,
+        operator_is_open: false,
+        atoms,
+    };
+    while scanner.skip_blanks() {
+        scanner.step();
+    }
+}
+
+/// What is looked for ahead.
+#[derive(Clone, Copy)]
+enum Find {
+    LineEnd,
+    BlankLine,
+    Bracket,
+    DoubleQuote,
+    CurlyQuote,
+    CurlySingleQuote,
+    Guillemet,
+    HighCurlyQuote,
+    SingleQuote,
+    TagEnd,
+    SqlFrom,
+    Semicolon,
+    ClosingParenthesis,
+    Dollar,
+    Dollars,
+    MathParenthesis,
+    MathBracket,
+    EndOfEnvironment,
+}
+
+const FINDS: usize = 18;
+
+struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    /// For each thing, the first place at or after every place it was looked for from.
+    ahead: [Option<usize>; FINDS],
+    /// Runs of backticks by their length.
+    ticks: Option<HashMap<usize, Vec<usize>>>,
+    /// Whether the last atom is a command that may go on.
+    command_is_open: bool,
+    /// Whether the last atom is an expression that ends with its operator.
+    operator_is_open: bool,
+    atoms: &'a mut Vec<Atom>,
+}
+
+impl<'a> Scanner<'a> {
+    fn skip_blanks(&mut self) -> bool {
+        while self.at < self.end && is_space(self.bytes[self.at]) {
+            self.at += 1;
+        }
+        self.at < self.end
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        if at < self.end { self.bytes[at] } else { b'\n' }
+    }
+
+    /// Reads one word, span or piece of punctuation.
+    fn step(&mut self) {
+        let start = self.at;
+        let first = self.bytes[start];
+        match first {
+            byte if BYTES[byte as usize] == LETTER => {
+                if !self.word() {
+                    self.chunk();
+                }
+            }
+            b'`' => self.code(),
+            b'"' => self.quoted(1, Find::DoubleQuote, 1),
+            b'\'' => self.quoted(1, Find::SingleQuote, 1),
+            0xe2 if self.text[start..].starts_with('“') => self.quoted(3, Find::CurlyQuote, 3),
+            0xe2 if self.text[start..].starts_with('‘') => self.quoted(3, Find::CurlySingleQuote, 3),
+            0xe2 if self.text[start..].starts_with('„') => self.quoted(3, Find::HighCurlyQuote, 3),
+            0xc2 if self.text[start..].starts_with('«') => self.quoted(2, Find::Guillemet, 2),
+            b'$' | b'\\' if self.math() => {}
+            b'{' => self.braces(),
+            b'[' => self.bracket(),
+            b'<' if is_tag(&self.text[start..self.end]) => self.tag(),
+            b'(' => self.at += 1,
+            b'*' if self.byte(start + 1) != b'.' => self.at += 1,
+            _ => self.chunk(),
+        }
+    }
+
+    /// A plain word with closing punctuation; `false` when it is none.
+    fn word(&mut self) -> bool {
+        let start = self.at;
+        let bytes = &self.bytes[..self.end];
+        let mut at = start;
+        loop {
+            at += bytes[at..].iter().take_while(|&&byte| BYTES[byte as usize] == LETTER).count();
+            match bytes.get(at) {
+                Some(b'\'') if BYTES[self.byte(at + 1) as usize] == LETTER => at += 1,
+                Some(0xe2) if bytes[at..].starts_with("’".as_bytes()) => at += 3,
+                _ => break,
+            }
+        }
+        let mut rest = at;
+        while BYTES[self.byte(rest) as usize] == CLOSING {
+            rest += 1;
+        }
+        if !is_space(self.byte(rest)) {
+            return false;
+        }
+        let word = &bytes[start..at];
+        let is_lower = !word[0].is_ascii_uppercase();
+        let is_plain = !word[1..].iter().any(u8::is_ascii_uppercase);
+        let known = lexicon().word(key(word));
+        self.at = at;
+        if !is_plain {
+            self.capitals(start..at);
+        } else {
+            self.plain(start..at, known, is_lower);
+        }
+        self.close(rest);
+        true
+    }
+
+    /// Passes closing punctuation. No command goes on behind it.
+    fn close(&mut self, rest: usize) {
+        if rest > self.at {
+            self.command_is_open = false;
+            self.operator_is_open = false;
+            self.at = rest;
+        }
+    }
+
+    fn plain(&mut self, range: Range<usize>, word: Word, is_lower: bool) {
+        let classes = word.classes;
+        if self.continues(&range, classes.has(Class::Function) || classes.has(Class::Negation)) {
+            return;
+        }
+        if classes.has(Class::Tool) && is_lower {
+            self.push(Kind::Command, range);
+            self.command_is_open = true;
+            return;
+        }
+        if let Some(last) = self.neighbour(range.start) {
+            let joined = match self.atoms[last].kind {
+                Kind::Number if classes.has(Class::Unit) => Some(Kind::Number),
+                Kind::Number if classes.has(Class::Month) && !is_lower => Some(Kind::Date),
+                _ => None,
+            };
+            if let Some(kind) = joined {
+                self.widen(last, kind, range.end);
+                return;
+            }
+        }
+        self.push_word(range, word);
+    }
+
+    /// Words with capitals inside: identifiers, or a statement of SQL.
+    fn capitals(&mut self, range: Range<usize>) {
+        let word = &self.text[range.clone()];
+        let line_end = self.find(Find::LineEnd, range.end);
+        let next = self.text[range.end..line_end.max(range.end)].split(' ').nth(1).unwrap_or_default();
+        let end = self.find(Find::Semicolon, range.end).saturating_add(1).min(line_end);
+        let is_statement = match word {
+            // A FROM outside the statement would make it depend on words that may go.
+            "SELECT" => self.find(Find::SqlFrom, range.end) < end,
+            "INSERT" | "DELETE" | "CREATE" | "ALTER" | "DROP" | "TRUNCATE" => {
+                matches!(next, "INTO" | "FROM" | "TABLE" | "INDEX" | "DATABASE" | "VIEW" | "COLUMN" | "UNIQUE")
+            }
+            _ => false,
+        };
+        if is_statement {
+            self.push(Kind::Sql, range.start..end);
+            self.at = end;
+        } else if !self.continues(&range, false) {
+            let is_unit = lexicon().word(key(word.as_bytes())).classes.has(Class::Unit);
+            match self.neighbour(range.start).filter(|&last| is_unit && self.atoms[last].kind == Kind::Number) {
+                Some(last) => self.atoms[last].range.end = range.end,
+                None => self.push(Kind::Identifier, range),
+            }
+        }
+    }
+
+    /// Anything up to the next blank or backtick that is no plain word.
+    fn chunk(&mut self) {
+        let start = self.at;
+        let mut end = start;
+        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
+            end += 1;
+        }
+        end = self.closed(start, end);
+        end = self.windows_path(start, end);
+        self.at = end;
+        let core = trimmed(&self.text[start..end]);
+        let core = start + core.start..start + core.end;
+        let text = &self.text[core.clone()];
+        let is_followed = core.end < end;
+        match text {
+            "" => {}
+            "&" | "w/" | "w/o" | "b/c" | "b4" => {
+                self.plain(core, lexicon().word(key(text.as_bytes())), false);
+            }
+            _ if !text.contains(|c: char| c.is_alphanumeric()) => self.operator(core),
+            _ if !text.is_ascii() && text.chars().all(|c| c.is_alphabetic() || !c.is_ascii()) => {
+                if !self.continues(&core, false) {
+                    self.push_word(core, lexicon().word(key(text.as_bytes())));
+                }
+            }
+            _ => self.protected(core),
+        }
+        if is_followed {
+            self.command_is_open = false;
+            self.operator_is_open = false;
+        }
+    }
+
+    /// A formula that opens here, `$x$`, `$$x$$`, `\(x\)`, `\[x\]` or an environment of TeX; `false` where none does.
+    fn math(&mut self) -> bool {
+        let start = self.at;
+        let rest = &self.text[start..self.end];
+        let (close, len) = if rest.starts_with("$$") {
+            (self.find(Find::Dollars, start + 2), 2)
+        } else if rest.starts_with('$') && !is_space(self.byte(start + 1)) {
+            let end = self.find(Find::Dollar, start + 1);
+            (if end < self.find(Find::LineEnd, start) { end } else { usize::MAX }, 1)
+        } else if rest.starts_with(r"\(") {
+            (self.find(Find::MathParenthesis, start + 2), 2)
+        } else if rest.starts_with(r"\[") {
+            (self.find(Find::MathBracket, start + 2), 2)
+        } else if rest.starts_with(r"\begin{") {
+            (self.find(Find::EndOfEnvironment, start), r"\end{".len())
+        } else {
+            return false;
+        };
+        if close == usize::MAX || close >= self.find(Find::BlankLine, start) {
+            return false;
+        }
+        let mut end = close + len;
+        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
+            end += 1;
+        }
+        let end = start + trimmed(&self.text[start..end]).end.max(close + len - start);
+        if !self.continues(&(start..end), false) {
+            self.push(Kind::Code, start..end);
+        }
+        self.at = end;
+        true
+    }
+
+    /// Where a Windows path ends whose first chunk is this: names in it may have blanks, and only what follows tells
+    /// whether they do. So it ends with its clause, or with a name that has the suffix of a file.
+    fn windows_path(&mut self, start: usize, end: usize) -> usize {
+        if !is_windows_path(&self.text[start..end]) {
+            return end;
+        }
+        let line_end = self.find(Find::LineEnd, end);
+        let (mut first, mut end) = (start, end);
+        loop {
+            let chunk = &self.text[first..end];
+            let core = trimmed(chunk);
+            let is_file = || matches!(classify(&chunk[core.clone()]), Kind::FileName);
+            if core.end < chunk.len() || first > start && (core.is_empty() || is_file()) || ends_with_suffix(chunk) {
+                return end;
+            }
+            let Some(blanks) = self.bytes[end..line_end].iter().position(|&byte| !is_space(byte)) else { return end };
+            first = end + blanks;
+            if self.bytes[first] == b'`' {
+                return end;
+            }
+            let chunk = &self.bytes[first..line_end];
+            end = first + chunk.iter().position(|&byte| is_space(byte) || byte == b'`').unwrap_or(chunk.len());
+        }
+    }
+
+    /// Where a chunk really ends: not before the bracket or quotation mark that it opens is closed on its line.
+    fn closed(&mut self, start: usize, end: usize) -> usize {
+        let chunk = &self.bytes[start..end];
+        let mut end = end;
+        if let Some(at) = memchr(b'(', chunk).filter(|&at| at > 0 && is_name(chunk[at - 1])) {
+            let line_end = self.find(Find::LineEnd, end);
+            let mut depth = 0;
+            for index in start + at..line_end {
+                match self.bytes[index] {
+                    b'(' => depth += 1,
+                    b')' => depth -= 1,
+                    _ => {}
+                }
+                if depth == 0 {
+                    end = end.max(index + 1);
+                    break;
+                }
+            }
+            if depth > 0 {
+                end = end.max(line_end);
+            }
+        } else if memchr::memchr_iter(b'"', chunk).count() % 2 == 1 {
+            let line_end = self.find(Find::LineEnd, end);
+            let close = self.find(Find::DoubleQuote, end);
+            if close < line_end {
+                end = close + 1;
+            }
+        }
+        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
+            end += 1;
+        }
+        end
+    }
+
+    fn protected(&mut self, range: Range<usize>) {
+        let text = &self.text[range.clone()];
+        let kind = classify(text);
+        if self.continues(&range, false) {
+            return;
+        }
+        if lexicon().word(key(text.as_bytes())).classes.has(Class::Tool) {
+            self.push(Kind::Command, range);
+            self.command_is_open = true;
+            return;
+        }
+        if let Some(last) = self.neighbour(range.start) {
+            let before = &self.atoms[last];
+            let classes = before.word.classes;
+            let is_capital = self.bytes[before.range.start].is_ascii_uppercase();
+            let joined = match (before.kind, kind) {
+                (Kind::Prose, Kind::Flag) if classes.has(Class::WordTool) && !is_capital => Some(Kind::Command),
+                (Kind::Prose, Kind::Number) if classes.has(Class::Month) && is_capital => Some(Kind::Date),
+                (Kind::Date, Kind::Number) if text.len() == 4 => Some(Kind::Date),
+                (Kind::Number, Kind::Number) if text == "%" => Some(Kind::Number),
+                _ => None,
+            };
+            if let Some(kind) = joined {
+                self.widen(last, kind, range.end);
+                self.command_is_open = kind == Kind::Command;
+                return;
+            }
+        }
+        self.push(kind, range);
+    }
+
+    /// `x = y` is one expression. Other signs are punctuation.
+    fn operator(&mut self, range: Range<usize>) {
+        let sign = &self.text[range.clone()];
+        let Some(last) = self.neighbour(range.start) else { return };
+        if self.command_is_open {
+            self.atoms[last].range.end = range.end;
+        } else if matches!(sign, "=" | "==" | "!=" | "+=" | "-=" | ":=" | "=>" | "&&" | "||") {
+            self.widen(last, Kind::Code, range.end);
+            self.operator_is_open = true;
+        } else if sign == "%" && self.atoms[last].kind == Kind::Number {
+            self.atoms[last].range.end = range.end;
+        }
+    }
+
+    /// Adds a range to the command or expression before it, when that goes on.
+    fn continues(&mut self, range: &Range<usize>, stops_command: bool) -> bool {
+        let goes_on = self.operator_is_open || self.command_is_open && !stops_command;
+        let last = if goes_on { self.neighbour(range.start) } else { None };
+        self.command_is_open &= last.is_some();
+        self.operator_is_open = false;
+        if let Some(last) = last {
+            self.atoms[last].range.end = range.end;
+        }
+        last.is_some()
+    }
+
+    /// The last atom, when nothing but blanks (or a comma in a date) stand between it and a place.
+    fn neighbour(&self, start: usize) -> Option<usize> {
+        let last = self.atoms.last()?;
+        let gap = &self.bytes[last.range.end..start];
+        let is_near = gap.iter().all(|byte| matches!(byte, b' ' | b'\t')) || last.kind == Kind::Date && gap == b", ";
+        (is_near && gap.len() <= 4 && !last.kind.is_block() | self.operator_is_open).then(|| self.atoms.len() - 1)
+    }
+
+    /// Makes a span of an atom and what follows it.
+    fn widen(&mut self, atom: usize, kind: Kind, end: usize) {
+        let start = self.atoms[atom].range.start;
+        self.atoms[atom] = Atom::span(Token { kind, range: start..end });
+    }
+
+    fn push(&mut self, kind: Kind, range: Range<usize>) {
+        self.command_is_open = false;
+        self.operator_is_open = false;
+        self.atoms.push(Atom::span(Token { kind, range }));
+    }
+
+    fn push_word(&mut self, range: Range<usize>, word: Word) {
+        self.command_is_open = false;
+        self.operator_is_open = false;
+        self.atoms.push(Atom { kind: Kind::Prose, range, word });
+    }
+
+    fn find(&mut self, what: Find, from: usize) -> usize {
+        if let Some(found) = self.ahead[what as usize].filter(|&found| found >= from) {
+            return found;
+        }
+        let from = from.min(self.end);
+        let rest = &self.bytes[from..self.end];
+        let at = match what {
+            Find::LineEnd => memchr(b'\n', rest),
+            Find::BlankLine => memmem::find(rest, b"\n\n"),
+            Find::Bracket => memchr(b']', rest),
+            Find::DoubleQuote => memchr(b'"', rest),
+            Find::CurlyQuote => memmem::find(rest, "”".as_bytes()),
+            Find::CurlySingleQuote => memmem::find_iter(rest, "’".as_bytes()).find(|&at| {
+                at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 3).is_some_and(u8::is_ascii_alphanumeric)
+            }),
+            Find::Guillemet => memmem::find(rest, "»".as_bytes()),
+            Find::HighCurlyQuote => memmem::find(rest, "“".as_bytes()),
+            Find::TagEnd => memchr(b'>', rest),
+            Find::Semicolon => memchr(b';', rest),
+            Find::ClosingParenthesis => memchr(b')', rest),
+            Find::SqlFrom => memmem::find(rest, b" FROM "),
+            // `$5 and $10` are no formula.
+            Find::Dollar => memchr::memchr_iter(b'$', rest)
+                .find(|&at| at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_digit)),
+            Find::Dollars => memmem::find(rest, b"$$"),
+            Find::MathParenthesis => memmem::find(rest, br"\)"),
+            Find::MathBracket => memmem::find(rest, br"\]"),
+            Find::EndOfEnvironment => memmem::find(rest, br"\end{"),
+            Find::SingleQuote => memchr::memchr_iter(b'\'', rest).find(|&at| {
+                at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
+            }),
+        };
+        // What is nowhere is beyond the end, from wherever one asks.
+        let found = match (at, what) {
+            (Some(at), _) => from + at,
+            (None, Find::LineEnd | Find::BlankLine) => self.end,
+            (None, _) => usize::MAX,
+        };
+        self.ahead[what as usize] = Some(found);
+        found
+    }
+
+    fn code(&mut self) {
+        let start = self.at;
+        let len = self.bytes[start..self.end].iter().take_while(|&&byte| byte == b'`').count();
+        let (text, range) = (self.text, self.at..self.end);
+        let ticks = self.ticks.get_or_insert_with(|| runs_of_ticks(text, range));
+        let close = ticks.get(&len).and_then(|runs| runs.get(runs.partition_point(|&run| run < start + len))).copied();
+        let limit = self.find(Find::BlankLine, start);
+        let end = match close {
+            Some(close) if close < limit => close + len,
+            _ => self.find(Find::LineEnd, start).max(start + len),
+        };
+        self.push(Kind::InlineCode, start..end);
+        self.at = end;
+    }
+
+    /// A quotation that opens here, unless it is an apostrophe or never ends.
+    fn quoted(&mut self, open_len: usize, close: Find, close_len: usize) {
+        let start = self.at;
+        self.at += open_len;
+        // French sets blanks inside its marks.
+        if is_space(self.byte(self.at)) && !matches!(close, Find::Guillemet) {
+            return;
+        }
+        let end = self.find(close, self.at);
+        if end == usize::MAX || end >= self.find(Find::BlankLine, start) {
+            return;
+        }
+        let inside = &self.text[start + open_len..end];
+        let is_path = inside.contains('\\') || inside.contains('/') && !inside.contains("://");
+        let range = start..end + close_len;
+        self.at = range.end;
+        if !self.continues(&range, false) {
+            self.push(if is_path { Kind::Path } else { Kind::Quoted }, range);
+        }
+    }
+
+    fn braces(&mut self) {
+        let start = self.at;
+        let line_end = self.find(Find::LineEnd, start);
+        let mut depth = 0;
+        let mut end = line_end;
+        for at in start..line_end {
+            match self.bytes[at] {
+                b'{' => depth += 1,
+                b'}' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                end = at + 1;
+                break;
+            }
+        }
+        self.push(Kind::Json, start..end);
+        self.at = end;
+    }
+
+    /// `[text](target)` and arrays; any other bracket is punctuation.
+    fn bracket(&mut self) {
+        let start = self.at;
+        let line_end = self.find(Find::LineEnd, start);
+        let close = self.find(Find::Bracket, start);
+        self.at += 1;
+        if close >= line_end {
+            return;
+        }
+        let is_array = matches!(self.byte(start + 1), b'{' | b'"' | b'[' | b'0'..=b'9');
+        let end = match self.byte(close + 1) {
+            b'(' => Some(self.find(Find::ClosingParenthesis, close)).filter(|&at| at < line_end).map(|at| at + 1),
+            _ => is_array.then_some(close + 1),
+        };
+        if let Some(end) = end {
+            self.push(if is_array { Kind::Json } else { Kind::Url }, start..end);
+            self.at = end;
+        }
+    }
+
+    fn tag(&mut self) {
+        let start = self.at;
+        let end = self.find(Find::TagEnd, start);
+        if end >= self.find(Find::LineEnd, start) {
+            self.chunk();
+            return;
+        }
+        let kind = if self.text[start..end].contains("://") { Kind::Url } else { Kind::Html };
+        self.push(kind, start..end + 1);
+        self.at = end + 1;
+    }
+}
+
+/// Whether a chunk begins a path of Windows: a drive, a share, or names with a backslash between them.
+fn is_windows_path(chunk: &str) -> bool {
+    let bytes = trimmed(chunk);
+    let bytes = &chunk.as_bytes()[bytes];
+    let is_drive = matches!(bytes, [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
+        && bytes.get(3).is_none_or(|byte| *byte != b'/');
+    let is_share = matches!(bytes, [b'\\', b'\\', name, ..] if is_name(*name));
+    let is_part = |byte: u8| is_name(byte) || matches!(byte, b'.' | b'%' | b'~' | b'-' | b':' | b')' | b'(');
+    // `snake\_case` and `1\.` are Markdown.
+    let joins =
+        |three: &[u8]| three[1] == b'\\' && is_part(three[0]) && (three[2].is_ascii_alphanumeric() || three[2] == b'%');
+    is_drive || is_share || bytes.windows(3).any(joins)
+}
+
+/// Whether a chunk of a path ends with the suffix of a file.
+fn ends_with_suffix(chunk: &str) -> bool {
+    let name = chunk.rsplit(['\\', '/']).next().unwrap_or_default();
+    !name.is_empty() && classify(name) == Kind::FileName
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn runs_of_ticks(text: &str, range: Range<usize>) -> HashMap<usize, Vec<usize>> {
+    let mut runs: HashMap<usize, Vec<usize>> = HashMap::new();
+    let bytes = &text.as_bytes()[..range.end];
+    let mut at = range.start;
+    while let Some(found) = memchr(b'`', &bytes[at..]) {
+        let start = at + found;
+        let len = bytes[start..].iter().take_while(|&&byte| byte == b'`').count();
+        runs.entry(len).or_default().push(start);
+        at = start + len;
+    }
+    runs
+}

@@ -1,0 +1,197 @@
+//! Text -> protected spans and the prose between them: the one place that says what shortening may not touch.
+//!
+//! A block of lines is told first (fences, code, headings, tables, settings), then the words of what is left. What is
+//! not surely a word of prose is protected; which kind it is called matters less than that it is. One pass, linear.
+
+mod blocks;
+mod classify;
+mod inline;
+mod mentions;
+
+use std::ops::Range;
+
+use blocks::Blocks;
+
+use crate::lexicon::Word;
+
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $name:ident = $word:literal),+ $(,)?) => {
+        /// What a part of a text is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Kind { $($(#[$meta])* $name),+ }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The name as JavaScript sees it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $word),+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A fence of ``` or ~~~ with all that is in it; one that is never closed, to the end.
+    Fence = "fence",
+    /// Code between backticks, as many as it takes.
+    InlineCode = "inline-code",
+    /// Lines that are indented as code.
+    IndentedCode = "indented-code",
+    /// A line or an expression of a program.
+    Code = "code",
+    /// `https://…` and the like.
+    Url = "url",
+    /// A URL of a pull request, a merge request or an issue.
+    PrUrl = "pr-url",
+    /// POSIX, relative, `~` or Windows.
+    Path = "path",
+    /// A shell command with its arguments.
+    Command = "command",
+    /// `--force`, `-x`.
+    Flag = "flag",
+    /// `NAME=value`.
+    EnvAssignment = "env-assignment",
+    /// `key: value` or `key = value` on a line of its own, and front matter.
+    Setting = "setting",
+    /// `v1.2.3`, `^4.0`.
+    Version = "version",
+    /// A date or a time.
+    Date = "date",
+    /// A number, with its unit.
+    Number = "number",
+    /// snake_case, camelCase, kebab-case, dotted.name, ALL_CAPS.
+    Identifier = "identifier",
+    /// `config.json`.
+    FileName = "file-name",
+    /// `text/plain`.
+    Mime = "mime",
+    /// An e-mail address.
+    Email = "email",
+    /// `localhost:6379`, `example.com`, `git@github.com:a/b.git`.
+    Host = "host",
+    /// `feature/login`.
+    Branch = "branch",
+    /// `R12`, `ABC-123`.
+    RowId = "row-id",
+    /// An object or array in braces or brackets.
+    Json = "json",
+    /// Tags and comments.
+    Html = "html",
+    /// A statement.
+    Sql = "sql",
+    /// Words in quotation marks.
+    Quoted = "quoted",
+    /// Words that are named and not used: `the words really or just`.
+    Named = "named",
+    /// Lines that quote, marked by `>` or, in AsciiDoc, between two `____`.
+    BlockQuote = "block-quote",
+    /// A heading's whole line.
+    Heading = "heading",
+    /// A line of a table.
+    TableRow = "table-row",
+    /// Everything else.
+    Prose = "prose",
+}
+
+impl Kind {
+    /// Whether it stands on lines of its own.
+    pub fn is_block(self) -> bool {
+        matches!(
+            self,
+            Self::Fence
+                | Self::IndentedCode
+                | Self::Setting
+                | Self::BlockQuote
+                | Self::Heading
+                | Self::TableRow
+                | Self::Code
+                | Self::Sql
+        )
+    }
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+}
+
+/// A word of prose or a protected span.
+#[derive(Debug, Clone)]
+pub(crate) struct Atom {
+    pub(crate) kind: Kind,
+    pub(crate) range: Range<usize>,
+    /// What is known about a word of prose; nothing about a span.
+    pub(crate) word: Word,
+}
+
+impl Atom {
+    fn span(token: Token) -> Self {
+        Self { kind: token.kind, range: token.range, word: Word::default() }
+    }
+
+    fn token(self) -> Token {
+        Token { kind: self.kind, range: self.range }
+    }
+}
+
+/// Cuts a text into protected spans and prose. Without gaps: the parts in order are the text.
+pub fn tokenize(text: &str) -> Vec<Token> {
+    joined(atoms(text), text.len())
+}
+
+/// [`tokenize`] for text that stands inside a heading, a table row or the like: its words only, no blocks of lines.
+pub fn tokenize_inline(text: &str) -> Vec<Token> {
+    joined(inline_atoms(text, 0..text.len()), text.len())
+}
+
+/// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at words.
+pub fn blocks(text: &str) -> impl Iterator<Item = Token> {
+    Blocks::new(text)
+}
+
+/// Protected spans and the words between them; blanks and punctuation are left out.
+pub(crate) fn atoms(text: &str) -> Vec<Atom> {
+    let mut atoms = Vec::with_capacity(text.len() / 6);
+    for block in blocks(text) {
+        match block.kind {
+            Kind::Prose => {
+                let first = atoms.len();
+                inline::scan(text, block.range, &mut atoms);
+                mentions::mark(text, &mut atoms[first..]);
+            }
+            _ => atoms.push(Atom::span(block)),
+        }
+    }
+    atoms
+}
+
+/// [`atoms`] of a range that stands inside a heading, a table row or the like.
+pub(crate) fn inline_atoms(text: &str, range: Range<usize>) -> Vec<Atom> {
+    let mut atoms = Vec::new();
+    inline::scan(text, range, &mut atoms);
+    mentions::mark(text, &mut atoms);
+    atoms
+}
+
+/// Words and gaps become prose.
+fn joined(atoms: Vec<Atom>, len: usize) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut at = 0;
+    for atom in atoms.into_iter().filter(|atom| atom.kind != Kind::Prose) {
+        if atom.range.start > at {
+            tokens.push(Token { kind: Kind::Prose, range: at..atom.range.start });
+        }
+        at = atom.range.end;
+        tokens.push(atom.token());
+    }
+    if at < len {
+        tokens.push(Token { kind: Kind::Prose, range: at..len });
+    }
+    tokens
+}

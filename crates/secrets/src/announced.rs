@@ -1,0 +1,118 @@
+//! Secrets that a word beside them announces: a name of a value (`data/names.txt`), a header, a command
+//! (`data/commands.txt`), a line of a credential file. One pass looks for all these words.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::cursor::Cursor;
+use crate::table::rows;
+use crate::{assignment, command, credential_file, header};
+
+/// What a word announces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Announced {
+    Password,
+    /// The same, where the word is the last of a name.
+    PasswordAtEnd,
+    Key,
+    Sql,
+    Login,
+    CardNumber,
+    CardCode,
+    Authorization,
+    Cookie,
+    Netrc,
+    Pgpass,
+    Command,
+}
+
+impl Announced {
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "password" => Self::Password,
+            "password-at-end" => Self::PasswordAtEnd,
+            "key" => Self::Key,
+            "sql" => Self::Sql,
+            "login" => Self::Login,
+            "card-number" => Self::CardNumber,
+            "card-code" => Self::CardCode,
+            "authorization" => Self::Authorization,
+            "cookie" => Self::Cookie,
+            "netrc" => Self::Netrc,
+            "pgpass" => Self::Pgpass,
+            _ => return None,
+        })
+    }
+
+    /// Whether people choose the value and keep it short.
+    pub(crate) fn is_password(self) -> bool {
+        matches!(self, Self::Password | Self::PasswordAtEnd | Self::Sql)
+    }
+}
+
+/// The announcing words with the automaton that looks for them.
+pub(crate) struct Announcements {
+    announced: Vec<Announced>,
+    commands: Vec<command::Command>,
+    words: AhoCorasick,
+}
+
+impl Announcements {
+    /// # Panics
+    /// When a row is none.
+    pub(crate) fn read(names: &str, commands: &str) -> Self {
+        let read = |row: &str| {
+            let (word, announced) = row.rsplit_once(char::is_whitespace)?;
+            Some((word.trim_end().to_owned(), Announced::parse(announced)?))
+        };
+        let read = |row| read(row).unwrap_or_else(|| panic!("no row of data/names.txt: {row}"));
+        let mut words: Vec<(String, Announced)> = rows(names).map(read).collect();
+        let commands = command::read(commands);
+        let programs = commands.iter().map(|command| (format!("{} ", command.program), Announced::Command));
+        words.extend(programs);
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
+            .ascii_case_insensitive(true)
+            .build(words.iter().map(|(word, _)| word))
+            .expect("the words fit into an automaton");
+        Self { announced: words.into_iter().map(|(_, announced)| announced).collect(), commands, words: automaton }
+    }
+
+    /// Ranges of what the words of a text announce; they may overlap, and are in no order.
+    pub(crate) fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let (mut value_end, mut command_end, mut header_end) = (0, 0, 0);
+        for hit in self.words.find_iter(text) {
+            let (start, end) = (Cursor::new(text, hit.start()), Cursor::new(text, hit.end()));
+            let value = match self.announced[hit.pattern().as_usize()] {
+                // A value may hold the names of others; a command line holds values that are found on their own.
+                _ if start.at < value_end => continue,
+                Announced::Command if start.at < command_end => continue,
+                Announced::Command => {
+                    command_end = command::find(&self.commands, start, end, &mut found);
+                    None
+                }
+                // A command line may hold headers.
+                Announced::Authorization | Announced::Cookie if start.at < header_end => continue,
+                Announced::Authorization => {
+                    header_end = header::find_authorization(end, &mut found);
+                    None
+                }
+                Announced::Cookie => {
+                    header_end = header::find_cookies(end, &mut found);
+                    None
+                }
+                Announced::Netrc => credential_file::find_netrc(start, end),
+                Announced::Pgpass => credential_file::find_pgpass(start, end),
+                announced => assignment::find(start, end, announced),
+            };
+            if let Some(range) = value {
+                value_end = range.end;
+                found.push(range);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,50 @@
+//! The forty characters of an AWS secret access key, which nothing announces.
+//!
+//! Hashes are hexadecimal and paths are words, so a run of exactly this length that changes between large, small and
+//! digits all the time is neither. One byte in forty is looked at until one can be part of such a run.
+
+use std::ops::Range;
+
+use crate::cursor::Cursor;
+use crate::value::{digit_turns, is_base64, is_placeholder, kind_turns};
+
+const LENGTH: usize = 40;
+
+/// Ranges of what looks like a secret access key.
+pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut cursor = Cursor::new(text, LENGTH - 1);
+    while let Some(byte) = cursor.peek() {
+        if !is_base64(byte) {
+            cursor = cursor.plus(LENGTH);
+            continue;
+        }
+        let mut start = cursor.back(LENGTH, is_base64);
+        let end = cursor.skip(usize::MAX, is_base64);
+        start = start.plus(usize::from(end.at - start.at == LENGTH + 1 && start.is_escape()));
+        if end.at - start.at == LENGTH && is_alone(start, end) && is_key(start.shown(end)) {
+            found.push(start.at..end.at);
+        }
+        cursor = end.plus(LENGTH - 1);
+    }
+    found
+}
+
+/// Whether nothing beside a run makes it a part of something longer.
+fn is_alone(start: Cursor, end: Cursor) -> bool {
+    let joins = |byte: u8| b"_-.%:@~#?&".contains(&byte);
+    let before = start.previous().is_none_or(|before| before == b':' || !joins(before));
+    let is_hash = start.before().ends_with(b"sha1:") || start.before().ends_with(b"h1:");
+    before && !is_hash && end.peek().is_none_or(|after| after == b'.' || !joins(after))
+}
+
+fn is_key(run: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| run.bytes().any(|byte| kind(&byte));
+    let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    // Few random keys have fewer, and no path or identifier as many.
+    is_mixed
+        && (digit_turns(run) >= 3 && kind_turns(run) >= 15 || digit_turns(run) >= 1 && kind_turns(run) >= 18)
+        && run.bytes().filter(|byte| *byte == b'/').count() <= 4
+        && !run.starts_with(['/', '='])
+        && !is_placeholder(run)
+}

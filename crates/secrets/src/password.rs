@@ -1,0 +1,108 @@
+//! Whether a value in the place of a password is one: passwords that people choose are words, and so are names and
+//! types.
+//!
+//! The place has to be sure before a plain word counts. A stand-in (`password`, `string`, `<password>`) never does.
+
+use crate::table::word_list;
+use crate::value::{digit_turns, is_mixed, is_placeholder};
+
+/// Longest password that a person types.
+const LONGEST: usize = 128;
+
+/// What variables, parameters and paths begin with, and the signs that stand in none of them.
+const REFERENCES: [(char, &[char]); 3] = [('$', &['!', '#', '^']), ('@', &['!', '#', '^']), ('/', &['!', '^'])];
+
+word_list!(STAND_INS, "stand_ins.txt");
+word_list!(SENTENCE_WORDS, "sentence_words.txt");
+
+/// Whether a value can be a password where nothing else can stand.
+pub(crate) fn is_password(value: &str) -> bool {
+    (4..=LONGEST).contains(&value.len())
+        && value.bytes().all(|byte| byte.is_ascii_graphic())
+        && !is_stand_in(value)
+        && !is_placeholder(value)
+        && !value.contains("://")
+        && !value.starts_with(['/', '~', '[', '{', '(', '*'])
+}
+
+/// Whether a value can be a password where code and words of a page may stand too: in quotes behind a name.
+pub(crate) fn is_quoted_password(value: &str) -> bool {
+    if value.contains(' ') {
+        return is_phrase(value);
+    }
+    let is_title =
+        value.bytes().all(|byte| byte.is_ascii_alphabetic()) && value.starts_with(|c: char| c.is_ascii_uppercase());
+    (is_password(value) && !is_title && !is_reference(value)) || is_signed_password(value)
+}
+
+/// Whether a bare word can be a password on the line of a configuration.
+pub(crate) fn is_bare_password(value: &str) -> bool {
+    let ends = |c: char| matches!(c, ',' | ';' | '(' | ')' | '{' | '}' | '[' | ']' | '>' | ':');
+    is_quoted_password(value)
+        && !is_signed_password(value)
+        && !value.ends_with(ends)
+        && !value.contains(['(', '[', '{', '<'])
+}
+
+/// Whether a value begins as a reference does, but is none: letters and digits with a sign among them that no reference
+/// has. Hashes (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses hold what this does not let pass.
+fn is_signed_password(value: &str) -> bool {
+    let Some((_, signs)) = REFERENCES.iter().find(|(first, _)| value.starts_with(*first)) else { return false };
+    let rest = &value[1..];
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#^*+%~_-.".contains(&byte);
+    value.len() >= 8
+        && is_mixed(rest)
+        && rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && rest.contains(*signs)
+        && rest.bytes().all(is_part)
+        && is_password(rest)
+}
+
+/// Whether several words are a passphrase, and not a sentence about one.
+pub(crate) fn is_phrase(value: &str) -> bool {
+    let words: Vec<&str> = value.split(' ').collect();
+    let is_word = |word: &&str| {
+        word.len() >= 2
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            && !SENTENCE_WORDS.has(word)
+    };
+    (2..=6).contains(&words.len())
+        && words.iter().all(is_word)
+        && !words.iter().any(|word| STAND_INS.has(word))
+        && value.len() >= 10
+}
+
+/// Whether a short value is a password that no word list has: letters in both cases or signs, with digits among them.
+pub(crate) fn is_mixed_password(value: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.bytes().any(|byte| kind(&byte));
+    (8..=64).contains(&value.len())
+        && value.is_ascii()
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
+        && (has(u8::is_ascii_uppercase) || value.bytes().any(|byte| b"!@#$%^&*?+=".contains(&byte)))
+        && digit_turns(value) >= 2
+}
+
+fn is_stand_in(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let word = lower.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let names_one =
+        ["password", "passwd", "passphrase", "pwd", "secret", "_pass", "-pass"].iter().any(|name| lower.contains(name));
+    let is_one_sign = lower.bytes().all(|byte| byte == lower.as_bytes()[0]);
+    word.len() < 3
+        || is_one_sign
+        || STAND_INS.has(word)
+        || (names_one && !lower.bytes().any(|byte| byte.is_ascii_digit()))
+        || word.trim_end_matches(|c: char| c.is_ascii_digit()) == "test"
+}
+
+/// Whether a value is a name of code: `request.form`, `SecretStr`, `getPassword`, `app/db`.
+fn is_reference(value: &str) -> bool {
+    let parts = || value.split(['.', '_', '/', ':']);
+    let is_name = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_joined = value.contains(['.', '_', '/', ':']) && parts().all(is_name);
+    let is_camel = is_name(value)
+        && value.bytes().any(|byte| byte.is_ascii_uppercase())
+        && value.bytes().any(|byte| byte.is_ascii_lowercase());
+    is_joined || is_camel
+}

@@ -1,0 +1,159 @@
+//! Passwords of plain words behind their names: `password: correct horse`, `DB_PASSWORD=summer`, `--password summer`.
+//!
+//! `password = other` is code and `passwd = summer` a configuration, and nothing in the line tells them apart. So the
+//! lines beside it do, and whether the text uses the word elsewhere.
+
+use std::ops::Range;
+
+use crate::cursor::{Cursor, LONGEST};
+use crate::password::{is_bare_password, is_phrase, is_quoted_password};
+use crate::table::word_list;
+use crate::value::{is_mixed, is_word};
+
+word_list!(CODE_WORDS, "code_words.txt");
+
+/// Where a value was assigned to the name of a password.
+pub(crate) struct Place<'t> {
+    /// Where the end of the name begins that tells of a password.
+    pub(crate) name: Cursor<'t>,
+    /// Where the value begins, or its quote.
+    pub(crate) value: Cursor<'t>,
+    /// Whether nothing stands between name, sign and value.
+    pub(crate) is_tight: bool,
+    /// Whether the name is an option of a command line.
+    pub(crate) is_option: bool,
+}
+
+/// Longest line that is looked back on.
+const LONGEST_LINE: usize = 256;
+
+/// Within so many bytes before and after, a variable is used again.
+const NEIGHBOURHOOD: usize = 512;
+
+/// The password at a place.
+pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
+    let text = place.name.text();
+    let bytes = text.as_bytes();
+    let value = place.value.skip_quote();
+    if value.at > place.value.at {
+        return place.value.quoted().filter(|value| is_quoted_password(&text[value.clone()]));
+    }
+    let (start, end) = (value.at, value.skip(LONGEST, |byte| !is_line_end(byte)).at);
+    let line = line_start(bytes, place.name.at);
+    let rest = without_comment(text.get(start..end)?);
+    let word = rest.split([' ', '\t']).next().unwrap_or_default();
+    if place.is_option {
+        let is_password = (place.is_tight && is_bare_password(word)) || is_option_value(word, &rest[word.len()..]);
+        return is_password.then(|| start..start + word.len());
+    }
+    let name = line + name_start(&bytes[line..place.name.at]);
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let opens_string =
+        bytes.get(name).is_some_and(is_quote) && !bytes[place.name.at..place.value.at].iter().any(is_quote);
+    let is_first = opens_string || is_prompt(&text[line..name]);
+    if is_first && rest.len() > word.len() && !place.is_tight {
+        let is_password = is_phrase(rest) && !is_among_code(text, line, end);
+        return is_password.then(|| start..start + rest.len());
+    }
+    // `dbname=x password=y;`, `?password=y&z`
+    let word = word.split(['&', ';']).next().unwrap_or_default();
+    let path = text[name..place.name.at].bytes().filter(|&byte| byte == b'.').count();
+    let is_property = path == 1 || path > 1 && bytes.get(start + word.len()) == Some(&b';');
+    let is_member = is_property || text[..name].ends_with(['(', '{', '[', '>', '$', '@']);
+    let is_last = rest.len() == word.len();
+    let is_value = match (is_first, place.is_tight) {
+        (true, true) => path == 0 || !(has_code(&text[line..start]) || is_among_code(text, line, end)),
+        (true, false) => is_last && !is_among_code(text, line, end),
+        (false, true) => !is_member,
+        (false, false) => {
+            !is_member && !has_code(&text[line..name]) && (is_mixed(word) || is_last && !is_among_code(text, line, end))
+        }
+    };
+    (is_value && is_bare_password(word) && !is_variable(text, start..start + word.len()))
+        .then(|| start..start + word.len())
+}
+
+/// Whether the word behind `--password` is its value: the last one, one before another option, or one that no sentence
+/// has.
+fn is_option_value(word: &str, behind: &str) -> bool {
+    let behind = behind.trim_start();
+    let ends = behind.is_empty() || behind.starts_with(['-', '|', '&', '>', ';', '<', '@']);
+    let is_value = (ends || is_mixed(word)) && !word.starts_with('-') && word == word.trim_end_matches(['.', '?', '!']);
+    is_value && is_bare_password(word)
+}
+
+/// Whether the word is used close by, other than as a value: then it is a name.
+fn is_variable(text: &str, word: Range<usize>) -> bool {
+    let shown = &text[word.clone()];
+    if !shown.bytes().all(is_word) {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let start = text.ceil_char_boundary(word.start.saturating_sub(NEIGHBOURHOOD));
+    let end = text.floor_char_boundary((word.end + NEIGHBOURHOOD).min(text.len()));
+    memchr::memmem::find_iter(&bytes[start..end], shown).map(|at| start + at).filter(|&at| at != word.start).any(|at| {
+        let before = &bytes[..at];
+        let is_whole = !before.last().is_some_and(|&byte| is_word(byte))
+            && !bytes.get(at + shown.len()).is_some_and(|&byte| is_word(byte));
+        let is_value = before.trim_ascii_end().ends_with(b"=")
+            || before.trim_ascii_end().ends_with(b":")
+            || before.ends_with(b"\"");
+        is_whole && !is_value
+    })
+}
+
+/// Whether the line before or after a line, or itself, is one of code.
+fn is_among_code(text: &str, line: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = text[..line].trim_end_matches(['\n', '\r', ' ', 'n', '\\']);
+    let before = &text[line_start(bytes, before.len())..before.len()];
+    let after = text[end..].trim_start_matches(['\n', '\r', ' ', '\t']);
+    let after = &after[..after.bytes().take(LONGEST_LINE).take_while(|&byte| !is_line_end(byte)).count()];
+    [before, after].into_iter().any(|line| has_code(line) || ends_like_code(line))
+}
+
+/// Whether a line holds what only code does.
+fn has_code(line: &str) -> bool {
+    let line = line.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+    CODE_WORDS.occur_in(line)
+}
+
+fn ends_like_code(line: &str) -> bool {
+    line.trim_end().ends_with(['{', '(', ',', ';', ')', '}', '['])
+}
+
+/// Whether what stands before a name on its line is a prompt, a number, a list's dash, `export`, or the word of a
+/// label.
+fn is_prompt(before: &str) -> bool {
+    let is_mark = |c: char| c.is_ascii_digit() || c.is_whitespace() || "-+#>*|:→$%.;\"'".contains(c);
+    let word = before.trim_matches(is_mark);
+    let is_label = before.trim_end().ends_with(':') && word.bytes().all(is_word);
+    is_label || matches!(word, "" | "export" | "set" | "ENV" | "env" | "declare -x")
+}
+
+/// Where the name that ends at the end of `line` begins.
+fn name_start(line: &[u8]) -> usize {
+    let is_part = |byte: &&u8| is_word(**byte) || matches!(byte, b'-' | b'.' | b'"' | b'\'');
+    line.len() - line.iter().rev().take_while(is_part).count()
+}
+
+/// Where the line of a position begins, also where its line ends are escaped; at most [`LONGEST_LINE`] back.
+fn line_start(bytes: &[u8], at: usize) -> usize {
+    let first = at.saturating_sub(LONGEST_LINE);
+    let behind = |at: usize| {
+        bytes[at - 1] == b'\n' || (at >= 2 && bytes[at - 2] == b'\\' && matches!(bytes[at - 1], b'n' | b'r'))
+    };
+    let mut start = (first + 1..=at).rev().find(|&at| behind(at)).unwrap_or(first);
+    while bytes.get(start).is_some_and(|byte| (128..192).contains(byte)) {
+        start += 1;
+    }
+    start.min(at)
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | b'\\' | b'"' | b'\'' | b'`' | 128..)
+}
+
+fn without_comment(rest: &str) -> &str {
+    rest.split(" #").next().unwrap_or_default().trim_end()
+}

@@ -1,0 +1,280 @@
+//! Tokens of a known form: a fixed beginning or a sign within, and so many characters of one alphabet
+//! (`data/tokens.txt`), and a few forms of their own.
+//!
+//! A beginning inside a longer word does not count. That also keeps the search linear: a run of key characters has one
+//! start.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::alphabet::Alphabet;
+use crate::cursor::Cursor;
+use crate::private_key;
+use crate::table::{fields, rows, word_list};
+use crate::value::{is_placeholder, is_random, is_word};
+
+word_list!(URL_WORDS, "url_words.txt");
+
+const URL: &str = "://";
+
+/// Longest user and password of a URL.
+const LONGEST_LOGIN: usize = 256;
+
+/// Finds a secret whose sign stands between two positions.
+type Find = fn(Cursor, Cursor) -> Option<Range<usize>>;
+
+/// The forms that are no row of the table, by what they begin with. What a number begins with in base64 when it is
+/// written in digits begins the token of a bot.
+const FORMS: [(&str, Find); 14] = [
+    ("eyJ", |start, _| find_web_token(start)),
+    (private_key::PEM, private_key::find_pem),
+    (private_key::ENCODED, |start, _| private_key::find_encoded(start)),
+    (private_key::PUTTY, |_, end| private_key::find_putty(end)),
+    (URL, |_, end| find_login(end)),
+    ("MT", find_bot_token),
+    ("Mj", find_bot_token),
+    ("Mz", find_bot_token),
+    ("ND", find_bot_token),
+    ("NT", find_bot_token),
+    ("Nj", find_bot_token),
+    ("Nz", find_bot_token),
+    ("OD", find_bot_token),
+    ("OT", find_bot_token),
+];
+
+/// A part of a token: its characters, and how many.
+struct Part {
+    alphabet: Alphabet,
+    length: Range<usize>,
+}
+
+impl Part {
+    fn read(alphabet: &str, length: &str) -> Option<Self> {
+        let (least, most) = length.split_once('-').unwrap_or((length, length));
+        Some(Self {
+            alphabet: Alphabet::parse(alphabet)?,
+            length: least.parse().ok()?..most.parse::<usize>().ok()? + 1,
+        })
+    }
+}
+
+/// A row of the table.
+struct Token {
+    before: Option<Part>,
+    sign: String,
+    after: Part,
+    /// Whether words have this form too, so that what follows the sign must look random.
+    must_be_random: bool,
+}
+
+impl Token {
+    fn read(row: &str) -> Option<Self> {
+        let fields = fields(row);
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+        let (before, sign, alphabet, length, flag) = match fields[..] {
+            [sign, alphabet, length] => (None, sign, alphabet, length, None),
+            [sign, alphabet, length, flag] => (None, sign, alphabet, length, Some(flag)),
+            [first, size, sign, alphabet, length] => (Some(Part::read(first, size)?), sign, alphabet, length, None),
+            _ => return None,
+        };
+        let must_be_random = flag == Some("random");
+        (must_be_random || flag.is_none()).then_some(Self {
+            before,
+            sign: sign.to_owned(),
+            after: Part::read(alphabet, length)?,
+            must_be_random,
+        })
+    }
+
+    fn find(&self, sign: Cursor, body: Cursor) -> Option<Range<usize>> {
+        let start = self.before.as_ref().map_or(sign, |part| {
+            let start = sign.back(part.length.end, |byte| part.alphabet.has(byte));
+            start.plus(usize::from(start.is_escape()))
+        });
+        // In URLs the token of a Telegram bot follows the word.
+        let is_whole = start.is_start() || self.before.is_some() && start.before().ends_with(b"bot");
+        let run = body.skip(self.after.length.end, |byte| self.after.alphabet.has(byte));
+        let end = body.plus(body.shown(run).trim_end_matches('.').len());
+        let (lead, shown) = (start.shown(sign), body.shown(end));
+        let has_length = self.before.as_ref().is_none_or(|part| part.length.contains(&lead.len()))
+            && self.after.length.contains(&shown.len());
+        let is_token = is_whole
+            && has_length
+            && !end.peek().is_some_and(is_word)
+            && ![lead, shown].iter().any(|part| is_placeholder(&without_escapes(part)))
+            && (!self.must_be_random || is_random(shown));
+        // What follows `=` or a blank is the token itself; a fixed beginning belongs to it.
+        let start = if self.sign.ends_with(['=', ' ']) && self.before.is_none() { body } else { start };
+        is_token.then_some(start.at..end.at)
+    }
+}
+
+/// The table with the automaton that looks for its signs.
+pub(crate) struct Tokens {
+    tokens: Vec<Token>,
+    signs: AhoCorasick,
+}
+
+impl Tokens {
+    /// # Panics
+    /// When a row is none.
+    pub(crate) fn read(table: &str) -> Self {
+        let read = |row| Token::read(row).unwrap_or_else(|| panic!("no row of data/tokens.txt: {row}"));
+        let tokens: Vec<Token> = rows(table).map(read).collect();
+        let signs = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(tokens.iter().map(|token| token.sign.as_str()).chain(FORMS.map(|(sign, _)| sign)))
+            .expect("the signs fit into an automaton");
+        Self { tokens, signs }
+    }
+
+    /// Ranges of tokens; they may overlap.
+    pub(crate) fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut done = 0;
+        for hit in self.signs.find_iter(text) {
+            if hit.start() < done {
+                continue;
+            }
+            let (start, end) = (Cursor::new(text, hit.start()), Cursor::new(text, hit.end()));
+            let which = hit.pattern().as_usize();
+            let range = match self.tokens.get(which) {
+                Some(token) => token.find(start, end),
+                None => FORMS[which - self.tokens.len()].1(start, end),
+            };
+            if let Some(range) = range {
+                // The user of a URL may be a token that is found on its own.
+                if start.shown(end) != URL {
+                    done = range.end;
+                }
+                found.push(range);
+            }
+        }
+        found
+    }
+}
+
+/// A JSON web token: two base64url parts that each begin an object, and a signature.
+fn find_web_token(start: Cursor) -> Option<Range<usize>> {
+    if !start.is_start() {
+        return None;
+    }
+    let header = web_token_part(start);
+    let body = web_token_part(header.rest().starts_with(b".eyJ").then(|| header.plus(1))?);
+    let end = web_token_part(body.rest().starts_with(b".").then(|| body.plus(1))?);
+    (header.at - start.at >= 16 && body.at - header.at >= 16 && end.at - body.at >= 20).then_some(start.at..end.at)
+}
+
+/// Behind one part of a web token.
+fn web_token_part(start: Cursor) -> Cursor {
+    start.skip(usize::MAX, |byte| Alphabet::URL.has(byte))
+}
+
+/// The password of `scheme://user:password@host`, or all before the host where the user is a token.
+fn find_login(start: Cursor) -> Option<Range<usize>> {
+    let end = start.skip(LONGEST_LOGIN, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
+    if end.peek() != Some(b'@') {
+        return None;
+    }
+    let login = start.shown(end);
+    let (user, password) = login.split_once(':').map_or((login, None), |(user, password)| (user, Some(password)));
+    if is_user_token(user, end.plus(1)) {
+        return Some(start.at..end.at);
+    }
+    let password = password?;
+    let is_word = URL_WORDS.has(&password.to_ascii_lowercase()) || password == user;
+    let written = without_escapes(password);
+    let is_template = written.contains(['{', '(', '[', '*', '$', '%', '\\']) || is_placeholder(&written);
+    (password.len() >= 4 && !is_word && !is_template).then(|| end.at - password.len()..end.at)
+}
+
+/// Whether the user of a URL is a token, as GitHub takes its own. Those before the hosts of Sentry are public.
+fn is_user_token(user: &str, host: Cursor) -> bool {
+    let end = host.skip(64, |byte| !matches!(byte, b'/' | b' ' | b'\n'));
+    user.len() >= 24
+        && user.bytes().all(|byte| Alphabet::URL.has(byte))
+        && is_random(user)
+        && !is_placeholder(user)
+        && memchr::memmem::find(&host.rest()[..end.at - host.at], b"sentry").is_none()
+}
+
+/// A part of a URL without the characters in it that are written as `%40`.
+fn without_escapes(part: &str) -> String {
+    let mut pieces = part.split('%');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |shown, piece| {
+        let is_escape = piece.len() >= 2 && piece.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+        if is_escape { shown + &piece[2..] } else { shown + "%" + piece }
+    })
+}
+
+/// The token of a Discord bot: the bot's number in base64, the time in six characters, and a signature.
+fn find_bot_token(start: Cursor, _: Cursor) -> Option<Range<usize>> {
+    let dot = |end: Cursor<'_>| end.rest().starts_with(b".");
+    let number = start.skip(28, |byte| Alphabet::ALNUM.has(byte));
+    let time = number.plus(1).skip(7, |byte| Alphabet::URL.has(byte));
+    let end = time.plus(1).skip(44, |byte| Alphabet::URL.has(byte));
+    let has_parts = start.is_start() && dot(number) && dot(time) && time.at - number.at == 7;
+    let is_number = || {
+        let digits = base64_simd::STANDARD_NO_PAD.decode_to_vec(start.shown(number));
+        digits.is_ok_and(|digits| digits.len() >= 17 && digits.iter().all(u8::is_ascii_digit))
+    };
+    (has_parts && (27..44).contains(&(end.at - time.at - 1)) && is_number()).then_some(start.at..end.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::{MIXED, noise};
+
+    /// Noise of an alphabet in which letters and digits take turns, as `is_random` wants it of short tokens.
+    fn part(part: &Part, length: usize, is_mixed: bool) -> String {
+        let all = (0..128).filter(|&byte| part.alphabet.has(byte)).map(char::from);
+        let [letters, digits, mixed] = [
+            all.clone().filter(char::is_ascii_lowercase).collect(),
+            all.clone().filter(char::is_ascii_digit).collect::<String>(),
+            all.filter(|c| MIXED.contains(*c)).collect(),
+        ];
+        let letters = if letters.is_empty() { digits.clone() } else { letters };
+        match is_mixed {
+            true => (noise(&letters, length, 0).chars().zip(noise(&digits, length, 0).chars()))
+                .flat_map(|(a, b)| [a, b])
+                .take(length)
+                .collect(),
+            false => noise(&mixed, length, 0),
+        }
+    }
+
+    #[test]
+    fn each_row_is_found_at_its_shortest_and_not_where_a_part_is_too_short_or_too_long() {
+        let tokens = Tokens::read(include_str!("../data/tokens.txt"));
+        for token in &tokens.tokens {
+            let lead =
+                |length: usize| token.before.as_ref().map_or_else(String::new, |before| part(before, length, false));
+            let write =
+                |first: usize, last: usize| lead(first) + &token.sign + &part(&token.after, last, token.must_be_random);
+            let before = token.before.as_ref().map_or(0..1, |part| part.length.clone());
+            let (least, most) = (token.after.length.start, token.after.length.end);
+            let key = write(before.start, least);
+            // Behind the escape before them, some beginnings read as others: `\napi_org_`.
+            let escaped = token.before.iter().map(|_| format!("a\\n{key}\\n"));
+            let whole = [key.clone(), format!("key: {key}\n"), format!("{{\"key\":\"{key}\"}}")];
+            for text in whole.into_iter().chain(escaped) {
+                let found = tokens.find(&text);
+                assert_eq!(found.len(), 1, "{text}");
+                assert!(key.ends_with(&text[found[0].clone()]), "{text}");
+            }
+            let shorter = least.checked_sub(1).map(|length| write(before.start, length));
+            let wrong = token
+                .before
+                .iter()
+                .flat_map(|_| [write(before.start - 1, least), write(before.end, least), write(before.start, most)]);
+            let inside = token.before.is_none().then(|| format!("x{key}"));
+            for other in wrong.chain(shorter).chain(inside) {
+                assert!(tokens.find(&other).is_empty(), "{other}");
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Values that no sign joins to their names: `<password>x</password>`, `define('DB_PASSWORD', 'x')`, `IDENTIFIED BY
+//! 'x'`, and lists of variables, where a name and its value are two entries: `name: DB_PASSWORD`, `value: x`.
+//!
+//! Lists of words look alike (`["password", "username"]`), so each form counts only with what stands before the name.
+
+use std::ops::Range;
+
+use crate::cursor::{Cursor, LONGEST};
+use crate::value::is_word;
+
+/// Longest name, and longest way from it to its value.
+const NEAR: usize = 64;
+
+/// How far before a password its statement begins.
+const STATEMENT: usize = 256;
+
+/// The beginnings of the statements in which SQL has passwords.
+const STATEMENTS: [&str; 6] = ["create user", "alter user", "create role", "alter role", "create login", "grant "];
+
+/// The value of a name that has its announcing word between two positions.
+pub(crate) fn find(word: Cursor, end: Cursor) -> Option<Range<usize>> {
+    let name = word.back(NEAR, |byte| is_word(byte) || b"-.:".contains(&byte));
+    match end.peek()? {
+        b'>' => find_in_element(name, end.plus(1)),
+        b' ' => find_in_statement(word, end).or_else(|| find_in_entry(name, end)),
+        _ => find_in_define(name, end).or_else(|| find_in_entry(name, end)),
+    }
+}
+
+/// `<password>x</password>`.
+fn find_in_element(name: Cursor, content: Cursor) -> Option<Range<usize>> {
+    let end = content.skip(LONGEST, |byte| byte != b'<');
+    (name.previous() == Some(b'<') && end.rest().starts_with(b"</") && end.at < content.at + LONGEST)
+        .then_some(content.at..end.at)
+}
+
+/// `CREATE USER a IDENTIFIED BY 'x'`, `ALTER ROLE a PASSWORD 'x'`; the announcing word ends before or behind `BY`.
+pub(crate) fn find_in_statement(word: Cursor, end: Cursor) -> Option<Range<usize>> {
+    let mut behind = end.skip_blanks();
+    if let Some(by) = behind.eat("by ") {
+        behind = by.skip_blanks();
+    }
+    let value = behind.quoted()?;
+    let from = word.text().ceil_char_boundary(word.at.saturating_sub(STATEMENT));
+    let before = word.text()[from..word.at].to_ascii_lowercase();
+    STATEMENTS.iter().any(|statement| before.contains(statement)).then_some(value)
+}
+
+/// `define('DB_PASSWORD', 'x')` of PHP.
+fn find_in_define(name: Cursor, end: Cursor) -> Option<Range<usize>> {
+    let comma = end.skip_quote().eat(",")?;
+    before_quote(name).before().ends_with(b"define(").then(|| comma.skip_blanks().quoted())?
+}
+
+/// `"name": "DB_PASSWORD", "value": "x"`, and in YAML on two lines without quotes.
+fn find_in_entry(name: Cursor, end: Cursor) -> Option<Range<usize>> {
+    let colon = before_quote(name);
+    if colon.previous() != Some(b':') {
+        return None;
+    }
+    let key_end = before_quote(Cursor::new(name.text(), colon.at - 1));
+    let key = key_end.back(NEAR, is_word);
+    if !["name", "key"].iter().any(|word| key.eat(word).is_some_and(|behind| behind.at == key_end.at)) {
+        return None;
+    }
+    let entry = end.skip_quote();
+    let comma = entry.eat(",");
+    let sign = comma.unwrap_or(entry).skip_lines().skip_quote().eat("value")?.skip_quote().skip_blanks();
+    let value = sign.eat(":")?.skip_blanks();
+    value.quoted().or_else(|| bare(value).filter(|_| comma.is_none()))
+}
+
+/// A value without quotes that is all of its line.
+fn bare(start: Cursor) -> Option<Range<usize>> {
+    let end = start.skip(LONGEST, |byte| byte.is_ascii_graphic() && !b"\"'`,;()[]{}<>|&\\".contains(&byte));
+    end.peek().is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'\\' | b'"')).then_some(start.at..end.at)
+}
+
+/// Before blanks and the quote that opens here.
+fn before_quote(cursor: Cursor) -> Cursor {
+    cursor.back(NEAR, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b' '))
+}
