@@ -9,16 +9,12 @@
 //! whatever its shape.
 
 mod build;
-mod docker;
-mod go;
-mod jvm;
 mod marks;
 mod odd;
-mod packages;
 mod python;
 mod rspec;
 mod runs;
-mod rust;
+mod signs;
 mod tap;
 mod terraform;
 
@@ -251,52 +247,17 @@ fn signs<'t>(lines: &[Line<'t>]) -> Vec<Option<Sign<'t>>> {
     signs
 }
 
-/// What a line tells by itself. Its first byte decides who is asked, then its last.
+/// What a line tells by itself, or with the one beside it.
 fn judge<'t>(lines: &[Line<'t>], at: usize) -> Option<Sign<'t>> {
     let line = &lines[at];
     if line.text.len() > MAX_LINE_BYTES || line.bare.len() < 3 {
         return None;
     }
-    let first = line.bare.as_bytes()[0];
-    let by_start = match first {
-        b'#' => docker::plain(line).or_else(|| tap::judge(line)),
-        b'-' => go::judge(line).or_else(|| docker::classic(line)).or_else(|| build::cmake(line)),
-        b'=' => go::judge(line).or_else(|| docker::fancy(line)),
-        b'?' => go::judge(line),
-        b'o' => tap::judge(line),
-        b'[' => python::worker(line).or_else(|| build::numbered(line)).or_else(|| jvm::maven(line)),
-        b'>' => jvm::gradle(line),
-        b'(' => packages::apt(line),
-        b'/' => build::command(line),
-        b'*' => packages::git(line),
-        b'+' => terraform::unknown(line),
-        0xE2 => marks::judge(line).or_else(|| packages::bar(line)),
-        b'A'..=b'Z' => rust::judge(line)
-            .or_else(|| packages::pip(line))
-            .or_else(|| packages::apt(line))
-            .or_else(|| packages::git(line))
-            .or_else(|| packages::node(line))
-            .or_else(|| docker::classic(line))
-            .or_else(|| build::make(line))
-            .or_else(|| jvm::maven(line))
-            .or_else(|| jvm::dotnet(line)),
-        b'a'..=b'z' => rust::judge(line)
-            .or_else(|| packages::node(line))
-            .or_else(|| packages::git(line))
-            .or_else(|| build::make(line))
-            .or_else(|| build::command(line))
-            .or_else(|| docker::pull(line)),
-        b'0'..=b'9' => docker::pull(line).or_else(|| tap::judge(line)),
-        _ => None,
-    };
-    by_start.or_else(|| match line.bare.as_bytes()[line.bare.len() - 1] {
-        b']' => python::verbose(line).or_else(|| python::dots(line)).or_else(|| terraform::judge(line)),
-        b'D' => python::verbose(line).or_else(|| jvm::gradle(line)),
-        b'k' => python::unittest(lines, at),
-        b'.' | b')' => python::dots(line).or_else(|| terraform::judge(line)).or_else(|| python::unittest(lines, at)),
-        b'0'..=b'9' => python::dots(line),
-        _ => None,
-    })
+    signs::read(line)
+        .or_else(|| signs::read_in_step(line))
+        .or_else(|| build::command(line))
+        .or_else(|| marks::judge(line))
+        .or_else(|| python::unittest(lines, at))
 }
 
 #[cfg(test)]
