@@ -7,8 +7,9 @@
 //! the expected output
 //! ```
 //!
-//! An input may have several outputs, each behind an arrow. Line ends at the end of an output do not count. A line `@1-20 case {n}` stands
-//! for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. With `CONCERTINA_WRITE=1` the outputs are written anew.
+//! An input may have several outputs, each behind an arrow. Line ends at the end of an output do not count. A line
+//! `@1-20 case {n}` stands for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. With
+//! `CONCERTINA_WRITE=1` the outputs are written anew.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The table of coverage.py and pytest-cov -> the total, what is said below it, and the files of which the least is covered.
+//! The table of coverage.py and pytest-cov -> the total, what is said below it, and the files of which the least is
+//! covered.
 
 use std::sync::LazyLock;
 

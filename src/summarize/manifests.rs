@@ -1,5 +1,5 @@
-//! Kubernetes' objects in YAML, as `helm template` and `kubectl get -o yaml` print them -> each by kind, name and line, what is not
-//! well with them, their images.
+//! Kubernetes' objects in YAML, as `helm template` and `kubectl get -o yaml` print them -> each by kind, name and line,
+//! what is not well with them, their images.
 
 use indexmap::IndexSet;
 

@@ -1,8 +1,8 @@
 //! A text too large to keep -> a few hundred characters that say what it was: one file for each type.
 //!
-//! A summary states only what the text says: counts are counted, everything else is quoted. It is a few short lines, the most
-//! useful first, so that a cut loses the least. It ends with names, because an agent that still sees the names it is about to
-//! write does not have to fetch.
+//! A summary states only what the text says: counts are counted, everything else is quoted. It is a few short lines,
+//! the most useful first, so that a cut loses the least. It ends with names, because an agent that still sees the names
+//! it is about to write does not have to fetch.
 
 mod code;
 mod coverage;
@@ -40,8 +40,9 @@ const UNREAD_ROOM: usize = 80;
 
 /// Summarizes a text in at most `max_chars` UTF-16 code units, by type where `smart`, else by its head.
 ///
-/// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number. Blanks are
-/// folded, control characters dropped, and markers that the text quotes are defused. Linear in the text, on any input.
+/// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number.
+/// Blanks are folded, control characters dropped, and markers that the text quotes are defused. Linear in the text, on
+/// any input.
 pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
     write(text, hints, max_chars, smart, Sheet::names)
 }
@@ -102,7 +103,8 @@ fn named(expected: Option<&Expected>, detection: &Detection) -> Option<&'static 
     expected.filter(|_| is_open && detection.language.is_none())?.name
 }
 
-/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole line slow.
+/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole
+/// line slow.
 fn line_pattern(pattern: &str) -> Regex {
     let pattern = pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]");
     Regex::new(&pattern).expect("the patterns are fixed and valid")
@@ -121,7 +123,8 @@ fn prose(text: &str, hints: &Hints, content_type: ContentType, sheet: &mut Sheet
     (is_markdown && markdown::summarize(text, sheet)) || text::summarize(text, sheet)
 }
 
-/// Whether there is something to read: blanks between the words and few control characters. A blob of base64 has neither.
+/// Whether there is something to read: blanks between the words and few control characters. A blob of base64 has
+/// neither.
 fn has_words(text: &str) -> bool {
     const PROBED: usize = 20_000;
     const LONG: usize = 60;

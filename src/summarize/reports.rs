@@ -1,5 +1,5 @@
-//! Reports of tools in which rows of one form are many -> the totals that the tool states, the rows by what is said of them, and what is
-//! said of each. A new report is a row of [`REPORTS`].
+//! Reports of tools in which rows of one form are many -> the totals that the tool states, the rows by what is said of
+//! them, and what is said of each. A new report is a row of [`REPORTS`].
 
 use std::sync::LazyLock;
 
@@ -24,8 +24,8 @@ struct Report {
     has_not: Option<&'static str>,
     /// The lines that are quoted.
     totals: &'static str,
-    /// How a row begins, and the lines that say more of it. The groups are the row's `name`, its `key`, and what is said of it: `more` in
-    /// a word, `about` in a sentence. A figure at the end of a group's name does not count.
+    /// How a row begins, and the lines that say more of it. The groups are the row's `name`, its `key`, and what is
+    /// said of it: `more` in a word, `about` in a sentence. A figure at the end of a group's name does not count.
     begins: &'static str,
     goes_on: &'static str,
     /// Words of keys, the gravest first. Rows with other keys are told behind them.
@@ -62,12 +62,16 @@ const REPORTS: &[Report] = &[
         unkeyed: "",
         ends_blank: false,
     },
-    // `npm audit` and `cargo audit`. An advisory that names no severity may be grave; that nobody maintains a package is least.
+    // `npm audit` and `cargo audit`. An advisory that names no severity may be grave; that nobody maintains a package
+    // is least.
     Report {
         title: "audit report",
         has: "advisories",
         has_not: None,
-        totals: r"^(?:found |error: )?\d+ (?:[a-z]+ severity )?vulnerabilit(?:y|ies)\b|^warning: \d+ allowed warnings? ",
+        totals: concat!(
+            r"^(?:found |error: )?\d+ (?:[a-z]+ severity )?vulnerabilit(?:y|ies)\b|",
+            r"^warning: \d+ allowed warnings? ",
+        ),
         begins: r"^(?<name>[^\s:]+)  +(?<more>.*)|^Crate: +(?<name1>.*)",
         goes_on: concat!(
             r"^Version: +(?<more>.*)|^(?:Severity|Warning): +(?<key>.*)|^(?:Title|ID|Solution): +(?<about>.*)|",

@@ -1,8 +1,8 @@
 //! `<div class="a"><h2>Title</h2><p>Words.</p></div>` -> `## Title`, `Words.`
 //!
-//! A web page becomes the Markdown that a reader needs of it: every visible word, in order, with headings, lists, tables, code and
-//! links. Menus and footers that are little but links become notes. Source to be worked on is left alone; see
-//! [`crate::content::html::is_page`].
+//! A web page becomes the Markdown that a reader needs of it: every visible word, in order, with headings, lists,
+//! tables, code and links. Menus and footers that are little but links become notes. Source to be worked on is left
+//! alone; see [`crate::content::html::is_page`].
 
 mod frame;
 mod page;

@@ -1,12 +1,12 @@
 //! `test a::b ... ok` 200 times -> `[… 200 lines 7-206] 200 passed: a 120, c 80`.
 //!
-//! What test runners, build tools and installers print about all that went well becomes one note with its counts and the names
-//! of suites, files and modules. Everything else stays as it is, in its place: failures, warnings, traces, summaries, timings, and
-//! whatever this module does not know; and of what went well what is unlike the rest ([`odd`]).
+//! What test runners, build tools and installers print about all that went well becomes one note with its counts and
+//! the names of suites, files and modules. Everything else stays as it is, in its place: failures, warnings, traces,
+//! summaries, timings, and whatever this module does not know; and of what went well what is unlike the rest ([`odd`]).
 //!
-//! A line is known by its own shape, and a shape counts only where it comes often enough ([`MIN_SIGNS`]) and, where others write
-//! such lines too, where the tool's own summary or durations prove it. A line that speaks of an error stays in sight
-//! whatever its shape.
+//! A line is known by its own shape, and a shape counts only where it comes often enough ([`MIN_SIGNS`]) and, where
+//! others write such lines too, where the tool's own summary or durations prove it. A line that speaks of an error
+//! stays in sight whatever its shape.
 
 mod build;
 mod marks;
@@ -173,8 +173,8 @@ pub(super) fn may_hold(segment: &Segment) -> bool {
     !matches!(segment.content_type, ContentType::Json | ContentType::Diff | ContentType::Html)
 }
 
-/// Whether the text is what a tool printed, as far as its teller says: no source, no manual that quotes such lines, and no list
-/// of commands that were only to be shown.
+/// Whether the text is what a tool printed, as far as its teller says: no source, no manual that quotes such lines, and
+/// no list of commands that were only to be shown.
 pub(super) fn is_printed(context: &FusionContext) -> bool {
     let source = || context.hints.path.as_deref().or(context.hints.command.as_deref()).unwrap_or_default();
     context.role == Role::Tool
@@ -187,7 +187,8 @@ pub(super) fn is_printed(context: &FusionContext) -> bool {
         }
 }
 
-/// Whether a command line asks a build tool to show its commands: `make -nj4`, `make V=1`, `ninja -v`, `ninja -t commands`.
+/// Whether a command line asks a build tool to show its commands: `make -nj4`, `make V=1`, `ninja -v`, `ninja -t
+/// commands`.
 fn asks_for_commands(command: &str) -> bool {
     command.split([';', '|', '&', '\n', '(', ')']).any(|part| {
         let words: Vec<&str> = part.split_whitespace().collect();

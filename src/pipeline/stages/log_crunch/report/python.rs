@@ -16,7 +16,8 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     }
 }
 
-/// Takes lines of nothing but dots for no tests, where no summary of a runner says that they are: a drawing has such lines, too.
+/// Takes lines of nothing but dots for no tests, where no summary of a runner says that they are: a drawing has such
+/// lines, too.
 pub(super) fn check<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     if lines.iter().any(|line| is_summary(line.bare)) {
         return;

@@ -1,7 +1,7 @@
 //! What single lines of tools look like that say that something went well: a row for each form.
 //!
-//! The first row whose pattern fits a line decides. Patterns are for the whole line; those that do not begin with `^` may stand behind
-//! blanks. Their groups fill the fields of a [`Sign`] with the same name.
+//! The first row whose pattern fits a line decides. Patterns are for the whole line; those that do not begin with `^`
+//! may stand behind blanks. Their groups fill the fields of a [`Sign`] with the same name.
 
 use std::sync::LazyLock;
 
@@ -13,8 +13,9 @@ use super::{Line, Part, Sign, Tool, odd};
 /// A form of lines.
 struct Row(Tool, Option<Part>, &'static str, &'static str);
 
-/// Whose lines they are, what part they have (`None`: a line that must stay), what is counted, and their pattern. Without a label, a line
-/// only goes with others. `<COUNT>`, `<PACKAGE>` and `<CHECK>` are short for what [`Forms::of`] puts there.
+/// Whose lines they are, what part they have (`None`: a line that must stay), what is counted, and their pattern.
+/// Without a label, a line only goes with others. `<COUNT>`, `<PACKAGE>` and `<CHECK>` are short for what [`Forms::of`]
+/// puts there.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row(Tool::Go, Some(Done), "passed", r"--- PASS: .* \((?<time>.*s)\)$"),
@@ -32,7 +33,7 @@ const ROWS: &[Row] = &[
     Row(Tool::Pytest, Some(Done), "passed", r"(?<name>[^ ]+?)::.+ PASSED(?: +\[ *[0-9]+%\])?$"),
     Row(Tool::Pytest, Some(Done), "passed", r"\[gw[0-9]+\] (?:\[[^%]*%\] )?PASSED (?<name>[^ ]+?)::."),
     Row(Tool::Dots, Some(Done), "passed",
-        r"(?:(?<name>[^ ]*\.[^ ]*) +)?(?<dots>\.+)(?: *\[ *[0-9]+%\]| +[0-9]+ */ *[0-9]+(?: \( *[0-9]+%\))?)$"),
+        r"(?:(?<name>[^ ]*\.[^ ]*) +)?(?<dots>\.+)(?: *\[ *[0-9]+%\]| *[0-9]+ */ *[0-9]+(?: \( *[0-9]+%\))?)$"),
     // Fewer dots without a percentage may be an ellipsis.
     Row(Tool::Dots, Some(Done), "passed", r"(?:(?<name>[^ ]*\.[^ ]*) +)?(?<dots>\.{20,})$"),
     // The Test Anything Protocol. A test with a remark may fail, or did not run.
@@ -48,7 +49,8 @@ const ROWS: &[Row] = &[
     Row(Tool::Pip, Some(Step), "", r"Download(?:ing|ed) (?:.*\.whl|.*\.tar\.gz|.*B\)$|.*\.metadata$)"),
     Row(Tool::Pip, Some(Step), "", r"Using cached |Found existing installation: |Attempting uninstall: "),
     Row(Tool::Pip, Some(Step), "",
-        r"(?:Preparing|Getting|Installing|Building) .*(?:metadata|build|requirements).*(?:\.\.\.| started| done|status 'done')$"),
+        concat!(r"(?:Preparing|Getting|Installing|Building) .*(?:metadata|build|requirements).*",
+            r"(?:\.\.\.| started| done|status 'done')$")),
     Row(Tool::Pip, Some(Done), "", r"━━━━[━╸╺]*(?:.*/.*B|.*B.*/)"),
     Row(Tool::Apt, Some(Step), "set up", r"Setting up (?<name>.*?) \((?<detail>.*)\) \.\.\.$"),
     // Nothing else may say which version was there before.
@@ -60,19 +62,23 @@ const ROWS: &[Row] = &[
     Row(Tool::Git, Some(Done), "new tags", r"\* \[new tag\] *(?<name>.*?) * -> "),
     Row(Tool::Git, Some(Done), "new branches", r"\* \[new [^\]]*\] *(?<name>.*?) * -> "),
     Row(Tool::Git, Some(Done), "",
-        r"(?:remote: )?(?:(?:Counting|Compressing|Receiving|Writing) objects|Resolving deltas|Updating files|Filtering content): +[0-9]{1,2}% \([^\r]*$"),
+        concat!(r"(?:remote: )?(?:(?:Counting|Compressing|Receiving|Writing) objects|Resolving deltas|",
+            r"Updating files|Filtering content): +[0-9]{1,2}% \([^\r]*$")),
     Row(Tool::Node, Some(Step), "fetched", r"npm http [^ ]+ GET (?:200|304) [^ ]*(?: (?<time>[^ ]*))?"),
     Row(Tool::Node, Some(Step), "fetched", r"npm http cache |➤ YN0013: .*the cache"),
     Row(Tool::Node, Some(Done), "", r"Progress: resolved "),
     Row(Tool::Docker, Some(Step), "", r"#[0-9]+ (?:(?<instant>CACHED)$|CACHED|DONE (?<time>.*)|\.\.\.$)"),
-    Row(Tool::Docker, Some(Step), "", r"#[0-9]+ (?:sha256:|extracting sha256:|transferring |resolve |exporting |writing )"),
+    Row(Tool::Docker, Some(Step), "",
+        r"#[0-9]+ (?:sha256:|extracting sha256:|transferring |resolve |exporting |writing )"),
     Row(Tool::Docker, Some(Step), "build steps", r"#[0-9]+ \[(?:[^\]]* )?(?:internal|auth|[0-9]+/[0-9]+)\] ."),
     Row(Tool::Docker, Some(Done), "", r"=> => (?:[^#].*)?$"),
     Row(Tool::Docker, Some(Step), "cached steps", r"=> CACHED \["),
-    Row(Tool::Docker, Some(Step), "", r"---> (?:Using cache$|Running in |[0-9a-fA-F]{12}$)|Removing intermediate container "),
+    Row(Tool::Docker, Some(Step), "",
+        r"---> (?:Using cache$|Running in |[0-9a-fA-F]{12}$)|Removing intermediate container "),
     Row(Tool::Docker, Some(Done), "layers", r"[0-9a-f]{12}: (?:Pull complete|Already exists)$"),
     Row(Tool::Docker, Some(Step), "",
-        r"[0-9a-f]{12}: (?:Pulling fs layer|Waiting|Verifying Checksum|Download complete|Pull complete|Already exists|Downloading)"),
+        concat!(r"[0-9a-f]{12}: (?:Pulling fs layer|Waiting|Verifying Checksum|Download complete|Pull complete|",
+            r"Already exists|Downloading)")),
     Row(Tool::Configure, Some(Step), "checks: yes", r"checking .*\.\.\. (?:yes|\(cached\) yes|ok)$"),
     Row(Tool::Configure, Some(Step), "checks: none needed", r"checking (?<name>.*)\.\.\. none needed$"),
     Row(Tool::Configure, Some(Step), "checks: yes", r"^-- <CHECK>.* - (?:found|Success|done|works)$"),
@@ -84,16 +90,20 @@ const ROWS: &[Row] = &[
         r"\[<COUNT>\] (?:Building|Linking|Generating|Compiling|Copying|Installing|Creating|Automatic|Scanning) "),
     Row(Tool::Build, Some(Step), "", r"Scanning dependencies of target "),
     Row(Tool::Build, Some(Step), "",
-        r"(?<quiet>make)\[[0-9]{1,2}\]: (?:Leaving directory |Entering directory |Nothing to be done for |.* is up to date\.$)"),
+        concat!(r"(?<quiet>make)\[[0-9]{1,2}\]: ",
+            r"(?:Leaving directory |Entering directory |Nothing to be done for |.* is up to date\.$)")),
     Row(Tool::Maven, Some(Step), "downloaded", r"(?:\[INFO\] )?Downloaded(?: from |: http)"),
-    Row(Tool::Maven, Some(Step), "", r"(?:\[INFO\] )?(?:Downloading(?: from |: http)|Progress \(|Running [^ ]*\.[^ ]*$)"),
+    Row(Tool::Maven, Some(Step), "",
+        r"(?:\[INFO\] )?(?:Downloading(?: from |: http)|Progress \(|Running [^ ]*\.[^ ]*$)"),
     Row(Tool::Maven, Some(Done), "passed",
-        r"(?:\[INFO\] )?Tests run: (?<count>[0-9]+), (?<quiet>Failures: 0, Errors: 0, Skipped: 0), Time elapsed: (?<time>.*) in (?<name>.*)"),
+        concat!(r"(?:\[INFO\] )?Tests run: (?<count>[0-9]+), (?<quiet>Failures: 0, Errors: 0, Skipped: 0), ",
+            r"Time elapsed: (?<time>.*) in (?<name>.*)")),
     // Tests that did not run did not pass.
     Row(Tool::Gradle, None, "", r"> Task :[^ ]*(?i:test).* (?:SKIPPED|NO-SOURCE)$|> Task :.*FAILED$"),
     Row(Tool::Gradle, Some(Step), "tasks", r"> Task :"),
     Row(Tool::Gradle, Some(Done), "passed", r"(?<name>[^>].*?) > .+ PASSED$"),
-    Row(Tool::Dotnet, Some(Done), "passed", r"Passed (?:(?<name>[^ (\[]+)\.)?[^ .(\[]+ ?(?:\(.*\) ?)?\[(?<time>.*s)\]$"),
+    Row(Tool::Dotnet, Some(Done), "passed",
+        r"Passed (?:(?<name>[^ (\[]+)\.)?[^ .(\[]+ ?(?:\(.*\) ?)?\[(?<time>.*s)\]$"),
     Row(Tool::Terraform, Some(Done), "known after apply", r"\+ (?<name>[^=]*?) *= *\(known after apply\)$"),
     Row(Tool::Terraform, Some(Step), "refreshed", r"^[^ ]*\.[^ ]*: Refreshing state\.\.\. \["),
     Row(Tool::Terraform, Some(Step), "",
@@ -112,8 +122,8 @@ const COUNT: &str = r"(?: *[0-9]+%|[0-9]+/[0-9]+)";
 /// What cmake asks.
 const CHECK: &str = "(?:Looking for |Performing Test |Check |Detecting )";
 
-/// A package by name and version. Those that are not from the usual registry come with their source, and stay by name: the packages of
-/// the workspace without their paths.
+/// A package by name and version. Those that are not from the usual registry come with their source, and stay by name:
+/// the packages of the workspace without their paths.
 const PACKAGE: &str =
     concat!(r"(?:[^ ]+ v[0-9][^ ]*$|", r"(?<name>[^ ]+) v[0-9][^ ]* \((?:(?<detail>registry .*|.*://.*)\)$|.*))");
 

@@ -2,8 +2,8 @@
 
 use super::{Line, Sign, Tool};
 
-/// Leaves out the attributes of changed resources of a plan that stay as they are, but for those that say which resource it is. What
-/// stands in a longer text has no sign of its own.
+/// Leaves out the attributes of changed resources of a plan that stay as they are, but for those that say which
+/// resource it is. What stands in a longer text has no sign of its own.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     let is_start = |line: &Line| line.indent == 0 && line.bare.ends_with(" will perform the following actions:");
     let Some(start) = lines.iter().position(is_start) else { return };

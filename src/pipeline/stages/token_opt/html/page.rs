@@ -1,7 +1,7 @@
 //! The tags and words of a page, one by one -> its text.
 //!
-//! No tree is built: an element that is written in its own way is a [`Frame`], whose text goes into the frame around it at its end.
-//! Other tags only set words apart. A menu that never ends may be the whole page, so it is never folded.
+//! No tree is built: an element that is written in its own way is a [`Frame`], whose text goes into the frame around it
+//! at its end. Other tags only set words apart. A menu that never ends may be the whole page, so it is never folded.
 
 use std::convert::Infallible;
 use std::mem::take;
