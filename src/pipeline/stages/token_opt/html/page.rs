@@ -211,9 +211,10 @@ impl Page<'_> {
             return;
         }
         if matches!(self.top().kind, Kind::Pre) {
-            return if name == "br" {
-                self.top().push("\n")
-            };
+            if name == "br" {
+                self.top().push("\n");
+            }
+            return;
         }
         if matches!(opened(name), "li" | "dd" | "td" | "tr" | "h" | "a") {
             self.close_from(self.find(opened(name)), None);
