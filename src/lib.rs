@@ -7,6 +7,8 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod assemble;
+#[cfg(test)]
+mod cases;
 pub mod config;
 pub mod history;
 pub mod pipeline;

@@ -1,4 +1,5 @@
-//! The table of coverage.py and pytest-cov -> the total, what is said below it, and the files of which the least is covered.
+//! The table of coverage.py and pytest-cov -> the total, what is said below it, and the files of which the least is
+//! covered.
 
 use std::sync::LazyLock;
 
@@ -57,37 +58,4 @@ fn file(line: &str) -> Option<File<'_>> {
     let (name, percent) = (found.get(1)?.as_str(), found.get(2)?.as_str());
     let missing = found.get(3).map_or(String::new(), |missing| format!(" without {}", missing.as_str()));
     Some(File { name, percent: percent.parse().ok()?, shown: format!("{name} {percent}%{missing}") })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_total_and_the_least_covered_files_are_told() {
-        let text = "\
-Name                   Stmts   Miss Branch BrPart  Cover   Missing
-------------------------------------------------------------------
-src/shop/cart.py         199      0     12      0   100%
-src/shop/http.py          20      0      0      0   100%
-src/shop/tax.py           12      0      2      0   100%
-src/shop/user.py          31      0      4      0   100%
-src/shop/pay.py           52      7     12      3    84%   7-11, 31
-src/shop/old.py           40     40      0      0     0%   1-80
-------------------------------------------------------------------
-TOTAL                    354     47     30      3    85%
-
-2 files skipped due to complete coverage.
-Coverage failure: total of 85 is less than fail-under=95
-";
-        let mut sheet = Sheet::new(400);
-        assert!(!summarize(&"One of Stmts or TOTAL.\n".repeat(9), &mut Sheet::new(300)));
-        assert!(summarize(text, &mut sheet));
-        assert_eq!(
-            sheet.finish(),
-            "coverage, 6 files\nTOTAL 354 47 30 3 85%\n2 files skipped due to complete coverage.\n\
-             Coverage failure: total of 85 is less than fail-under=95\n\
-             least covered: src/shop/old.py 0% without 1-80, src/shop/pay.py 84% without 7-11, 31"
-        );
-    }
 }

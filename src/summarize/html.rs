@@ -75,25 +75,3 @@ fn words_of(html: &str) -> String {
     }
     quote(out.trim_end_matches('¶'), 100)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn title_and_headings_are_read_without_their_tags() {
-        let page = "<html><head><TITLE>Sorting HOW TO &#8212; x</TITLE></head><body><h1 id=a>Sorting <code>a &lt; b</code></h1>\
-                    <p><a href='x'>one</a> <a href='y'>two</a></p><h2>Keys</h2></body></html>";
-        let mut sheet = Sheet::new(200);
-        assert!(summarize(page, &mut sheet));
-        assert_eq!(
-            sheet.finish(),
-            "HTML page; title: Sorting HOW TO &#8212; x; 2 links\nheadings: h1 Sorting a < b, h2 Keys"
-        );
-    }
-
-    #[test]
-    fn text_without_headings_is_left_to_others() {
-        assert!(!summarize("<p>only</p>", &mut Sheet::new(100)));
-    }
-}

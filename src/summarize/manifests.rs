@@ -1,5 +1,5 @@
-//! Kubernetes' objects in YAML, as `helm template` and `kubectl get -o yaml` print them -> each by kind, name and line, what is not
-//! well with them, their images.
+//! Kubernetes' objects in YAML, as `helm template` and `kubectl get -o yaml` print them -> each by kind, name and line,
+//! what is not well with them, their images.
 
 use indexmap::IndexSet;
 
@@ -114,88 +114,6 @@ mod tests {
         let mut sheet = Sheet::new(max_chars);
         assert!(summarize(text, &mut sheet), "no manifests");
         sheet.finish()
-    }
-
-    #[test]
-    fn documents_are_told_by_kind_name_and_line() {
-        let text = "\
----
-# Source: shop/templates/config.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  labels:
-    name: label
-  name: shop-config
-data:
-  name: \"x\"
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: \"shop\"
-roleRef:
-  kind: Role
-  name: reader
----
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: shop
-spec:
-  containers:
-    - name: shop
-      image: \"registry.internal/shop:2.14.0\"
-    - image: fluent-bit:3.0.1
-";
-        assert_eq!(
-            summary(text, 400),
-            "YAML, 28 lines, 3 objects\nobjects: ConfigMap shop-config:4, RoleBinding shop:13, Deployment shop:21\n\
-             images: registry.internal/shop:2.14.0, fluent-bit:3.0.1"
-        );
-    }
-
-    #[test]
-    fn items_of_a_list_are_objects_and_their_owners_are_not() {
-        let text = "\
-apiVersion: v1
-items:
-- apiVersion: v1
-  kind: Pod
-  metadata:
-    name: web-1
-    ownerReferences:
-    - apiVersion: apps/v1
-      kind: ReplicaSet
-      name: web
-  status:
-    containerStatuses:
-    - state:
-        waiting:
-          reason: CrashLoopBackOff
-    phase: Running
-- apiVersion: v1
-  kind: Pod
-  metadata:
-    name: web-2
-kind: List
-metadata:
-  resourceVersion: \"\"
-";
-        assert_eq!(
-            summary(text, 400),
-            "YAML, 23 lines, 2 objects\nnot ok: web-1 reason: CrashLoopBackOff\nobjects: Pod web-1:4, Pod web-2:18"
-        );
-    }
-
-    #[test]
-    fn words_about_manifests_are_none() {
-        for text in [
-            "Write this:\n\n```yaml\napiVersion: v1\nkind: Pod\n```\nand then apply it.\nThat is all of it.\n",
-            "apiVersion: 3\nname: other\n",
-        ] {
-            assert!(!summarize(text, &mut Sheet::new(300)), "{text}");
-        }
     }
 
     #[test]

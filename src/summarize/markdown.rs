@@ -105,66 +105,6 @@ fn heading(words: &str) -> Option<(usize, &str)> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "\
----
-title: ignored
----
-# Storage
-
-Every original is kept in one database file.
-
-## Writing
-```sh
-# not a heading
-put x
-```
-### Batches
-## Reading
-
-- `get(id)`
-";
-
-    fn summary(text: &str, max_chars: usize) -> String {
-        let mut sheet = Sheet::new(max_chars);
-        assert!(summarize(text, &mut sheet));
-        sheet.finish()
-    }
-
-    #[test]
-    fn lines_may_be_numbered() {
-        let numbered = "     5→# Storage\n     6→\n     7→Every original is kept.\n     8→\n     9→## Writing\n";
-        assert_eq!(summary(numbered, 200), "Markdown, lines 5–9\noutline: # Storage, ## Writing");
-    }
-
-    #[test]
-    fn the_outline_skips_comments_in_code() {
-        assert!(is_markdown(PAGE));
-        assert_eq!(
-            summary(PAGE, 500),
-            "Markdown, 16 lines, 1 code blocks\noutline: # Storage, ## Writing, ### Batches, ## Reading\n\
-             Every original is kept in one database file."
-        );
-    }
-
-    #[test]
-    fn underlined_titles_are_headings_and_nested_fences_hold_none() {
-        let text = "---\n\nStorage\n=======\n\nWords about it.\n\nWriting\n-------\n````md\n```sh\n# a comment\n```\n# an example\n````\n\n### Last ###\n";
-        assert_eq!(summary(text, 200), "Markdown, 17 lines, 1 code blocks\noutline: # Storage, ## Writing, ### Last");
-        assert!(is_markdown(text));
-    }
-
-    #[test]
-    fn deep_headings_go_first_when_room_is_short() {
-        let mut text = String::from("# Guide\n");
-        for i in 0..4 {
-            text += &format!("## Part {i}\n### Detail of part {i} at some length\n**x**\n");
-        }
-        assert_eq!(
-            summary(&text, 140),
-            "Markdown, 13 lines\noutline: # Guide, ## Part 0, ## Part 1, ## Part 2, ## Part 3"
-        );
-    }
-
     #[test]
     fn comments_of_a_script_are_no_headings() {
         assert!(!is_markdown("# install\nnpm i\n# build\nnpm run build\n"));

@@ -266,74 +266,13 @@ mod tests {
         sheet.finish()
     }
 
-    /// So many lines that differ in `#`.
-    fn many(count: usize, line: &str) -> String {
-        (1..=count).map(|number| line.replace('#', &number.to_string()) + "\n").collect()
-    }
-
+    /// The argument of a case is the room for its summary.
     #[test]
-    fn errors_are_told_before_the_warnings_above_them() {
-        let text = many(35, "src/a#.c:10:5: warning: unused variable 'x' [-Wunused-variable]")
-            + &many(3, "src/b.c:#:9: error: expected ';' before 'y#'")
-            + "make: *** [Makefile:3: b.o] Error 1\n";
-        let summary = summary(&text, 300);
-        assert!(
-            summary.starts_with(
-                "messages, 3 errors, 35 warnings in 36 files under src/\n\
-                 b.c:1:9: error: expected ';' before 'y1'\nb.c:2:9: error: expected ';' before 'y2'\n\
-                 b.c:3:9: error: expected ';' before 'y3'\nfiles: b.c ×3, a1.c ×1, "
-            ),
-            "{summary}"
-        );
-        assert!(summary.contains("\n35 like: a1.c:10:5: warning: unused variable"), "{summary}");
-    }
-
-    #[test]
-    fn each_tool_names_severities_in_its_own_form() {
-        for (tool, text, told) in [
-            (
-                "tsc",
-                "src/pay.ts(1,7): error TS2322: No.\nsrc/tax.ts(2,7): error TS2322: No.\nsrc/pay.ts(9,1): error TS2304: Yes.\n",
-                "messages, 3 errors in 2 files under src/\n2 like: pay.ts(1,7): error TS2322: No.\npay.ts(9,1): error TS2304: Yes.\nfiles: pay.ts ×2, tax.ts ×1",
-            ),
-            (
-                "tsc --pretty",
-                "a.ts:3:5 - error TS2345: No.\n\n3     f(1);\n      ~\nFound 1 error in a.ts:3\n",
-                "messages in 1 files\nFound 1 error in a.ts:3\na.ts:3:5 - error TS2345: No.",
-            ),
-            (
-                "mypy",
-                "a.py:3: error: Bad type  [arg-type]\na.py:3: note: See docs\nFound 1 error in 1 file\n",
-                "messages in 1 files\nFound 1 error in 1 file\na.py:3: error: Bad type [arg-type]\na.py:3: note: See docs",
-            ),
-            (
-                "pylint",
-                "a.py:1:0: C0114: Missing docstring (missing-docstring)\na.py:9:4: E0602: Undefined variable 'x' (undefined-variable)\n",
-                "messages, 1 errors, 1 notes in 1 files\na.py:9:4: E0602: Undefined variable 'x' (undefined-variable)\na.py:1:0: C0114: Missing docstring (missing-docstring)",
-            ),
-            (
-                "eslint -f unix",
-                "/w/a.js:1:5: 'x' is never used. [Warning/no-unused-vars]\n/w/a.js:2:5: 'y' is not defined. [Error/no-undef]\n\n2 problems\n",
-                "messages, 1 errors, 1 warnings in 1 files\n/w/a.js:2:5: 'y' is not defined. [Error/no-undef]\n/w/a.js:1:5: 'x' is never used. [Warning/no-unused-vars]",
-            ),
-            (
-                "eslint",
-                "/w/a.js\n  1:5   warning  'x' is never used  no-unused-vars\n  12:5  error    'y' is not defined  no-undef\n\n✖ 2 problems (1 error, 1 warning)\n",
-                "messages in 1 files\n✖ 2 problems (1 error, 1 warning)\n/w/a.js:12:5 error 'y' is not defined no-undef\n/w/a.js:1:5 warning 'x' is never used no-unused-vars",
-            ),
-            (
-                "cl",
-                "C:\\s\\a.cpp(10): warning C4100: 'x': unreferenced\nC:\\s\\a.cpp(12): fatal error C1083: Cannot open\n",
-                "messages, 1 errors, 1 warnings in 1 files\nC:\\s\\a.cpp(12): fatal error C1083: Cannot open\nC:\\s\\a.cpp(10): warning C4100: 'x': unreferenced",
-            ),
-            (
-                "cargo --message-format short",
-                "src/main.rs:4:5: error[E0425]: cannot find value `x`\nsrc/main.rs:9:5: warning: unused variable: `y`\n",
-                "messages, 1 errors, 1 warnings in 1 files\nsrc/main.rs:4:5: error[E0425]: cannot find value `x`\nsrc/main.rs:9:5: warning: unused variable: `y`",
-            ),
-        ] {
-            assert_eq!(summary(text, 600), told, "{tool}");
-        }
+    fn what_tools_say_of_files() {
+        crate::cases::check("messages", |text, room| {
+            let mut sheet = Sheet::new(room.parse().expect("a number of characters"));
+            if summarize(text, false, &mut sheet) { sheet.finish() } else { "no messages".to_owned() }
+        });
     }
 
     #[test]
@@ -348,19 +287,5 @@ mod tests {
             ),
             "{summary}"
         );
-    }
-
-    #[test]
-    fn what_a_search_found_is_no_message() {
-        for text in [
-            many(9, "src/a#.rs:12:    error: String,"),
-            many(9, "src/a#.rs:12:5:error: String,"),
-            many(9, "logs/build#.txt:3:src/a.c:1:2: error: expected ';'"),
-            many(9, "src/a#.rs:12: let error = 1;"),
-            many(9, "src/a#.rs:12: [Error] is printed"),
-            many(9, "Some words about nothing.") + "a.c:1:2: error: no\n",
-        ] {
-            assert!(!summarize(&text, false, &mut Sheet::new(300)), "{text}");
-        }
     }
 }

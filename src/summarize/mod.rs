@@ -1,10 +1,9 @@
 //! A text too large to keep -> a few hundred characters that say what it was: one file for each type.
 //!
-//! A summary states only what the text says: counts are counted, everything else is quoted. It is a few short lines, the most
-//! useful first, so that a cut loses the least. It ends with names, because an agent that still sees the names it is about to
-//! write does not have to fetch.
+//! A summary states only what the text says: counts are counted, everything else is quoted. It is a few short lines,
+//! the most useful first, so that a cut loses the least. It ends with names, because an agent that still sees the names
+//! it is about to write does not have to fetch.
 
-mod audit;
 mod code;
 mod coverage;
 mod diff;
@@ -17,12 +16,12 @@ mod markdown;
 mod messages;
 mod numbers;
 mod paths;
+mod reports;
 mod search;
 mod settings;
 mod sheet;
 mod snapshot;
 mod table;
-mod terraform;
 mod text;
 
 pub use identifiers::{Around, features_of, salient_identifiers};
@@ -40,8 +39,9 @@ const UNREAD_ROOM: usize = 80;
 
 /// Summarizes a text in at most `max_chars` UTF-16 code units, by type where `smart`, else by its head.
 ///
-/// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number. Blanks are
-/// folded, control characters dropped, and markers that the text quotes are defused. Linear in the text, on any input.
+/// A text that fits is its own summary. A longer one is cut at an item or a word with `…`, never inside a number.
+/// Blanks are folded, control characters dropped, and markers that the text quotes are defused. Linear in the text, on
+/// any input.
 pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
     write(text, hints, max_chars, smart, Sheet::names)
 }
@@ -51,15 +51,21 @@ pub fn describe(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> Str
     write(text, hints, max_chars, smart, |_, _| {})
 }
 
-/// Reports that are told by words of their own, whatever their lines look like.
-const REPORTS: [fn(&str, &mut Sheet) -> bool; 4] =
-    [terraform::summarize, audit::summarize, manifests::summarize, coverage::summarize];
-
 fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnOnce(&mut Sheet, &str)) -> String {
     if !smart || !utf16::exceeds(text, max_chars) {
         return head(text, max_chars);
     }
     let text = &*readable(text);
+    let mut sheet = Sheet::new(max_chars);
+    if !tell(text, hints, &mut sheet) {
+        return head(text, max_chars.min(UNREAD_ROOM));
+    }
+    end(&mut sheet, text);
+    sheet.finish()
+}
+
+/// Writes what is known of a text on a sheet; false if nothing is.
+fn tell(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
     let detection = content::detect(text, hints);
     let expected = expected(hints);
     let is_searched = expected.as_ref().is_some_and(|expected| expected.content_type == ContentType::Search);
@@ -67,30 +73,27 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
         detection.content_type,
         ContentType::Log | ContentType::Table | ContentType::Text | ContentType::Unknown
     );
-    let mut sheet = Sheet::new(max_chars);
-    let written = snapshot::summarize(text, &mut sheet)
-        || may_report && REPORTS.iter().any(|report| report(text, &mut sheet))
+    let written = snapshot::summarize(text, sheet)
+        || may_report
+            && (reports::summarize(text, sheet)
+                || manifests::summarize(text, sheet)
+                || coverage::summarize(text, sheet))
         || match (detection.content_type, named(expected.as_ref(), &detection)) {
-            (ContentType::Code, Some(name)) => code::summarize_other(text, name, &mut sheet),
-            (_, Some(name)) => settings::summarize(text, name, &mut sheet),
-            (ContentType::Code, None) => code::summarize(text, detection.language, &mut sheet),
-            (ContentType::Json, None) => json::summarize(text, &mut sheet),
-            (ContentType::Log, None) => log::summarize(text, &mut sheet),
-            (ContentType::Diff, None) => diff::summarize(text, &mut sheet),
-            (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, &mut sheet),
+            (ContentType::Code, Some(name)) => code::summarize_other(text, name, sheet),
+            (_, Some(name)) => settings::summarize(text, name, sheet),
+            (ContentType::Code, None) => code::summarize(text, detection.language, sheet),
+            (ContentType::Json, None) => json::summarize(text, sheet),
+            (ContentType::Log, None) => log::summarize(text, sheet),
+            (ContentType::Diff, None) => diff::summarize(text, sheet),
+            (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, sheet),
             (ContentType::Search, None) => {
-                messages::summarize(text, is_searched, &mut sheet) || search::summarize(text, &mut sheet)
+                messages::summarize(text, is_searched, sheet) || search::summarize(text, sheet)
             }
-            (ContentType::Table, None) => table::summarize(text, &mut sheet),
-            (ContentType::Html, None) => html::summarize(text, &mut sheet),
-            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, is_searched, &mut sheet),
+            (ContentType::Table, None) => table::summarize(text, sheet),
+            (ContentType::Html, None) => html::summarize(text, sheet),
+            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, is_searched, sheet),
         };
-    let written = written || prose(text, hints, detection.content_type, &mut sheet);
-    if !written {
-        return head(text, max_chars.min(UNREAD_ROOM));
-    }
-    end(&mut sheet, text);
-    sheet.finish()
+    written || prose(text, hints, detection.content_type, sheet)
 }
 
 /// What a file of another language or format is called, where the text is nothing that says more.
@@ -99,7 +102,8 @@ fn named(expected: Option<&Expected>, detection: &Detection) -> Option<&'static 
     expected.filter(|_| is_open && detection.language.is_none())?.name
 }
 
-/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole line slow.
+/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole
+/// line slow.
 fn line_pattern(pattern: &str) -> Regex {
     let pattern = pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]");
     Regex::new(&pattern).expect("the patterns are fixed and valid")
@@ -118,7 +122,8 @@ fn prose(text: &str, hints: &Hints, content_type: ContentType, sheet: &mut Sheet
     (is_markdown && markdown::summarize(text, sheet)) || text::summarize(text, sheet)
 }
 
-/// Whether there is something to read: blanks between the words and few control characters. A blob of base64 has neither.
+/// Whether there is something to read: blanks between the words and few control characters. A blob of base64 has
+/// neither.
 fn has_words(text: &str) -> bool {
     const PROBED: usize = 20_000;
     const LONG: usize = 60;
@@ -148,6 +153,18 @@ mod tests {
 
     fn hinted(content_type: ContentType) -> Hints {
         Hints { content_type: Some(content_type), ..Hints::default() }
+    }
+
+    /// The argument of a case is the room for its summary, and the path that its text comes from, if any.
+    #[test]
+    fn what_texts_are_told_as() {
+        crate::cases::check("summaries", |text, argument| {
+            let (room, path) = argument.split_once(' ').unwrap_or((argument, ""));
+            let path = Some(path.to_owned()).filter(|path| !path.is_empty());
+            let mut sheet = Sheet::new(room.parse().expect("a number of characters"));
+            assert!(tell(text, &Hints { path, ..Hints::default() }, &mut sheet), "{text}");
+            sheet.finish()
+        });
     }
 
     #[test]

@@ -43,34 +43,3 @@ fn key(line: &str) -> Option<&str> {
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     (is_value && name.chars().any(char::is_alphabetic) && name.chars().all(is_key)).then_some(name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn summary(text: &str, name: &str) -> String {
-        let mut sheet = Sheet::new(600);
-        assert!(summarize(text, name, &mut sheet));
-        sheet.finish()
-    }
-
-    #[test]
-    fn keys_of_the_first_level_or_sections() {
-        let workflow = "# Build\nname: ci\non:\n  push:\njobs:\n  test:\n    - run: a\n";
-        assert_eq!(summary(workflow, "YAML"), "YAML, 7 lines\nkeys: name, on, jobs");
-        let manifest = "[package]\nname = \"x\"\n\n[[bin]]\nname = \"a\"\n[[bin]]\nname = \"b\"\nlist = [\n]\n";
-        assert_eq!(summary(manifest, "TOML"), "TOML, 9 lines\nsections: package, bin");
-    }
-
-    #[test]
-    fn a_section_that_comes_again_is_told_once() {
-        let manifest = "[[bin]]\nname = \"a\"\n[lib]\nname = \"b\"\n[[bin]]\nname = \"c\"\n";
-        assert_eq!(summary(manifest, "TOML"), "TOML, 6 lines\nsections: bin, lib");
-    }
-
-    #[test]
-    fn lines_may_be_numbered() {
-        let numbered = "  7→on: push\n  8→jobs:\n  9→  a: b\n";
-        assert_eq!(summary(numbered, "YAML"), "YAML, lines 7–9\nkeys: on, jobs");
-    }
-}

@@ -25,7 +25,7 @@ struct Planted {
 
 /// What people and issuers make, each where it is usually seen.
 fn planted() -> Vec<Planted> {
-    lines(include_str!("../crates/secrets/tests/planted.txt"))
+    lines(include_str!("../../crates/secrets/tests/planted.txt"))
         .map(|line| {
             let Case { text, secrets } = read(line);
             Planted { value: text[secrets[0].clone()].to_owned(), line: text }

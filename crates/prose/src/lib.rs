@@ -36,7 +36,7 @@ pub use compress::{Objective, Receipt, compress_prose, shortened};
 pub use expand::{Substitution, expand, expand_listed};
 pub use lexicon::{Category, Intensity, Profile, worth_table};
 pub(crate) use lexicon::{Class, ShortForms, key, lexicon};
-pub use lexicon::{is_emphatic, tells_of_failure};
+pub use lexicon::is_emphatic;
 pub use redact::redact_private;
 pub(crate) use segment::{Atom, atoms, inline_atoms};
 pub use segment::{Kind, Token, blocks, tokenize, tokenize_inline};

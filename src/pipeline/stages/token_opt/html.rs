@@ -1,14 +1,12 @@
 //! `<div class="a"><h2>Title</h2><p>Words.</p></div>` -> `## Title`, `Words.`
 //!
-//! A web page becomes the Markdown that a reader needs of it: every visible word, in order, with headings, lists, tables, code and
-//! links. Menus and footers that are little but links become notes. Source to be worked on is left alone; see
-//! [`crate::content::html::is_page`].
+//! A web page becomes the Markdown that a reader needs of it: every visible word, in order, with headings, lists,
+//! tables, code and links. Menus and footers that are little but links become notes. Source to be worked on is left
+//! alone; see [`crate::content::html::is_page`].
 
-mod attributes;
-mod flow;
+mod frame;
 mod page;
-mod scopes;
-mod table;
+mod tag;
 
 use std::ops::Range;
 
@@ -22,13 +20,17 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     if context.preset == Preset::Lossless {
         return Vec::new();
     }
-    let mut before = Before { text: context.text, at: 0, lines: 0, fence: None };
+    let (mut at, mut lines, mut fence) = (0, 0, None);
     let mut edits = Vec::new();
     for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Html) {
-        before.read_to(segment.range.start);
+        for line in context.text[at..segment.range.start].lines() {
+            lines += 1;
+            follow(&mut fence, line);
+        }
+        at = segment.range.start;
         // What stands in a fence is an example.
-        if before.fence.is_none() && html::is_page(&context.text[segment.range.clone()], context.hints) {
-            edits.extend(rewrite(context, &segment.range, before.lines + 1));
+        if fence.is_none() && html::is_page(&context.text[segment.range.clone()], context.hints) {
+            edits.extend(rewrite(context, &segment.range, lines + 1));
         }
     }
     edits
@@ -50,28 +52,12 @@ fn rewrite(context: &FusionContext, range: &Range<usize>, first_line: usize) -> 
     (text != source).then(|| Edit::reversible(range.clone(), text))
 }
 
-/// What stands before a place, onwards only.
-struct Before<'a> {
-    text: &'a str,
-    at: usize,
-    lines: usize,
-    /// The fence that is open.
-    fence: Option<Fence<'a>>,
-}
-
-impl Before<'_> {
-    fn read_to(&mut self, at: usize) {
-        let text = self.text;
-        for line in text[self.at..at].lines() {
-            self.lines += 1;
-            let Some(fence) = Fence::parse(line) else { continue };
-            match self.fence {
-                Some(open) if fence.closes(&open) => self.fence = None,
-                Some(_) => {}
-                None => self.fence = Some(fence),
-            }
-        }
-        self.at = at;
+/// Opens or closes a fence of Markdown with a line.
+fn follow<'t>(open: &mut Option<Fence<'t>>, line: &'t str) {
+    match (Fence::parse(line), *open) {
+        (Some(fence), Some(first)) if fence.closes(&first) => *open = None,
+        (Some(fence), None) => *open = Some(fence),
+        _ => {}
     }
 }
 

@@ -1,24 +1,20 @@
 //! `test a::b ... ok` 200 times -> `[… 200 lines 7-206] 200 passed: a 120, c 80`.
 //!
-//! What test runners, build tools and installers print about all that went well becomes one note with its counts and the names
-//! of suites, files and modules. Everything else stays as it is, in its place: failures, warnings, traces, summaries, timings, and
-//! whatever this module does not know; and of what went well what is unlike the rest ([`odd`]).
+//! What test runners, build tools and installers print about all that went well becomes one note with its counts and
+//! the names of suites, files and modules. Everything else stays as it is, in its place: failures, warnings, traces,
+//! summaries, timings, and whatever this module does not know; and of what went well what is unlike the rest ([`odd`]).
 //!
-//! A line is known by its own shape, and a shape counts only where it comes often enough ([`MIN_SIGNS`]) and, where others write
-//! such lines too, where the tool's own summary or durations prove it. A line that speaks of an error stays in sight
-//! whatever its shape.
+//! A line is known by its own shape, and a shape counts only where it comes often enough ([`MIN_SIGNS`]) and, where
+//! others write such lines too, where the tool's own summary or durations prove it. A line that speaks of an error
+//! stays in sight whatever its shape.
 
 mod build;
-mod docker;
-mod go;
-mod jvm;
 mod marks;
 mod odd;
-mod packages;
 mod python;
 mod rspec;
 mod runs;
-mod rust;
+mod signs;
 mod tap;
 mod terraform;
 
@@ -184,8 +180,8 @@ pub(super) fn may_hold(segment: &Segment) -> bool {
     !matches!(segment.content_type, ContentType::Json | ContentType::Diff | ContentType::Html)
 }
 
-/// Whether the text is what a tool printed, as far as its teller says: no source, no manual that quotes such lines, and no list
-/// of commands that were only to be shown.
+/// Whether the text is what a tool printed, as far as its teller says: no source, no manual that quotes such lines, and
+/// no list of commands that were only to be shown.
 pub(super) fn is_printed(context: &FusionContext) -> bool {
     let source = || context.hints.path.as_deref().or(context.hints.command.as_deref()).unwrap_or_default();
     context.role == Role::Tool
@@ -198,7 +194,8 @@ pub(super) fn is_printed(context: &FusionContext) -> bool {
         }
 }
 
-/// Whether a command line asks a build tool to show its commands: `make -nj4`, `make V=1`, `ninja -v`, `ninja -t commands`.
+/// Whether a command line asks a build tool to show its commands: `make -nj4`, `make V=1`, `ninja -v`, `ninja -t
+/// commands`.
 fn asks_for_commands(command: &str) -> bool {
     command.split([';', '|', '&', '\n', '(', ')']).any(|part| {
         let words: Vec<&str> = part.split_whitespace().collect();
@@ -258,52 +255,17 @@ fn signs<'t>(lines: &[Line<'t>]) -> Vec<Option<Sign<'t>>> {
     signs
 }
 
-/// What a line tells by itself. Its first byte decides who is asked, then its last.
+/// What a line tells by itself, or with the one beside it.
 fn judge<'t>(lines: &[Line<'t>], at: usize) -> Option<Sign<'t>> {
     let line = &lines[at];
     if line.text.len() > MAX_LINE_BYTES || line.bare.len() < 3 {
         return None;
     }
-    let first = line.bare.as_bytes()[0];
-    let by_start = match first {
-        b'#' => docker::plain(line).or_else(|| tap::judge(line)),
-        b'-' => go::judge(line).or_else(|| docker::classic(line)).or_else(|| build::cmake(line)),
-        b'=' => go::judge(line).or_else(|| docker::fancy(line)),
-        b'?' => go::judge(line),
-        b'o' => tap::judge(line),
-        b'[' => python::worker(line).or_else(|| build::numbered(line)).or_else(|| jvm::maven(line)),
-        b'>' => jvm::gradle(line),
-        b'(' => packages::apt(line),
-        b'/' => build::command(line),
-        b'*' => packages::git(line),
-        b'+' => terraform::unknown(line),
-        0xE2 => marks::judge(line).or_else(|| packages::bar(line)),
-        b'A'..=b'Z' => rust::judge(line)
-            .or_else(|| packages::pip(line))
-            .or_else(|| packages::apt(line))
-            .or_else(|| packages::git(line))
-            .or_else(|| packages::node(line))
-            .or_else(|| docker::classic(line))
-            .or_else(|| build::make(line))
-            .or_else(|| jvm::maven(line))
-            .or_else(|| jvm::dotnet(line)),
-        b'a'..=b'z' => rust::judge(line)
-            .or_else(|| packages::node(line))
-            .or_else(|| packages::git(line))
-            .or_else(|| build::make(line))
-            .or_else(|| build::command(line))
-            .or_else(|| docker::pull(line)),
-        b'0'..=b'9' => docker::pull(line).or_else(|| tap::judge(line)),
-        _ => None,
-    };
-    by_start.or_else(|| match line.bare.as_bytes()[line.bare.len() - 1] {
-        b']' => python::verbose(line).or_else(|| python::dots(line)).or_else(|| terraform::judge(line)),
-        b'D' => python::verbose(line).or_else(|| jvm::gradle(line)),
-        b'k' => python::unittest(lines, at),
-        b'.' | b')' => python::dots(line).or_else(|| terraform::judge(line)).or_else(|| python::unittest(lines, at)),
-        b'0'..=b'9' => python::dots(line),
-        _ => None,
-    })
+    signs::read(line)
+        .or_else(|| signs::read_in_step(line))
+        .or_else(|| build::command(line))
+        .or_else(|| marks::judge(line))
+        .or_else(|| python::unittest(lines, at))
 }
 
 #[cfg(test)]

@@ -5,22 +5,6 @@ use super::{Line, Part, Sign, Tool};
 /// More lines of details are somebody's message.
 const MAX_DETAILS: usize = 8;
 
-/// A passed test, the line that announces one, or the plan of a subtest.
-pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
-    if let Some(title) = line.bare.strip_prefix("# Subtest: ") {
-        return Some(Sign { title, ..Sign::opening(Tool::Tap) });
-    }
-    if line.bare.as_bytes()[0].is_ascii_digit() {
-        let is_plan =
-            line.indent > 0 && line.bare.strip_prefix("1..").is_some_and(|last| last.parse::<usize>().is_ok());
-        return is_plan.then(|| Sign::aside(Tool::Tap));
-    }
-    let rest = line.bare.strip_prefix("ok ")?;
-    let title = rest.trim_start_matches(|char: char| char.is_ascii_digit());
-    let is_test = title.len() < rest.len() && !title.contains(" # ");
-    is_test.then(|| Sign { title: title.trim_start_matches([' ', '-']), ..Sign::passed(Tool::Tap, "") })
-}
-
 /// Gives details to the passed tests above them, and makes headings of the subtests that have subtests.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     for at in 0..lines.len().saturating_sub(1) {

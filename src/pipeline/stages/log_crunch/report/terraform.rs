@@ -1,49 +1,9 @@
-//! `terraform plan` and `apply`.
+//! `terraform plan`: what of a changed resource stays as it is.
 
 use super::{Line, Sign, Tool};
 
-/// `a.b: Refreshing state... [id=…]`, `a.b: Still creating... [10s elapsed]`, `a.b: Creation complete after 3s [id=…]`.
-pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
-    let (resource, rest) = line.bare.split_once(": ")?;
-    if line.indent > 0 || resource.contains(' ') || !resource.contains('.') {
-        return None;
-    }
-    let is = |start: &str| rest.starts_with(start);
-    if is("Refreshing state... [") {
-        Some(Sign::step(Tool::Terraform, "refreshed"))
-    } else if is("Reading...")
-        || is("Creating...")
-        || is("Destroying... [")
-        || is("Modifying... [")
-        || is("Still ") && rest.ends_with("elapsed]")
-    {
-        Some(Sign::opening(Tool::Terraform))
-    } else {
-        let (what, time) = rest.split_once(" complete after ")?;
-        let sign = match what {
-            "Creation" => Sign { detail: id(rest), ..Sign::done(Tool::Terraform, "created", resource) },
-            "Destruction" => Sign::done(Tool::Terraform, "destroyed", resource),
-            "Modifications" => Sign::done(Tool::Terraform, "modified", resource),
-            "Read" => Sign::step(Tool::Terraform, "read"),
-            _ => return None,
-        };
-        Some(sign.taking(time))
-    }
-}
-
-/// `a-1` of `Creation complete after 3s [id=a-1]`: nothing else may say it.
-fn id(rest: &str) -> &str {
-    rest.split_once(" [id=").and_then(|(_, id)| id.strip_suffix(']')).unwrap_or_default()
-}
-
-/// `+ arn = (known after apply)`.
-pub(super) fn unknown<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
-    let (name, value) = line.bare.strip_prefix("+ ")?.split_once('=')?;
-    (value.trim() == "(known after apply)").then(|| Sign::done(Tool::Terraform, "known after apply", name.trim()))
-}
-
-/// Leaves out the attributes of changed resources of a plan that stay as they are, but for those that say which resource it is. What
-/// stands in a longer text has no sign of its own.
+/// Leaves out the attributes of changed resources of a plan that stay as they are, but for those that say which
+/// resource it is. What stands in a longer text has no sign of its own.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     let is_start = |line: &Line| line.indent == 0 && line.bare.ends_with(" will perform the following actions:");
     let Some(start) = lines.iter().position(is_start) else { return };

@@ -1,101 +1,126 @@
-//! Tags and words of a page, one by one -> the [`Flow`] of its text.
+//! The tags and words of a page, one by one -> its text.
 //!
-//! Tags that are unknown, or that only style or group, leave nothing. Menus are written first and folded at their end, when it
-//! is known what they held: one that never ends is never folded.
+//! No tree is built: an element that is written in its own way is a [`Frame`], whose text goes into the frame around it
+//! at its end. Other tags only set words apart. A menu that never ends may be the whole page, so it is never folded.
 
+use std::convert::Infallible;
+use std::mem::take;
 use std::sync::LazyLock;
 
-use html5gum::Span;
-use html5gum::Tokenizer;
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+use indexmap::IndexSet;
 use regex::Regex;
 
-use super::attributes::Attributes;
-use super::flow::{Flow, Gap, Mark};
-use super::scopes::{Menu, Scope, Scopes};
-use super::table::{Column, Table};
+use super::follow;
+use super::frame::{Frame, Gap, Kind, Menu};
+use super::tag::Tag;
+use crate::content::text::Fence;
 use crate::pipeline::counter::LineCounter;
 use crate::pipeline::elided;
 
-/// A menu with fewer links stays as it is.
+/// A menu with fewer links stays as it is: its note would be hardly shorter.
 const MENU_MIN_LINKS: usize = 4;
 
-/// A page has room for so many notes of menus; whoever has more of them is no page.
-const MENUS_MAX: usize = 100;
+/// The share of a menu's words that are inside links, in percent.
+const MENU_LINKED: usize = 60;
 
-/// Longer data that hold an error become a note.
-const ERROR_MAX_BYTES: usize = 4096;
+/// Bytes of data with an error that stay. Longer ones become a note.
+const ERROR_MAX: usize = 4096;
 
-/// A page whose programs are so many times as long as its words is a program.
-const PROGRAM: usize = 20;
+/// Elements that are open at once. The text of each is copied at its end, so this bounds the work.
+const DEPTH_MAX: usize = 64;
+
+/// Deeper lists are indented no further: it would cost the square of their depth.
+const INDENT_MAX: usize = 6;
 
 /// An error among data, with something in it.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""(?:err|errors?|exception|stack)"\s*:\s*(?:[{\[]\s*["{]|"[^"])"#).expect("the pattern is valid")
 });
 
-/// What a page's tags have made so far.
-pub(super) struct Page<'a> {
-    flow: Flow,
-    scopes: Scopes,
-    tag: Attributes,
-    /// The element whose text comes as it stands, and that text.
-    raw: Option<(String, String)>,
-    /// Whether that element holds data, and no program.
-    is_data: bool,
-    /// Bytes of programs that the page leaves out.
-    programs: usize,
-    /// The text of a `pre`.
-    pre: Option<String>,
-    /// How many links began.
-    links: usize,
-    /// How many menus were folded.
-    menus: usize,
-    /// How many more cells may be written that the source only spans: not more than it has bytes.
-    spanned_cells: usize,
+/// A page as far as it is read.
+struct Page<'a> {
+    /// The open elements; the first is the page itself.
+    frames: Vec<Frame>,
+    tag: Tag,
+    /// The element whose text the tokenizer does not look into, and that text.
+    raw: Option<(Tag, String)>,
+    /// Links that were shown with their targets, which need not be shown again.
+    shown: IndexSet<String>,
+    /// Bytes of scripts, styles and comments.
+    hidden: usize,
     has_title: bool,
     /// Whether this is a text inside the page: its places are not the page's.
     is_inner: bool,
     lines: LineCounter<'a>,
 }
 
-/// Reads a page that begins at this line; returns its text.
+/// Returns the text of a page that begins at this line.
 pub(super) fn render(source: &str, first_line: usize) -> String {
     let mut page = Page {
-        flow: Flow::new(),
-        scopes: Scopes::new(),
-        tag: Attributes::default(),
+        frames: vec![Frame::default()],
+        tag: Tag::default(),
         raw: None,
-        is_data: false,
-        programs: 0,
-        pre: None,
-        links: 0,
-        menus: 0,
-        spanned_cells: source.len(),
+        shown: IndexSet::new(),
+        hidden: 0,
         has_title: false,
         is_inner: false,
         lines: LineCounter::new(source, first_line),
     };
     page.read(source);
-    page.finish();
-    page.flow.finish()
+    page.finish()
 }
 
-impl Callback<std::convert::Infallible, usize> for &mut Page<'_> {
-    fn handle_event(&mut self, event: CallbackEvent<'_>, span: Span<usize>) -> Option<std::convert::Infallible> {
+impl Callback<Infallible, usize> for &mut Page<'_> {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, span: Span<usize>) -> Option<Infallible> {
         match event {
-            CallbackEvent::OpenStartTag { name } => self.tag.start(name, span.start),
+            CallbackEvent::OpenStartTag { name } => self.tag = Tag::new(name, span.start),
             CallbackEvent::AttributeName { name } => self.tag.name(name),
             CallbackEvent::AttributeValue { value } => self.tag.value(value),
-            CallbackEvent::CloseStartTag { .. } => {
-                let tag = std::mem::take(&mut self.tag);
-                self.start(&tag);
-            }
+            CallbackEvent::CloseStartTag { .. } => self.start(),
             CallbackEvent::EndTag { name } => self.end(&String::from_utf8_lossy(name), span.end),
-            CallbackEvent::String { value } => self.string(&String::from_utf8_lossy(value)),
-            CallbackEvent::Comment { .. } | CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
+            CallbackEvent::String { value } => {
+                let text = String::from_utf8_lossy(value);
+                if let Some((_, raw)) = &mut self.raw {
+                    raw.push_str(&text);
+                } else {
+                    self.top().add(&text);
+                }
+            }
+            CallbackEvent::Comment { value } => self.hidden += value.len(),
+            CallbackEvent::Doctype { .. } | CallbackEvent::Error(_) => {}
         }
         None
+    }
+}
+
+/// The name under which an element is open: elements with one name end each other.
+fn opened(name: &str) -> &str {
+    match name {
+        "option" => "li",
+        "th" => "td",
+        "dt" => "dd",
+        "listing" => "pre",
+        "kbd" | "samp" | "tt" => "code",
+        "s" | "strike" => "del",
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => "h",
+        _ => name,
+    }
+}
+
+/// The gap around a block that is written like plain words.
+fn gap_of(name: &str) -> Gap {
+    match name {
+        "p" => Gap::Paragraph,
+        "br" | "hr" | "html" | "body" | "head" | "tbody" | "thead" | "tfoot" | "caption" | "figcaption" | "summary"
+        | "legend" | "optgroup" | "div" | "section" | "article" | "main" | "header" | "form" | "fieldset"
+        | "details" | "figure" | "center" | "address" | "dialog" | "search" | "nav" | "footer" | "aside" | "dt" => {
+            Gap::Line
+        }
+        "button" | "label" | "svg" | "text" | "desc" | "rt" | "output" | "math" | "td" | "th" => Gap::Space,
+        _ if name.contains('-') => Gap::Space,
+        _ => Gap::None,
     }
 }
 
@@ -110,31 +135,36 @@ impl Page<'_> {
 
     /// Reads a text inside the page that the tokenizer took for one piece.
     fn read_inner(&mut self, source: &str) {
-        let is_inner = std::mem::replace(&mut self.is_inner, true);
-        if is_inner {
-            self.flow.text(source);
-        } else {
-            self.read(source);
+        if self.is_inner {
+            return self.top().words(source);
         }
-        self.is_inner = is_inner;
+        self.is_inner = true;
+        self.read(source);
+        self.is_inner = false;
     }
 
-    fn finish(&mut self) {
-        if let Some((name, text)) = self.raw.take() {
-            match name.as_str() {
-                "script" | "style" => {
-                    let note = elided(text.len(), &format!("bytes of a {name} without end"), None);
-                    self.flow.line(&note);
-                }
-                // Not closed, and all that follows was taken for its text.
-                _ => self.read_inner(&text),
+    fn finish(mut self) -> String {
+        match self.raw.take() {
+            Some((tag, text)) if matches!(tag.element(), "script" | "style") => {
+                let note = elided(text.len(), &format!("bytes of a {} without end", tag.element()), None);
+                self.top().apart(Gap::Line, &note);
             }
+            // All that follows was taken for its text.
+            Some((_, text)) => self.read_inner(&text),
+            None => {}
         }
-        self.close_scopes(0, None);
-        // A page that is hardly more than a program shows what that makes of it.
-        if self.programs > self.flow.written * PROGRAM {
-            self.flow.line(&elided(self.programs, "bytes of scripts", None));
+        while self.frames.len() > 1 {
+            self.close(None);
         }
+        let mut page = self.frames.swap_remove(0);
+        if !page.text.is_empty() && self.hidden > 0 {
+            page.apart(Gap::Line, &elided(self.hidden, "bytes of scripts, styles and comments", None));
+        }
+        page.text
+    }
+
+    fn top(&mut self) -> &mut Frame {
+        self.frames.last_mut().expect("the page itself is never closed")
     }
 
     /// The line of a place; inside a text of the page, the last one that is known.
@@ -142,385 +172,326 @@ impl Page<'_> {
         self.lines.line(if self.is_inner { 0 } else { at })
     }
 
-    fn string(&mut self, text: &str) {
-        match &mut self.raw {
-            Some((_, raw)) => raw.push_str(text),
-            None => self.words(text),
+    /// The innermost open element of this name. None is looked for outside a table, nor an item outside its list.
+    fn find(&self, name: &str) -> Option<usize> {
+        let is_item = matches!(name, "li" | "dd");
+        let at = self.frames.iter().rposition(|frame| {
+            frame.name == name || matches!(frame.kind, Kind::Table) || is_item && matches!(frame.kind, Kind::List(_))
+        })?;
+        (self.frames[at].name == name).then_some(at)
+    }
+
+    fn open(&mut self, name: &str, kind: Kind) {
+        if self.frames.len() < DEPTH_MAX {
+            self.frames.push(Frame { name: opened(name).to_owned(), kind, ..Frame::default() });
         }
     }
 
-    fn words(&mut self, text: &str) {
-        match &mut self.pre {
-            Some(pre) => pre.push_str(text),
-            None => self.flow.text(text),
+    /// Ends the elements from this one on, if there is one; `end` is where its end tag ends.
+    fn close_from(&mut self, at: Option<usize>, end: Option<usize>) {
+        while at.is_some_and(|at| self.frames.len() > at + 1) {
+            self.close(None);
+        }
+        if at.is_some() {
+            self.close(end);
         }
     }
 
-    /// A gap before or after a block; inside a table cell, a blank.
-    fn block(&mut self, gap: Gap) {
-        let in_cell = self.scopes.table().is_some_and(|table| table.in_cell);
-        self.flow.gap(if in_cell { Gap::Space } else { gap });
-    }
-
-    fn start(&mut self, tag: &Attributes) {
+    fn start(&mut self) {
+        let tag = take(&mut self.tag);
         let name = tag.element();
         if self.raw.is_some() {
             return;
         }
-        if self.pre.is_some() {
-            match name {
-                "br" => self.words("\n"),
-                "script" | "style" => self.start_raw(tag),
-                _ if Scopes::knows(name) => self.scopes.push(name, Scope::Plain),
-                _ => {}
+        if matches!(name, "script" | "style" | "title" | "noscript" | "iframe" | "noembed" | "noframe" | "xmp") {
+            if let Some(media) = tag.media() {
+                self.top().apart(Gap::Space, &media);
+            }
+            self.raw = Some((tag, String::new()));
+            return;
+        }
+        if matches!(self.top().kind, Kind::Pre) {
+            if name == "br" {
+                self.top().push("\n");
             }
             return;
         }
+        if matches!(opened(name), "li" | "dd" | "td" | "tr" | "h" | "a") {
+            self.close_from(self.find(opened(name)), None);
+        }
+        let gap = gap_of(name);
+        self.top().gap(gap);
         match name {
-            "script" | "style" | "title" | "noscript" | "iframe" | "noembed" | "noframe" | "xmp" => {
-                self.start_raw(tag);
-                if name == "iframe" {
-                    self.media(tag, "src");
-                }
-                return;
-            }
-            "base" => {
-                if let Some(target) = tag.get("href") {
-                    self.flow.line(&format!("base: {target}"));
-                }
-            }
-            "p" | "hr" | "figcaption" | "summary" | "legend" | "caption" | "optgroup" => {
-                self.block(if name == "p" { Gap::Paragraph } else { Gap::Line });
-                self.flow.text(tag.get("label").unwrap_or_default());
-            }
-            "br" | "html" | "body" | "head" | "tbody" | "thead" | "tfoot" => self.block(Gap::Line),
+            "base" => self.top().apart(Gap::Line, &tag.get("href").map_or(String::new(), |to| format!("base: {to}"))),
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
-                self.flow.gap(Gap::Paragraph);
-                self.flow.lead(format!("{} ", &"######"[..usize::from(name.as_bytes()[1] - b'0')]));
+                let level = usize::from(name.as_bytes()[1] - b'0');
+                self.open(name, Kind::Item(format!("{} ", "#".repeat(level))));
             }
-            "li" | "option" => self.item(tag),
-            "dt" => {
-                self.flow.lead(String::new());
-                self.block(Gap::Line);
+            "li" | "option" => self.item(&tag),
+            "dd" => self.open(name, Kind::Item(": ".to_owned())),
+            "blockquote" => self.open(name, Kind::Item("> ".to_owned())),
+            "ol" => self.open(name, Kind::List(Some(tag.number("start").unwrap_or(1).saturating_sub(1)))),
+            "select" => {
+                self.top().apart(Gap::Space, &tag.field());
+                self.open(name, Kind::List(None));
             }
-            "dd" => {
-                self.block(Gap::Line);
-                self.flow.lead(": ".to_owned());
+            "ul" | "menu" | "dl" => self.open(name, Kind::List(None)),
+            "table" => self.open(name, Kind::Table),
+            "tr" if self.find("table").is_some() => {
+                self.top().gap(Gap::Line);
+                self.top().apart(Gap::Line, tag.state());
+                return self.open(name, Kind::Row(Vec::new()));
             }
-            "tr" => {
-                self.end_row();
-                self.flow.gap(Gap::Line);
-                self.state(tag);
-                self.row();
+            "td" | "th" if self.find("table").is_some() => {
+                if self.find("tr").is_none() {
+                    self.open("tr", Kind::Row(Vec::new()));
+                }
+                self.open(name, Kind::Cell);
+                self.top().apart(Gap::Space, &tag.span());
+            }
+            "pre" | "listing" => self.open(name, Kind::Pre),
+            "a" => {
+                self.open(name, Kind::Link(tag.url("href").map(str::to_owned), tag.label().to_owned()));
+                self.top().links += usize::from(tag.get("href").is_some());
+            }
+            "area" => {
+                let link = link(tag.label(), tag.url("href"), &mut self.shown);
+                self.top().links += 1;
+                self.top().apart(Gap::Space, &link);
+            }
+            "q" => self.top().piece("\""),
+            "code" | "kbd" | "samp" | "tt" | "del" | "s" | "strike" | "sup" | "sub" => self.open(name, Kind::Mark),
+            "img" if self.find("a").is_some() => self.top().words(tag.image().trim_matches(['[', ']'])),
+            "img" => self.top().words(&tag.image()),
+            "input" | "textarea" => self.top().apart(Gap::Space, &tag.field()),
+            "optgroup" => self.top().words(tag.get("label").unwrap_or_default()),
+            _ => {
+                if let Some(media) = tag.media() {
+                    self.top().apart(Gap::Space, &media);
+                }
+                self.menu(&tag);
+            }
+        }
+        self.top().apart(Gap::Space, tag.state());
+    }
+
+    fn item(&mut self, tag: &Tag) {
+        let list = self.frames.iter_mut().rev().find_map(|frame| match &mut frame.kind {
+            Kind::List(number) => Some(number),
+            _ => None,
+        });
+        let mark = match list {
+            Some(Some(number)) => {
+                *number = number.saturating_add(1);
+                format!("{number}. ")
+            }
+            _ => "- ".to_owned(),
+        };
+        let chosen = if tag.get("selected").is_some() { "(selected) " } else { "" };
+        self.open("li", Kind::Item(mark + chosen));
+    }
+
+    /// Opens a part that may be a menu.
+    fn menu(&mut self, tag: &Tag) {
+        let name = tag.element();
+        let what = match (tag.get("role").unwrap_or_default(), name) {
+            _ if gap_of(name) != Gap::Line => return,
+            ("navigation", _) | (_, "nav") => "navigation",
+            ("contentinfo", _) | (_, "footer") => "footer",
+            (_, "aside") => "aside",
+            _ => {
+                let open = self.find(name).map(|at| &mut self.frames[at].kind);
+                if let Some(Kind::Menu(menu)) = open {
+                    menu.nested += 1;
+                }
                 return;
             }
-            "td" | "th" => self.cell(tag),
-            "pre" | "listing" => {
-                self.pre = Some(String::new());
-                self.scopes.push(name, Scope::Pre);
-            }
-            "ul" | "ol" | "menu" => {
-                let number = (name == "ol").then(|| tag.number("start").unwrap_or(1).saturating_sub(1));
-                self.block(Gap::Line);
-                self.scopes.push(name, Scope::List(number));
-                self.flow.lists = self.scopes.lists();
-            }
-            "table" => {
-                self.flow.gap(Gap::Line);
-                self.scopes.push(name, Scope::Table(Box::default()));
-                self.flow.in_cell = false;
-            }
-            "blockquote" => {
-                self.block(Gap::Paragraph);
-                self.flow.lead("> ".to_owned());
-                self.scopes.push(name, Scope::Marked);
-            }
-            _ if Scopes::knows(name) => self.container(tag),
-            _ => self.inline(tag),
-        }
-        self.state(tag);
-    }
-
-    /// Says of an element that a reader would not see it, or could not use it.
-    fn state(&mut self, tag: &Attributes) {
-        let is_silent = matches!(tag.element(), "link" | "svg")
-            || tag.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("hidden"));
-        if !is_silent && !tag.state().is_empty() {
-            self.flow.apart(tag.state());
-        }
-    }
-
-    fn start_raw(&mut self, tag: &Attributes) {
-        self.raw = Some((tag.element().to_owned(), String::new()));
-        self.is_data = tag.get("type").is_some_and(|kind| kind.contains("json"));
-    }
-
-    fn inline(&mut self, tag: &Attributes) {
-        match tag.element() {
-            "a" => {
-                self.flow.close(&Mark::Link(None));
-                self.links += usize::from(tag.get("href").is_some());
-                self.flow.open(Mark::Link(tag.target()));
-            }
-            "code" | "kbd" | "samp" | "tt" => self.flow.open(Mark::Code),
-            "del" | "s" | "strike" => self.flow.open(Mark::Struck),
-            "sup" => self.flow.open(Mark::Raised),
-            "sub" => self.flow.open(Mark::Lowered),
-            "q" => self.flow.text("\""),
-            "img" if self.flow.is_in_link() => self.flow.text(tag.image().trim_matches(['[', ']'])),
-            "img" => self.flow.text(&tag.image()),
-            "input" => self.flow.apart(&tag.input()),
-            "textarea" => self.flow.apart(&tag.field()),
-            "video" | "audio" | "embed" | "source" => self.media(tag, "src"),
-            "object" => self.media(tag, "data"),
-            "area" => {
-                self.flow.gap(Gap::Space);
-                self.flow.open(Mark::Link(tag.target()));
-                self.flow.close(&Mark::Link(None));
-            }
-            name if sets_apart(name) => self.flow.gap(Gap::Space),
-            _ => {}
-        }
-    }
-
-    /// What is shown from elsewhere.
-    fn media(&mut self, tag: &Attributes, source: &str) {
-        if let Some(target) = tag.url(source) {
-            self.flow.apart(&format!("[{}]({target})", tag.element()));
-        }
-    }
-
-    /// A part of the page.
-    fn container(&mut self, tag: &Attributes) {
-        let name = tag.element();
-        self.block(Gap::Line);
-        if name == "select" {
-            self.flow.text(&tag.field());
-            self.flow.gap(Gap::Line);
-        }
-        if matches!(name, "select" | "dl") {
-            return self.scopes.push(name, Scope::Marked);
-        }
-        let kind = match tag.get("role").unwrap_or_default() {
-            "navigation" => Some("navigation"),
-            "contentinfo" => Some("footer"),
-            _ => match name {
-                "nav" => Some("navigation"),
-                "footer" => Some("footer"),
-                "aside" => Some("aside"),
-                _ => None,
-            },
         };
-        let scope = kind.map_or(Scope::Plain, |kind| {
-            Scope::Menu(Box::new(Menu {
-                kind,
-                start: self.flow.place(),
-                line: self.line(tag.at()),
-                links: self.links,
-                written: self.flow.written,
-                linked: self.flow.linked,
-            }))
-        });
-        self.scopes.push(name, scope);
-    }
-
-    fn item(&mut self, tag: &Attributes) {
-        let in_cell = self.scopes.table().is_some_and(|table| table.in_cell);
-        self.block(Gap::Line);
-        let chosen = if tag.get("selected").is_some() { "(selected) " } else { "" };
-        let lead = match self.scopes.next_item() {
-            Some(number) => format!("{number}. {chosen}"),
-            None => format!("- {chosen}"),
-        };
-        if in_cell {
-            self.flow.text(&lead);
-        } else {
-            self.flow.lead(lead);
-        }
-    }
-
-    fn end_row(&mut self) {
-        self.flow.in_cell = false;
-        if let Some(place) = self.scopes.table().and_then(Table::end_row) {
-            self.flow.end_row(&place);
-        }
-    }
-
-    fn row(&mut self) {
-        self.end_row();
-        self.flow.gap(Gap::Line);
-        let place = self.flow.place();
-        if let Some(table) = self.scopes.table() {
-            table.start_row(place);
-        }
-    }
-
-    fn cell(&mut self, tag: &Attributes) {
-        if self.scopes.table().is_some_and(|table| table.row().is_none()) {
-            self.row();
-        }
-        let Some(table) = self.scopes.table() else { return self.flow.gap(Gap::Space) };
-        let (mut columns, mut is_first) =
-            table.next_cell(tag.number("colspan").unwrap_or(1), tag.number("rowspan").unwrap_or(1));
-        table.in_cell = true;
-        let Some(row) = table.row().cloned() else { return };
-        let spanned = columns.len() - 1;
-        if spanned > self.spanned_cells {
-            columns.drain(..spanned);
-        } else {
-            self.spanned_cells -= spanned;
-        }
-        for column in columns {
-            self.flow.cell(&row, is_first);
-            is_first = false;
-            if column == Column::Ditto {
-                self.flow.text("\"");
-            }
-        }
-        self.flow.in_cell = true;
+        let (line, shown) = (self.line(tag.at()), self.shown.len());
+        self.open(name, Kind::Menu(Menu { what, line, nested: 0, shown }));
     }
 
     fn end(&mut self, name: &str, at: usize) {
-        if self.raw.as_ref().is_some_and(|(open, _)| open == name) {
-            self.end_raw();
+        if self.raw.as_ref().is_some_and(|(tag, _)| tag.element() == name) {
+            return self.end_raw();
+        }
+        let is_plain = || matches!(opened(name), "a" | "code" | "del" | "sup" | "sub");
+        if matches!(self.top().kind, Kind::Pre) && is_plain() {
             return;
         }
-        if let Some(rest) = self.scopes.rest_after(name) {
-            self.close_scopes(rest, Some(at));
-            return;
+        match self.find(opened(name)) {
+            _ if name == "dt" => {}
+            Some(found) => match &mut self.frames[found].kind {
+                Kind::Menu(menu) if menu.nested > 0 => menu.nested -= 1,
+                _ => self.close_from(Some(found), Some(at)),
+            },
+            None if name == "q" => self.top().piece("\""),
+            None => {}
         }
-        if self.pre.is_some() {
-            return;
-        }
-        match name {
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
-                self.flow.lead(String::new());
-                self.flow.gap(Gap::Paragraph);
-            }
-            "li" | "option" | "dd" => {
-                self.flow.lead(String::new());
-                self.block(Gap::Line);
-            }
-            "p" => self.block(Gap::Paragraph),
-            "dt" | "br" | "figcaption" | "summary" | "legend" | "caption" | "optgroup" => self.block(Gap::Line),
-            "tr" => self.end_row(),
-            "td" | "th" => {
-                self.flow.in_cell = false;
-                if let Some(table) = self.scopes.table() {
-                    table.in_cell = false;
-                }
-            }
-            "a" => self.flow.close(&Mark::Link(None)),
-            "code" | "kbd" | "samp" | "tt" => self.flow.close(&Mark::Code),
-            "del" | "s" | "strike" => self.flow.close(&Mark::Struck),
-            "sup" => self.flow.close(&Mark::Raised),
-            "sub" => self.flow.close(&Mark::Lowered),
-            "q" => self.flow.text("\""),
-            _ if sets_apart(name) => self.flow.gap(Gap::Space),
-            _ => {}
-        }
+        self.top().gap(gap_of(name));
     }
 
     fn end_raw(&mut self) {
-        let Some((name, text)) = self.raw.take() else { return };
-        match name.as_str() {
+        let Some((tag, text)) = self.raw.take() else { return };
+        let is_data = tag.get("type").is_some_and(|kind| kind.contains("json"));
+        match tag.element() {
             "title" if !self.has_title && !text.trim().is_empty() => {
                 self.has_title = true;
-                self.flow.gap(Gap::Line);
-                self.flow.text("title:");
-                self.flow.gap(Gap::Space);
-                self.flow.text(&text);
-                self.flow.gap(Gap::Line);
+                self.top().gap(Gap::Line);
+                self.top().words(&format!("title: {text}"));
+                self.top().gap(Gap::Line);
             }
-            "title" => self.flow.apart(&text),
-            "xmp" => self.flow.verbatim(&text),
-            "script" if self.is_data && ERROR.is_match(&text) => self.error(&text),
-            "script" if self.is_data => self.flow.line(&elided(text.len(), "bytes of data in a script", None)),
-            "script" => self.programs += text.trim().len(),
-            "style" => {}
+            "title" => {
+                self.top().gap(Gap::Space);
+                self.top().words(&text);
+                self.top().gap(Gap::Space);
+            }
+            "xmp" => self.top().verbatim(&text),
+            "script" if is_data && ERROR.is_match(&text) && text.len() <= ERROR_MAX => self.top().verbatim(&text),
+            "script" if is_data => {
+                let has_error = if ERROR.is_match(&text) { " with an error" } else { "" };
+                let note = elided(text.len(), &format!("bytes of data in a script{has_error}"), None);
+                self.top().apart(Gap::Line, &note);
+            }
+            "script" | "style" => self.hidden += text.len(),
             _ => self.read_inner(&text),
         }
     }
 
-    /// Data of a page that tell why it failed.
-    fn error(&mut self, text: &str) {
-        if text.len() <= ERROR_MAX_BYTES && self.pre.is_none() {
-            self.flow.verbatim(text);
-        } else {
-            self.flow.line(&elided(text.len(), "bytes of a script with an error", None));
-        }
-    }
-
-    /// Ends what is open from `rest` on, by the end tag at `end` or by the end of the page.
-    fn close_scopes(&mut self, rest: usize, end: Option<usize>) {
-        while self.scopes.len() > rest {
-            // A row that is open stands inside what ends.
-            if matches!(self.scopes.last(), Some(Scope::Table(_))) {
-                self.end_row();
+    /// Ends the innermost element and writes it into the one around it.
+    fn close(&mut self, end: Option<usize>) {
+        let Some(mut frame) = self.frames.pop().filter(|_| !self.frames.is_empty()) else { return };
+        let is_list = |frame: &&Frame| matches!(frame.kind, Kind::List(_));
+        let lists = self.frames.iter().filter(is_list).count();
+        let text = take(&mut frame.text);
+        let last_line = end.map_or(0, |at| self.line(at));
+        let shown = &mut self.shown;
+        let parent = self.frames.last_mut().expect("the page itself is never closed");
+        parent.words += frame.words;
+        parent.links += frame.links;
+        parent.linked += if matches!(frame.kind, Kind::Link(..)) { frame.words } else { frame.linked };
+        parent.is_tall |= frame.is_tall;
+        match frame.kind {
+            Kind::Link(target, label) => {
+                let words = if text.is_empty() { label } else { text };
+                let told = link(&words, target.as_deref(), shown);
+                if told.is_empty() {
+                    return parent.gap(frame.before.max(frame.gap).min(Gap::Space));
+                }
+                parent.gap(frame.before);
+                parent.piece(&told);
+                parent.gap(frame.gap);
             }
-            let Some(scope) = self.scopes.pop() else { break };
-            match scope {
-                Scope::Plain => self.block(Gap::Line),
-                Scope::Marked | Scope::List(_) => {
-                    self.flow.lists = self.scopes.lists();
-                    self.flow.lead(String::new());
-                    self.block(Gap::Line);
-                }
-                Scope::Table(_) => {
-                    self.flow.gap(Gap::Line);
-                    self.flow.in_cell = self.scopes.table().is_some_and(|table| table.in_cell);
-                }
-                Scope::Pre => {
-                    if let Some(text) = self.pre.take() {
-                        match line_numbers(&text) {
-                            Some((first, last)) => self.flow.text(&format!("lines {first}-{last}")),
-                            None => self.flow.verbatim(&text),
-                        }
-                    }
-                }
-                // A menu without an end of its own may be the whole page.
-                Scope::Menu(menu) => match end.filter(|_| self.scopes.len() == rest) {
-                    Some(at) => self.end_menu(&menu, at),
-                    None => self.block(Gap::Line),
-                },
+            Kind::Row(cells) => {
+                parent.apart(Gap::Line, &text);
+                parent.apart(Gap::Line, &row(&cells, frame.is_tall));
             }
-        }
-    }
-
-    /// Folds a menu that is little but links.
-    fn end_menu(&mut self, menu: &Menu, at: usize) {
-        let links = self.links - menu.links;
-        let (written, linked) = (self.flow.written - menu.written, self.flow.linked - menu.linked);
-        if links >= MENU_MIN_LINKS && self.menus < MENUS_MAX && linked * 10 >= written * 6 {
-            let last = self.line(at);
-            let what = format!("{}, {links} links", menu.kind);
-            let note = if last > menu.line {
-                let lines = elided(last - menu.line + 1, "lines", Some((menu.line, last)));
-                format!("{}: {what}]", lines.trim_end_matches(']'))
-            } else {
-                elided(links, &format!("links: {}", menu.kind), None)
-            };
-            self.menus += 1;
-            self.flow.rewind(&menu.start);
-            self.flow.line(&note);
-        } else {
-            self.block(Gap::Line);
+            Kind::Cell => match &mut parent.kind {
+                Kind::Row(cells) if frame.is_tall => cells.push(text),
+                Kind::Row(cells) => {
+                    let words: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
+                    cells.push(words.join(" ").replace('|', "\\|"));
+                }
+                _ => parent.apart(Gap::Line, &text),
+            },
+            Kind::Pre => parent.verbatim(&text),
+            _ if text.is_empty() => parent.gap(frame.gap),
+            Kind::Mark => {
+                parent.gap(frame.before);
+                let touches = parent.gap == Gap::None && !parent.text.is_empty();
+                parent.piece(&marked(&frame.name, text, touches));
+                parent.gap(frame.gap);
+            }
+            Kind::Item(mark) if frame.name == "li" => parent.apart(Gap::Line, &item(&mark, &text, lists)),
+            Kind::Item(mark) => {
+                let gap = if frame.name == "dd" { Gap::Line } else { Gap::Paragraph };
+                parent.apart(gap, &(mark + &text));
+            }
+            Kind::Menu(menu)
+                if end.is_some()
+                    && frame.links >= MENU_MIN_LINKS
+                    && frame.linked * 100 >= frame.words * MENU_LINKED =>
+            {
+                // What was shown only here is not shown at all.
+                shown.truncate(menu.shown);
+                parent.apart(Gap::Line, &folded(&menu, last_line, frame.links));
+            }
+            Kind::Table => {
+                parent.apart(Gap::Line, &text);
+                parent.is_tall = true;
+            }
+            _ => parent.apart(Gap::Line, &text),
         }
     }
 }
 
-/// Elements whose words do not run into those beside them.
-fn sets_apart(name: &str) -> bool {
-    matches!(name, "button" | "label" | "svg" | "text" | "desc" | "rt" | "output" | "math") || name.contains('-')
+/// `[words](target)`, or only the words if the target is said already.
+fn link(words: &str, target: Option<&str>, shown: &mut IndexSet<String>) -> String {
+    let Some(target) = target else {
+        // `¶` and the like are handles for the mouse.
+        return if words.contains(char::is_alphanumeric) { words.to_owned() } else { String::new() };
+    };
+    let words = if words.is_empty() { target } else { words };
+    let bare = target.trim_start_matches("mailto:").trim_end_matches('/');
+    let link = if words.contains('\n') { format!("{words} ({target})") } else { format!("[{words}]({target})") };
+    let is_said = words.trim_matches('`').trim_end_matches('/') == bare || !shown.insert(link.clone());
+    if is_said { words.to_owned() } else { link }
 }
 
-/// The first and last number of a text that is nothing but line numbers.
-fn line_numbers(text: &str) -> Option<(usize, usize)> {
-    let mut numbers = text.split_whitespace().map(|word| word.parse::<usize>().ok());
-    let first = numbers.next()??;
-    let mut last = first;
-    for number in numbers {
-        last = number.filter(|&number| Some(number) == last.checked_add(1))?;
+/// A run of words with its marks; a power needs something that it is a power of.
+fn marked(name: &str, text: String, touches: bool) -> String {
+    match name {
+        "sup" if touches => format!("^{text}"),
+        "sub" if touches => format!("_{text}"),
+        "del" => format!("~~{text}~~"),
+        // Code over several lines has no marks that Markdown knows.
+        "code" if text.contains('\n') => text,
+        "code" if text.contains('`') => format!("`` {text} ``"),
+        "code" => format!("`{text}`"),
+        _ => text,
     }
-    (last > first).then_some((first, last))
+}
+
+/// An item of a list, its further lines below its first words. Code is not indented, and needs no mark before it.
+fn item(mark: &str, text: &str, lists: usize) -> String {
+    let mut out = if Fence::parse(text.lines().next().unwrap_or_default()).is_some() { "" } else { mark }.to_owned();
+    let mut fence = None;
+    for (index, line) in text.split('\n').enumerate() {
+        let is_code = fence.is_some() || Fence::parse(line).is_some();
+        if index > 0 {
+            out.push_str(if is_code || line.is_empty() || lists > INDENT_MAX { "\n" } else { "\n  " });
+        }
+        follow(&mut fence, line);
+        out.push_str(line);
+    }
+    out
+}
+
+/// The cells of a row. Empty ones at its end tell nothing.
+fn row(cells: &[String], is_tall: bool) -> String {
+    let filled = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
+    if is_tall {
+        let cells: Vec<&str> = cells.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+        return cells.join("\n");
+    }
+    let mut out = String::new();
+    for (index, cell) in cells[..filled].iter().enumerate() {
+        out.push_str(match (index, cell.is_empty()) {
+            (0, _) => "",
+            (_, true) => " |",
+            (_, false) => " | ",
+        });
+        out.push_str(cell);
+    }
+    out.trim_start().to_owned()
+}
+
+/// The note that stands for a menu: `[… 8 lines 12-19: navigation, 5 links]`.
+fn folded(menu: &Menu, last: usize, links: usize) -> String {
+    let Menu { what, line, .. } = menu;
+    if last <= *line {
+        return elided(links, &format!("links: {what}"), None);
+    }
+    let lines = elided(last - line + 1, "lines", Some((*line, last)));
+    format!("{}: {what}, {links} links]", lines.trim_end_matches(']'))
 }

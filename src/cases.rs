@@ -1,0 +1,61 @@
+//! Tests whose cases are files: each file in a folder of `fixtures/cases` holds cases, and another file adds more.
+//!
+//! ```text
+//! %%% what the case shows
+//! the input
+//! ---> an argument, if the test needs one
+//! the expected output
+//! ```
+//!
+//! An input may have several outputs, each behind an arrow. Line ends at the end of an output do not count. A line
+//! `@1-20 case {n}` stands for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. With
+//! `CONCERTINA_WRITE=1` the outputs are written anew.
+
+use std::fs;
+use std::path::Path;
+
+/// Compares what `made` returns for each input and argument with what the files of a folder expect.
+pub(crate) fn check(folder: &str, made: impl Fn(&str, &str) -> String) {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases").join(folder);
+    let mut paths: Vec<_> = fs::read_dir(&dir).expect("a folder of cases").map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let (mut count, mut failures) = (0, Vec::new());
+    for path in &paths {
+        let text = format!("\n{}", fs::read_to_string(path).expect("a file of cases"));
+        let mut written = Vec::new();
+        for case in text.split("\n%%% ").skip(1) {
+            let (name, case) = case.split_once('\n').expect("a line with the name of the case");
+            let mut parts = case.split("\n--->");
+            let input = parts.next().unwrap_or_default();
+            let mut outputs = Vec::new();
+            for (argument, expected) in parts.map(|part| part.split_once('\n').unwrap_or((part, ""))) {
+                let made = made(&repeated(input), argument.trim());
+                count += 1;
+                if made.trim_end_matches('\n') == repeated(expected).trim_end_matches('\n') {
+                    outputs.push(format!("--->{argument}\n{}\n", expected.trim_end_matches('\n')));
+                } else {
+                    failures.push(format!("{}: {name}\n{made}", path.display()));
+                    outputs.push(format!("--->{argument}\n{}\n", made.trim_end_matches('\n')));
+                }
+            }
+            written.push(format!("%%% {name}\n{input}\n{}", outputs.concat()));
+        }
+        if std::env::var_os("CONCERTINA_WRITE").is_some() {
+            fs::write(path, written.join("\n")).expect("a file of cases");
+        }
+    }
+    assert!(count > 0, "no cases in {}", dir.display());
+    assert!(failures.is_empty(), "these cases have other outputs:\n\n{}", failures.join("\n\n"));
+}
+
+/// The text with each line `@1-20 …` written out.
+fn repeated(text: &str) -> String {
+    let counted = |line: &str| {
+        let (range, line) = line.strip_prefix('@')?.split_once(' ')?;
+        let (first, last) = range.split_once('-')?;
+        let numbers = first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?;
+        let line = line.replace("\\n", "\n") + "\n";
+        Some(numbers.map(|number| line.replace("{n}", &number.to_string())).collect::<String>())
+    };
+    text.split('\n').map(|line| counted(line).unwrap_or_else(|| format!("{line}\n"))).collect()
+}
