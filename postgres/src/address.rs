@@ -8,7 +8,7 @@ use std::error::Error as _;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use concertina::error::{Error, Result};
+use concertina_base::error::{Error, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 

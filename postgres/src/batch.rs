@@ -7,18 +7,17 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use concertina::reference::{ContentHash, Media};
-use concertina::store::payload::Packed;
-use concertina::store::sums::DAY_MS;
-use concertina::store::{Batch, Millis, Printed, Scope};
+use concertina_base::reference::Media;
+use concertina_store::payload::Packed;
+use concertina_store::time::DAY_MS;
+use concertina_store::{Batch, FoldedKind, Millis, Printed, Scope};
 
 use crate::context::{ENTER, GRANTED, LEAVE, PUT, SEEN, SHARE};
-use crate::figures::{FETCHED, FOLDED, folded_rows};
 use crate::link::{Call, call};
 use crate::pool::Pool;
-use crate::read::IN_FORCE;
-use crate::row::signed;
-use crate::session::{ENSURE, session};
+use crate::row::{hashes, signed};
+use crate::scope::session;
+use crate::session::ENSURE;
 use crate::text::{escaped, key};
 
 /// Bytes of payloads that are sent in one statement; a server takes no message above 1 GB.
@@ -53,7 +52,6 @@ macro_rules! where_it_counts {
         " WHERE current_setting('concertina.counts')::boolean "
     };
 }
-pub(crate) use where_it_counts;
 macro_rules! then_it_counts {
     ($changed:literal) => {
         concat!(" SELECT set_config('concertina.counts', 'true', true) FROM ", $changed, " LIMIT 1")
@@ -108,6 +106,43 @@ const EPOCH: &str = concat!(
     where_it_counts!()
 );
 
+/// What a session's model fetched. Where `$6`, it was sent before, and may be there.
+const FETCHED: &str = concat!(
+    "INSERT INTO fetches (session, at, ref_id, tokens)
+     SELECT ",
+    session!(),
+    ", $3, ref_id, tokens FROM unnest($4::text[], $5::bigint[]) WITH ORDINALITY AS given (ref_id, tokens, position)
+     WHERE NOT ($6 AND EXISTS (SELECT 1 FROM fetches WHERE session = ",
+    session!(),
+    " AND at = $3)) ORDER BY position"
+);
+
+/// What was folded, added to what is there.
+const FOLDED: &str = concat!(
+    "INSERT INTO folded (session, day, kind, tokens_before, tokens_after)
+     SELECT ",
+    session!(),
+    ", $3, kind, sum(tokens_before), sum(tokens_after)
+     FROM unnest($4::text[], $5::bigint[], $6::bigint[]) AS given (kind, tokens_before, tokens_after)",
+    where_it_counts!(),
+    "GROUP BY kind
+     ON CONFLICT (session, day, kind) DO UPDATE SET tokens_before = folded.tokens_before + excluded.tokens_before,
+       tokens_after = folded.tokens_after + excluded.tokens_after"
+);
+
+/// The rows of a session's projection after the row `$3`, and those of some blocks, in the order in which they were written.
+const IN_FORCE: &str = concat!(
+    "SELECT projections.id, block, place, replacement, hash, reason FROM projections
+     JOIN originals ON originals.id = projections.original
+     WHERE session = ",
+    session!(),
+    " AND projections.id > $3 OR projections.id = ANY(ARRAY(
+       SELECT projections.id FROM unnest($4::bytea[], $5::bigint[]) AS given (block, place)
+       JOIN projections ON session = ",
+    session!(),
+    " AND projections.block = given.block AND projections.place = given.place)) ORDER BY projections.id"
+);
+
 /// Parameters.
 type Texts<'a> = Vec<Cow<'a, str>>;
 type Hashes<'a> = Vec<&'a [u8]>;
@@ -157,7 +192,7 @@ impl<'a> Parameters<'a> {
     pub(crate) fn new(pool: &'a Pool, scope: &'a Scope, batch: &'a Batch, made_at: Millis) -> Self {
         let (originals, rows) = (&batch.originals, &batch.projections);
         let numbers =
-            |epoch: &concertina::store::Epoch| [epoch.tokens_freed, epoch.tokens_rebilled, epoch.blocks].map(signed);
+            |epoch: &concertina_store::Epoch| [epoch.tokens_freed, epoch.tokens_rebilled, epoch.blocks].map(signed);
         Self {
             batch,
             session: key(&scope.session_id),
@@ -304,7 +339,9 @@ pub(crate) fn columns<'a>(packed: &'a [Packed<'_>]) -> Vec<Columns<'a>> {
     chunks
 }
 
-/// Hashes as a parameter.
-pub(crate) fn hashes<'a>(hashes: impl IntoIterator<Item = &'a ContentHash>) -> Vec<&'a [u8]> {
-    hashes.into_iter().map(|hash| hash.0.as_slice()).collect()
+/// What was folded, as the columns of [`FOLDED`].
+fn folded_rows(folded: &[(FoldedKind, u64, u64)]) -> (Vec<&'static str>, Vec<i64>, Vec<i64>) {
+    let kinds = folded.iter().map(|(kind, ..)| kind.as_str()).collect();
+    let before = folded.iter().map(|(_, before, _)| signed(*before)).collect();
+    (kinds, before, folded.iter().map(|(.., after)| signed(*after)).collect())
 }

@@ -3,7 +3,7 @@
 //! Seeing is granted by a put, by inheriting, and by referring to what another session of the same agent was granted; a mention
 //! of anything else opens nothing.
 
-use crate::session::session;
+use crate::scope::session;
 
 /// Lets a session see originals that are stored under the ids that their markers print, from now on as part of its context. One that was
 /// not sent may be gone since it was looked for.

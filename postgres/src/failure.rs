@@ -4,7 +4,8 @@
 
 use std::error::Error as _;
 
-use concertina::error::Error;
+use concertina_base::error::Error;
+use concertina_store::row::BadColumn;
 use tokio_postgres::error::{Severity, SqlState};
 
 /// The result of work on a connection, before the error knows its server.
@@ -44,6 +45,12 @@ pub(crate) enum Failure {
 impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Sql(error)
+    }
+}
+
+impl From<BadColumn> for Failure {
+    fn from(BadColumn(found): BadColumn) -> Self {
+        Self::Damaged(found)
     }
 }
 

@@ -1,14 +1,13 @@
 //! What a sub-agent's session is given of its parent's: all, or what is named.
 
-use concertina::reference::RefId;
-use concertina::store::id::hash_range;
-use concertina::store::{Millis, Scope};
+use concertina_base::reference::RefId;
+use concertina_store::id::hash_range;
+use concertina_store::{Millis, Scope};
 
-use crate::batch::hashes;
 use crate::failure::Outcome;
 use crate::link::call;
 use crate::pool::Writing;
-use crate::row::{at, first};
+use crate::row::{at, first, hashes};
 use crate::session::{FIND, ensure};
 use crate::text::{escaped, key};
 

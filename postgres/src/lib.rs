@@ -1,4 +1,4 @@
-//! The durable store in PostgreSQL, for several machines at once: the promises of [`concertina::store::Store`], kept by one database.
+//! The durable store in PostgreSQL, for several machines at once: the promises of [`concertina_store::Store`], kept by one database.
 //!
 //! A namespace is a schema; several tenants may have theirs in one database and do not see each other. Access is a row: a session is
 //! granted an original by putting or inheriting it, and all that the session's ledger says about that original falls with the grant.
@@ -21,23 +21,25 @@ mod batch;
 mod cluster;
 mod commit;
 mod context;
+mod export;
 mod failure;
-mod figures;
 mod inherit;
 mod link;
 mod options;
-mod places;
 mod pool;
+mod queries;
 mod read;
 mod refusal;
 mod row;
-mod rows;
 mod schema;
+mod scope;
 mod server;
 mod session;
+mod slots;
 mod store;
 mod sweep;
 mod text;
+mod version;
 
 pub use options::{Clock, PostgresOptions};
 pub use store::PostgresStore;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use concertina::store::{Millis, StoreOptions};
+use concertina_store::{Millis, StoreOptions};
 
 /// Whose time decides ages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,19 +5,20 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use concertina::error::{Error, Result};
-use concertina::reference::ContentHash;
-use concertina::store::Millis;
+use concertina_base::error::{Error, Result};
+use concertina_base::reference::ContentHash;
+use concertina_store::Millis;
 use tokio_postgres::Row;
 
 use crate::failure::{Failure, Outcome};
 use crate::link::{Backend, Call, Link, SURVEY, call};
 use crate::options::{Clock, PostgresOptions};
-use crate::places::{Known, Place, Places};
 use crate::row::{at, first};
 use crate::schema;
 use crate::server::Server;
+use crate::slots::{IdleLink, Slot, Slots};
 use crate::text::escaped;
+use crate::version::NEWEST;
 
 /// How often a transaction that was in the way of another is made again.
 const CONFLICTS_MAX: u32 = 10;
@@ -37,7 +38,7 @@ pub(crate) enum Gate {
 /// The connections to one server.
 pub(crate) struct Pool {
     pub(crate) server: Server,
-    places: Places,
+    slots: Slots,
     clock: Clock,
     /// Who holds the sessions that are written to, where they are held.
     pub(crate) host: Option<String>,
@@ -106,11 +107,11 @@ impl Pool {
     pub(crate) fn open(server: Server, options: &PostgresOptions) -> Result<Self> {
         let PostgresOptions { store, pool_size: size, clock, .. } = options;
         let host = store.holder().map(|host| escaped(host).into_owned());
-        let places = Places::new((*size).max(1) as usize);
+        let slots = Slots::new((*size).max(1) as usize);
         let busy_timeout_ms = store.busy_timeout_ms;
         let [replaced, silent] = [0; 2].map(AtomicU64::new);
         let (seen, abandoned) = (Mutex::default(), Mutex::default());
-        let pool = Self { server, places, clock: *clock, host, busy_timeout_ms, seen, replaced, silent, abandoned };
+        let pool = Self { server, slots, clock: *clock, host, busy_timeout_ms, seen, replaced, silent, abandoned };
         pool.with(|_| Ok(()))?;
         Ok(pool)
     }
@@ -135,8 +136,8 @@ impl Pool {
         Ok(link)
     }
 
-    /// Connects. Where the server has no room for a further connection, this one waits for room, or for a connection of another place.
-    fn connected(&self, place: &Place<'_>) -> Outcome<Link> {
+    /// Connects. Where the server has no room for a further connection, this one waits for room, or for a connection of another slot.
+    fn connected(&self, slot: &Slot<'_>) -> Outcome<Link> {
         let (began, patience) = (Instant::now(), self.server.connect_timeout);
         loop {
             let failure = match self.connect() {
@@ -147,7 +148,7 @@ impl Pool {
             if left.is_zero() {
                 return Err(Failure::Away(format!("{failure}; waited {} ms", patience.as_millis())));
             }
-            let borrowed = place.borrow(left.min(AGAIN));
+            let borrowed = slot.borrow(left.min(AGAIN));
             if let Some((_, link)) = borrowed.filter(|known| self.is_good(known)) {
                 return Ok(link);
             }
@@ -155,7 +156,7 @@ impl Pool {
     }
 
     /// Whether a connection may be used again.
-    fn is_good(&self, (before, link): &Known) -> bool {
+    fn is_good(&self, (before, link): &IdleLink) -> bool {
         *before == self.silent.load(Ordering::Relaxed) && link.is_usable()
     }
 
@@ -206,19 +207,19 @@ impl Pool {
     /// connection when its own is lost, and when others were in its way.
     pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Link) -> Outcome<T>) -> Result<T> {
         let named = |failure| self.named(failure);
-        let busy = || Failure::Away(format!("all {} connections of the pool are in use", self.places.size));
-        let mut place = self.places.take(self.server.connect_timeout).ok_or_else(busy).map_err(named)?;
+        let busy = || Failure::Away(format!("all {} connections of the pool are in use", self.slots.size));
+        let mut slot = self.slots.take(self.server.connect_timeout).ok_or_else(busy).map_err(named)?;
         let (mut conflicts, mut is_second) = (0, false);
         loop {
             let silent = self.silent.load(Ordering::Relaxed);
             // Taken out, so that a panic closes it with all that it began.
-            let mut link = match place.link.take().filter(|known| self.is_good(known)) {
+            let mut link = match slot.link.take().filter(|known| self.is_good(known)) {
                 Some((_, link)) => link,
-                None => self.connected(&place).map_err(named)?,
+                None => self.connected(&slot).map_err(named)?,
             };
             let failure = match work(&mut link) {
                 Ok(done) => {
-                    place.link = Some((silent, link));
+                    slot.link = Some((silent, link));
                     return Ok(done);
                 }
                 Err(failure) => failure,
@@ -231,7 +232,7 @@ impl Pool {
                 continue;
             }
             if link.is_usable() && !failure.is_stale() && link.batch("ROLLBACK").is_ok() {
-                place.link = Some((silent, link));
+                slot.link = Some((silent, link));
             }
             if !failure.is_conflict() || conflicts == CONFLICTS_MAX {
                 return Err(named(failure));
@@ -291,7 +292,7 @@ impl Pool {
         calls: Vec<Call<'_>>,
     ) -> Outcome<Vec<Vec<Row>>> {
         let (told, same) = (self.told(now), self.identity(link, generation)?);
-        let mut flight = vec![call!(BEGIN), call!(OPENING, told, same, schema::NEWEST, self.server.namespace)];
+        let mut flight = vec![call!(BEGIN), call!(OPENING, told, same, NEWEST, self.server.namespace)];
         flight.extend(calls);
         match link.commit(flight) {
             Ok(mut answers) => {

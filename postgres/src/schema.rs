@@ -2,10 +2,6 @@
 //!
 //! Every new connection looks: so a database that was dropped or replaced meanwhile gets its schema before anything is asked of it.
 //!
-//! Machines are updated one after the other, and the first one migrates: so the programs of a version go on working on the schema of the
-//! next one. A version therefore adds only what programs of the one before need not know (tables, indexes, columns that may be NULL or
-//! have a default); what they would trip over waits for the version after, whose `oldest` then leaves them out. A program that is too
-//! old is refused, at the next thing it asks. A migration is one transaction.
 
 #[cfg(test)]
 mod tests;
@@ -13,21 +9,25 @@ mod tests;
 use crate::failure::{Failure, GRANTS, Outcome};
 use crate::link::{Link, call};
 use crate::row::at;
+use crate::version::{NEWEST, left_out, too_old};
 
 /// A version of the schema.
 pub(crate) struct Version {
-    /// The statements that lead to it from the one before.
+    /// The statements that lead to it from the version before.
     statements: &'static str,
     /// The oldest version whose programs work on it.
     oldest: usize,
 }
 
 /// All versions that this program knows, from 1 on.
-const VERSIONS: [Version; 3] = [
-    Version { statements: include_str!("version_1.sql"), oldest: 1 },
-    Version { statements: include_str!("version_2.sql"), oldest: 1 },
-    Version { statements: include_str!("version_3.sql"), oldest: 1 },
-];
+///
+/// The next version is one more row of this table; statements that were released are never changed. A migration must be
+/// invisible to the previous version's queries, or make them fail. Machines are updated one after the other, and the first
+/// one migrates, so a migration that is invisible (new tables, indexes, columns that may be NULL or have a default) leaves
+/// `oldest` as it is, and programs of the previous version go on. A migration that makes queries fail names its own version
+/// as `oldest`; older programs are then refused at the next thing that they ask. With the version comes a golden file of it
+/// (`tests/store/golden.rs`).
+const VERSIONS: [Version; NEWEST as usize] = [Version { statements: include_str!("schema.sql"), oldest: 1 }];
 
 /// Held while a schema is made or migrated: of two that open at once, one waits.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('concertina ' || $1::text, 0))";
@@ -45,20 +45,12 @@ pub(crate) fn prepare(link: &mut Link, namespace: &str) -> Outcome<()> {
     prepare_to(link, namespace, &VERSIONS)
 }
 
-/// The newest version that this program knows.
-pub(crate) const NEWEST: i32 = VERSIONS.len() as i32;
-
 /// Refuses a schema whose `store.oldest` leaves this program out.
 pub(crate) fn check_oldest(oldest: i32) -> Outcome<()> {
     match oldest {
         0..=NEWEST => Ok(()),
         _ => Err(left_out(oldest)),
     }
-}
-
-/// The failure of a program that a schema's `store.oldest` leaves out.
-pub(crate) fn left_out(oldest: impl std::fmt::Display) -> Failure {
-    too_old(&format!("it was migrated and now needs a program that knows version {oldest}"), &VERSIONS)
 }
 
 fn prepare_to(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {
@@ -75,10 +67,6 @@ fn prepare_to(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome
     });
     let ended = link.batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" });
     migrated.and(ended)
-}
-
-fn too_old(why: &str, versions: &[Version]) -> Failure {
-    Failure::Newer(format!("{why}; this program knows versions 1 to {}: install a newer release", versions.len()))
 }
 
 fn migrate(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {
@@ -130,6 +118,6 @@ fn recognise(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<
     let known = 1..=i32::try_from(versions.len()).unwrap_or(i32::MAX);
     match usize::try_from(version) {
         Ok(found) if known.contains(&version) || version > 0 && known.contains(&oldest) => Ok(Found::Ours(found)),
-        _ => Err(too_old(&format!("the version of the schema {namespace} is {version}"), versions)),
+        _ => Err(too_old(&format!("the schema {namespace} has the version"), version, *known.end())),
     }
 }

@@ -4,16 +4,18 @@
 //! transaction of its own and alone, which looks again at its own rows only. So a sweep never keeps another machine waiting for long.
 //! Rows below a removed one (projections, printed texts) go with it by foreign key.
 
-use concertina::error::Result;
-use concertina::store::{Millis, Removed, Scope, StoreOptions};
+use std::sync::LazyLock;
+
+use concertina_base::error::Result;
+use concertina_store::sums::keep_sums;
+use concertina_store::{Millis, Removed, Scope, StoreOptions};
 use tokio_postgres::Row;
 
 use crate::failure::Outcome;
-use crate::figures::KEEP_SUMS;
 use crate::link::{Link, call};
 use crate::pool::{Gate, Pool, Writing};
 use crate::row::{at, count, first, signed};
-use crate::session::session;
+use crate::scope::session;
 use crate::text::key;
 
 /// Rows removed in one transaction.
@@ -24,6 +26,9 @@ const LOOK: usize = 256 * STEP;
 
 /// Bytes of all payloads.
 pub(crate) const USAGE: &str = "SELECT coalesce(sum(bytes), 0)::bigint FROM usage";
+
+/// Adds the requests of sessions that are about to be forgotten to the totals.
+static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ANY($1::bigint[])"));
 
 const REMOVE_UNGRANTED: &str = "WITH gone AS (
       DELETE FROM originals WHERE id = ANY($1::bigint[])

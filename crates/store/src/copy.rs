@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Store;
 use super::payload::Payload;
-use super::tables::{Cell, ORIGINALS, Table};
+use super::row::Cell;
+use super::store::Store;
+use super::tables::{ORIGINALS, Table};
 use concertina_base::error::{Error, Result};
 use concertina_base::reference::{ContentHash, RefId};
 
@@ -51,7 +52,7 @@ pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> 
     let (written, read) = (seen.sums(), found.sums());
     if let Some(name) = written.keys().chain(read.keys()).find(|name| written.get(*name) != read.get(*name)) {
         let reason = format!("what was copied into the table {name} reads otherwise; use the store that it came from");
-        return Err(Error::StoreDamaged { path: to.place(), reason });
+        return Err(Error::StoreDamaged { path: to.location(), reason });
     }
     Ok(Copied { rows: written.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
 }
@@ -72,6 +73,7 @@ impl Seen {
                 Cell::Real(number) => (2, &number.to_bits().to_le_bytes()),
                 Cell::Text(text) => (3, text.as_bytes()),
                 Cell::Bytes(bytes) => (4, bytes),
+                Cell::Flag(flag) => (5, &[u8::from(*flag)]),
             };
             hash.update(&[kind]);
             hash.update(&(bytes.len() as u64).to_le_bytes());
@@ -98,7 +100,7 @@ fn damage(row: &[Cell]) -> Option<String> {
         _mime,
         _label,
         Cell::Integer(size),
-        Cell::Integer(is_zstd),
+        Cell::Flag(is_zstd),
         Cell::Bytes(payload),
     ] = row
     else {
@@ -106,7 +108,7 @@ fn damage(row: &[Cell]) -> Option<String> {
     };
     let whole = || -> Option<()> {
         let hash = ContentHash(hash.as_slice().try_into().ok()?);
-        let payload = Payload { is_zstd: *is_zstd == 1, bytes: payload.clone() };
+        let payload = Payload { is_zstd: *is_zstd, bytes: payload.clone() };
         payload.unpack(u64::try_from(*size).ok()?, hash, &RefId::parse(id).ok()?).ok().map(drop)
     };
     whole().is_none().then(|| id.clone())

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::sums::DAY_MS;
-use super::{Millis, Scope};
+use super::records::Scope;
+use super::time::{DAY_MS, Millis};
 
 /// One model call.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -76,34 +76,6 @@ pub struct Recent {
     pub admitted: Vec<(Millis, u64)>,
     /// When originals were fetched, and how many tokens they have; oldest first.
     pub fetched: Vec<(Millis, u64)>,
-}
-
-/// What was folded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FoldedKind {
-    /// Texts of tool results.
-    Results,
-    /// Arguments of tool calls.
-    Arguments,
-    /// A model's thinking.
-    Thinking,
-    /// Images.
-    Images,
-    /// Anything else.
-    Other,
-}
-
-impl FoldedKind {
-    /// The words for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Results => "tool results",
-            Self::Arguments => "tool arguments",
-            Self::Thinking => "thinking",
-            Self::Images => "images",
-            Self::Other => "other",
-        }
-    }
 }
 
 /// An original that was fetched.
@@ -240,7 +212,7 @@ pub struct SessionEpoch {
 /// Folded tokens of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KindTokens {
-    /// [`FoldedKind::as_str`].
+    /// [`super::records::FoldedKind::as_str`].
     pub kind: String,
     /// Tokens before.
     pub before: u64,

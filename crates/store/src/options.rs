@@ -3,7 +3,7 @@
 //! Every opener has its own options, also where several open one file. Only how long a *session* is kept ([`Retention`]) is
 //! written into the file, so that no opener removes what another one holds.
 
-use super::Millis;
+use super::time::Millis;
 
 /// How long and how much a store keeps, and how long it waits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,7 +21,7 @@ pub struct StoreOptions {
     /// When the time to live of what a session was shown begins.
     pub retention: Retention,
     /// With [`Retention::Held`], which host holds the sessions that are written to: any name that no other host has and that stays. A
-    /// session ends when the last host that had it does not list it any more ([`super::Store::settle`]); one that lists nothing for 90
+    /// session ends when the last host that had it does not list it any more ([`super::store::Store::settle`]); one that lists nothing for 90
     /// days counts as gone.
     pub host: String,
 }
@@ -34,7 +34,7 @@ pub enum Retention {
     /// When a context last referred to an original. For callers who do not say when a session ends.
     #[default]
     Clock,
-    /// When the host ends the session ([`super::Store::end_session`], [`super::Store::settle`]). Until then all that the session was
+    /// When the host ends the session ([`super::store::Store::end_session`], [`super::store::Store::settle`]). Until then all that the session was
     /// ever granted stays, because a branch, a compaction or an export may show any of it again.
     Held,
 }

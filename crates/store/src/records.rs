@@ -5,8 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Millis;
-use super::figures::FoldedKind;
+use super::time::Millis;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
 /// Whose content it is. An id resolves only for the agent whose session issued or inherited it.
@@ -89,6 +88,34 @@ pub struct Epoch {
     pub blocks: u64,
 }
 
+/// What was folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FoldedKind {
+    /// Texts of tool results.
+    Results,
+    /// Arguments of tool calls.
+    Arguments,
+    /// A model's thinking.
+    Thinking,
+    /// Images.
+    Images,
+    /// Anything else.
+    Other,
+}
+
+impl FoldedKind {
+    /// The words for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Results => "tool results",
+            Self::Arguments => "tool arguments",
+            Self::Thinking => "thinking",
+            Self::Images => "images",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// Everything that becomes durable together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
@@ -117,24 +144,23 @@ pub struct Batch {
     pub since: i64,
     /// The [`Ledger::generation`] that the batch was made from; 0 for a batch that was made from none.
     pub generation: u64,
-    /// The [`Ledger::standing`] that the batch was made from.
-    pub standing: Option<Standing>,
+    /// The [`Ledger::state`] that the batch was made from.
+    pub state: Option<SessionState>,
 }
 
 impl Batch {
     /// An empty batch that was made from a ledger.
     pub fn after(ledger: &Ledger) -> Self {
-        let standing = ledger.standing.clone();
-        Self { since: ledger.version, generation: ledger.generation, standing, ..Self::default() }
+        let state = ledger.state.clone();
+        Self { since: ledger.version, generation: ledger.generation, state, ..Self::default() }
     }
 
-    /// Whether it says nothing but how the session stood when its ledger was read, less than `touch_interval` after it was last seen.
+    /// Whether the batch changes nothing, and the session was last seen less than `touch_interval` before its ledger was read.
     /// Such a batch counts as written at that moment, and nothing is written.
     pub fn is_idle(&self, now: Millis, touch_interval: Millis) -> bool {
-        let is_as_it_stood = |standing: &Standing| {
-            let now = standing.read_at.unwrap_or(now);
-            self.in_context.as_ref() == Some(&standing.in_context)
-                && now.saturating_sub(standing.last_seen) < touch_interval
+        let is_unchanged = |state: &SessionState| {
+            let now = state.read_at.unwrap_or(now);
+            self.in_context.as_ref() == Some(&state.in_context) && now.saturating_sub(state.last_seen) < touch_interval
         };
         self.originals.is_empty()
             && self.withdrawn.is_empty()
@@ -144,7 +170,7 @@ impl Batch {
             && self.epoch.is_none()
             && self.fetched.is_empty()
             && self.tools.is_none()
-            && self.standing.as_ref().is_some_and(is_as_it_stood)
+            && self.state.as_ref().is_some_and(is_unchanged)
     }
 }
 
@@ -169,13 +195,13 @@ pub struct Ledger {
     pub version: i64,
     /// Which file this was read from: another number after the file was replaced under the store. Never 0.
     pub generation: u64,
-    /// How the session stands; `None` where it has ended, is not held by this opener as it holds sessions, or is unknown.
-    pub standing: Option<Standing>,
+    /// The session's state; `None` where it has ended, is unknown, or is not held by an opener that holds sessions.
+    pub state: Option<SessionState>,
 }
 
-/// How a session stands: what a batch that says no more need not be written for.
+/// The state of a session: a batch that says no more need not be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct SessionState {
     /// The originals in its context.
     pub in_context: BTreeSet<ContentHash>,
     /// When it was last seen.

@@ -11,6 +11,9 @@ mod corpus;
 mod cut;
 mod failover;
 mod full;
+mod golden;
+#[path = "../../../tests/store/golden_contents.rs"]
+mod golden_contents;
 mod hostile;
 #[path = "../../../tests/store/hosts.rs"]
 mod hosts;

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::failure::Outcome;
-use crate::{Millis, Scope};
+use crate::records::Scope;
+use crate::time::Millis;
 use concertina_base::error::Error;
 use concertina_base::reference::ContentHash;
 

@@ -21,7 +21,7 @@ pub(super) const FILE_NAME: &str = "concertina.sqlite";
 #[cfg(unix)]
 const OURS: &[u8] = b"concertina.";
 
-/// Name of the file whose lock says whose turn it is.
+/// Name of the file whose lock every use of the database takes.
 const LOCK_NAME: &str = "concertina.lock";
 
 /// What SQLite keeps beside the database file, as endings of its name.

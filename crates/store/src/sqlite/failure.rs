@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
+use crate::row::BadColumn;
 use concertina_base::error::Error;
 
 /// The result of work on a connection, before the error knows its file.
@@ -23,7 +24,7 @@ pub(super) enum Failure {
     Foreign(String),
     /// Of a version that this program does not know yet: what was found.
     Newer(String),
-    /// Somebody else's turn did not end in time.
+    /// Somebody else did not release the lock in time.
     Locked,
     /// The system's reason.
     System(std::io::Error),
@@ -44,6 +45,12 @@ impl From<rusqlite::Error> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Other(error)
+    }
+}
+
+impl From<BadColumn> for Failure {
+    fn from(BadColumn(found): BadColumn) -> Self {
+        Self::Damaged(found)
     }
 }
 

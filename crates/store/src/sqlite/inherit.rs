@@ -6,7 +6,9 @@ use super::context::grant;
 use super::failure::Outcome;
 use super::session::{ensure_session, keep};
 use crate::id::hash_range;
-use crate::{Millis, Scope, StoreOptions};
+use crate::options::StoreOptions;
+use crate::records::Scope;
+use crate::time::Millis;
 use concertina_base::reference::RefId;
 
 /// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the

@@ -5,22 +5,24 @@
 //! never keeps another process from writing for long.
 //! Rows below a removed one (projections, printed texts) go with it by foreign key.
 
+use std::sync::LazyLock;
+
 use rusqlite::{Connection, Row, Transaction};
 
-use super::failure::{Failure, Outcome};
-use super::figures::keep_sums;
-use super::row::{count, counts};
+use super::failure::Outcome;
+use super::pages::used_bytes;
+use super::row::count;
 use super::session::find_session;
-use crate::{Millis, Removed, Scope, StoreOptions};
+use crate::options::StoreOptions;
+use crate::records::{Removed, Scope};
+use crate::sums::keep_sums;
+use crate::time::Millis;
 
 /// Rows removed in one transaction.
 pub(super) const STEP: usize = 256;
 
 /// Rows looked for at once.
 pub(super) const LOOK: i64 = 256 * STEP as i64;
-
-/// Pages given back to the system in one transaction: 8 MB.
-const PAGES: u32 = 2048;
 
 /// What a step did: how many rows it removed, and whether there may be more.
 pub(super) type Step = (u64, bool);
@@ -41,6 +43,9 @@ const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_
     AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
     AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
     AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
+
+/// Adds the requests of a session to the totals.
+static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ?1"));
 
 /// What a query finds that takes a time and how many rows there may be.
 fn found<T>(
@@ -146,7 +151,7 @@ pub(super) fn forget(
                      + (SELECT coalesce(sum(receipts.tokens_after), 0) FROM receipts WHERE session = ?1)",
             )?
             .execute((session,))?;
-        keep_sums(transaction, *session)?;
+        transaction.prepare_cached(&KEEP_SUMS)?.execute((session,))?;
         forgotten += transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))? as u64;
     }
     Ok((forgotten, true))
@@ -167,14 +172,14 @@ pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Rem
 /// What [`purge`] would remove.
 pub(super) fn purgeable(connection: &Connection, scope: &Scope) -> Outcome<Removed> {
     let Some(session) = find_session(connection, scope)? else { return Ok(Removed::default()) };
-    let [originals, bytes, sessions] = connection
+    let (originals, bytes) = connection
         .prepare_cached(
-            "SELECT count(*), coalesce(sum(length(payload)), 0), 1 FROM originals
+            "SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals
              WHERE id IN (SELECT original FROM grants WHERE session = ?1)
                AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id AND session <> ?1)",
         )?
-        .query_row((session,), counts)?;
-    Ok(Removed { originals, bytes, sessions })
+        .query_row((session,), |row| Ok((count(row, 0)?, count(row, 1)?)))?;
+    Ok(Removed { originals, bytes, sessions: 1 })
 }
 
 /// Removes those of some originals that no session may see. Returns how many that were.
@@ -187,48 +192,4 @@ fn remove_ungranted(transaction: &Transaction<'_>, originals: &[i64]) -> Outcome
         removed += delete.execute((original,))? as u64;
     }
     Ok(removed)
-}
-
-/// Pages that hold nothing.
-pub(super) fn free_pages(connection: &Connection) -> Outcome<u64> {
-    pages(connection, "freelist_count")
-}
-
-/// Gives some free pages back to the system; returns how many are left. Only the checkpoint makes the file shorter.
-pub(super) fn vacuum(connection: &Connection) -> Outcome<u64> {
-    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
-    let mut rows = vacuum.query(())?;
-    // Each step frees one page.
-    while rows.next()?.is_some() {}
-    free_pages(connection)
-}
-
-/// Writes the log back, which makes the file shorter; returns its length in bytes.
-pub(super) fn checkpoint(connection: &Connection) -> Outcome<u64> {
-    // Says in its row, not as an error, when another program is reading; then the next one does it.
-    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))?;
-    let expected = file_bytes(connection)?;
-    let found = connection.path().and_then(|path| std::fs::metadata(path).ok()).map(|file| file.len());
-    match found {
-        // What was cut off may still be in the memory of this connection.
-        Some(found) if !is_busy && found < expected => {
-            Err(Failure::Damaged(format!("the file ends too early: it has {found} of {expected} bytes")))
-        }
-        _ => Ok(expected),
-    }
-}
-
-/// Bytes of the file that hold something.
-pub(super) fn used_bytes(connection: &Connection) -> Outcome<u64> {
-    let used = pages(connection, "page_count")?.saturating_sub(pages(connection, "freelist_count")?);
-    Ok(used * pages(connection, "page_size")?)
-}
-
-/// Length of the file in bytes, once the log is written back.
-pub(super) fn file_bytes(connection: &Connection) -> Outcome<u64> {
-    Ok(pages(connection, "page_count")? * pages(connection, "page_size")?)
-}
-
-fn pages(connection: &Connection, pragma: &str) -> Outcome<u64> {
-    Ok(connection.pragma_query_value(None, pragma, |row| count(row, 0))?)
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use concertina::reference::{ContentHash, Original};
-use concertina::store::figures::{FiguresQuery, FoldedKind, Request, Turn};
+use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::tables::{Cell, Table};
-use concertina::store::{Batch, Epoch, Printed, PrintedText, Receipt, SqliteStore, Store, StoreOptions};
+use concertina::store::{Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt, SqliteStore, Store, StoreOptions};
 use concertina_power_test::{Dice, Disk, Fault, Mode};
 use tempfile::TempDir;
 
@@ -117,7 +117,7 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
         })
     });
     told.push(format!("{rows} rows, {:?}", store.notices()));
-    assert!(store.place().ends_with("concertina.sqlite"));
+    assert!(store.location().ends_with("concertina.sqlite"));
     ended(&life, store, &kept, &told)
 }
 
@@ -156,5 +156,5 @@ fn ended(life: &Failing, store: SqliteStore, kept: &[Original], told: &[String])
     cut.write_to(left.path(), &mut Dice::new(at as u64)).unwrap();
     let _disk = Disk::at(left.path(), Mode::Honest).unwrap();
     assert_eq!(check(&open(left.path()).unwrap(), kept), Ok(()), "call {at}, and a power cut");
-    Lived { calls, errors, told: told.join("\n") }
+    Lived { calls, steps: life.steps.clone(), errors, told: told.join("\n") }
 }

@@ -66,14 +66,14 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
     let mut has_failed = false;
     for turn in 0..TURNS {
         let now = START + 10 * turn as i64 + 3;
-        let before = life.disk.calls().len();
+        let before = life.begin("admit");
         let admitted = engine.admit(&me, None, &result(turn), now);
         if let Some(warning) = &admitted.report.warning {
             life.blame("admit", before, &warning.message);
         }
         history.extend(asked(turn));
         history.extend(admitted.rewrite.apply(&[result(turn)]));
-        let before = life.disk.calls().len();
+        let before = life.begin("assemble");
         let assembled = engine.assemble(&me, &history, &AssembleOptions::default(), now + 1);
         let shown = assembled.rewrite.apply(&history);
         let folds = folded(&history, &shown);
@@ -131,5 +131,5 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
         let FetchedBlock::Text(found) = found else { panic!("a text was put") };
         assert_eq!(restore(&found, &[]), output(turn), "turn {turn}, call {at}: {fault:?}");
     }
-    Lived { calls, errors, told: String::new() }
+    Lived { calls, steps: life.steps, errors, told: String::new() }
 }

@@ -2,16 +2,16 @@
 
 use std::sync::LazyLock;
 
-use concertina::error::{Error, Result};
-use concertina::store::copy::not_empty;
-use concertina::store::tables::{Cell, Kind, ORIGINALS, Sink, TABLES, Table};
-use tokio_postgres::Row;
+use concertina_base::error::{Error, Result};
+use concertina_store::copy::not_empty;
+use concertina_store::row::Cell;
+use concertina_store::tables::{ColumnType, ORIGINALS, Sink, TABLES, Table};
 use tokio_postgres::types::ToSql;
 
 use crate::failure::{Failure, Outcome};
 use crate::link::{Call, call};
 use crate::pool::Writing;
-use crate::row::{at, first, text_or_null};
+use crate::row::{cell, first};
 use crate::text::{escaped, key};
 
 /// How many rows are under way at once, at most, and about how many of their bytes.
@@ -75,13 +75,13 @@ impl Statements {
     }
 }
 
-fn type_of(kind: Kind) -> &'static str {
+fn type_of(kind: ColumnType) -> &'static str {
     match kind {
-        Kind::Integer => "bigint",
-        Kind::Flag => "boolean",
-        Kind::Real => "double precision",
-        Kind::Text => "text",
-        Kind::Bytes => "bytea",
+        ColumnType::Integer => "bigint",
+        ColumnType::Flag => "boolean",
+        ColumnType::Real => "double precision",
+        ColumnType::Text => "text",
+        ColumnType::Bytes => "bytea",
     }
 }
 
@@ -95,24 +95,13 @@ pub(crate) fn export(writing: &mut Writing<'_>, take: &mut Sink<'_>) -> Outcome<
                 break;
             }
             for row in &rows {
-                let cells = table.columns.iter().enumerate().map(|(at, (_, kind))| cell(row, at, *kind));
+                let cells = (0..table.columns.len()).map(|column| cell(row, column));
                 take(table, cells.collect::<Outcome<_>>()?)?;
             }
         }
         writing.link.batch(&statements.close)?;
     }
     Ok(())
-}
-
-fn cell(row: &Row, column: usize, kind: Kind) -> Outcome<Cell> {
-    let cell = match kind {
-        Kind::Integer => at::<Option<i64>>(row, column)?.map(Cell::Integer),
-        Kind::Flag => at::<Option<bool>>(row, column)?.map(|flag| Cell::Integer(flag.into())),
-        Kind::Real => at::<Option<f64>>(row, column)?.map(Cell::Real),
-        Kind::Text => text_or_null(row, column)?.map(Cell::Text),
-        Kind::Bytes => at::<Option<Vec<u8>>>(row, column)?.map(Cell::Bytes),
-    };
-    Ok(cell.unwrap_or(Cell::Null))
 }
 
 /// Fills the tables of an empty namespace. `named` makes an error of a failure.
@@ -183,22 +172,22 @@ fn weight(cell: &Cell) -> usize {
     match cell {
         Cell::Text(text) => text.len(),
         Cell::Bytes(bytes) => bytes.len(),
-        Cell::Null | Cell::Integer(_) | Cell::Real(_) => 8,
+        Cell::Null | Cell::Integer(_) | Cell::Flag(_) | Cell::Real(_) => 8,
     }
 }
 
 /// A column of rows, as a parameter. What is of another kind than the column's is NULL, which the table refuses.
-fn column(rows: &[Vec<Cell>], at: usize, kind: Kind) -> Box<dyn ToSql + Sync> {
+fn column(rows: &[Vec<Cell>], at: usize, kind: ColumnType) -> Box<dyn ToSql + Sync> {
     macro_rules! column {
         ($cell:pat => $value:expr) => {
             Box::new(rows.iter().map(|row| if let $cell = &row[at] { Some($value) } else { None }).collect::<Vec<_>>())
         };
     }
     match kind {
-        Kind::Integer => column!(Cell::Integer(number) => *number),
-        Kind::Flag => column!(Cell::Integer(number) => *number == 1),
-        Kind::Real => column!(Cell::Real(number) => *number),
-        Kind::Text => column!(Cell::Text(text) => escaped(text).into_owned()),
-        Kind::Bytes => column!(Cell::Bytes(bytes) => bytes.clone()),
+        ColumnType::Integer => column!(Cell::Integer(number) => *number),
+        ColumnType::Flag => column!(Cell::Flag(flag) => *flag),
+        ColumnType::Real => column!(Cell::Real(number) => *number),
+        ColumnType::Text => column!(Cell::Text(text) => escaped(text).into_owned()),
+        ColumnType::Bytes => column!(Cell::Bytes(bytes) => bytes.clone()),
     }
 }
