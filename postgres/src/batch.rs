@@ -1,8 +1,8 @@
 //! A batch as the statements of one transaction, which are sent together.
 //!
-//! The ids in a batch were read before its text was composed; another machine may have written since. So everything that makes a
-//! marker true is checked again inside the transaction, which has the session's row to itself: a statement that finds it untrue
-//! selects `refuse`, which ends the transaction ([`crate::refusal`]).
+//! The ids in a batch were read before its text was composed; another machine may have written since. So everything
+//! that makes a marker true is checked again inside the transaction, which has the session's row to itself: a statement
+//! that finds it untrue selects `refuse`, which ends the transaction ([`crate::refusal`]).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,8 +12,8 @@ use concertina_store::payload::Packed;
 use concertina_store::time::DAY_MS;
 use concertina_store::{Batch, FoldedKind, Millis, Printed, Scope};
 
+use crate::connection::{Call, call};
 use crate::context::{ENTER, GRANTED, LEAVE, PUT, SEEN, SHARE};
-use crate::link::{Call, call};
 use crate::pool::Pool;
 use crate::row::{hashes, signed};
 use crate::scope::session;
@@ -40,7 +40,8 @@ const INSERT: &str = "WITH added AS (
     HAVING CASE WHEN count(*) = 0 THEN false
       WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true END";
 /// Whether receipts, epoch and sums of this transaction count: not where all that it decides was decided before, which
-/// [`WITHDRAW`] and [`PROJECT`] find out. One that decides nothing counts, unless it is made again and its receipt is there already.
+/// [`WITHDRAW`] and [`PROJECT`] find out. One that decides nothing counts, unless it is made again and its receipt is
+/// there already.
 const COUNTS: &str = concat!(
     "SELECT set_config('concertina.counts', (NOT $3 AND NOT ($4 AND EXISTS (
        SELECT 1 FROM receipts WHERE session = ",
@@ -130,7 +131,8 @@ const FOLDED: &str = concat!(
        tokens_after = folded.tokens_after + excluded.tokens_after"
 );
 
-/// The rows of a session's projection after the row `$3`, and those of some blocks, in the order in which they were written.
+/// The rows of a session's projection after the row `$3`, and those of some blocks, in the order in which they were
+/// written.
 const IN_FORCE: &str = concat!(
     "SELECT projections.id, block, place, replacement, hash, reason FROM projections
      JOIN originals ON originals.id = projections.original
@@ -241,7 +243,8 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// The statements, of which the last one says what is in force that the batch's maker did not know of. `max_bytes` is the size limit.
+    /// The statements, of which the last one says what is in force that the batch's maker did not know of. `max_bytes`
+    /// is the size limit.
     pub(crate) fn calls<'b>(&'b self, columns: &'b [Columns<'_>], max_bytes: &'b i64) -> Vec<Call<'b>> {
         let Self { batch, session, agent, told, made_at, .. } = self;
         let mut calls = vec![call!(ENSURE, *session, *agent, self.session_id, self.agent_id, *told, self.host)];

@@ -39,10 +39,10 @@ pub(crate) fn commit(
     let mut packed = pack_new(&batch.originals, &is_sent)?;
     let mut parameters = Parameters::new(pool, scope, batch, now);
     let mut write = |packed: &mut [Packed<'_>]| {
-        pool.with(|link| {
+        pool.with(|connection| {
             let columns = columns(packed);
             let calls = parameters.calls(&columns, &max_bytes);
-            let failure = match pool.write_at_once(link, now, batch.generation, calls) {
+            let failure = match pool.write_at_once(connection, now, batch.generation, calls) {
                 Ok(answers) => {
                     let in_force = answers.last().map(Vec::as_slice).unwrap_or_default();
                     return store_rows(in_force)?.iter().map(|row| Ok(projection(row)?.1)).collect();
@@ -54,7 +54,7 @@ pub(crate) fn commit(
                     new.payload.get_or_insert_with(|| packer.pack(&new.original.bytes));
                 }
             }
-            parameters.is_repeated |= matches!(failure, Failure::Unheard(_));
+            parameters.is_repeated |= matches!(failure, Failure::CommitUnknown(_));
             Err(failure)
         })
     };

@@ -8,9 +8,9 @@ use concertina_store::row::Cell;
 use concertina_store::tables::{ColumnType, ORIGINALS, Sink, TABLES, Table};
 use tokio_postgres::types::ToSql;
 
+use crate::connection::{Call, call};
 use crate::failure::{Failure, Outcome};
-use crate::link::{Call, call};
-use crate::pool::Writing;
+use crate::pool::WriteTransaction;
 use crate::row::{cell, first};
 use crate::text::{escaped, key};
 
@@ -86,11 +86,11 @@ fn type_of(kind: ColumnType) -> &'static str {
 }
 
 /// Reads every row of every table.
-pub(crate) fn export(writing: &mut Writing<'_>, take: &mut Sink<'_>) -> Outcome<()> {
+pub(crate) fn export(transaction: &mut WriteTransaction<'_>, take: &mut Sink<'_>) -> Outcome<()> {
     for (table, statements) in &*STATEMENTS {
-        writing.link.batch(&statements.declare)?;
+        transaction.connection.batch(&statements.declare)?;
         loop {
-            let rows = writing.run(&[call!(&statements.fetch)])?.remove(0);
+            let rows = transaction.run(&[call!(&statements.fetch)])?.remove(0);
             if rows.is_empty() {
                 break;
             }
@@ -99,40 +99,40 @@ pub(crate) fn export(writing: &mut Writing<'_>, take: &mut Sink<'_>) -> Outcome<
                 take(table, cells.collect::<Outcome<_>>()?)?;
             }
         }
-        writing.link.batch(&statements.close)?;
+        transaction.connection.batch(&statements.close)?;
     }
     Ok(())
 }
 
 /// Fills the tables of an empty namespace. `named` makes an error of a failure.
 pub(crate) fn import(
-    writing: &mut Writing<'_>,
+    transaction: &mut WriteTransaction<'_>,
     named: &dyn Fn(Failure) -> Error,
     fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
 ) -> Outcome<()> {
     // A session may refer to a later one.
-    writing.link.batch("SET CONSTRAINTS ALL DEFERRED")?;
+    transaction.connection.batch("SET CONSTRAINTS ALL DEFERRED")?;
     for (table, statements) in &*STATEMENTS {
-        let is_filled = first(&writing.run(&[call!(&statements.is_filled)])?[0])?.unwrap_or(false);
+        let is_filled = first(&transaction.run(&[call!(&statements.is_filled)])?[0])?.unwrap_or(false);
         if is_filled && table.begins_empty() {
             return Err(not_empty(table).into());
         }
-        writing.run(&[call!(&statements.empty)])?;
+        transaction.run(&[call!(&statements.empty)])?;
     }
     let mut waiting = Waiting::default();
     fill(&mut |table, row| {
         if waiting.is_full(table) {
-            waiting.write(writing).map_err(named)?;
+            waiting.write(transaction).map_err(named)?;
         }
         waiting.take(table, row);
         Ok(())
     })?;
-    waiting.write(writing)?;
+    waiting.write(transaction)?;
     for number in STATEMENTS.iter().filter_map(|(_, statements)| statements.number.as_ref()) {
-        writing.run(&[call!(number)])?;
+        transaction.run(&[call!(number)])?;
     }
     const USAGE: &str = "INSERT INTO usage SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals";
-    writing.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
+    transaction.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
 }
 
 /// Rows of one table that are not written yet.
@@ -154,7 +154,7 @@ impl Waiting {
         self.rows.push(row);
     }
 
-    fn write(&mut self, writing: &mut Writing<'_>) -> Outcome<()> {
+    fn write(&mut self, transaction: &mut WriteTransaction<'_>) -> Outcome<()> {
         let (rows, Some(table)) = (std::mem::take(&mut self.rows), self.table.take()) else { return Ok(()) };
         self.bytes = 0;
         let insert = STATEMENTS.iter().find(|(other, _)| std::ptr::eq(*other, table)).map(|(_, all)| &all.insert);
@@ -164,7 +164,7 @@ impl Waiting {
             let keys = rows.iter().map(|row| if let Cell::Text(text) = &row[from] { Some(key(text)) } else { None });
             Box::new(keys.collect::<Vec<_>>())
         }));
-        writing.run(&[Call { sql: insert, params: columns.iter().map(|column| &**column).collect() }]).map(drop)
+        transaction.run(&[Call { sql: insert, params: columns.iter().map(|column| &**column).collect() }]).map(drop)
     }
 }
 

@@ -6,8 +6,8 @@ use concertina_store::queries::{Dialect, Queries};
 use concertina_store::row::{Cell, Query, Row};
 use tokio_postgres::types::ToSql;
 
+use crate::connection::{Call, Connection};
 use crate::failure::Outcome;
-use crate::link::{Call, Link};
 use crate::row::{Param, store_rows};
 use crate::text::key;
 
@@ -34,13 +34,13 @@ impl Prepared {
 }
 
 /// Runs statements that calls of every turn ask, on one consistent state.
-pub(crate) fn read(link: &mut Link, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
+pub(crate) fn read(connection: &mut Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
     let prepared = Prepared::new(queries);
-    link.read(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()
+    connection.read(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()
 }
 
 /// Runs statements that read much, or all that there is, on one consistent state.
-pub(crate) fn survey(link: &mut Link, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
+pub(crate) fn survey(connection: &mut Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
     let prepared = Prepared::new(queries);
-    link.survey(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()
+    connection.survey(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()
 }

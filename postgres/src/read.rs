@@ -12,8 +12,8 @@ use concertina_store::row::BadColumn;
 use concertina_store::{Ledger, Millis, Scope, StoreOptions};
 use tokio_postgres::Row;
 
+use crate::connection::{Connection, call};
 use crate::failure::{Failure, Outcome};
-use crate::link::{Link, call};
 use crate::pool::{Pool, WHICH};
 use crate::queries::{Prepared, QUERIES};
 use crate::row::{at, count, first, hash, hashes, store_rows, text, text_or_null};
@@ -34,10 +34,10 @@ pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd,
      WHERE hash BETWEEN $1 AND $2 AND starts_with($3::text, ref_id) AND referred.at IS NOT NULL";
 
 /// The ids of contents: [`id::propose`].
-pub(crate) fn ref_ids(link: &mut Link, of: &[ContentHash]) -> Outcome<Vec<RefId>> {
+pub(crate) fn ref_ids(connection: &mut Connection, of: &[ContentHash]) -> Outcome<Vec<RefId>> {
     let ranges: Vec<_> = of.iter().map(|hash| hash_range(hash.to_ref_id(SHORT_ID_DIGITS).as_str())).collect();
     let (from, to) = (hashes(ranges.iter().map(|(from, _)| from)), hashes(ranges.iter().map(|(_, to)| to)));
-    let rows = link.run(&[call!(NEAR, from, to)])?.remove(0);
+    let rows = connection.run(&[call!(NEAR, from, to)])?.remove(0);
     let near = rows.iter().map(|row| Ok((hash(row, 0)?, at(row, 1)?))).collect::<Outcome<BTreeMap<_, String>>>()?;
     id::propose(of, |from, to| Ok(near.range(from..=to).map(|(hash, id)| (*hash, id.clone())).collect()))
 }
@@ -68,10 +68,11 @@ fn digits(hash: &ContentHash) -> Digits {
     *hash.0.first_chunk().expect("a hash has 32 bytes")
 }
 
-/// The originals behind ids, checked, in one round trip. What is in memory was checked before, and its bytes do not cross again.
+/// The originals behind ids, checked, in one round trip. What is in memory was checked before, and its bytes do not
+/// cross again.
 pub(crate) fn get(
     pool: &Pool,
-    link: &mut Link,
+    connection: &mut Connection,
     cache: &ReadCache<Digits>,
     options: &StoreOptions,
     (ids, agent_id): (&[RefId], &str),
@@ -80,7 +81,7 @@ pub(crate) fn get(
     let (agent, told) = (key(agent_id), pool.told(now));
     let asked: Vec<Asked<'_>> = ids.iter().map(|id| Asked::new(id, cache)).collect();
     let calls = asked.iter().map(|one| call!(GET, one.range[0], one.range[1], one.digits, agent, told, one.held));
-    let answers = link.run(&calls.collect::<Vec<_>>())?;
+    let answers = connection.run(&calls.collect::<Vec<_>>())?;
     asked.iter().zip(&answers).map(|(asked, rows)| found(asked, rows, cache, options)).collect()
 }
 
@@ -111,7 +112,12 @@ fn found(
 }
 
 /// What a session knows.
-pub(crate) fn ledger(pool: &Pool, link: &mut Link, cache: &ReadCache<Digits>, scope: &Scope) -> Outcome<Ledger> {
+pub(crate) fn ledger(
+    pool: &Pool,
+    connection: &mut Connection,
+    cache: &ReadCache<Digits>,
+    scope: &Scope,
+) -> Outcome<Ledger> {
     const PROJECTIONS: &str = concat!(
         "SELECT projections.id, block, place, replacement, hash, reason
          FROM projections JOIN originals ON originals.id = projections.original WHERE session = ",
@@ -131,8 +137,8 @@ pub(crate) fn ledger(pool: &Pool, link: &mut Link, cache: &ReadCache<Digits>, sc
                 call!(CACHED, session, agent, cached.version),
             ];
             calls.extend(prepared.calls());
-            let mut answers = link.read(calls)?;
-            let (generation, now) = pool.which(link, &answers[0])?;
+            let mut answers = connection.read(calls)?;
+            let (generation, now) = pool.which(connection, &answers[0])?;
             if !cached.is_complete(generation, first::<i64>(&answers[2])?.map_or(0, i64::unsigned_abs)) {
                 // An empty one is complete, so this happens once.
                 cached = CachedProjections::default();

@@ -1,15 +1,15 @@
 //! The slots of the pool: how many connections there may be, and the connections that are idle.
 //!
-//! Whoever has a slot without a connection connects, so that an error comes at once and with its reason. A connection that is
-//! lost is replaced in its slot.
+//! Whoever has a slot without a connection connects, so that an error comes at once and with its reason. A connection
+//! that is lost is replaced in its slot.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::link::Link;
+use crate::connection::Connection;
 
 /// A connection, with how many had fallen silent when it was last used.
-pub(crate) type IdleLink = (u64, Link);
+pub(crate) type IdleLink = (u64, Connection);
 
 /// All slots.
 pub(crate) struct Slots {
@@ -27,7 +27,7 @@ struct State {
 /// One slot. Dropping it gives it back, with its connection where there is one.
 pub(crate) struct Slot<'a> {
     slots: &'a Slots,
-    pub(crate) link: Option<IdleLink>,
+    pub(crate) connection: Option<IdleLink>,
 }
 
 impl Slots {
@@ -44,7 +44,7 @@ impl Slots {
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.taken += 1;
-        Some(Slot { slots: self, link: state.idle.pop() })
+        Some(Slot { slots: self, connection: state.idle.pop() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,7 +67,7 @@ impl Drop for Slot<'_> {
     fn drop(&mut self) {
         let mut state = self.slots.state();
         state.taken -= 1;
-        state.idle.extend(self.link.take());
+        state.idle.extend(self.connection.take());
         drop(state);
         self.slots.changed.notify_all();
     }

@@ -378,7 +378,8 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
                     break;
                 }
                 taken += usize::from(fs::rename(dir.path().join(FILE), dir.path().join(format!("{taken}"))).is_ok());
-                // Now in the middle of a batch, now after many: a new file alone may take longer than the shortest of these.
+                // Now in the middle of a batch, now after many: a new file alone may take longer than the shortest of
+                // these.
                 std::thread::sleep(Duration::from_millis(4 + taken as u64 % 8 * 8));
             }
             taken

@@ -309,7 +309,8 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
     assert_eq!(known(store, &scope("main", "t")), Ledger::default());
 }
 
-/// Of two stores in one place, each of which remembers what it read, neither shows anything but what a third one reads there.
+/// Of two stores in one place, each of which remembers what it read, neither shows anything but what a third one reads
+/// there.
 pub(crate) fn rows_in_memory_are_those_of_the_store<S: Store>(open: impl Fn() -> S) {
     let (stores, me) = ([open(), open()], scope("main", "s"));
     let mut dice: u64 = 7;

@@ -1,4 +1,5 @@
-//! What a backend keeps in memory after reading it: originals by bytes and number, and the projections of sessions by bytes.
+//! What a backend keeps in memory after reading it: originals by bytes and number, and the projections of sessions by
+//! bytes.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -64,7 +65,8 @@ impl<K: Eq + Hash> ReadCache<K> {
         Self { originals: cache(max_entries.max(1), ORIGINALS_BYTES), projections }
     }
 
-    /// Takes a session's projections out. Once [`CachedProjections::is_complete`] holds, [`ReadCache::keep`] puts them back.
+    /// Takes a session's projections out. Once [`CachedProjections::is_complete`] holds, [`ReadCache::keep`] puts them
+    /// back.
     pub fn take(&self, scope: &Scope) -> CachedProjections {
         self.projections.remove(scope).map(|(_, cached)| cached).unwrap_or_default()
     }

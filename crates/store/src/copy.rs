@@ -1,7 +1,7 @@
 //! One store -> another, whatever their backends, and the proof that nothing changed on the way.
 //!
-//! While it runs nobody else writes to the source. The target is empty before, and after a copy that did not end. One that ended and reads
-//! otherwise is named and left as it is.
+//! While it runs nobody else writes to the source. The target is empty before, and after a copy that did not end. One
+//! that ended and reads otherwise is named and left as it is.
 
 use std::collections::BTreeMap;
 
@@ -25,10 +25,12 @@ pub struct Copied {
 #[derive(Default)]
 struct Seen(BTreeMap<&'static str, (u64, blake3::Hasher)>);
 
-/// Copies everything into an empty store, reads it back from there, and compares. `progress` is told how many originals were copied.
+/// Copies everything into an empty store, reads it back from there, and compares. `progress` is told how many originals
+/// were copied.
 ///
 /// # Errors
-/// [`Error::BadArgument`] where the target is not empty; [`Error::StoreDamaged`] where what is read back is not what was written.
+/// [`Error::BadArgument`] where the target is not empty; [`Error::StoreDamaged`] where what is read back is not what
+/// was written.
 pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> Result<Copied> {
     let mut seen = Seen::default();
     let mut damaged = Vec::new();

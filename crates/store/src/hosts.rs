@@ -1,7 +1,7 @@
 //! Which hosts have a held session, and what a host's list of its sessions changes: the rule that every backend keeps.
 //!
-//! Several hosts may share one store: two gateways with one directory, many with one database. Each lists its own sessions
-//! only, so a session ends when the last host that had it no longer lists it.
+//! Several hosts may share one store: two gateways with one directory, many with one database. Each lists its own
+//! sessions only, so a session ends when the last host that had it no longer lists it.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ pub const GONE_MS: Millis = 90 * DAY_MS;
 /// A list that changes nothing is not recorded again for this long.
 pub const REPORTED_MS: Millis = DAY_MS;
 
-/// What a backend selects of each held session for [`HostChanges::read`], as the SQL after `SELECT`. The first parameter is the
-/// host that reports; `?` stands before its number.
+/// What a backend selects of each held session for [`HostChanges::read`], as the SQL after `SELECT`. The first
+/// parameter is the host that reports; `?` stands before its number.
 pub const HELD_SESSIONS: &str = "id, session_id, last_seen, ended_at,
        EXISTS (SELECT 1 FROM session_hosts WHERE session_hosts.session = sessions.id AND host = ?1),
        EXISTS (SELECT 1 FROM session_hosts WHERE session_hosts.session = sessions.id AND host <> ?1)

@@ -1,8 +1,8 @@
 //! The durable store: originals by content hash, and per session the ledger of how each block is shown.
 //!
-//! The promise: when [`Store::commit`] returns, everything in the batch is on disk, and a batch is one transaction, so a marker
-//! never exists without its original. Power loss is covered as far as the operating system's fsync is (SQLite, WAL,
-//! `synchronous=FULL`). Every read is checked against its hash.
+//! The promise: when [`Store::commit`] returns, everything in the batch is on disk, and a batch is one transaction, so
+//! a marker never exists without its original. Power loss is covered as far as the operating system's fsync is (SQLite,
+//! WAL, `synchronous=FULL`). Every read is checked against its hash.
 //!
 //! Several processes may have one store open at once: the host's gateway, its command line, ours.
 //!

@@ -1,7 +1,7 @@
 //! What callers ask for, as statements in the SQL that every backend understands, and as what their rows come to.
 //!
-//! Each policy of reading (how many, in which order, which unit) is decided here. A backend only runs the statements of one
-//! call on one consistent state, and returns the rows of each.
+//! Each policy of reading (how many, in which order, which unit) is decided here. A backend only runs the statements of
+//! one call on one consistent state, and returns the rows of each.
 
 use std::collections::BTreeMap;
 
@@ -207,8 +207,8 @@ impl Queries {
         })
     }
 
-    /// What a session knows, in the order in which it was first written, beside its projections. `holder` is the host that
-    /// holds the sessions of this opener, `now` the time where the store has a clock of its own.
+    /// What a session knows, in the order in which it was first written, beside its projections. `holder` is the host
+    /// that holds the sessions of this opener, `now` the time where the store has a clock of its own.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].

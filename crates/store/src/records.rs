@@ -1,6 +1,7 @@
 //! What goes into a store and what comes out, as plain data.
 //!
-//! How a block is shown is decided once: of two writers the first wins, and the other one shows what the first one wrote.
+//! How a block is shown is decided once: of two writers the first wins, and the other one shows what the first one
+//! wrote.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -135,8 +136,8 @@ pub struct Batch {
     pub folded: Vec<(FoldedKind, u64, u64)>,
     /// Ids that were fetched, and the tokens of the answers.
     pub fetched: Vec<(String, u64)>,
-    /// All originals that the assembled context refers to. Restarts their time to live and ends that of those no longer named.
-    /// `None` leaves lifetimes alone (at birth).
+    /// All originals that the assembled context refers to. Restarts their time to live and ends that of those no longer
+    /// named. `None` leaves lifetimes alone (at birth).
     pub in_context: Option<BTreeSet<ContentHash>>,
     /// A hash of the tools that the session has now; `None` leaves what was recorded.
     pub tools: Option<ContentHash>,
@@ -155,8 +156,8 @@ impl Batch {
         Self { since: ledger.version, generation: ledger.generation, state, ..Self::default() }
     }
 
-    /// Whether the batch changes nothing, and the session was last seen less than `touch_interval` before its ledger was read.
-    /// Such a batch counts as written at that moment, and nothing is written.
+    /// Whether the batch changes nothing, and the session was last seen less than `touch_interval` before its ledger
+    /// was read. Such a batch counts as written at that moment, and nothing is written.
     pub fn is_idle(&self, now: Millis, touch_interval: Millis) -> bool {
         let is_unchanged = |state: &SessionState| {
             let now = state.read_at.unwrap_or(now);

@@ -7,8 +7,8 @@ use super::figures::{Amount, Total};
 use super::row::{BadColumn, Row};
 use super::time::DAY_MS;
 
-/// Counts of requests: the column of `swept_requests` that holds each, and what it is in the SQL of every backend. A row
-/// with nothing sent is a call that only a host without us would have made.
+/// Counts of requests: the column of `swept_requests` that holds each, and what it is in the SQL of every backend. A
+/// row with nothing sent is a call that only a host without us would have made.
 const COUNTS: [(&str, &str); 12] = [
     ("requests", "count(CASE WHEN sent > 0 OR without = 0 THEN 1 END)"),
     ("measured", "count(CASE WHEN is_measured THEN 1 END)"),
@@ -24,8 +24,8 @@ const COUNTS: [(&str, &str); 12] = [
     ("unpriced_answers", "count(answered) - count(answer_bill)"),
 ];
 
-/// Bills of requests in input tokens: the columns `..._bill` and, in dollars, `..._usd` of `swept_requests`, and what each
-/// is in SQL.
+/// Bills of requests in input tokens: the columns `..._bill` and, in dollars, `..._usd` of `swept_requests`, and what
+/// each is in SQL.
 const BILLS: [(&str, &str); 6] = [
     ("sent", "sent_bill"),
     ("without", "without_bill"),
@@ -61,8 +61,8 @@ pub(crate) struct SumsSql {
     added: String,
 }
 
-/// The statement that adds the requests of sessions which are about to be forgotten to the totals by day. `is_gone` is the
-/// condition on the column `session`, in the SQL of the backend.
+/// The statement that adds the requests of sessions which are about to be forgotten to the totals by day. `is_gone` is
+/// the condition on the column `session`, in the SQL of the backend.
 pub fn keep_sums(is_gone: &str) -> String {
     let SumsSql { selected, columns, added } = &*SUMS;
     format!(

@@ -84,7 +84,8 @@ impl Table {
         self.key > 0
     }
 
-    /// The statement that reads all rows in their order. Texts are in the order of their bytes where they have this collation.
+    /// The statement that reads all rows in their order. Texts are in the order of their bytes where they have this
+    /// collation.
     pub fn select(&self, collation: &str) -> String {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let order: Vec<String> = (self.columns[..self.key].iter())

@@ -29,11 +29,11 @@ fn and<const N: usize>(further: [Version; N]) -> Vec<Version> {
     VERSIONS.into_iter().chain(further).collect()
 }
 
-fn program(cluster: &Cluster, namespace: &str, versions: &[Version]) -> Outcome<Link> {
+fn program(cluster: &Cluster, namespace: &str, versions: &[Version]) -> Outcome<Connection> {
     let server = Server::new(&cluster.url(), namespace, &options()).unwrap();
-    let mut link = Link::open(&server)?;
-    prepare_to(&mut link, namespace, versions)?;
-    Ok(link)
+    let mut connection = Connection::open(&server)?;
+    prepare_to(&mut connection, namespace, versions)?;
+    Ok(connection)
 }
 
 /// The version of a namespace, counted from the newest that there is, and the oldest whose programs work on it.
@@ -69,8 +69,8 @@ fn programs_of_two_versions_work_on_one_database_for_one_release() {
     work(&cluster.open("two"), 2).unwrap();
     program(&cluster, "two", &and([NEXT])).unwrap();
     assert_eq!(versions(&cluster, "two"), ["1 1"]);
-    let mut link = program(&cluster, "two", &and([NEXT])).unwrap();
-    let rows = link.run(&[call!("SELECT count(*) FROM originals WHERE origin IS NULL")]).unwrap().remove(0);
+    let mut connection = program(&cluster, "two", &and([NEXT])).unwrap();
+    let rows = connection.run(&[call!("SELECT count(*) FROM originals WHERE origin IS NULL")]).unwrap().remove(0);
     assert_eq!(at::<i64>(&rows[0], 0).unwrap(), 3);
 
     program(&cluster, "two", &and([NEXT, AFTER_NEXT])).unwrap();
@@ -92,8 +92,8 @@ fn who_may_not_migrate_a_schema_is_told_to_let_its_owner_do_it() {
     cluster.psql(&script, &["namespace=owned", "role=worker"]);
     cluster.sql("ALTER ROLE worker LOGIN");
     let server = Server::new(&cluster.url_of("worker"), "owned", &options()).unwrap();
-    let failure = prepare_to(&mut Link::open(&server).unwrap(), "owned", &and([NEXT])).unwrap_err();
-    assert!(matches!(failure, Failure::Unfit(_)), "{failure}");
+    let failure = prepare_to(&mut Connection::open(&server).unwrap(), "owned", &and([NEXT])).unwrap_err();
+    assert!(matches!(failure, Failure::Misconfigured(_)), "{failure}");
     let told = "may not make or migrate the schema owned: let its owner open the store once";
     assert!(failure.to_string().contains(told), "{failure}");
 }

@@ -32,7 +32,7 @@ fn write_the_golden_dump() {
 
 #[test]
 fn a_dump_of_every_version_opens_and_has_everything() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     for version in 1..=VERSIONS {
         cluster.psql(&golden(version), &[]);
         is_whole(&cluster.open("golden"));

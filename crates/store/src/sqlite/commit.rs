@@ -1,7 +1,7 @@
 //! A batch -> rows, all or none.
 //!
-//! The ids in a batch were read before its text was composed; another process may have written since. So everything that
-//! makes a marker true is checked again inside the transaction.
+//! The ids in a batch were read before its text was composed; another process may have written since. So everything
+//! that makes a marker true is checked again inside the transaction.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -79,7 +79,8 @@ pub(super) fn write(
     in_force(transaction, session, batch)
 }
 
-/// Withdraws and adds projections. Returns false when the batch had something to decide and all of it was decided before.
+/// Withdraws and adds projections. Returns false when the batch had something to decide and all of it was decided
+/// before.
 fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Batch, now: Millis) -> Outcome<bool> {
     let mut changed = 0;
     for block in &batch.withdrawn {

@@ -1,7 +1,8 @@
 //! What can go wrong below the store, and which [`Error`] each becomes.
 //!
-//! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers from
-//! people, so they stay apart; a system error that is none of these counts as "cannot use the store", never as damage.
+//! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers
+//! from people, so they stay apart; a system error that is none of these counts as "cannot use the store", never as
+//! damage.
 
 use std::path::Path;
 
@@ -104,7 +105,8 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     is_cut(error)
         || matches!(
             error.sqlite_error_code(),
-            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign tables.
+            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign
+            // tables.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) | None
         )
 }

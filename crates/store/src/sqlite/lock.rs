@@ -1,8 +1,9 @@
 //! The lock that every use of the file takes.
 //!
-//! SQLite's own locks belong to a process. A host that loads two copies of the addon runs two copies of SQLite in one process, and
-//! those do not see each other's locks: they would write at once, and one that opens would cut the shared memory of the other.
-//! So every use of the file is under the lock of a further file, which belongs to whoever opened it, in this process or another.
+//! SQLite's own locks belong to a process. A host that loads two copies of the addon runs two copies of SQLite in one
+//! process, and those do not see each other's locks: they would write at once, and one that opens would cut the shared
+//! memory of the other. So every use of the file is under the lock of a further file, which belongs to whoever opened
+//! it, in this process or another.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;

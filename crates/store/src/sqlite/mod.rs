@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file, `concertina.sqlite`, for its owner only.
 //!
-//! Access is a row: a session is granted an original by putting or inheriting it, and all that the session's ledger says about
-//! that original falls with the grant.
+//! Access is a row: a session is granted an original by putting or inheriting it, and all that the session's ledger
+//! says about that original falls with the grant.
 
 mod commit;
 mod context;
@@ -62,16 +62,17 @@ impl SqliteStore {
     /// Opens the store in a directory, creating both where they are missing.
     ///
     /// # Errors
-    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs to another
-    /// user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is not a store, and
-    /// [`Error::StoreNewer`] when it comes from a newer version (it is left as it is); [`Error::StoreLocked`] when another process
-    /// keeps it locked.
+    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs
+    /// to another user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is
+    /// not a store, and [`Error::StoreNewer`] when it comes from a newer version (it is left as it is);
+    /// [`Error::StoreLocked`] when another process keeps it locked.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self> {
         Ok(Self::open_with(dir, options, None)?.0)
     }
 
-    /// [`SqliteStore::open`], but a damaged file gets another name, `concertina.sqlite.damaged-<today>`, and a new one takes its
-    /// place; a line says so and how to bring it back. Another program's file and one of a newer version stay, and are an error.
+    /// [`SqliteStore::open`], but a damaged file gets another name, `concertina.sqlite.damaged-<today>`, and a new one
+    /// takes its place; a line says so and how to bring it back. Another program's file and one of a newer version
+    /// stay, and are an error.
     ///
     /// # Errors
     /// As [`SqliteStore::open`]; [`Error::BadArgument`] for a `today` that is not letters, digits and hyphens.
@@ -95,7 +96,8 @@ impl SqliteStore {
         &self.opened.directory().file
     }
 
-    /// Closes the store; every later call is [`Error::Closed`]. Waits for calls that are under way. Closing twice is fine.
+    /// Closes the store; every later call is [`Error::Closed`]. Waits for calls that are under way. Closing twice is
+    /// fine.
     pub fn close(&self) {
         self.opened.close();
         self.cache.clear();

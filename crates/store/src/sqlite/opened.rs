@@ -1,11 +1,13 @@
 //! The open file: two connections, and that they still are to the file which lies under its name.
 //!
-//! A file can be deleted, replaced or restored from a backup while it is open; the system keeps the old one for whoever has it
-//! open, and what is written there is lost. So every use looks first, and a write looks again before it counts as done. A file
-//! that is overwritten in place cannot be told from one that was written by another process; do not restore a backup that way.
+//! A file can be deleted, replaced or restored from a backup while it is open; the system keeps the old one for whoever
+//! has it open, and what is written there is lost. So every use looks first, and a write looks again before it counts
+//! as done. A file that is overwritten in place cannot be told from one that was written by another process; do not
+//! restore a backup that way.
 //!
-//! A newer program may migrate the file while it is open here. It is read on, so that what was sent stays as it is shown and can be fetched,
-//! and no longer written: what this program would write may be less than the newer one relies on.
+//! A newer program may migrate the file while it is open here. It is read on, so that what was sent stays as it is
+//! shown and can be fetched, and no longer written: what this program would write may be less than the newer one relies
+//! on.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -59,7 +61,8 @@ pub(super) struct InUse<'a> {
 }
 
 impl Opened {
-    /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that says so.
+    /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that
+    /// says so.
     pub(super) fn open(directory: Directory, wait_ms: u64, set_aside: Option<&str>) -> Outcome<(Self, Option<String>)> {
         let mut notices = Vec::new();
         let mut aside = None;
@@ -141,7 +144,8 @@ impl Opened {
         if let State::Open(side) = &*writer
             && side.identity.file != found.file
         {
-            // The old file may only have another name now. What is in its log, and only there, goes into it while it is open.
+            // The old file may only have another name now. What is in its log, and only there, goes into it while it is
+            // open.
             let _alone = side.lock.take(LockMode::Exclusive, self.wait_ms)?;
             drop(checkpoint(&side.connection));
         }
@@ -157,8 +161,8 @@ impl Opened {
         Ok(())
     }
 
-    /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns whether it did:
-    /// not where something else lies under the name meanwhile.
+    /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns
+    /// whether it did: not where something else lies under the name meanwhile.
     pub(super) fn set_aside(&self, today: &str, reason: &str, generation: u64) -> Outcome<bool> {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let is_same = |side: &Side| side.identity == self.directory.identity() && self.generation() == generation;
@@ -177,7 +181,8 @@ impl Opened {
         Ok(true)
     }
 
-    /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the file.
+    /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the
+    /// file.
     pub(super) fn close(&self) {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let guard = match &*writer {
@@ -218,8 +223,9 @@ impl Side {
         })
     }
 
-    /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that another copy
-    /// of SQLite emptied, and found anew when it opened, has the head that it had when it was empty before.
+    /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that
+    /// another copy of SQLite emptied, and found anew when it opened, has the head that it had when it was empty
+    /// before.
     fn forget_pages(&mut self, written: Option<SystemTime>) -> Outcome<()> {
         if self.written != written {
             self.connection.execute_batch("PRAGMA shrink_memory")?;
@@ -249,8 +255,8 @@ impl InUse<'_> {
     }
 }
 
-/// Connects to what lies under the name, which is created where it is missing. `damaged` decides on a failure whether to try
-/// once more.
+/// Connects to what lies under the name, which is created where it is missing. `damaged` decides on a failure whether
+/// to try once more.
 fn connect(
     directory: &Directory,
     wait_ms: u64,
@@ -276,8 +282,8 @@ fn connect(
         damaged(failure)?;
         both()
     })?;
-    // A log that was found may hold what a failed sync left readable until the power goes: what is written back is durable. Nobody is
-    // waited for.
+    // A log that was found may hold what a failed sync left readable until the power goes: what is written back is
+    // durable. Nobody is waited for.
     writer.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))?;
     let (identity, written) = directory.look();
     let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));

@@ -19,9 +19,9 @@ const APPLICATION_ID: i32 = 0x434e_4354;
 
 /// The statements that lead from version n to version n + 1.
 ///
-/// The next version is one more file of statements at the end of this list; a file that was released is never changed. A
-/// migration must be invisible to the previous version's queries, or make them fail: who has the file open while a newer
-/// program migrates it goes on reading. With the version comes a golden file of it (`tests/store/golden.rs`).
+/// The next version is one more file of statements at the end of this list; a file that was released is never changed.
+/// A migration must be invisible to the previous version's queries, or make them fail: who has the file open while a
+/// newer program migrates it goes on reading. With the version comes a golden file of it (`tests/store/golden.rs`).
 const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
 
 /// The newest version that this program knows.
@@ -59,7 +59,8 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(ATTEMPT)?;
-    // SQLite writes the log back when the last connection closes, but does not see another copy of SQLite in this process.
+    // SQLite writes the log back when the last connection closes, but does not see another copy of SQLite in this
+    // process.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Otherwise a statement is compiled anew whenever a parameter changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -79,8 +80,8 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     Ok(connection)
 }
 
-/// Refuses a file of a version that this program does not know yet. Its schema is not looked at, because this program may
-/// not be able to read it.
+/// Refuses a file of a version that this program does not know yet. Its schema is not looked at, because this program
+/// may not be able to read it.
 pub(super) fn check_version(connection: &Connection) -> Outcome<()> {
     let version: i32 = connection.prepare_cached("PRAGMA user_version")?.query_row((), |row| row.get(0))?;
     if version <= NEWEST {
@@ -96,8 +97,8 @@ pub(super) fn check(connection: &Connection) -> Outcome<()> {
     if found == "ok" { Ok(()) } else { Err(Failure::Damaged(found.trim().replace('\n', "; "))) }
 }
 
-/// Gives the file a write-ahead log where it has none, also where an earlier opening failed at that. The statement writes
-/// after its first row, so its error comes only with the next row that is asked for.
+/// Gives the file a write-ahead log where it has none, also where an earlier opening failed at that. The statement
+/// writes after its first row, so its error comes only with the next row that is asked for.
 fn log_ahead(connection: &Connection) -> Outcome<()> {
     let mut statement = connection.prepare("PRAGMA journal_mode = WAL")?;
     let mut rows = statement.query(())?;

@@ -1,6 +1,7 @@
 //! The row of a session: its beginning, its turns, and its end.
 //!
-//! Whether a session is held, and by which hosts, is its own property, so that every opener of the file keeps what one of them holds.
+//! Whether a session is held, and by which hosts, is its own property, so that every opener of the file keeps what one
+//! of them holds.
 
 use std::collections::BTreeSet;
 

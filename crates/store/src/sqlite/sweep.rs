@@ -1,9 +1,9 @@
 //! Removes what nobody refers to any more, and gives the space back to the system.
 //!
-//! What may go is looked for in a read, at most [`LOOK`] rows of it; then it is removed by its key in steps of [`STEP`] rows, each a
-//! transaction of its own, which looks again at its own rows only. Between steps the file is left to whoever waits for it. So a sweep
-//! never keeps another process from writing for long.
-//! Rows below a removed one (projections, printed texts) go with it by foreign key.
+//! What may go is looked for in a read, at most [`LOOK`] rows of it; then it is removed by its key in steps of [`STEP`]
+//! rows, each a transaction of its own, which looks again at its own rows only. Between steps the file is left to
+//! whoever waits for it. So a sweep never keeps another process from writing for long. Rows below a removed one
+//! (projections, printed texts) go with it by foreign key.
 
 use std::sync::LazyLock;
 
@@ -31,8 +31,8 @@ pub(super) type Step = (u64, bool);
 pub(super) const EXPIRED: &str =
     "SELECT session, original FROM access WHERE referred_at < ?1 ORDER BY session, original LIMIT ?2";
 
-/// What may go above the limit. Looks at no grant of a held session that has not ended, which keeps all: where all that is stored is still
-/// shown, no commit at the limit finds anything, and each looks.
+/// What may go above the limit. Looks at no grant of a held session that has not ended, which keeps all: where all that
+/// is stored is still shown, no commit at the limit finds anything, and each looks.
 pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
     SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
     WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
@@ -82,8 +82,8 @@ pub(super) fn expire(
     Ok((remove_ungranted(transaction, &expired)?, true))
 }
 
-/// Originals that no live session shows, those of ended sessions first and then the least recently referred to first, at most `limit`.
-/// None where the file's content is no larger than `target` bytes.
+/// Originals that no live session shows, those of ended sessions first and then the least recently referred to first,
+/// at most `limit`. None where the file's content is no larger than `target` bytes.
 pub(super) fn find_idle(
     connection: &Connection,
     options: &StoreOptions,
@@ -97,8 +97,8 @@ pub(super) fn find_idle(
     found(connection, IDLE, (options.expired_before(now), limit), |row| row.get(0))
 }
 
-/// Removes those of some originals that still no live session shows, in their order, until the file's content is no larger than `target`
-/// bytes.
+/// Removes those of some originals that still no live session shows, in their order, until the file's content is no
+/// larger than `target` bytes.
 pub(super) fn evict(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -120,8 +120,8 @@ pub(super) fn evict(
     Ok((removed, true))
 }
 
-/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing is to be folded
-/// in one is kept.
+/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing
+/// is to be folded in one is kept.
 pub(super) fn find_silent(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
     let silent = format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2");
     found(connection, &silent, (options.expired_before(now), LOOK), |row| row.get(0))

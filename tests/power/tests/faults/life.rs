@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use concertina::reference::{ContentHash, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
-use concertina::store::tables::{Cell, Table};
+use concertina::store::row::Cell;
+use concertina::store::tables::Table;
 use concertina::store::{Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt, SqliteStore, Store, StoreOptions};
 use concertina_power_test::{Dice, Disk, Fault, Mode};
 use tempfile::TempDir;
@@ -58,8 +59,8 @@ fn turn(number: u64) -> Turn {
     Turn { session_key: Some("agent:main".into()), requests: vec![request], ..Turn::from(&*format!("turn {number}")) }
 }
 
-/// Several sessions of which one expires, one ends, one is inherited and purged, and one outgrows the limit; everything that can be
-/// asked; and a restart in the midst.
+/// Several sessions of which one expires, one ends, one is inherited and purged, and one outgrows the limit; everything
+/// that can be asked; and a restart in the midst.
 pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     let kept = originals();
     let mut dice = Dice::new(4);

@@ -1,10 +1,11 @@
 //! The store, and the engine over it, on a disk of which one call fails.
 //!
-//! Of each kind of call in each kind of step (opening, committing, sweeping, ...) [`SAMPLE`] calls fail, one in each run, spread
-//! from the first to the last one and over the kinds of fault. With `CONCERTINA_ALL_FAULTS=1` every call fails in its turn.
+//! Of each kind of call in each kind of step (opening, committing, sweeping, ...) [`SAMPLE`] calls fail, one in each
+//! run, spread from the first to the last one and over the kinds of fault. With `CONCERTINA_ALL_FAULTS=1` every call
+//! fails in its turn.
 //!
-//! What was acknowledged is there after it, also after a power cut; the step that failed works the second time; and what the store
-//! tells at the end is what it would have told without the fault.
+//! What was acknowledged is there after it, also after a power cut; the step that failed works the second time; and
+//! what the store tells at the end is what it would have told without the fault.
 #![cfg(unix)]
 
 mod life;

@@ -55,8 +55,8 @@ fn folded(history: &[Value], shown: &[Value]) -> Vec<(usize, Value)> {
         .collect()
 }
 
-/// Each turn is born, assembled and committed. A warning is the fault's, and goes with the host's own messages or with what was
-/// decided before; what was folded once is shown with the same bytes from then on, also after a power cut.
+/// Each turn is born, assembled and committed. A warning is the fault's, and goes with the host's own messages or with
+/// what was decided before; what was folded once is shown with the same bytes from then on, also after a power cut.
 pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
     let mut life = Failing::at(home, at, fault);
     let engine = engine(life.insist("open", || open(home)));
@@ -127,7 +127,8 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
         };
         let asked = Fetch { ref_ids: vec![id.to_string()], max_chars: usize::MAX, ..Fetch::default() };
         let found = engine.fetch(&me, &asked, START + 100).unwrap().blocks.remove(0);
-        // A failed reading may have hidden that a text was shortened at birth: then that is what was put, and it unfolds by itself.
+        // A failed reading may have hidden that a text was shortened at birth: then that is what was put, and it
+        // unfolds by itself.
         let FetchedBlock::Text(found) = found else { panic!("a text was put") };
         assert_eq!(restore(&found, &[]), output(turn), "turn {turn}, call {at}: {fault:?}");
     }
