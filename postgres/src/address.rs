@@ -55,7 +55,8 @@ impl Address {
 }
 
 /// What an address may be.
-const EXPECTED: &str = "postgresql://user:password@host:port/database?sslmode=require, where a name or a password has %40 for @, \
+const EXPECTED: &str = "postgresql://user:password@host:port/database?sslmode=require, \
+where a name or a password has %40 for @, \
                         %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %";
 
 /// What may be said of an address that the library does not understand: which of its own options has a bad value, and

@@ -30,7 +30,8 @@ const INSERT: &str = "WITH added AS (
         AS given (hash, ref_id, mime, label, size, is_zstd, payload)
       WHERE CASE WHEN EXISTS (
           SELECT 1 FROM originals AS near
-          WHERE near.hash BETWEEN decode(rpad(given.ref_id, 64, '0'), 'hex') AND decode(rpad(given.ref_id, 64, 'f'), 'hex')
+          WHERE near.hash BETWEEN decode(rpad(given.ref_id, 64, '0'), 'hex') AND decode(rpad(given.ref_id, 64, 'f'),
+            'hex')
             AND near.hash <> given.hash AND starts_with(encode(given.hash, 'hex'), near.ref_id))
           AND NOT EXISTS (SELECT 1 FROM originals AS same WHERE same.hash = given.hash)
         THEN refuse('taken', given.ref_id) ELSE true END
@@ -38,7 +39,8 @@ const INSERT: &str = "WITH added AS (
       ON CONFLICT (hash) DO NOTHING RETURNING octet_length(payload) AS bytes)
     INSERT INTO usage (originals, bytes) SELECT count(*), sum(bytes) FROM added
     HAVING CASE WHEN count(*) = 0 THEN false
-      WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true END";
+      WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true
+        END";
 /// Whether receipts, epoch and sums of this transaction count: not where all that it decides was decided before, which
 /// [`WITHDRAW`] and [`PROJECT`] find out. One that decides nothing counts, unless it is made again and its receipt is
 /// there already.

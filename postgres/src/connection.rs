@@ -1,4 +1,4 @@
-//! One connection, with what is prepared on it.
+//! One connection, with the statements that are prepared on it.
 //!
 //! Statements of a pipeline are sent together and answered in order, so that a pipeline costs one round trip. Nothing
 //! waits for ever: every pipeline has a deadline, also where the server is there and silent.
@@ -55,8 +55,10 @@ pub(crate) struct Backend {
 
 /// When statistics were reset stands for a start where the server went on after the crash of one of its processes.
 const BACKEND: &str = "SELECT pid, extract(epoch FROM backend_start),
-      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM pg_stat_bgwriter), 0),
-      (SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())
+      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM
+        pg_stat_bgwriter), 0),
+      (SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname =
+        current_database())
     FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
 /// One connection. Dropping it closes it, and the server undoes what was not committed.

@@ -65,4 +65,5 @@ pub(crate) const ENTER: &str = concat!(
 
 /// Records that a session was seen, where `$3`, and its tools. A clock that went back makes nothing old.
 pub(crate) const SEEN: &str = "UPDATE sessions SET tools = coalesce($5::bytea, tools),
-       last_seen = CASE WHEN $3::boolean THEN greatest(last_seen, moment($4::bigint)) ELSE last_seen END WHERE session = $1 AND agent = $2";
+       last_seen = CASE WHEN $3::boolean THEN greatest(last_seen, moment($4::bigint)) ELSE last_seen END WHERE
+         session = $1 AND agent = $2";

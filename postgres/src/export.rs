@@ -69,7 +69,10 @@ impl Statements {
                 given.join(", ")
             ),
             number: (columns[0] == "id").then(|| {
-                format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), greatest(1, max(id)), max(id) IS NOT NULL) FROM {name}")
+                format!(
+                    "SELECT setval(pg_get_serial_sequence('{name}', 'id'), greatest(1, max(id)), max(id) IS NOT
+                  NULL) FROM {name}"
+                )
             }),
         }
     }

@@ -24,11 +24,11 @@ pub(crate) enum Failure {
     Sql(tokio_postgres::Error),
     /// There is no connection, or the server does not answer: what happened.
     Unreachable(String),
-    /// The server did not answer to a COMMIT: what happened.
+    /// The server did not answer a COMMIT, so nobody knows whether it took effect: what happened.
     CommitUnknown(String),
-    /// What the transaction was made for is no longer so.
+    /// The transaction was made from a state that has changed since.
     Outdated,
-    /// The database, or what the role may do in it, is not as it must be: what is so, and what to do.
+    /// The database or the rights of the role are not as they must be: what was found, and what to do.
     Misconfigured(String),
     /// Not intact, or another program's: what was found.
     Damaged(String),

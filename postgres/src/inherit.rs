@@ -18,7 +18,8 @@ const ALL: &str = "SELECT original FROM access WHERE session = $1 AND referred_a
 const NAMED: &str =
     "SELECT DISTINCT near.id FROM unnest($3::bytea[], $4::bytea[], $5::text[]) AS given (first, last, digits)
      CROSS JOIN LATERAL (
-       SELECT id FROM originals WHERE hash BETWEEN given.first AND given.last AND starts_with(given.digits, ref_id) ORDER BY hash OFFSET 0) AS near
+       SELECT id FROM originals WHERE hash BETWEEN given.first AND given.last AND starts_with(given.digits, ref_id)
+         ORDER BY hash OFFSET 0) AS near
      WHERE EXISTS (SELECT 1 FROM access WHERE session = $1 AND original = near.id AND referred_at >= $2)";
 const CHILD: &str = "UPDATE sessions SET parent = $2 WHERE id = $1";
 const GIVE: &str = "INSERT INTO grants (session, original, granted_at, left_at)

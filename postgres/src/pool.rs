@@ -1,4 +1,4 @@
-//! Calls on connections, and what becomes of one whose connection is lost.
+//! The pool of connections: work on one of them, transactions, and what happens when a connection is lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,22 +16,22 @@ use crate::options::{Clock, PostgresOptions};
 use crate::row::{at, first};
 use crate::schema;
 use crate::server::Server;
-use crate::slots::{IdleLink, Slot, Slots};
+use crate::slots::{IdleConnection, Slot, Slots};
 use crate::text::escaped;
 use crate::version::NEWEST;
 
-/// How often a transaction that was in the way of another is made again.
+/// How often a transaction that conflicted with another one is retried.
 const CONFLICTS_MAX: u32 = 10;
 
-/// How long to wait before a connection is asked for again that the server has no room for.
-const AGAIN: Duration = Duration::from_millis(100);
+/// How long to wait before the next attempt at a connection that the server had no room for.
+const RETRY: Duration = Duration::from_millis(100);
 
-/// Who may write meanwhile.
+/// The advisory lock of a transaction that writes: who may write beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriterLock {
     /// Other writers that add.
     Shared,
-    /// Nobody: what is removed here, another one could be about to name.
+    /// Nobody, because another writer could be about to refer to what is removed here.
     Exclusive,
 }
 
@@ -40,15 +40,15 @@ pub(crate) struct Pool {
     pub(crate) server: Server,
     slots: Slots,
     clock: Clock,
-    /// Who holds the sessions that are written to, where they are held.
+    /// The host that holds the sessions that are written to, where one does.
     pub(crate) host: Option<String>,
     busy_timeout_ms: u64,
     /// The generation that was last seen, and what [`WHICH`] says of its database; 0 before the first.
     seen: Mutex<(u64, String)>,
     replaced: AtomicU64,
-    /// How many connections fell silent: what cut one off may have cut off those that lie idle too.
+    /// How many connections did not answer in time. What cut one off may have cut off the idle ones, too.
     silent: AtomicU64,
-    /// Who answered on connections that were given up. They may still be at work, and keep what they locked.
+    /// The server's processes of connections that were given up. They may still be at work and hold locks.
     abandoned: Mutex<Vec<Backend>>,
 }
 
@@ -75,7 +75,8 @@ const SHARED: &str = concat!("SELECT ", shared!("$1"));
 const ALONE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
 macro_rules! identity {
     () => {
-        "(identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+        "(identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE
+          substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
           || ' ' || current_schema()::text::regnamespace::oid)"
     };
 }
@@ -151,7 +152,7 @@ impl Pool {
             if left.is_zero() {
                 return Err(Failure::Unreachable(format!("{failure}; waited {} ms", patience.as_millis())));
             }
-            let borrowed = slot.borrow(left.min(AGAIN));
+            let borrowed = slot.borrow(left.min(RETRY));
             if let Some((_, connection)) = borrowed.filter(|known| self.is_good(known)) {
                 return Ok(connection);
             }
@@ -159,7 +160,7 @@ impl Pool {
     }
 
     /// Whether a connection may be used again.
-    fn is_good(&self, (before, connection): &IdleLink) -> bool {
+    fn is_good(&self, (before, connection): &IdleConnection) -> bool {
         *before == self.silent.load(Ordering::Relaxed) && connection.is_usable()
     }
 

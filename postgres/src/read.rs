@@ -21,16 +21,19 @@ use crate::scope::session;
 use crate::text::key;
 
 /// Ids, with what is stored near them.
-pub(crate) const NEAR: &str = "SELECT DISTINCT near.hash, near.ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given (first, last)
+pub(crate) const NEAR: &str = "SELECT DISTINCT near.hash, near.ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given
+  (first, last)
      CROSS JOIN LATERAL (
-       SELECT hash, ref_id FROM originals WHERE hash BETWEEN given.first AND given.last ORDER BY hash OFFSET 0) AS near";
+       SELECT hash, ref_id FROM originals WHERE hash BETWEEN given.first AND given.last ORDER BY hash OFFSET 0) AS
+         near";
 
 /// An original that some digits resolve to, when it was last referred to by the agent, and the time.
 /// The payload is NULL where it is that of the hash which the caller holds.
 pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd,
        CASE WHEN hash IS DISTINCT FROM $6::bytea THEN payload END, referred.at, moment($5::bigint)
      FROM originals CROSS JOIN LATERAL (
-       SELECT max(referred_at) AS at FROM access WHERE original = originals.id AND $4 IN (agent, parent_agent)) AS referred
+       SELECT max(referred_at) AS at FROM access WHERE original = originals.id AND $4 IN (agent, parent_agent)) AS
+         referred
      WHERE hash BETWEEN $1 AND $2 AND starts_with($3::text, ref_id) AND referred.at IS NOT NULL";
 
 /// The ids of contents: [`id::propose`].

@@ -61,7 +61,8 @@ fn prepare_to(connection: &mut Connection, namespace: &str, versions: &[Version]
     connection.batch("BEGIN READ WRITE")?;
     let migrated = migrate(connection, namespace, versions).map_err(|failure| match failure.is_forbidden() {
         true => Failure::Misconfigured(format!(
-            "{failure}; this role may not make or migrate the schema {namespace}: let its owner open the store once, and then run \
+            "{failure}; this role may not make or migrate the schema {namespace}: \
+            let its owner open the store once, and then run \
              postgres/roles.sql for this role"
         )),
         false => failure,
@@ -93,13 +94,15 @@ fn recognise(connection: &mut Connection, namespace: &str, versions: &[Version])
     const LOOK: &str = "SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
            WHERE relnamespace = pg_namespace.oid AND relname = 'store' AND attname = 'identity'),
          (SELECT count(*) FROM pg_class WHERE relnamespace = pg_namespace.oid), getdatabaseencoding()::text,
-         coalesce(has_schema_privilege(pg_namespace.oid, 'USAGE'), true) FROM pg_database LEFT JOIN pg_namespace ON nspname = $1::text WHERE datname = current_database()";
+         coalesce(has_schema_privilege(pg_namespace.oid, 'USAGE'), true) FROM pg_database LEFT JOIN pg_namespace ON
+           nspname = $1::text WHERE datname = current_database()";
     let rows = connection.run(&[call!(LOOK, namespace)])?.remove(0);
     let Some(row) = rows.first() else { return Ok(Found::Blank) };
     let (is_ours, tables, encoding): (bool, i64, String) = (at(row, 0)?, at(row, 1)?, at(row, 2)?);
     if encoding != "UTF8" {
         return Err(Failure::Misconfigured(format!(
-            "the database's encoding is {encoding}; it must be UTF8, as of CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+            "the database's encoding is {encoding}; it must be UTF8, \
+            as of CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
         )));
     }
     if !at::<bool>(row, 3)? {

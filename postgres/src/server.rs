@@ -64,12 +64,16 @@ impl Server {
         // every turn is looked up by an index, also in a table that has grown since the server last counted its rows:
         // `connection::SURVEY` lets the rest read whole tables.
         let setup = format!(
-            "SET statement_timeout = {statement_ms}; SET search_path TO \"{namespace}\", pg_temp; SET lock_timeout = {lock_ms}; \
+            "SET statement_timeout = {statement_ms}; SET search_path TO \"{namespace}\", pg_temp; \
+             SET lock_timeout = {lock_ms}; \
              SET idle_in_transaction_session_timeout = {idle_ms}; SET client_min_messages = warning; SET jit = off; \
-             SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
+             SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
+             SET plan_cache_mode = force_generic_plan; \
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
-             SELECT set_config(name, CASE name WHEN 'transaction_timeout' THEN '0' ELSE '1s' END, false) FROM pg_settings \
-             WHERE name = 'transaction_timeout' AND setting <> '0' OR name = 'idle_session_timeout' AND setting::integer BETWEEN 1 AND 999"
+             SELECT set_config(name, CASE name WHEN 'transaction_timeout' THEN '0' ELSE '1s' END, false) \
+             FROM pg_settings \
+             WHERE name = 'transaction_timeout' AND setting <> '0' OR name = 'idle_session_timeout' AND
+               setting::integer BETWEEN 1 AND 999"
         );
         Ok(Self {
             hosts: each_host(&config).into_iter().map(plain_on_socket).collect(),

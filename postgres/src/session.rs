@@ -21,7 +21,8 @@ use crate::text::{escaped, key};
 /// The row of a session, created when it is new: it has not ended, and is held by its host where there is one. Whoever
 /// runs this has the session to himself until his transaction ends.
 pub(crate) const ENSURE: &str = "WITH ensured AS (
-       INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held) VALUES ($1, $2, $3, $4, moment($5), $6::text IS NOT NULL)
+       INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held) VALUES ($1, $2, $3, $4,
+         moment($5), $6::text IS NOT NULL)
        ON CONFLICT (session, agent) DO UPDATE SET ended_at = NULL, held = sessions.held OR excluded.held RETURNING id),
      home AS (INSERT INTO session_hosts SELECT id, $6 FROM ensured WHERE $6 IS NOT NULL ON CONFLICT DO NOTHING)
      SELECT id FROM ensured";
@@ -68,7 +69,8 @@ pub(crate) fn settle(transaction: &mut WriteTransaction<'_>, alive: &BTreeSet<St
         "INSERT INTO hosts VALUES ($1, $2) ON CONFLICT (host) DO UPDATE SET seen_at = excluded.seen_at";
     // The time of a host that never reported begins now.
     const OTHERS: &str = "INSERT INTO hosts SELECT DISTINCT host, $1::bigint FROM session_hosts ON CONFLICT DO NOTHING";
-    const GONE: &str = "WITH gone AS (DELETE FROM hosts WHERE seen_at < $1 RETURNING host) DELETE FROM session_hosts USING gone WHERE session_hosts.host = gone.host";
+    const GONE: &str = "WITH gone AS (DELETE FROM hosts WHERE seen_at < $1 RETURNING host) DELETE FROM session_hosts
+      USING gone WHERE session_hosts.host = gone.host";
     let (now, host) = (transaction.now, transaction.host.unwrap_or_default());
     let held = transaction.run(&[call!(HELD.as_str(), host)])?.remove(0);
     let HostChanges { found, left, ended } = HostChanges::read(&store_rows(&held)?, alive, now)?;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::connection::Connection;
 
-/// A connection, with how many had fallen silent when it was last used.
-pub(crate) type IdleLink = (u64, Connection);
+/// A connection, with how many had not answered in time when it was last used.
+pub(crate) type IdleConnection = (u64, Connection);
 
 /// All slots.
 pub(crate) struct Slots {
@@ -21,13 +21,13 @@ pub(crate) struct Slots {
 #[derive(Default)]
 struct State {
     taken: usize,
-    idle: Vec<IdleLink>,
+    idle: Vec<IdleConnection>,
 }
 
 /// One slot. Dropping it gives it back, with its connection where there is one.
 pub(crate) struct Slot<'a> {
     slots: &'a Slots,
-    pub(crate) connection: Option<IdleLink>,
+    pub(crate) connection: Option<IdleConnection>,
 }
 
 impl Slots {
@@ -54,7 +54,7 @@ impl Slots {
 
 impl Slot<'_> {
     /// A connection that another slot gives back within this time, where this one can have none of its own.
-    pub(crate) fn borrow(&self, patience: Duration) -> Option<IdleLink> {
+    pub(crate) fn borrow(&self, patience: Duration) -> Option<IdleConnection> {
         let mut state = self.slots.state();
         if state.idle.is_empty() {
             state = self.slots.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0;

@@ -33,7 +33,8 @@ static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ANY($
 const REMOVE_UNGRANTED: &str = "WITH gone AS (
       DELETE FROM originals WHERE id = ANY($1::bigint[])
         AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id) RETURNING octet_length(payload) AS bytes)
-    INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals, -bytes";
+    INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals,
+      -bytes";
 
 /// Removes grants that expired and the originals that nobody else may see, originals above the limit that no session
 /// shows, and sessions that nothing is kept for.
@@ -102,15 +103,18 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
             WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= $1))
           GROUP BY original HAVING NOT bool_or(live AND referred_at >= $1)),
         sized AS (
-          SELECT original, sum(octet_length(payload)) OVER earlier AS bytes_before, row_number() OVER earlier AS position
+          SELECT original, sum(octet_length(payload)) OVER earlier AS bytes_before, row_number() OVER earlier AS
+            position
           FROM idle JOIN originals ON originals.id = idle.original
-          WINDOW earlier AS (ORDER BY ended DESC, referred_at, original ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))
+          WINDOW earlier AS (ORDER BY ended DESC, referred_at, original ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+            PRECEDING))
         SELECT original FROM sized WHERE coalesce(bytes_before, 0) < $2 ORDER BY position LIMIT $3";
     const EVICT: &str = "WITH gone AS (
           DELETE FROM originals WHERE id = ANY($1::bigint[])
             AND NOT EXISTS (SELECT 1 FROM access WHERE original = originals.id AND live AND referred_at >= $2)
           RETURNING octet_length(payload) AS bytes)
-        INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals, -bytes";
+        INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING
+          -originals, -bytes";
     let look = |connection: &mut Connection, now| {
         let excess = signed(used(&connection.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
         if excess == 0 {
@@ -137,9 +141,12 @@ fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> R
          AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
          AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= $1)
          AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= $1) LIMIT $3";
-    const KEEP_TOTALS: &str = "UPDATE swept SET turns = turns + (SELECT count(*) FROM turns WHERE session = ANY($1::bigint[])),
-           tokens_before = swept.tokens_before + added.tokens_before, tokens_after = swept.tokens_after + added.tokens_after
-         FROM (SELECT coalesce(sum(tokens_before), 0)::bigint AS tokens_before, coalesce(sum(tokens_after), 0)::bigint AS tokens_after
+    const KEEP_TOTALS: &str = "UPDATE swept SET turns = turns + (SELECT count(*) FROM turns WHERE session =
+      ANY($1::bigint[])),
+           tokens_before = swept.tokens_before + added.tokens_before, tokens_after = swept.tokens_after +
+             added.tokens_after
+         FROM (SELECT coalesce(sum(tokens_before), 0)::bigint AS tokens_before, coalesce(sum(tokens_after),
+           0)::bigint AS tokens_after
                FROM receipts WHERE session = ANY($1::bigint[])) AS added";
     const FORGET: &str = "DELETE FROM sessions WHERE id = ANY($1::bigint[])";
     const ADD_UP: &str = "WITH gone AS (DELETE FROM usage RETURNING originals, bytes)

@@ -68,7 +68,8 @@ impl Queries {
             recent: recent_sql(d),
             ledger: ledger_sql(d),
             sessions: "SELECT sessions.id, agent_id, session_id, session_key, last_seen, is_off, host FROM sessions
-                 LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id DESC"
+                 LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id
+                   DESC"
                 .to_owned(),
             warnings: d.sql("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT 100"),
             insert_request: d.sql(&format!(
@@ -207,8 +208,8 @@ impl Queries {
         })
     }
 
-    /// What a session knows, in the order in which it was first written, beside its projections. `holder` is the host
-    /// that holds the sessions of this opener, `now` the time where the store has a clock of its own.
+    /// What a session knows, in the order in which it was first written. `holder` is the host for which this opener holds
+    /// sessions, where it does.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].

@@ -120,7 +120,7 @@ impl FoldedKind {
 /// Everything that becomes durable together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// Originals with the ids that their markers print (from [`Store::ref_ids`]).
+    /// Originals with the ids that their markers print (from [`super::store::Store::ref_ids`]).
     pub originals: Vec<(RefId, Original)>,
     /// Blocks that are shown in full again: their rows go before the new ones come.
     pub withdrawn: Vec<BlockKey>,

@@ -65,7 +65,8 @@ pub static TABLES: [&Table; 15] = [
     &table!(requests, 1,
         id Integer, session Integer, at Integer, is_measured Flag, sent Integer, without Integer, overhead Integer,
         fetched Integer, sent_bill Real, without_bill Real, usd Real, counted Integer, growth_reported Integer,
-        growth_counted Integer, dropped Integer, without_under Real, without_over Real, answered Integer, answer_bill Real),
+        growth_counted Integer, dropped Integer, without_under Real, without_over Real, answered Integer, answer_bill
+          Real),
     &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer),
     &table!(folded, 3, session Integer, day Integer, kind Text, tokens_before Integer, tokens_after Integer),
     &table!(warnings, 1, id Integer, at Integer, text Text),

@@ -20,7 +20,8 @@ const NEXT: Version = Version {
 };
 /// The one after that: what the programs of today write is not enough any more.
 const AFTER_NEXT: Version = Version {
-    statements: "ALTER TABLE warnings ADD COLUMN kind TEXT NOT NULL DEFAULT ''; ALTER TABLE warnings ALTER kind DROP DEFAULT",
+    statements: "ALTER TABLE warnings ADD COLUMN kind TEXT NOT NULL DEFAULT ''; ALTER TABLE warnings ALTER kind DROP
+      DEFAULT",
     oldest: VERSIONS.len() + 1,
 };
 

@@ -90,8 +90,8 @@ impl Cluster {
         Self::start_with("")
     }
 
-    /// A server that tests share which use namespaces, databases and roles of their own and leave the server as it is: the one
-    /// that another test uses at this moment, or a new one.
+    /// A server that tests share which use namespaces, databases and roles of their own and leave the server as it is:
+    /// the one that another test uses at this moment, or a new one.
     pub(crate) fn shared() -> Option<Arc<Self>> {
         static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,10 +14,12 @@ use crate::suite::{START, batch_of, projection, scope};
 /// 600 sessions with 100 rows in each table. Foreign keys are not checked: what these rows refer to is there.
 const FILL: &str = "SET search_path TO plans; SET session_replication_role = replica;
 INSERT INTO sessions (session, agent, session_id, agent_id, last_seen)
-  SELECT sha256(convert_to('s' || i, 'UTF8')), sha256('main'), 's' || i, 'main', 1700000000000 FROM generate_series(1, 600) i;
+  SELECT sha256(convert_to('s' || i, 'UTF8')), sha256('main'), 's' || i, 'main', 1700000000000
+    FROM generate_series(1, 600) i;
 INSERT INTO originals (hash, ref_id, label, size, is_zstd, payload)
   SELECT hash, substr(encode(hash, 'hex'), 1, 16), 'x', length(text), false, text
-  FROM (SELECT sha256(convert_to('o' || i, 'UTF8')) AS hash, convert_to('o' || i, 'UTF8') AS text FROM generate_series(1, 60000) i) AS all_of_them;
+  FROM (SELECT sha256(convert_to('o' || i, 'UTF8')) AS hash, convert_to('o' || i, 'UTF8') AS text
+    FROM generate_series(1, 60000) i) AS all_of_them;
 INSERT INTO grants SELECT 1 + id % 600, id, 1700000000000, NULL FROM originals;
 INSERT INTO projections (session, block, place, replacement, original, reason)
   SELECT 1 + id % 600, hash, 7, '1', id, 'stale' FROM originals;
@@ -36,7 +38,8 @@ ANALYZE";
 
 /// Calls of each kind: often enough for the plans that serve any parameters.
 const ROUNDS: u64 = 20;
-/// Blocks of a table and its indexes that a round of calls may touch, for 100 rows of each: twice what it does, and for grants a third more.
+/// Blocks of a table and its indexes that a round of calls may touch, for 100 rows of each: twice what it does, and for
+/// grants a third more.
 const BLOCKS_MAX: [(&str, u64); 11] = [
     ("epochs", 200),
     ("fetches", 220),
@@ -100,7 +103,8 @@ fn blocks_read(cluster: &Cluster, namespace: &str) -> Vec<(String, u64)> {
     std::thread::sleep(Duration::from_millis(1500));
     let rows = cluster.sql(&format!(
         "SELECT relname || ' ' || heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit + {SCAN} * seq_scan
-         FROM pg_statio_user_tables JOIN pg_stat_user_tables USING (relid, relname) WHERE pg_stat_user_tables.schemaname = '{namespace}'
+         FROM pg_statio_user_tables JOIN pg_stat_user_tables USING (relid, relname)
+           WHERE pg_stat_user_tables.schemaname = '{namespace}'
          AND relname IN ({}) ORDER BY relname",
         BLOCKS_MAX.map(|(table, _)| format!("'{table}'")).join(", ")
     ));

@@ -81,8 +81,10 @@ fn many_that_open_at_once_migrate_once() {
 fn a_newer_version_and_another_programs_schema_are_refused() {
     let Some(cluster) = Cluster::shared() else { return };
     drop(cluster.open("newer"));
-    cluster
-        .sql("UPDATE newer.store SET version = 7, oldest = 6; CREATE SCHEMA foreign_one; CREATE TABLE foreign_one.store (a int)");
+    cluster.sql(
+        "UPDATE newer.store SET version = 7, oldest = 6; CREATE SCHEMA foreign_one;
+         CREATE TABLE foreign_one.store (a int)",
+    );
     let refused = |namespace: &str| PostgresStore::open(&cluster.url(), namespace, options()).map(drop).unwrap_err();
     let error = refused("newer");
     assert!(matches!(error, Error::StoreNewer { .. }));

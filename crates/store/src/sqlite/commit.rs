@@ -170,7 +170,8 @@ fn add_folded(
         .prepare_cached(
             "INSERT INTO folded (session, day, kind, tokens_before, tokens_after) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (session, day, kind) DO UPDATE SET
-               tokens_before = tokens_before + excluded.tokens_before, tokens_after = tokens_after + excluded.tokens_after",
+               tokens_before = tokens_before + excluded.tokens_before, tokens_after = tokens_after +
+                 excluded.tokens_after",
         )?
         .execute(params![session, now.div_euclid(DAY_MS), kind.as_str(), Count(before), Count(after)])?;
     Ok(())

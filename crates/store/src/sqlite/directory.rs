@@ -211,7 +211,8 @@ impl Directory {
         self.sync()?;
         let (file, free) = (self.file.display(), free.display());
         Ok(format!(
-            "the store at {file} is damaged ({reason}) and was set aside as {free}; a new one is in use. To bring it back, stop \
+            "the store at {file} is damaged ({reason}) and was set aside as {free}; \
+            a new one is in use. To bring it back, stop \
              every program that uses it, mend it (sqlite3 {free} .recover), and give it the name {file}"
         ))
     }

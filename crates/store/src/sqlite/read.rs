@@ -28,7 +28,8 @@ pub(super) fn is_ambiguous(connection: &Connection, id: &RefId, hash: ContentHas
     let (first, last) = hash_range(id.as_str());
     let found = connection
         .prepare_cached(
-            "SELECT 1 FROM originals WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id AND hash <> ?4",
+            "SELECT 1 FROM originals WHERE hash BETWEEN ?1 AND ?2 AND substr(?3, 1, length(ref_id)) = ref_id AND hash
+              <> ?4",
         )?
         .query_row(params![first.0, last.0, hash.to_hex(), hash.0], |_| Ok(()))
         .optional()?;

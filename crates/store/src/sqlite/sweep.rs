@@ -36,7 +36,8 @@ pub(super) const EXPIRED: &str =
 pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
     SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
     WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
-  GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original LIMIT ?2";
+  GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original
+    LIMIT ?2";
 
 /// What is said of a session that is forgotten.
 const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
