@@ -68,7 +68,7 @@ test("a store that a newer version wrote is left as it is by the gateway, and on
   const { state, lines } = registered(dir, { pluginConfig: { sccsStorageDir: dir } });
   assert.equal(await state.use((store) => store.stats()), undefined);
   assert.deepEqual([lines.length, setAside(dir)], [1, []], lines.join("\n"));
-  assert.match(lines[0], /opening the store failed \(.* was written by a newer version: its version is 99; .* update it .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context goes to the model unchanged$/);
+  assert.match(lines[0], /opening the store failed \(.* was written by a newer version: its schema version is 99 \(known: 1\); update this program .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context goes to the model unchanged$/);
   assert.deepEqual(readFileSync(file), before);
   const { status, stderr } = run("stats", "--dir", dir);
   assert.deepEqual([status, /was written by a newer version/.test(stderr)], [1, true], stderr);

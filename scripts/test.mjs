@@ -14,7 +14,7 @@ import { each, install, installDevelopment, main, root, run } from "./steps.mjs"
 const host = path.join(root, "test", "host");
 
 /** Parts that run only when they are named; two at a time, because most keep one processor busy. */
-const LONG = ["release", "histories", "fuzz", "growth", "asan"];
+const LONG = ["release", "histories", "faults", "fuzz", "growth", "asan"];
 
 const parts = {
   async lint() {
@@ -33,6 +33,11 @@ const parts = {
   async histories() {
     const env = { CONCERTINA_STEPS: process.env.CONCERTINA_STEPS ?? "100000" };
     await run("drive random histories", "cargo", ["test", ...CHECKED, "--test", "sessions", "histories::"], { env });
+  },
+  /** Lets every call of a store's life fail in its turn, where `rust` takes a sample of them. */
+  async faults() {
+    const env = { CONCERTINA_ALL_FAULTS: "1" };
+    await run("let each call of the store fail", "cargo", ["test", ...CHECKED, "-p", "concertina-power-test", "--test", "faults"], { env });
   },
   /** Looks for texts that break a property, 20 s for each: the same ones each time. `npm run fuzz` looks for others, and longer. */
   async fuzz() {

@@ -1,14 +1,15 @@
 //! An address as libpq reads it -> how to connect.
 //!
-//! The client library refuses keys that it does not know, among them `sslrootcert`, and the modes that check certificates: they are
-//! taken out before it looks. An error never repeats a part of the address: what was not understood may be part of a password.
+//! The client library refuses keys that it does not know, among them `sslrootcert`, and the modes that check
+//! certificates: they are taken out before it looks. An error never repeats a part of the address: what was not
+//! understood may be part of a password.
 
 use std::borrow::Cow;
 use std::error::Error as _;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use concertina::error::{Error, Result};
+use concertina_base::error::{Error, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 
@@ -32,7 +33,8 @@ pub(crate) enum Root {
 impl Address {
     /// Reads `postgresql://...` or `key=value ...`.
     ///
-    /// `sslmode=verify-ca` and `verify-full` are `require`, since certificates and host names are checked whenever TLS is used.
+    /// `sslmode=verify-ca` and `verify-full` are `require`, since certificates and host names are checked whenever TLS
+    /// is used.
     pub(crate) fn parse(address: &str) -> Result<Self> {
         let bad = |error: tokio_postgres::Error| Error::bad_argument("url", told(&error), EXPECTED);
         let address = escaped(address);
@@ -53,11 +55,12 @@ impl Address {
 }
 
 /// What an address may be.
-const EXPECTED: &str = "postgresql://user:password@host:port/database?sslmode=require, where a name or a password has %40 for @, \
+const EXPECTED: &str = "postgresql://user:password@host:port/database?sslmode=require, \
+where a name or a password has %40 for @, \
                         %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %";
 
-/// What may be said of an address that the library does not understand: which of its own options has a bad value, and nothing that stands in
-/// the address.
+/// What may be said of an address that the library does not understand: which of its own options has a bad value, and
+/// nothing that stands in the address.
 fn told(error: &tokio_postgres::Error) -> String {
     let words = error.source().map(ToString::to_string).unwrap_or_default();
     let is_of_an_option = words.starts_with("invalid value for option");
@@ -66,8 +69,8 @@ fn told(error: &tokio_postgres::Error) -> String {
 
 const PREFIXES: [&str; 2] = ["postgres://", "postgresql://"];
 
-/// A URL as the library reads it, which ends a name and a password at the first `@`: they end at the last one before the query, and what of
-/// them stands as it is is escaped.
+/// A URL as the library reads it, which ends a name and a password at the first `@`: they end at the last one before
+/// the query, and what of them stands as it is is escaped.
 fn escaped(address: &str) -> Cow<'_, str> {
     let Some(prefix) = PREFIXES.into_iter().find(|prefix| address.starts_with(prefix)) else { return address.into() };
     let rest = &address[prefix.len()..];
@@ -152,8 +155,8 @@ const OF_LIBPQ: [&str; 24] = [
     "authtype",
 ];
 
-/// Names a parameter of an address that is none. What stands behind a password may be part of it, and is named only where it is a name of
-/// libpq's.
+/// Names a parameter of an address that is none. What stands behind a password may be part of it, and is named only
+/// where it is a name of libpq's.
 pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
     let is_url = ["postgres://", "postgresql://"].iter().any(|prefix| address.starts_with(prefix));
     let pairs = if is_url {
@@ -176,7 +179,8 @@ pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
     Ok(())
 }
 
-/// An address without what the library does not know, and that: the key, and an address that has the value as `application_name`.
+/// An address without what the library does not know, and that: the key, and an address that has the value as
+/// `application_name`.
 fn take_out(address: &str) -> (String, Vec<(&str, String)>) {
     let is_url = PREFIXES.iter().any(|prefix| address.starts_with(prefix));
     // Those of a name and a password are escaped.
@@ -222,8 +226,8 @@ fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     Some(pairs)
 }
 
-/// How to connect to each host alone: one that is silent must not use up the time of the next one. Of several the one counts that can
-/// be written.
+/// How to connect to each host alone: one that is silent must not use up the time of the next one. Of several the one
+/// counts that can be written.
 pub(crate) fn each_host(config: &Config) -> Vec<Config> {
     let (names, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = names.len().max(addresses.len());
@@ -309,7 +313,8 @@ mod tests {
         assert_eq!((read.get_password(), read.get_dbname()), (Some(&b"se cret"[..]), Some("d")));
     }
 
-    /// Names that are none, and all of libpq's that are not understood, in both forms of an address and at three places.
+    /// Names that are none, and all of libpq's that are not understood, in both forms of an address and at three
+    /// places.
     #[test]
     fn an_unknown_parameter_is_named_and_what_may_be_of_a_password_is_not() {
         for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(OF_LIBPQ) {
@@ -357,8 +362,9 @@ mod tests {
         }
     }
 
-    /// Every special character, and some that are none, between two halves of a password, in six forms of an address, with and without a name,
-    /// a database and parameters: 13 × 6 × 4 addresses. Each is read as what it means, or refused without a word of it.
+    /// Every special character, and some that are none, between two halves of a password, in six forms of an address,
+    /// with and without a name, a database and parameters: 13 × 6 × 4 addresses. Each is read as what it means, or
+    /// refused without a word of it.
     #[test]
     fn a_password_is_read_to_the_last_at_or_refused_without_a_word_of_it() {
         let mut read = 0;

@@ -1,24 +1,23 @@
 //! A batch as the statements of one transaction, which are sent together.
 //!
-//! The ids in a batch were read before its text was composed; another machine may have written since. So everything that makes a
-//! marker true is checked again inside the transaction, which has the session's row to itself: a statement that finds it untrue
-//! selects `refuse`, which ends the transaction ([`crate::refusal`]).
+//! The ids in a batch were read before its text was composed; another machine may have written since. So everything
+//! that makes a marker true is checked again inside the transaction, which has the session's row to itself: a statement
+//! that finds it untrue selects `refuse`, which ends the transaction ([`crate::refusal`]).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use concertina::reference::{ContentHash, Media};
-use concertina::store::payload::Packed;
-use concertina::store::sums::DAY_MS;
-use concertina::store::{Batch, Millis, Printed, Scope};
+use concertina_base::reference::Media;
+use concertina_store::payload::Packed;
+use concertina_store::time::DAY_MS;
+use concertina_store::{Batch, FoldedKind, Millis, Printed, Scope};
 
+use crate::connection::{Call, call};
 use crate::context::{ENTER, GRANTED, LEAVE, PUT, SEEN, SHARE};
-use crate::figures::{FETCHED, FOLDED, folded_rows};
-use crate::link::{Call, call};
 use crate::pool::Pool;
-use crate::read::IN_FORCE;
-use crate::row::signed;
-use crate::session::{ENSURE, session};
+use crate::row::{hashes, signed};
+use crate::scope::session;
+use crate::session::ENSURE;
 use crate::text::{escaped, key};
 
 /// Bytes of payloads that are sent in one statement; a server takes no message above 1 GB.
@@ -31,7 +30,8 @@ const INSERT: &str = "WITH added AS (
         AS given (hash, ref_id, mime, label, size, is_zstd, payload)
       WHERE CASE WHEN EXISTS (
           SELECT 1 FROM originals AS near
-          WHERE near.hash BETWEEN decode(rpad(given.ref_id, 64, '0'), 'hex') AND decode(rpad(given.ref_id, 64, 'f'), 'hex')
+          WHERE near.hash BETWEEN decode(rpad(given.ref_id, 64, '0'), 'hex') AND decode(rpad(given.ref_id, 64, 'f'),
+            'hex')
             AND near.hash <> given.hash AND starts_with(encode(given.hash, 'hex'), near.ref_id))
           AND NOT EXISTS (SELECT 1 FROM originals AS same WHERE same.hash = given.hash)
         THEN refuse('taken', given.ref_id) ELSE true END
@@ -39,9 +39,11 @@ const INSERT: &str = "WITH added AS (
       ON CONFLICT (hash) DO NOTHING RETURNING octet_length(payload) AS bytes)
     INSERT INTO usage (originals, bytes) SELECT count(*), sum(bytes) FROM added
     HAVING CASE WHEN count(*) = 0 THEN false
-      WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true END";
+      WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true
+        END";
 /// Whether receipts, epoch and sums of this transaction count: not where all that it decides was decided before, which
-/// [`WITHDRAW`] and [`PROJECT`] find out. One that decides nothing counts, unless it is made again and its receipt is there already.
+/// [`WITHDRAW`] and [`PROJECT`] find out. One that decides nothing counts, unless it is made again and its receipt is
+/// there already.
 const COUNTS: &str = concat!(
     "SELECT set_config('concertina.counts', (NOT $3 AND NOT ($4 AND EXISTS (
        SELECT 1 FROM receipts WHERE session = ",
@@ -53,7 +55,6 @@ macro_rules! where_it_counts {
         " WHERE current_setting('concertina.counts')::boolean "
     };
 }
-pub(crate) use where_it_counts;
 macro_rules! then_it_counts {
     ($changed:literal) => {
         concat!(" SELECT set_config('concertina.counts', 'true', true) FROM ", $changed, " LIMIT 1")
@@ -108,6 +109,44 @@ const EPOCH: &str = concat!(
     where_it_counts!()
 );
 
+/// What a session's model fetched. Where `$6`, it was sent before, and may be there.
+const FETCHED: &str = concat!(
+    "INSERT INTO fetches (session, at, ref_id, tokens)
+     SELECT ",
+    session!(),
+    ", $3, ref_id, tokens FROM unnest($4::text[], $5::bigint[]) WITH ORDINALITY AS given (ref_id, tokens, position)
+     WHERE NOT ($6 AND EXISTS (SELECT 1 FROM fetches WHERE session = ",
+    session!(),
+    " AND at = $3)) ORDER BY position"
+);
+
+/// What was folded, added to what is there.
+const FOLDED: &str = concat!(
+    "INSERT INTO folded (session, day, kind, tokens_before, tokens_after)
+     SELECT ",
+    session!(),
+    ", $3, kind, sum(tokens_before), sum(tokens_after)
+     FROM unnest($4::text[], $5::bigint[], $6::bigint[]) AS given (kind, tokens_before, tokens_after)",
+    where_it_counts!(),
+    "GROUP BY kind
+     ON CONFLICT (session, day, kind) DO UPDATE SET tokens_before = folded.tokens_before + excluded.tokens_before,
+       tokens_after = folded.tokens_after + excluded.tokens_after"
+);
+
+/// The rows of a session's projection after the row `$3`, and those of some blocks, in the order in which they were
+/// written.
+const IN_FORCE: &str = concat!(
+    "SELECT projections.id, block, place, replacement, hash, reason FROM projections
+     JOIN originals ON originals.id = projections.original
+     WHERE session = ",
+    session!(),
+    " AND projections.id > $3 OR projections.id = ANY(ARRAY(
+       SELECT projections.id FROM unnest($4::bytea[], $5::bigint[]) AS given (block, place)
+       JOIN projections ON session = ",
+    session!(),
+    " AND projections.block = given.block AND projections.place = given.place)) ORDER BY projections.id"
+);
+
 /// Parameters.
 type Texts<'a> = Vec<Cow<'a, str>>;
 type Hashes<'a> = Vec<&'a [u8]>;
@@ -157,7 +196,7 @@ impl<'a> Parameters<'a> {
     pub(crate) fn new(pool: &'a Pool, scope: &'a Scope, batch: &'a Batch, made_at: Millis) -> Self {
         let (originals, rows) = (&batch.originals, &batch.projections);
         let numbers =
-            |epoch: &concertina::store::Epoch| [epoch.tokens_freed, epoch.tokens_rebilled, epoch.blocks].map(signed);
+            |epoch: &concertina_store::Epoch| [epoch.tokens_freed, epoch.tokens_rebilled, epoch.blocks].map(signed);
         Self {
             batch,
             session: key(&scope.session_id),
@@ -206,7 +245,8 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// The statements, of which the last one says what is in force that the batch's maker did not know of. `max_bytes` is the size limit.
+    /// The statements, of which the last one says what is in force that the batch's maker did not know of. `max_bytes`
+    /// is the size limit.
     pub(crate) fn calls<'b>(&'b self, columns: &'b [Columns<'_>], max_bytes: &'b i64) -> Vec<Call<'b>> {
         let Self { batch, session, agent, told, made_at, .. } = self;
         let mut calls = vec![call!(ENSURE, *session, *agent, self.session_id, self.agent_id, *told, self.host)];
@@ -304,7 +344,9 @@ pub(crate) fn columns<'a>(packed: &'a [Packed<'_>]) -> Vec<Columns<'a>> {
     chunks
 }
 
-/// Hashes as a parameter.
-pub(crate) fn hashes<'a>(hashes: impl IntoIterator<Item = &'a ContentHash>) -> Vec<&'a [u8]> {
-    hashes.into_iter().map(|hash| hash.0.as_slice()).collect()
+/// What was folded, as the columns of [`FOLDED`].
+fn folded_rows(folded: &[(FoldedKind, u64, u64)]) -> (Vec<&'static str>, Vec<i64>, Vec<i64>) {
+    let kinds = folded.iter().map(|(kind, ..)| kind.as_str()).collect();
+    let before = folded.iter().map(|(_, before, _)| signed(*before)).collect();
+    (kinds, before, folded.iter().map(|(.., after)| signed(*after)).collect())
 }

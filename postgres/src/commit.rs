@@ -1,16 +1,16 @@
 //! A batch -> rows, all or none, in one round trip.
 
-use concertina::error::Error;
-use concertina::reference::ContentHash;
-use concertina::store::payload::{Packed, Packer, pack_new};
-use concertina::store::{Batch, Projection, Scope, StoreOptions};
+use concertina_base::error::Error;
+use concertina_base::reference::ContentHash;
+use concertina_store::payload::{Packed, Packer, pack_new};
+use concertina_store::queries::projection;
+use concertina_store::{Batch, Projection, Scope, StoreOptions};
 use quick_cache::sync::Cache;
 
 use crate::batch::{Parameters, columns};
 use crate::failure::{Failure, NO_ROOM};
 use crate::pool::Pool;
-use crate::read::projection;
-use crate::row::signed;
+use crate::row::{signed, store_rows};
 use crate::sweep;
 
 /// Originals that are taken to be stored, because they were, and are not sent again unless that proves wrong.
@@ -30,7 +30,7 @@ pub(crate) fn commit(
     sent: &Sent,
     (scope, batch): (&Scope, &Batch),
     now: i64,
-) -> concertina::error::Result<Vec<Projection>> {
+) -> concertina_base::error::Result<Vec<Projection>> {
     if batch.is_idle(now, options.touch_interval_ms()) {
         return Ok(Vec::new());
     }
@@ -39,13 +39,13 @@ pub(crate) fn commit(
     let mut packed = pack_new(&batch.originals, &is_sent)?;
     let mut parameters = Parameters::new(pool, scope, batch, now);
     let mut write = |packed: &mut [Packed<'_>]| {
-        pool.with(|link| {
+        pool.with(|connection| {
             let columns = columns(packed);
             let calls = parameters.calls(&columns, &max_bytes);
-            let failure = match pool.write_at_once(link, now, batch.generation, calls) {
+            let failure = match pool.write_at_once(connection, now, batch.generation, calls) {
                 Ok(answers) => {
                     let in_force = answers.last().map(Vec::as_slice).unwrap_or_default();
-                    return in_force.iter().map(|row| Ok(projection(row)?.1)).collect();
+                    return store_rows(in_force)?.iter().map(|row| Ok(projection(row)?.1)).collect();
                 }
                 Err(failure) => failure,
             };
@@ -54,7 +54,7 @@ pub(crate) fn commit(
                     new.payload.get_or_insert_with(|| packer.pack(&new.original.bytes));
                 }
             }
-            parameters.is_repeated |= matches!(failure, Failure::Unheard(_));
+            parameters.is_repeated |= matches!(failure, Failure::CommitUnknown(_));
             Err(failure)
         })
     };

@@ -1,12 +1,12 @@
 //! What a session may see, and which of it its context refers to, as statements. All are told session and agent first.
 //!
-//! Seeing is granted by a put, by inheriting, and by referring to what another session of the same agent was granted; a mention
-//! of anything else opens nothing.
+//! Seeing is granted by a put, by inheriting, and by referring to what another session of the same agent was granted; a
+//! mention of anything else opens nothing.
 
-use crate::session::session;
+use crate::scope::session;
 
-/// Lets a session see originals that are stored under the ids that their markers print, from now on as part of its context. One that was
-/// not sent may be gone since it was looked for.
+/// Lets a session see originals that are stored under the ids that their markers print, from now on as part of its
+/// context. One that was not sent may be gone since it was looked for.
 pub(crate) const PUT: &str = concat!(
     "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT ",
@@ -35,7 +35,8 @@ pub(crate) const SHARE: &str = concat!(
      ON CONFLICT (session, original) DO NOTHING"
 );
 
-/// What is no longer in the context leaves it. What others have folded since the row `$4` is in it, though its maker did not know.
+/// What is no longer in the context leaves it. What others have folded since the row `$4` is in it, though its maker
+/// did not know.
 pub(crate) const LEAVE: &str = concat!(
     "UPDATE grants SET left_at = moment($5::bigint) WHERE session = ",
     session!(),
@@ -64,4 +65,5 @@ pub(crate) const ENTER: &str = concat!(
 
 /// Records that a session was seen, where `$3`, and its tools. A clock that went back makes nothing old.
 pub(crate) const SEEN: &str = "UPDATE sessions SET tools = coalesce($5::bytea, tools),
-       last_seen = CASE WHEN $3::boolean THEN greatest(last_seen, moment($4::bigint)) ELSE last_seen END WHERE session = $1 AND agent = $2";
+       last_seen = CASE WHEN $3::boolean THEN greatest(last_seen, moment($4::bigint)) ELSE last_seen END WHERE
+         session = $1 AND agent = $2";

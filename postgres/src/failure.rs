@@ -4,7 +4,8 @@
 
 use std::error::Error as _;
 
-use concertina::error::Error;
+use concertina_base::error::Error;
+use concertina_store::row::BadColumn;
 use tokio_postgres::error::{Severity, SqlState};
 
 /// The result of work on a connection, before the error knows its server.
@@ -22,13 +23,13 @@ pub(crate) enum Failure {
     /// The server's or the connection's reason.
     Sql(tokio_postgres::Error),
     /// There is no connection, or the server does not answer: what happened.
-    Away(String),
-    /// The server did not answer to a COMMIT: what happened.
-    Unheard(String),
-    /// What the transaction was made for is no longer so.
+    Unreachable(String),
+    /// The server did not answer a COMMIT, so nobody knows whether it took effect: what happened.
+    CommitUnknown(String),
+    /// The transaction was made from a state that has changed since.
     Outdated,
-    /// The database, or what the role may do in it, is not as it must be: what is so, and what to do.
-    Unfit(String),
+    /// The database or the rights of the role are not as they must be: what was found, and what to do.
+    Misconfigured(String),
     /// Not intact, or another program's: what was found.
     Damaged(String),
     /// Of a version that this program does not know and cannot work on: what was found.
@@ -44,6 +45,12 @@ pub(crate) enum Failure {
 impl From<tokio_postgres::Error> for Failure {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Sql(error)
+    }
+}
+
+impl From<BadColumn> for Failure {
+    fn from(BadColumn(found): BadColumn) -> Self {
+        Self::Damaged(found)
     }
 }
 
@@ -64,12 +71,13 @@ impl Failure {
     /// Whether the connection is gone, so that nobody knows what became of the statement.
     pub(crate) fn is_lost(&self) -> bool {
         match self {
-            // The server ends a connection with whatever is fatal: a shutdown, or a time limit of idle sessions and transactions.
+            // The server ends a connection with whatever is fatal: a shutdown, or a time limit of idle sessions and
+            // transactions.
             Self::Sql(error) => error.as_db_error().is_none_or(|error| {
                 matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
                     || error.code().code().starts_with("08")
             }),
-            Self::Unheard(_) => true,
+            Self::CommitUnknown(_) => true,
             _ => false,
         }
     }
@@ -90,11 +98,11 @@ impl Failure {
             })
     }
 
-    /// Whether a connection that was not had may be had in a moment: there are as many as are allowed, the server starts or recovers, or
-    /// a time limit of the role, which counts until ours is set, ended its beginning.
-    pub(crate) fn is_momentary(&self) -> bool {
-        let momentary = [SqlState::TOO_MANY_CONNECTIONS, SqlState::CANNOT_CONNECT_NOW, SqlState::QUERY_CANCELED];
-        self.state().is_some_and(|state| momentary.contains(state))
+    /// Whether a connection that was not had may be had in a moment: there are as many as are allowed, the server
+    /// starts or recovers, or a time limit of the role, which counts until ours is set, ended its beginning.
+    pub(crate) fn is_transient(&self) -> bool {
+        let transient = [SqlState::TOO_MANY_CONNECTIONS, SqlState::CANNOT_CONNECT_NOW, SqlState::QUERY_CANCELED];
+        self.state().is_some_and(|state| transient.contains(state))
     }
 
     /// Whether the role may not do what was asked.
@@ -122,7 +130,7 @@ impl Failure {
         let (is_conflict, is_lost) = (self.is_conflict(), self.is_lost());
         let error = match self {
             Self::Sql(error) => error,
-            Self::Away(reason) | Self::Unheard(reason) | Self::Unfit(reason) => {
+            Self::Unreachable(reason) | Self::CommitUnknown(reason) | Self::Misconfigured(reason) => {
                 return Error::StoreUnavailable { path, reason };
             }
             Self::Damaged(reason) => return Error::StoreDamaged { path, reason },
@@ -155,9 +163,9 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sql(error) => f.write_str(&reason(error)),
-            Self::Away(reason)
-            | Self::Unheard(reason)
-            | Self::Unfit(reason)
+            Self::Unreachable(reason)
+            | Self::CommitUnknown(reason)
+            | Self::Misconfigured(reason)
             | Self::Damaged(reason)
             | Self::Newer(reason) => f.write_str(reason),
             Self::Outdated => f.write_str("others were in the way"),
@@ -214,7 +222,8 @@ fn reason(error: &tokio_postgres::Error) -> String {
 mod tests {
     use super::*;
 
-    /// The same refusals as servers of five languages word them, with a plain name and with one that looks like a token.
+    /// The same refusals as servers of five languages word them, with a plain name and with one that looks like a
+    /// token.
     #[test]
     fn a_servers_words_are_told_without_the_name_of_the_user() {
         for name in ["S3kr3t", "S3kr3t-with.more_of=it"] {

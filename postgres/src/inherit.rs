@@ -1,14 +1,13 @@
 //! What a sub-agent's session is given of its parent's: all, or what is named.
 
-use concertina::reference::RefId;
-use concertina::store::id::hash_range;
-use concertina::store::{Millis, Scope};
+use concertina_base::reference::RefId;
+use concertina_store::id::hash_range;
+use concertina_store::{Millis, Scope};
 
-use crate::batch::hashes;
+use crate::connection::call;
 use crate::failure::Outcome;
-use crate::link::call;
-use crate::pool::Writing;
-use crate::row::{at, first};
+use crate::pool::WriteTransaction;
+use crate::row::{at, first, hashes};
 use crate::session::{FIND, ensure};
 use crate::text::{escaped, key};
 
@@ -19,7 +18,8 @@ const ALL: &str = "SELECT original FROM access WHERE session = $1 AND referred_a
 const NAMED: &str =
     "SELECT DISTINCT near.id FROM unnest($3::bytea[], $4::bytea[], $5::text[]) AS given (first, last, digits)
      CROSS JOIN LATERAL (
-       SELECT id FROM originals WHERE hash BETWEEN given.first AND given.last AND starts_with(given.digits, ref_id) ORDER BY hash OFFSET 0) AS near
+       SELECT id FROM originals WHERE hash BETWEEN given.first AND given.last AND starts_with(given.digits, ref_id)
+         ORDER BY hash OFFSET 0) AS near
      WHERE EXISTS (SELECT 1 FROM access WHERE session = $1 AND original = near.id AND referred_at >= $2)";
 const CHILD: &str = "UPDATE sessions SET parent = $2 WHERE id = $1";
 const GIVE: &str = "INSERT INTO grants (session, original, granted_at, left_at)
@@ -36,30 +36,30 @@ const PRINTED: &str = "INSERT INTO printed (session, text, is_answer, original, 
 /// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the
 /// child already shows a text stays; what it could see already is granted anew, as its task may name it now.
 pub(crate) fn inherit(
-    writing: &mut Writing<'_>,
+    transaction: &mut WriteTransaction<'_>,
     parent: &Scope,
     child: &Scope,
     named: Option<&[RefId]>,
     expired_before: Millis,
 ) -> Outcome<()> {
-    let now = writing.now;
+    let now = transaction.now;
     let (session, agent) = (key(&parent.session_id), key(&parent.agent_id));
     let (session_id, agent_id) = (escaped(&parent.session_id), escaped(&parent.agent_id));
     let found =
-        writing.run(&[call!(PARENT, session, agent, session_id, agent_id, now), call!(FIND, session, agent)])?;
+        transaction.run(&[call!(PARENT, session, agent, session_id, agent_id, now), call!(FIND, session, agent)])?;
     let parent: Option<i64> = first(&found[1])?;
-    let child = ensure(writing, child)?;
+    let child = ensure(transaction, child)?;
     let rows = match named {
-        None => writing.run(&[call!(ALL, parent, expired_before)])?,
+        None => transaction.run(&[call!(ALL, parent, expired_before)])?,
         Some(named) => {
             let ranges: Vec<_> = named.iter().map(|id| hash_range(id.as_str())).collect();
             let (from, to) = (hashes(ranges.iter().map(|(from, _)| from)), hashes(ranges.iter().map(|(_, to)| to)));
             let digits: Vec<&str> = named.iter().map(RefId::as_str).collect();
-            writing.run(&[call!(NAMED, parent, expired_before, from, to, digits)])?
+            transaction.run(&[call!(NAMED, parent, expired_before, from, to, digits)])?
         }
     };
     let given = rows[0].iter().map(|row| at(row, 0)).collect::<Outcome<Vec<i64>>>()?;
-    writing
+    transaction
         .run(&[
             call!(CHILD, child, parent),
             call!(GIVE, child, given, now),

@@ -1,11 +1,13 @@
-//! The durable store in PostgreSQL, for several machines at once: the promises of [`concertina::store::Store`], kept by one database.
+//! The durable store in PostgreSQL, for several machines at once: the promises of [`concertina_store::Store`], kept by
+//! one database.
 //!
-//! A namespace is a schema; several tenants may have theirs in one database and do not see each other. Access is a row: a session is
-//! granted an original by putting or inheriting it, and all that the session's ledger says about that original falls with the grant.
+//! A namespace is a schema; several tenants may have theirs in one database and do not see each other. Access is a row:
+//! a session is granted an original by putting or inheriting it, and all that the session's ledger says about that
+//! original falls with the grant.
 //!
-//! What is acknowledged is on the server's disk (`synchronous_commit`, which sessions switch on where it is off); on a standby too only
-//! where the server is told to wait for it. A store needs sessions of its own: a pooler must not give one session's statements to
-//! several of the server's. PostgreSQL 14 or newer.
+//! What is acknowledged is on the server's disk (`synchronous_commit`, which sessions switch on where it is off); on a
+//! standby too only where the server is told to wait for it. A store needs sessions of its own: a pooler must not give
+//! one session's statements to several of the server's. PostgreSQL 14 or newer.
 
 #![forbid(unsafe_code)]
 
@@ -20,24 +22,26 @@ mod batch;
 #[path = "../tests/store/cluster.rs"]
 mod cluster;
 mod commit;
+mod connection;
 mod context;
+mod export;
 mod failure;
-mod figures;
 mod inherit;
-mod link;
 mod options;
-mod places;
 mod pool;
+mod queries;
 mod read;
 mod refusal;
 mod row;
-mod rows;
 mod schema;
+mod scope;
 mod server;
 mod session;
+mod slots;
 mod store;
 mod sweep;
 mod text;
+mod version;
 
 pub use options::{Clock, PostgresOptions};
 pub use store::PostgresStore;

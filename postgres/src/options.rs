@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use concertina::store::{Millis, StoreOptions};
+use concertina_store::{Millis, StoreOptions};
 
 /// Whose time decides ages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Clock {
-    /// The database's: the clocks of several machines differ, and one that is ahead must not let the others' originals expire.
+    /// The database's: the clocks of several machines differ, and one that is ahead must not let the others' originals
+    /// expire.
     #[default]
     Database,
     /// The caller's, as it is given with each call.
@@ -28,9 +29,9 @@ impl Clock {
 /// How a store uses its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
-    /// How long and how much it keeps. `max_bytes` limits the packed originals of the namespace; commits under way at one moment may
-    /// together exceed it by what they hold. `busy_timeout_ms` is how long a statement waits for a lock. Of what is in
-    /// memory (`max_entries`) the server is still asked who may see it, and whether it expired.
+    /// How long and how much it keeps. `max_bytes` limits the packed originals of the namespace; commits under way at
+    /// one moment may together exceed it by what they hold. `busy_timeout_ms` is how long a statement waits for a lock.
+    /// Of what is in memory (`max_entries`) the server is still asked who may see it, and whether it expired.
     pub store: StoreOptions,
     /// How many connections are open at most.
     pub pool_size: u32,
@@ -38,7 +39,8 @@ pub struct PostgresOptions {
     pub connect_timeout: Duration,
     /// How long a statement may take. A server that says nothing for a second longer counts as away.
     pub statement_timeout: Duration,
-    /// A file with further certificates to trust (PEM), beside the system's. Certificates are checked whenever TLS is used.
+    /// A file with further certificates to trust (PEM), beside the system's. Certificates are checked whenever TLS is
+    /// used.
     pub root_certificates: Option<PathBuf>,
     /// Whose time decides ages.
     pub clock: Clock,

@@ -1,66 +1,67 @@
-//! Calls on connections, and what becomes of one whose connection is lost.
+//! The pool of connections: work on one of them, transactions, and what happens when a connection is lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use concertina::error::{Error, Result};
-use concertina::reference::ContentHash;
-use concertina::store::Millis;
+use concertina_base::error::{Error, Result};
+use concertina_base::reference::ContentHash;
+use concertina_store::Millis;
 use tokio_postgres::Row;
 
+use crate::connection::{Backend, Call, Connection, SURVEY, call};
 use crate::failure::{Failure, Outcome};
-use crate::link::{Backend, Call, Link, SURVEY, call};
 use crate::options::{Clock, PostgresOptions};
-use crate::places::{Known, Place, Places};
 use crate::row::{at, first};
 use crate::schema;
 use crate::server::Server;
+use crate::slots::{IdleConnection, Slot, Slots};
 use crate::text::escaped;
+use crate::version::NEWEST;
 
-/// How often a transaction that was in the way of another is made again.
+/// How often a transaction that conflicted with another one is retried.
 const CONFLICTS_MAX: u32 = 10;
 
-/// How long to wait before a connection is asked for again that the server has no room for.
-const AGAIN: Duration = Duration::from_millis(100);
+/// How long to wait before the next attempt at a connection that the server had no room for.
+const RETRY: Duration = Duration::from_millis(100);
 
-/// Who may write meanwhile.
+/// The advisory lock of a transaction that writes: who may write beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gate {
+pub(crate) enum WriterLock {
     /// Other writers that add.
     Shared,
-    /// Nobody: what is removed here, another one could be about to name.
-    Alone,
+    /// Nobody, because another writer could be about to refer to what is removed here.
+    Exclusive,
 }
 
 /// The connections to one server.
 pub(crate) struct Pool {
     pub(crate) server: Server,
-    places: Places,
+    slots: Slots,
     clock: Clock,
-    /// Who holds the sessions that are written to, where they are held.
+    /// The host that holds the sessions that are written to, where one does.
     pub(crate) host: Option<String>,
     busy_timeout_ms: u64,
     /// The generation that was last seen, and what [`WHICH`] says of its database; 0 before the first.
     seen: Mutex<(u64, String)>,
     replaced: AtomicU64,
-    /// How many connections fell silent: what cut one off may have cut off those that lie idle too.
+    /// How many connections did not answer in time. What cut one off may have cut off the idle ones, too.
     silent: AtomicU64,
-    /// Who answered on connections that were given up. They may still be at work, and keep what they locked.
+    /// The server's processes of connections that were given up. They may still be at work and hold locks.
     abandoned: Mutex<Vec<Backend>>,
 }
 
 /// A transaction that writes.
-pub(crate) struct Writing<'a> {
-    pub(crate) link: &'a mut Link,
+pub(crate) struct WriteTransaction<'a> {
+    pub(crate) connection: &'a mut Connection,
     pub(crate) now: Millis,
     pub(crate) host: Option<&'a str>,
 }
 
-impl Writing<'_> {
+impl WriteTransaction<'_> {
     pub(crate) fn run(&mut self, calls: &[Call<'_>]) -> Outcome<Vec<Vec<Row>>> {
-        self.link.run(calls)
+        self.connection.run(calls)
     }
 }
 
@@ -74,18 +75,21 @@ const SHARED: &str = concat!("SELECT ", shared!("$1"));
 const ALONE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
 macro_rules! identity {
     () => {
-        "(identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+        "(identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE
+          substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
           || ' ' || current_schema()::text::regnamespace::oid)"
     };
 }
-/// Which store of its cluster this is, and since which promotion or restoration of the cluster; the time; and who may work on it.
+/// Which store of its cluster this is, and since which promotion or restoration of the cluster; the time; and who may
+/// work on it.
 ///
-/// A replica that was promoted counts as another database, as one that was restored does: nothing that an ordinary role may read tells
-/// whether the new timeline began before or after what a caller has seen. So a batch from before is refused once and made again from a
-/// new ledger, which with a synchronous standby says the same, and nothing that a turn shows depends on rows that are gone.
+/// A replica that was promoted counts as another database, as one that was restored does: nothing that an ordinary role
+/// may read tells whether the new timeline began before or after what a caller has seen. So a batch from before is
+/// refused once and made again from a new ledger, which with a synchronous standby says the same, and nothing that a
+/// turn shows depends on rows that are gone.
 pub(crate) const WHICH: &str = concat!("SELECT ", identity!(), ", moment($1::bigint), oldest FROM store");
-/// [`WHICH`] for a transaction that others may join. Refuses another database than the one of which it says `$2`, unless that is NULL,
-/// and programs that know no version beyond `$3`, where they are left out.
+/// [`WHICH`] for a transaction that others may join. Refuses another database than the one of which it says `$2`,
+/// unless that is NULL, and programs that know no version beyond `$3`, where they are left out.
 const OPENING: &str = concat!(
     "SELECT ",
     identity!(),
@@ -106,11 +110,11 @@ impl Pool {
     pub(crate) fn open(server: Server, options: &PostgresOptions) -> Result<Self> {
         let PostgresOptions { store, pool_size: size, clock, .. } = options;
         let host = store.holder().map(|host| escaped(host).into_owned());
-        let places = Places::new((*size).max(1) as usize);
+        let slots = Slots::new((*size).max(1) as usize);
         let busy_timeout_ms = store.busy_timeout_ms;
         let [replaced, silent] = [0; 2].map(AtomicU64::new);
         let (seen, abandoned) = (Mutex::default(), Mutex::default());
-        let pool = Self { server, places, clock: *clock, host, busy_timeout_ms, seen, replaced, silent, abandoned };
+        let pool = Self { server, slots, clock: *clock, host, busy_timeout_ms, seen, replaced, silent, abandoned };
         pool.with(|_| Ok(()))?;
         Ok(pool)
     }
@@ -125,53 +129,54 @@ impl Pool {
         self.replaced.swap(0, Ordering::Relaxed)
     }
 
-    fn connect(&self) -> Outcome<Link> {
-        let mut link = Link::open(&self.server)?;
-        schema::prepare(&mut link, &self.server.namespace)?;
+    fn connect(&self) -> Outcome<Connection> {
+        let mut connection = Connection::open(&self.server)?;
+        schema::prepare(&mut connection, &self.server.namespace)?;
         let abandoned = std::mem::take(&mut *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner));
         for Backend { process: [process, began], .. } in &abandoned {
-            link.run(&[call!(END, process, began)])?;
+            connection.run(&[call!(END, process, began)])?;
         }
-        Ok(link)
+        Ok(connection)
     }
 
-    /// Connects. Where the server has no room for a further connection, this one waits for room, or for a connection of another place.
-    fn connected(&self, place: &Place<'_>) -> Outcome<Link> {
+    /// Connects. Where the server has no room for a further connection, this one waits for room, or for a connection of
+    /// another slot.
+    fn connected(&self, slot: &Slot<'_>) -> Outcome<Connection> {
         let (began, patience) = (Instant::now(), self.server.connect_timeout);
         loop {
             let failure = match self.connect() {
-                Err(failure) if failure.is_momentary() => failure,
+                Err(failure) if failure.is_transient() => failure,
                 connected => return connected,
             };
             let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
-                return Err(Failure::Away(format!("{failure}; waited {} ms", patience.as_millis())));
+                return Err(Failure::Unreachable(format!("{failure}; waited {} ms", patience.as_millis())));
             }
-            let borrowed = place.borrow(left.min(AGAIN));
-            if let Some((_, link)) = borrowed.filter(|known| self.is_good(known)) {
-                return Ok(link);
+            let borrowed = slot.borrow(left.min(RETRY));
+            if let Some((_, connection)) = borrowed.filter(|known| self.is_good(known)) {
+                return Ok(connection);
             }
         }
     }
 
     /// Whether a connection may be used again.
-    fn is_good(&self, (before, link): &Known) -> bool {
-        *before == self.silent.load(Ordering::Relaxed) && link.is_usable()
+    fn is_good(&self, (before, connection): &IdleConnection) -> bool {
+        *before == self.silent.load(Ordering::Relaxed) && connection.is_usable()
     }
 
     /// Gives a connection up.
-    fn abandon(&self, link: &Link) {
-        if link.is_silent() {
+    fn abandon(&self, connection: &Connection) {
+        if connection.is_silent() {
             self.silent.fetch_add(1, Ordering::Relaxed);
         }
-        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).push(link.backend.clone());
+        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).push(connection.backend.clone());
     }
 
     /// Reads which database this is, and the time: a row of [`WHICH`].
-    pub(crate) fn which(&self, link: &Link, rows: &[Row]) -> Outcome<(u64, Millis)> {
+    pub(crate) fn which(&self, connection: &Connection, rows: &[Row]) -> Outcome<(u64, Millis)> {
         let row = rows.first().ok_or_else(|| Failure::Damaged("the table store is empty".to_owned()))?;
         let identity: String = at(row, 0)?;
-        let generation = number(link, &identity);
+        let generation = number(connection, &identity);
         let seen = &mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, _) = std::mem::replace(seen, (generation, identity));
         if before != 0 && before != generation {
@@ -182,9 +187,9 @@ impl Pool {
     }
 
     /// Asks which database this is, and the time.
-    pub(crate) fn look(&self, link: &mut Link, told: Option<Millis>) -> Outcome<(u64, Millis)> {
-        let rows = link.run(&[call!(WHICH, told)])?.remove(0);
-        self.which(link, &rows)
+    pub(crate) fn look(&self, connection: &mut Connection, told: Option<Millis>) -> Outcome<(u64, Millis)> {
+        let rows = connection.run(&[call!(WHICH, told)])?.remove(0);
+        self.which(connection, &rows)
     }
 
     /// What SQL's `moment` is told of the time.
@@ -202,36 +207,36 @@ impl Pool {
         failure.at(&self.server.name, self.busy_timeout_ms)
     }
 
-    /// Works on a connection. `work` leaves no transaction open unless it fails; it is called again, from the start, on a fresh
-    /// connection when its own is lost, and when others were in its way.
-    pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Link) -> Outcome<T>) -> Result<T> {
+    /// Works on a connection. `work` leaves no transaction open unless it fails; it is called again, from the start, on
+    /// a fresh connection when its own is lost, and when others were in its way.
+    pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Connection) -> Outcome<T>) -> Result<T> {
         let named = |failure| self.named(failure);
-        let busy = || Failure::Away(format!("all {} connections of the pool are in use", self.places.size));
-        let mut place = self.places.take(self.server.connect_timeout).ok_or_else(busy).map_err(named)?;
+        let busy = || Failure::Unreachable(format!("all {} connections of the pool are in use", self.slots.size));
+        let mut slot = self.slots.take(self.server.connect_timeout).ok_or_else(busy).map_err(named)?;
         let (mut conflicts, mut is_second) = (0, false);
         loop {
             let silent = self.silent.load(Ordering::Relaxed);
             // Taken out, so that a panic closes it with all that it began.
-            let mut link = match place.link.take().filter(|known| self.is_good(known)) {
-                Some((_, link)) => link,
-                None => self.connected(&place).map_err(named)?,
+            let mut connection = match slot.connection.take().filter(|known| self.is_good(known)) {
+                Some((_, connection)) => connection,
+                None => self.connected(&slot).map_err(named)?,
             };
-            let failure = match work(&mut link) {
+            let failure = match work(&mut connection) {
                 Ok(done) => {
-                    place.link = Some((silent, link));
+                    slot.connection = Some((silent, connection));
                     return Ok(done);
                 }
                 Err(failure) => failure,
             };
-            if failure.is_lost() || !link.is_usable() {
-                self.abandon(&link);
+            if failure.is_lost() || !connection.is_usable() {
+                self.abandon(&connection);
             }
             if failure.is_stale() && !is_second {
                 is_second = true;
                 continue;
             }
-            if link.is_usable() && !failure.is_stale() && link.batch("ROLLBACK").is_ok() {
-                place.link = Some((silent, link));
+            if connection.is_usable() && !failure.is_stale() && connection.batch("ROLLBACK").is_ok() {
+                slot.connection = Some((silent, connection));
             }
             if !failure.is_conflict() || conflicts == CONFLICTS_MAX {
                 return Err(named(failure));
@@ -241,38 +246,38 @@ impl Pool {
         }
     }
 
-    /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise, unless the connection was
-    /// lost while it was made durable and no other could be had. Then nobody knows, and the caller makes the call again. That is
-    /// safe: originals are known by their hash, and of projections, printed texts and turns the first row stays, which then is the
-    /// caller's own; what decided nothing writes no receipts.
+    /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise, unless the
+    /// connection was lost while it was made durable and no other could be had. Then nobody knows, and the caller makes
+    /// the call again. That is safe: originals are known by their hash, and of projections, printed texts and turns the
+    /// first row stays, which then is the caller's own; what decided nothing writes no receipts.
     pub(crate) fn write<T>(
         &self,
-        gate: Gate,
+        lock_mode: WriterLock,
         now: Millis,
-        mut work: impl FnMut(&mut Writing<'_>) -> Outcome<T>,
+        mut work: impl FnMut(&mut WriteTransaction<'_>) -> Outcome<T>,
     ) -> Result<T> {
         let told = self.told(now);
-        let lock = if gate == Gate::Shared { SHARED } else { ALONE };
+        let lock = if lock_mode == WriterLock::Shared { SHARED } else { ALONE };
         let mut unknown: Option<(String, Backend, T)> = None;
-        self.with(|link| {
+        self.with(|connection| {
             if let Some((transaction, backend, done)) = unknown.take()
-                && backend.start == link.backend.start
-                && is_committed(link, &transaction)?
+                && backend.start == connection.backend.start
+                && is_committed(connection, &transaction)?
             {
                 return Ok(done);
             }
-            let mut flight =
+            let mut pipeline =
                 vec![call!(BEGIN), call!(lock, self.server.namespace), call!(WHICH, told), call!(TRANSACTION)];
-            if gate == Gate::Alone {
-                flight.push(call!(SURVEY));
+            if lock_mode == WriterLock::Exclusive {
+                pipeline.push(call!(SURVEY));
             }
-            let begun = link.run(&flight)?;
-            let (_, now) = self.which(link, &begun[2])?;
+            let begun = connection.run(&pipeline)?;
+            let (_, now) = self.which(connection, &begun[2])?;
             let transaction: Option<String> = first(&begun[3])?;
-            let done = work(&mut Writing { link, now, host: self.host.as_deref() })?;
-            match link.commit(Vec::new()) {
+            let done = work(&mut WriteTransaction { connection, now, host: self.host.as_deref() })?;
+            match connection.commit(Vec::new()) {
                 Err(failure) if failure.is_lost() => {
-                    unknown = transaction.map(|transaction| (transaction, link.backend.clone(), done));
+                    unknown = transaction.map(|transaction| (transaction, connection.backend.clone(), done));
                     Err(failure)
                 }
                 committed => committed.map(|_| done),
@@ -280,36 +285,36 @@ impl Pool {
         })
     }
 
-    /// Writes in one transaction and one round trip, to the database of a generation, or to whichever where that is 0. Statements that
-    /// find something amiss refuse it all ([`crate::refusal`]). Where its end was not heard of ([`Failure::Unheard`]), it is for the
-    /// caller to send what may be sent again.
+    /// Writes in one transaction and one round trip, to the database of a generation, or to whichever where that is 0.
+    /// Statements that find something amiss refuse it all ([`crate::refusal`]). Where its end was not heard of
+    /// ([`Failure::CommitUnknown`]), it is for the caller to send what may be sent again.
     pub(crate) fn write_at_once(
         &self,
-        link: &mut Link,
+        connection: &mut Connection,
         now: Millis,
         generation: u64,
         calls: Vec<Call<'_>>,
     ) -> Outcome<Vec<Vec<Row>>> {
-        let (told, same) = (self.told(now), self.identity(link, generation)?);
-        let mut flight = vec![call!(BEGIN), call!(OPENING, told, same, schema::NEWEST, self.server.namespace)];
-        flight.extend(calls);
-        match link.commit(flight) {
+        let (told, same) = (self.told(now), self.identity(connection, generation)?);
+        let mut pipeline = vec![call!(BEGIN), call!(OPENING, told, same, NEWEST, self.server.namespace)];
+        pipeline.extend(calls);
+        match connection.commit(pipeline) {
             Ok(mut answers) => {
-                self.which(link, &answers[1])?;
+                self.which(connection, &answers[1])?;
                 Ok(answers.split_off(2))
             }
-            Err(Failure::Replaced) => self.look(link, told).and(Err(Failure::Replaced)),
+            Err(Failure::Replaced) => self.look(connection, told).and(Err(Failure::Replaced)),
             Err(failure) => Err(failure),
         }
     }
 
     /// What [`WHICH`] says of the database of a generation, if that is not 0.
-    fn identity(&self, link: &mut Link, generation: u64) -> Outcome<Option<String>> {
+    fn identity(&self, connection: &mut Connection, generation: u64) -> Outcome<Option<String>> {
         if generation == 0 {
             return Ok(None);
         }
         let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
-        if number(link, &seen()) != generation && self.look(link, None)?.0 != generation {
+        if number(connection, &seen()) != generation && self.look(connection, None)?.0 != generation {
             return Err(Failure::Replaced);
         }
         Ok(Some(seen()))
@@ -317,21 +322,23 @@ impl Pool {
 }
 
 /// The generation of a database: 53 bits, which JavaScript has, and never 0.
-fn number(link: &Link, identity: &str) -> u64 {
-    let hash = ContentHash::of(format!("{} {identity}", link.backend.database).as_bytes());
+fn number(connection: &Connection, identity: &str) -> u64 {
+    let hash = ContentHash::of(format!("{} {identity}", connection.backend.database).as_bytes());
     (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1
 }
 
-/// Whether a transaction whose end was not heard of did end well, and is durable. Only for a connection to the same start of the server.
-fn is_committed(link: &mut Link, transaction: &str) -> Outcome<bool> {
+/// Whether a transaction whose end was not heard of did end well, and is durable. Only for a connection to the same
+/// start of the server.
+fn is_committed(connection: &mut Connection, transaction: &str) -> Outcome<bool> {
     for _ in 0..50 {
-        let status: Option<Option<String>> = first(&link.run(&[call!(STATUS, transaction)])?[0])?;
+        let status: Option<Option<String>> = first(&connection.run(&[call!(STATUS, transaction)])?[0])?;
         match status.flatten().as_deref() {
-            // Where the server waits for a standby and is told to end, it has committed what the standby does not have yet.
-            Some("committed") => return link.run(&[call!(FLUSH)]).map(|_| true),
+            // Where the server waits for a standby and is told to end, it has committed what the standby does not have
+            // yet.
+            Some("committed") => return connection.run(&[call!(FLUSH)]).map(|_| true),
             Some("in progress") => thread::sleep(Duration::from_millis(20)),
             _ => return Ok(false),
         }
     }
-    Err(Failure::Away("it has not ended a transaction whose COMMIT it did not answer".to_owned()))
+    Err(Failure::Unreachable("it has not ended a transaction whose COMMIT it did not answer".to_owned()))
 }

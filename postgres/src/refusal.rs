@@ -1,9 +1,9 @@
 //! What the schema's `refuse` says: why a transaction was ended that found untrue what it was made for.
 
-use concertina::error::Error;
+use concertina_base::error::Error;
 
 use crate::failure::Failure;
-use crate::schema;
+use crate::version::left_out;
 
 /// The code of its errors.
 const CODE: &str = "CT001";
@@ -15,7 +15,7 @@ pub(crate) fn understood(failure: Failure) -> Failure {
     let subject = refusal.detail().unwrap_or_default();
     match refusal.message() {
         "replaced" => Failure::Replaced,
-        "too old" => schema::left_out(subject),
+        "too old" => left_out(subject),
         "no room" => Failure::NoRoom,
         "outdated" => Failure::Outdated,
         "taken" => Error::bad_argument("id", subject, "longer, because another original has it").into(),

@@ -1,11 +1,13 @@
-//! Columns -> values. A column of another type than ours is damage, not a panic.
+//! Columns <-> values. A column of another type than it must have is damage, not a panic.
 
-use concertina::reference::ContentHash;
+use concertina_base::reference::ContentHash;
+use concertina_store::row::{Cell, Row as StoreRow};
 use tokio_postgres::Row;
-use tokio_postgres::types::FromSql;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::failure::{Failure, Outcome};
-use crate::text::unescaped;
+use crate::text::{escaped, unescaped};
 
 /// A column.
 pub(crate) fn at<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Outcome<T> {
@@ -20,11 +22,6 @@ pub(crate) fn text(row: &Row, column: usize) -> Outcome<String> {
 /// A column of text that may be NULL.
 pub(crate) fn text_or_null(row: &Row, column: usize) -> Outcome<Option<String>> {
     Ok(at::<Option<String>>(row, column)?.map(unescaped))
-}
-
-/// A column with a list of texts.
-pub(crate) fn texts(row: &Row, column: usize) -> Outcome<Vec<String>> {
-    Ok(at::<Vec<String>>(row, column)?.into_iter().map(unescaped).collect())
 }
 
 /// A column with a number that is not negative.
@@ -48,4 +45,53 @@ pub(crate) fn signed(count: u64) -> i64 {
 /// The first column of the only row, where there is one.
 pub(crate) fn first<'a, T: FromSql<'a>>(rows: &'a [Row]) -> Outcome<Option<T>> {
     rows.first().map(|row| at(row, 0)).transpose()
+}
+
+/// Hashes as a parameter.
+pub(crate) fn hashes<'a>(hashes: impl IntoIterator<Item = &'a ContentHash>) -> Vec<&'a [u8]> {
+    hashes.into_iter().map(|hash| hash.0.as_slice()).collect()
+}
+
+/// Rows as every backend returns them.
+pub(crate) fn store_rows(rows: &[Row]) -> Outcome<Vec<StoreRow>> {
+    rows.iter()
+        .map(|row| Ok(StoreRow((0..row.len()).map(|column| cell(row, column)).collect::<Outcome<_>>()?)))
+        .collect()
+}
+
+/// A column of the type that the server says it has.
+pub(crate) fn cell(row: &Row, column: usize) -> Outcome<Cell> {
+    let cell = match *row.columns()[column].type_() {
+        Type::INT4 => at::<Option<i32>>(row, column)?.map(|number| Cell::Integer(number.into())),
+        Type::BOOL => at::<Option<bool>>(row, column)?.map(Cell::Flag),
+        Type::FLOAT8 => at::<Option<f64>>(row, column)?.map(Cell::Real),
+        Type::TEXT => text_or_null(row, column)?.map(Cell::Text),
+        Type::BYTEA => at::<Option<Vec<u8>>>(row, column)?.map(Cell::Bytes),
+        // Any other type is an error here.
+        _ => at::<Option<i64>>(row, column)?.map(Cell::Integer),
+    };
+    Ok(cell.unwrap_or(Cell::Null))
+}
+
+/// A cell as a parameter.
+#[derive(Debug)]
+pub(crate) struct Param(pub(crate) Cell);
+
+impl ToSql for Param {
+    fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match &self.0 {
+            Cell::Null => Ok(IsNull::Yes),
+            Cell::Integer(number) => number.to_sql_checked(of, out),
+            Cell::Flag(flag) => flag.to_sql_checked(of, out),
+            Cell::Real(number) => number.to_sql_checked(of, out),
+            Cell::Text(text) => escaped(text).to_sql_checked(of, out),
+            Cell::Bytes(bytes) => bytes.to_sql_checked(of, out),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
 }

@@ -1,33 +1,34 @@
 //! Recognises and migrates a namespace.
 //!
-//! Every new connection looks: so a database that was dropped or replaced meanwhile gets its schema before anything is asked of it.
+//! Every new connection looks: so a database that was dropped or replaced meanwhile gets its schema before anything is
+//! asked of it.
 //!
-//! Machines are updated one after the other, and the first one migrates: so the programs of a version go on working on the schema of the
-//! next one. A version therefore adds only what programs of the one before need not know (tables, indexes, columns that may be NULL or
-//! have a default); what they would trip over waits for the version after, whose `oldest` then leaves them out. A program that is too
-//! old is refused, at the next thing it asks. A migration is one transaction.
 
 #[cfg(test)]
 mod tests;
 
+use crate::connection::{Connection, call};
 use crate::failure::{Failure, GRANTS, Outcome};
-use crate::link::{Link, call};
 use crate::row::at;
+use crate::version::{NEWEST, left_out, too_old};
 
 /// A version of the schema.
 pub(crate) struct Version {
-    /// The statements that lead to it from the one before.
+    /// The statements that lead to it from the version before.
     statements: &'static str,
     /// The oldest version whose programs work on it.
     oldest: usize,
 }
 
 /// All versions that this program knows, from 1 on.
-const VERSIONS: [Version; 3] = [
-    Version { statements: include_str!("version_1.sql"), oldest: 1 },
-    Version { statements: include_str!("version_2.sql"), oldest: 1 },
-    Version { statements: include_str!("version_3.sql"), oldest: 1 },
-];
+///
+/// The next version is one more row of this table; statements that were released are never changed. A migration must be
+/// invisible to the previous version's queries, or make them fail. Machines are updated one after the other, and the
+/// first one migrates, so a migration that is invisible (new tables, indexes, columns that may be NULL or have a
+/// default) leaves `oldest` as it is, and programs of the previous version go on. A migration that makes queries fail
+/// names its own version as `oldest`; older programs are then refused at the next thing that they ask. With the version
+/// comes a golden file of it (`tests/store/golden.rs`).
+const VERSIONS: [Version; NEWEST as usize] = [Version { statements: include_str!("schema.sql"), oldest: 1 }];
 
 /// Held while a schema is made or migrated: of two that open at once, one waits.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('concertina ' || $1::text, 0))";
@@ -41,12 +42,9 @@ enum Found {
 }
 
 /// Creates or migrates the schema as needed. Where nothing is needed, nothing is written or locked.
-pub(crate) fn prepare(link: &mut Link, namespace: &str) -> Outcome<()> {
-    prepare_to(link, namespace, &VERSIONS)
+pub(crate) fn prepare(connection: &mut Connection, namespace: &str) -> Outcome<()> {
+    prepare_to(connection, namespace, &VERSIONS)
 }
-
-/// The newest version that this program knows.
-pub(crate) const NEWEST: i32 = VERSIONS.len() as i32;
 
 /// Refuses a schema whose `store.oldest` leaves this program out.
 pub(crate) fn check_oldest(oldest: i32) -> Outcome<()> {
@@ -56,37 +54,29 @@ pub(crate) fn check_oldest(oldest: i32) -> Outcome<()> {
     }
 }
 
-/// The failure of a program that a schema's `store.oldest` leaves out.
-pub(crate) fn left_out(oldest: impl std::fmt::Display) -> Failure {
-    too_old(&format!("it was migrated and now needs a program that knows version {oldest}"), &VERSIONS)
-}
-
-fn prepare_to(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {
-    if matches!(recognise(link, namespace, versions)?, Found::Ours(version) if version >= versions.len()) {
+fn prepare_to(connection: &mut Connection, namespace: &str, versions: &[Version]) -> Outcome<()> {
+    if matches!(recognise(connection, namespace, versions)?, Found::Ours(version) if version >= versions.len()) {
         return Ok(());
     }
-    link.batch("BEGIN READ WRITE")?;
-    let migrated = migrate(link, namespace, versions).map_err(|failure| match failure.is_forbidden() {
-        true => Failure::Unfit(format!(
-            "{failure}; this role may not make or migrate the schema {namespace}: let its owner open the store once, and then run \
+    connection.batch("BEGIN READ WRITE")?;
+    let migrated = migrate(connection, namespace, versions).map_err(|failure| match failure.is_forbidden() {
+        true => Failure::Misconfigured(format!(
+            "{failure}; this role may not make or migrate the schema {namespace}: \
+            let its owner open the store once, and then run \
              postgres/roles.sql for this role"
         )),
         false => failure,
     });
-    let ended = link.batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" });
+    let ended = connection.batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" });
     migrated.and(ended)
 }
 
-fn too_old(why: &str, versions: &[Version]) -> Failure {
-    Failure::Newer(format!("{why}; this program knows versions 1 to {}: install a newer release", versions.len()))
-}
-
-fn migrate(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()> {
-    link.run(&[call!(LOCK, namespace)])?;
+fn migrate(connection: &mut Connection, namespace: &str, versions: &[Version]) -> Outcome<()> {
+    connection.run(&[call!(LOCK, namespace)])?;
     // Another machine may have been faster.
-    let version = match recognise(link, namespace, versions)? {
+    let version = match recognise(connection, namespace, versions)? {
         Found::Blank => {
-            link.batch(&format!("CREATE SCHEMA IF NOT EXISTS \"{namespace}\""))?;
+            connection.batch(&format!("CREATE SCHEMA IF NOT EXISTS \"{namespace}\""))?;
             0
         }
         Found::Ours(version) => version,
@@ -94,27 +84,29 @@ fn migrate(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<()
     // It may know further versions.
     let Some(missing) = versions.get(version..).filter(|missing| !missing.is_empty()) else { return Ok(()) };
     for version in missing {
-        link.batch(version.statements)?;
+        connection.batch(version.statements)?;
     }
     let (version, oldest) = (versions.len(), missing[missing.len() - 1].oldest);
-    link.batch(&format!("UPDATE store SET version = {version}, oldest = {oldest}"))
+    connection.batch(&format!("UPDATE store SET version = {version}, oldest = {oldest}"))
 }
 
-fn recognise(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<Found> {
+fn recognise(connection: &mut Connection, namespace: &str, versions: &[Version]) -> Outcome<Found> {
     const LOOK: &str = "SELECT EXISTS (SELECT 1 FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
            WHERE relnamespace = pg_namespace.oid AND relname = 'store' AND attname = 'identity'),
          (SELECT count(*) FROM pg_class WHERE relnamespace = pg_namespace.oid), getdatabaseencoding()::text,
-         coalesce(has_schema_privilege(pg_namespace.oid, 'USAGE'), true) FROM pg_database LEFT JOIN pg_namespace ON nspname = $1::text WHERE datname = current_database()";
-    let rows = link.run(&[call!(LOOK, namespace)])?.remove(0);
+         coalesce(has_schema_privilege(pg_namespace.oid, 'USAGE'), true) FROM pg_database LEFT JOIN pg_namespace ON
+           nspname = $1::text WHERE datname = current_database()";
+    let rows = connection.run(&[call!(LOOK, namespace)])?.remove(0);
     let Some(row) = rows.first() else { return Ok(Found::Blank) };
     let (is_ours, tables, encoding): (bool, i64, String) = (at(row, 0)?, at(row, 1)?, at(row, 2)?);
     if encoding != "UTF8" {
-        return Err(Failure::Unfit(format!(
-            "the database's encoding is {encoding}; it must be UTF8, as of CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
+        return Err(Failure::Misconfigured(format!(
+            "the database's encoding is {encoding}; it must be UTF8, \
+            as of CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0"
         )));
     }
     if !at::<bool>(row, 3)? {
-        return Err(Failure::Unfit(format!("this role may not use the schema {namespace}; {GRANTS}")));
+        return Err(Failure::Misconfigured(format!("this role may not use the schema {namespace}; {GRANTS}")));
     }
     if !is_ours {
         return match tables {
@@ -124,12 +116,12 @@ fn recognise(link: &mut Link, namespace: &str, versions: &[Version]) -> Outcome<
             ))),
         };
     }
-    let rows = link.run(&[call!("SELECT version, oldest FROM store")])?.remove(0);
+    let rows = connection.run(&[call!("SELECT version, oldest FROM store")])?.remove(0);
     let row = rows.first().ok_or_else(|| Failure::Damaged(format!("the table {namespace}.store is empty")))?;
     let (version, oldest): (i32, i32) = (at(row, 0)?, at(row, 1)?);
     let known = 1..=i32::try_from(versions.len()).unwrap_or(i32::MAX);
     match usize::try_from(version) {
         Ok(found) if known.contains(&version) || version > 0 && known.contains(&oldest) => Ok(Found::Ours(found)),
-        _ => Err(too_old(&format!("the version of the schema {namespace} is {version}"), versions)),
+        _ => Err(too_old(&format!("the schema {namespace} has the version"), version, *known.end())),
     }
 }

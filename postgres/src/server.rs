@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use concertina::error::{Error, Result};
+use concertina_base::error::{Error, Result};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
@@ -35,8 +35,8 @@ pub(crate) struct Server {
 
 impl Server {
     /// # Errors
-    /// [`Error::BadArgument`] for an address or a namespace that is none; [`Error::StoreUnavailable`] for certificates that cannot be
-    /// read.
+    /// [`Error::BadArgument`] for an address or a namespace that is none; [`Error::StoreUnavailable`] for certificates
+    /// that cannot be read.
     pub(crate) fn new(url: &str, namespace: &str, options: &PostgresOptions) -> Result<Self> {
         // An address that was read from a file may end with a line end.
         let url = url.trim();
@@ -56,19 +56,24 @@ impl Server {
         let name = name(&config);
         let tls = tls(&config, &root, options, &name)?;
         let statement_ms = options.statement_timeout.as_millis().clamp(1, 2_147_483_647);
-        // Nobody waits longer for a flight's answers, so no transaction of a living client is idle for so long.
+        // Nobody waits longer for a pipeline's answers, so no transaction of a living client is idle for so long.
         let idle_ms = statement_ms.saturating_add(1000).min(2_147_483_647);
         let lock_ms = options.store.busy_timeout_ms.clamp(1, 2_147_483_647);
-        // What is acknowledged is on disk, whatever the server's default is. Times that a role has shorter than a flight takes are for others;
-        // an idle session may end, because its connection is replaced. What is asked at every turn is looked up by an index, also in
-        // a table that has grown since the server last counted its rows: `link::SURVEY` lets the rest read whole tables.
+        // What is acknowledged is on disk, whatever the server's default is. Times that a role has shorter than a
+        // pipeline takes are for others; an idle session may end, because its connection is replaced. What is asked at
+        // every turn is looked up by an index, also in a table that has grown since the server last counted its rows:
+        // `connection::SURVEY` lets the rest read whole tables.
         let setup = format!(
-            "SET statement_timeout = {statement_ms}; SET search_path TO \"{namespace}\", pg_temp; SET lock_timeout = {lock_ms}; \
+            "SET statement_timeout = {statement_ms}; SET search_path TO \"{namespace}\", pg_temp; \
+             SET lock_timeout = {lock_ms}; \
              SET idle_in_transaction_session_timeout = {idle_ms}; SET client_min_messages = warning; SET jit = off; \
-             SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan; \
+             SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
+             SET plan_cache_mode = force_generic_plan; \
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
-             SELECT set_config(name, CASE name WHEN 'transaction_timeout' THEN '0' ELSE '1s' END, false) FROM pg_settings \
-             WHERE name = 'transaction_timeout' AND setting <> '0' OR name = 'idle_session_timeout' AND setting::integer BETWEEN 1 AND 999"
+             SELECT set_config(name, CASE name WHEN 'transaction_timeout' THEN '0' ELSE '1s' END, false) \
+             FROM pg_settings \
+             WHERE name = 'transaction_timeout' AND setting <> '0' OR name = 'idle_session_timeout' AND
+               setting::integer BETWEEN 1 AND 999"
         );
         Ok(Self {
             hosts: each_host(&config).into_iter().map(plain_on_socket).collect(),
@@ -104,7 +109,8 @@ pub(crate) fn is_on_socket(config: &Config) -> bool {
     return false;
 }
 
-/// Without TLS where a Unix socket is connected to, whatever `sslmode` says, as in libpq: there is no network, and no name to be checked.
+/// Without TLS where a Unix socket is connected to, whatever `sslmode` says, as in libpq: there is no network, and no
+/// name to be checked.
 fn plain_on_socket(mut config: Config) -> Config {
     if is_on_socket(&config) {
         config.ssl_mode(SslMode::Disable);

@@ -3,60 +3,61 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use concertina::error::Result;
-use concertina::reference::{ContentHash, Original, RefId};
-use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
-use concertina::store::homes::TOLD_MS;
-use concertina::store::memory::Memory;
-use concertina::store::tables::Sink;
-use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
+use concertina_base::error::Result;
+use concertina_base::reference::{ContentHash, Original, RefId};
+use concertina_store::cache::ReadCache;
+use concertina_store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use concertina_store::hosts::{HostChanges, REPORTED_MS};
+use concertina_store::queries::WARNINGS_KEPT_MS;
+use concertina_store::tables::Sink;
+use concertina_store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
 use crate::commit::Sent;
+use crate::connection::call;
 use crate::failure::Failure;
-use crate::link::call;
 use crate::options::PostgresOptions;
-use crate::pool::{Gate, Pool, WHICH};
+use crate::pool::{Pool, WHICH, WriterLock};
+use crate::queries::{QUERIES, read, survey};
 use crate::read::Digits;
-use crate::row::{at, first, text};
+use crate::row::{first, store_rows};
 use crate::server::Server;
-use crate::session::{self, HAS_TOLD, HELD, IS_OFF};
+use crate::session::{self, HAS_REPORTED, HELD, IS_OFF};
 use crate::sweep::{self, PURGEABLE};
 use crate::text::{escaped, key};
-use crate::{commit, figures, inherit, read, rows};
+use crate::{commit, export, inherit, read as reading};
 
-/// How long warnings are kept.
-const WARNINGS_MS: Millis = 7 * concertina::store::sums::DAY_MS;
-
-/// A [`Store`] in a PostgreSQL database. Any number may be open on one namespace, on any machine, each with its own options.
+/// A [`Store`] in a PostgreSQL database. Any number may be open on one namespace, on any machine, each with its own
+/// options.
 ///
-/// Its methods block, and panic on a thread that drives an asynchronous runtime, as all of a runtime's blocking calls do.
+/// Its methods block, and panic on a thread that drives an asynchronous runtime, as all of a runtime's blocking calls
+/// do.
 pub struct PostgresStore {
     options: StoreOptions,
     pool: Pool,
-    in_memory: Memory<Digits>,
+    cache: ReadCache<Digits>,
     sent: Sent,
-    /// Which database what is in memory was read from.
-    remembered: AtomicU64,
+    /// The generation of the database that the cache was filled from.
+    cached_generation: AtomicU64,
 }
 
 impl PostgresStore {
     /// Opens the namespace of a database, creating its tables where they are missing.
     ///
-    /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates and host names are checked when
-    /// TLS is used; `sslmode=require` insists on it, `verify-ca` and `verify-full` are the same, and `sslmode=disable` does without.
-    /// `sslrootcert=FILE` trusts the certificates of that file (PEM) instead of the system's. Of several hosts (`one:5432,two:5432`) the
-    /// first counts that can be written.
+    /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates and host names
+    /// are checked when TLS is used; `sslmode=require` insists on it, `verify-ca` and `verify-full` are the same, and
+    /// `sslmode=disable` does without. `sslrootcert=FILE` trusts the certificates of that file (PEM) instead of the
+    /// system's. Of several hosts (`one:5432,two:5432`) the first counts that can be written.
     ///
     /// # Errors
-    /// [`concertina::error::Error::BadArgument`] for an address or a namespace that is none;
-    /// [`concertina::error::Error::StoreUnavailable`] where the server is away or refuses, or certificates cannot be read;
-    /// [`concertina::error::Error::StoreDamaged`] when the schema is another program's, and [`concertina::error::Error::StoreNewer`] when it
-    /// comes from a newer version (it is left as it is).
+    /// [`concertina_base::error::Error::BadArgument`] for an address or a namespace that is none;
+    /// [`concertina_base::error::Error::StoreUnavailable`] where the server is away or refuses, or certificates cannot
+    /// be read; [`concertina_base::error::Error::StoreDamaged`] when the schema is another program's, and
+    /// [`concertina_base::error::Error::StoreNewer`] when it comes from a newer version (it is left as it is).
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;
-        let in_memory = Memory::new(options.store.max_entries);
-        Ok(Self { options: options.store, pool, in_memory, sent: commit::sent(), remembered: AtomicU64::new(0) })
+        let cache = ReadCache::new(options.store.max_entries);
+        Ok(Self { options: options.store, pool, cache, sent: commit::sent(), cached_generation: AtomicU64::new(0) })
     }
 
     /// The server and the database, as errors name them: `host:port/database`.
@@ -67,7 +68,7 @@ impl PostgresStore {
     /// What was removed stays in memory no longer.
     fn forget(&self, removed: Removed) -> Removed {
         if removed != Removed::default() {
-            self.in_memory.clear();
+            self.cache.clear();
         }
         removed
     }
@@ -75,7 +76,7 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>> {
-        self.pool.with(|link| read::ref_ids(link, hashes))
+        self.pool.with(|connection| reading::ref_ids(connection, hashes))
     }
 
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>> {
@@ -92,91 +93,92 @@ impl Store for PostgresStore {
             return Ok(Vec::new());
         }
         let generation = self.pool.generation();
-        if self.remembered.swap(generation, Ordering::Relaxed) != generation {
-            self.in_memory.clear();
+        if self.cached_generation.swap(generation, Ordering::Relaxed) != generation {
+            self.cache.clear();
         }
-        self.pool.with(|link| read::get(&self.pool, link, &self.in_memory, &self.options, (ids, agent_id), now))
+        self.pool
+            .with(|connection| reading::get(&self.pool, connection, &self.cache, &self.options, (ids, agent_id), now))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
-        self.pool.with(|link| read::ledger(&self.pool, link, &self.in_memory, scope))
+        self.pool.with(|connection| reading::ledger(&self.pool, connection, &self.cache, scope))
     }
 
     fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus> {
-        self.pool.write(Gate::Shared, now, |writing| session::write_turn(writing, scope, turn))
+        self.pool.write(WriterLock::Shared, now, |transaction| session::write_turn(transaction, scope, turn))
     }
 
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent> {
-        self.pool.with(|link| figures::recent(link, scope, since))
+        self.pool.with(|connection| QUERIES.recent(scope, since, |queries| read(connection, queries)))
     }
 
     fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
-        let of_store = || (self.options.max_bytes, self.place());
-        self.pool.with(|link| figures::figures(link, query, of_store()))
+        let of_store = || (self.options.max_bytes, self.location());
+        self.pool.with(|connection| QUERIES.figures(query, of_store(), |queries| survey(connection, queries)))
     }
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
         let host = self.pool.host.as_deref().unwrap_or_default();
-        self.pool.with(|link| link.survey(vec![call!(figures::KNOWN, host)])?[0].iter().map(figures::known).collect())
+        self.pool.with(|connection| QUERIES.sessions(host, |queries| survey(connection, queries)))
     }
 
     fn warn(&self, text: &str, now: Millis) -> Result<()> {
         const FORGET: &str = "DELETE FROM warnings WHERE at < $1";
         const WARN: &str = "INSERT INTO warnings (at, text) VALUES ($1, $2)";
         let text = escaped(text);
-        self.pool.write(Gate::Shared, now, |writing| {
-            let (now, before) = (writing.now, writing.now.saturating_sub(WARNINGS_MS));
-            writing.run(&[call!(FORGET, before), call!(WARN, now, text)]).map(drop)
+        self.pool.write(WriterLock::Shared, now, |transaction| {
+            let (now, before) = (transaction.now, transaction.now.saturating_sub(WARNINGS_KEPT_MS));
+            transaction.run(&[call!(FORGET, before), call!(WARN, now, text)]).map(drop)
         })
     }
 
     fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
-        const WARNINGS: &str = "SELECT at, text FROM warnings WHERE at >= $1 ORDER BY id DESC LIMIT 100";
-        self.pool.with(|link| {
-            link.run(&[call!(WARNINGS, since)])?[0].iter().map(|row| Ok((at(row, 0)?, text(row, 1)?))).collect()
-        })
+        self.pool.with(|connection| QUERIES.warnings(since, |queries| read(connection, queries)))
     }
 
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
-        self.pool.write(Gate::Shared, now, |writing| session::switch(writing, scope, is_off))
+        self.pool.write(WriterLock::Shared, now, |transaction| session::switch(transaction, scope, is_off))
     }
 
     fn is_off(&self, scope: &Scope) -> Result<bool> {
         let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-        self.pool.with(|link| Ok(!link.run(&[call!(IS_OFF, session, agent)])?[0].is_empty()))
+        self.pool.with(|connection| Ok(!connection.run(&[call!(IS_OFF, session, agent)])?[0].is_empty()))
     }
 
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()> {
         if parent == child {
             return Ok(());
         }
-        self.pool.write(Gate::Shared, now, |writing| {
-            let expired_before = self.options.expired_before(writing.now);
-            inherit::inherit(writing, parent, child, named, expired_before)
+        self.pool.write(WriterLock::Shared, now, |transaction| {
+            let expired_before = self.options.expired_before(transaction.now);
+            inherit::inherit(transaction, parent, child, named, expired_before)
         })
     }
 
     fn end_session(&self, scope: &Scope, now: Millis) -> Result<()> {
-        self.pool.write(Gate::Shared, now, |writing| session::end(writing, scope))
+        self.pool.write(WriterLock::Shared, now, |transaction| session::end(transaction, scope))
     }
 
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
-        let differs = self.pool.with(|link| {
+        let differs = self.pool.with(|connection| {
             let (told, host) = (self.pool.told(now), self.pool.host.as_deref().unwrap_or_default());
-            let answers =
-                link.read(vec![call!(WHICH, told), call!(HELD, host), call!(HAS_TOLD, host, told, TOLD_MS)])?;
-            let (_, now) = self.pool.which(link, &answers[0])?;
-            let has_told = first(&answers[2])?.unwrap_or(false);
-            Ok(!has_told || !session::unsettled(&answers[1], alive, now)?.is_nothing())
+            let answers = connection.read(vec![
+                call!(WHICH, told),
+                call!(HELD.as_str(), host),
+                call!(HAS_REPORTED, host, told, REPORTED_MS),
+            ])?;
+            let (_, now) = self.pool.which(connection, &answers[0])?;
+            let has_reported = first(&answers[2])?.unwrap_or(false);
+            Ok(!has_reported || !HostChanges::read(&store_rows(&answers[1])?, alive, now)?.is_empty())
         })?;
         if !differs {
             return Ok(0);
         }
-        self.pool.write(Gate::Shared, now, |writing| session::settle(writing, alive))
+        self.pool.write(WriterLock::Shared, now, |transaction| session::settle(transaction, alive))
     }
 
     fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
-        self.pool.with(|link| read::stats(link, session))
+        self.pool.with(|connection| QUERIES.stats(session, |queries| survey(connection, queries)))
     }
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
@@ -184,31 +186,31 @@ impl Store for PostgresStore {
     }
 
     fn purge(&self, scope: &Scope) -> Result<Removed> {
-        Ok(self.forget(self.pool.write(Gate::Alone, 0, |writing| sweep::purge(writing, scope))?))
+        Ok(self.forget(self.pool.write(WriterLock::Exclusive, 0, |transaction| sweep::purge(transaction, scope))?))
     }
 
     fn purgeable(&self, scope: &Scope) -> Result<Removed> {
         let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-        self.pool.with(|link| sweep::purgeable(&link.survey(vec![call!(PURGEABLE, session, agent)])?[0]))
+        self.pool.with(|connection| sweep::purgeable(&connection.survey(vec![call!(PURGEABLE, session, agent)])?[0]))
     }
 
     fn export(&self, take: &mut Sink<'_>) -> Result<()> {
         let mut has_begun = false;
-        self.pool.write(Gate::Alone, 0, |writing| {
+        self.pool.write(WriterLock::Exclusive, 0, |transaction| {
             // Rows that were taken cannot be taken back.
             if std::mem::replace(&mut has_begun, true) {
-                return Err(Failure::Away("the connection was lost while everything was read".to_owned()));
+                return Err(Failure::Unreachable("the connection was lost while everything was read".to_owned()));
             }
-            rows::export(writing, take)
+            export::export(transaction, take)
         })
     }
 
     fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
         let named = |failure| self.pool.named(failure);
-        self.pool.write(Gate::Alone, 0, |writing| rows::import(writing, &named, fill))
+        self.pool.write(WriterLock::Exclusive, 0, |transaction| export::import(transaction, &named, fill))
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         format!("{}/{}", self.server(), self.pool.server.namespace)
     }
 

@@ -1,19 +1,21 @@
 //! Removes what nobody refers to any more. The server gives the space to what comes next.
 //!
-//! What may go is looked for while others write, however long that takes; then it is removed in steps of [`STEP`] rows, each a
-//! transaction of its own and alone, which looks again at its own rows only. So a sweep never keeps another machine waiting for long.
-//! Rows below a removed one (projections, printed texts) go with it by foreign key.
+//! What may go is looked for while others write, however long that takes; then it is removed in steps of [`STEP`] rows,
+//! each a transaction of its own and alone, which looks again at its own rows only. So a sweep never keeps another
+//! machine waiting for long. Rows below a removed one (projections, printed texts) go with it by foreign key.
 
-use concertina::error::Result;
-use concertina::store::{Millis, Removed, Scope, StoreOptions};
+use std::sync::LazyLock;
+
+use concertina_base::error::Result;
+use concertina_store::sums::keep_sums;
+use concertina_store::{Millis, Removed, Scope, StoreOptions};
 use tokio_postgres::Row;
 
+use crate::connection::{Connection, call};
 use crate::failure::Outcome;
-use crate::figures::KEEP_SUMS;
-use crate::link::{Link, call};
-use crate::pool::{Gate, Pool, Writing};
+use crate::pool::{Pool, WriteTransaction, WriterLock};
 use crate::row::{at, count, first, signed};
-use crate::session::session;
+use crate::scope::session;
 use crate::text::key;
 
 /// Rows removed in one transaction.
@@ -25,13 +27,17 @@ const LOOK: usize = 256 * STEP;
 /// Bytes of all payloads.
 pub(crate) const USAGE: &str = "SELECT coalesce(sum(bytes), 0)::bigint FROM usage";
 
+/// Adds the requests of sessions that are about to be forgotten to the totals.
+static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ANY($1::bigint[])"));
+
 const REMOVE_UNGRANTED: &str = "WITH gone AS (
       DELETE FROM originals WHERE id = ANY($1::bigint[])
         AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id) RETURNING octet_length(payload) AS bytes)
-    INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals, -bytes";
+    INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals,
+      -bytes";
 
-/// Removes grants that expired and the originals that nobody else may see, originals above the limit that no session shows, and
-/// sessions that nothing is kept for.
+/// Removes grants that expired and the originals that nobody else may see, originals above the limit that no session
+/// shows, and sessions that nothing is kept for.
 pub(crate) fn sweep(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
     let expired = expire(pool, options, now)?;
     let evicted = evict(pool, options, now, options.max_bytes)?;
@@ -39,23 +45,24 @@ pub(crate) fn sweep(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<
     Ok(Removed { originals: expired.originals + evicted.originals, bytes: expired.bytes + evicted.bytes, sessions })
 }
 
-/// Looks for what may go while others write, and removes it step by step, alone. `look` is told the store's time, and finds at most
-/// [`LOOK`] rows.
+/// Looks for what may go while others write, and removes it step by step, alone. `look` is told the store's time, and
+/// finds at most [`LOOK`] rows.
 fn remove<T>(
     pool: &Pool,
     now: Millis,
-    look: impl Fn(&mut Link, Millis) -> Outcome<Vec<T>>,
-    step: impl Fn(&mut Writing<'_>, &[T]) -> Outcome<Removed>,
+    look: impl Fn(&mut Connection, Millis) -> Outcome<Vec<T>>,
+    step: impl Fn(&mut WriteTransaction<'_>, &[T]) -> Outcome<Removed>,
 ) -> Result<Removed> {
     let told = pool.told(now);
     let mut removed = Removed::default();
     loop {
-        let found = pool.with(|link| {
-            let (_, now) = pool.look(link, told)?;
-            look(link, now)
+        let found = pool.with(|connection| {
+            let (_, now) = pool.look(connection, told)?;
+            look(connection, now)
         })?;
         for rows in found.chunks(STEP) {
-            let Removed { originals, bytes, sessions } = pool.write(Gate::Alone, now, |writing| step(writing, rows))?;
+            let Removed { originals, bytes, sessions } =
+                pool.write(WriterLock::Exclusive, now, |transaction| step(transaction, rows))?;
             removed.originals += originals;
             removed.bytes += bytes;
             removed.sessions += sessions;
@@ -73,21 +80,22 @@ fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
            JOIN access USING (session, original)
          WHERE grants.session = given.session AND grants.original = given.original AND referred_at < $3
          RETURNING grants.original";
-    let look = |link: &mut Link, now| {
+    let look = |connection: &mut Connection, now| {
         let (before, limit) = (options.expired_before(now), LOOK as i64);
-        let rows = link.survey(vec![call!(EXPIRED, before, limit)])?.remove(0);
+        let rows = connection.survey(vec![call!(EXPIRED, before, limit)])?.remove(0);
         rows.iter().map(|row| Ok((at(row, 0)?, at(row, 1)?))).collect()
     };
-    remove(pool, now, look, |writing, grants: &[(i64, i64)]| {
-        let before = options.expired_before(writing.now);
+    remove(pool, now, look, |transaction, grants: &[(i64, i64)]| {
+        let before = options.expired_before(transaction.now);
         let (sessions, originals): (Vec<i64>, Vec<i64>) = grants.iter().copied().unzip();
-        let expired = ids(&writing.run(&[call!(EXPIRE, sessions, originals, before)])?[0])?;
-        remove_ungranted(writing, &expired)
+        let expired = ids(&transaction.run(&[call!(EXPIRE, sessions, originals, before)])?[0])?;
+        remove_ungranted(transaction, &expired)
     })
 }
 
-/// Removes originals that no live session shows, until no more than `target` bytes are stored: those of ended sessions first, and then
-/// the least recently referred to first. Looks at no grant of a held session that has not ended, which keeps all.
+/// Removes originals that no live session shows, until no more than `target` bytes are stored: those of ended sessions
+/// first, and then the least recently referred to first. Looks at no grant of a held session that has not ended, which
+/// keeps all.
 pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u64) -> Result<Removed> {
     const IDLE: &str = "WITH idle AS (
           SELECT original, bool_and(ended) AS ended, max(referred_at) AS referred_at FROM access
@@ -95,70 +103,76 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
             WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= $1))
           GROUP BY original HAVING NOT bool_or(live AND referred_at >= $1)),
         sized AS (
-          SELECT original, sum(octet_length(payload)) OVER earlier AS bytes_before, row_number() OVER earlier AS position
+          SELECT original, sum(octet_length(payload)) OVER earlier AS bytes_before, row_number() OVER earlier AS
+            position
           FROM idle JOIN originals ON originals.id = idle.original
-          WINDOW earlier AS (ORDER BY ended DESC, referred_at, original ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))
+          WINDOW earlier AS (ORDER BY ended DESC, referred_at, original ROWS BETWEEN UNBOUNDED PRECEDING AND 1
+            PRECEDING))
         SELECT original FROM sized WHERE coalesce(bytes_before, 0) < $2 ORDER BY position LIMIT $3";
     const EVICT: &str = "WITH gone AS (
           DELETE FROM originals WHERE id = ANY($1::bigint[])
             AND NOT EXISTS (SELECT 1 FROM access WHERE original = originals.id AND live AND referred_at >= $2)
           RETURNING octet_length(payload) AS bytes)
-        INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals, -bytes";
-    let look = |link: &mut Link, now| {
-        let excess = signed(used(&link.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
+        INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING
+          -originals, -bytes";
+    let look = |connection: &mut Connection, now| {
+        let excess = signed(used(&connection.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
         if excess == 0 {
             return Ok(Vec::new());
         }
         let (before, limit) = (options.expired_before(now), LOOK as i64);
-        ids(&link.survey(vec![call!(IDLE, before, excess, limit)])?[0])
+        ids(&connection.survey(vec![call!(IDLE, before, excess, limit)])?[0])
     };
-    remove(pool, now, look, |writing, originals: &[i64]| {
+    remove(pool, now, look, |transaction, originals: &[i64]| {
         // Another machine may have removed enough since.
-        if used(&writing.run(&[call!(USAGE)])?[0])? <= target {
+        if used(&transaction.run(&[call!(USAGE)])?[0])? <= target {
             return Ok(Removed::default());
         }
-        let before = options.expired_before(writing.now);
-        removed(&writing.run(&[call!(EVICT, originals, before)])?[0])
+        let before = options.expired_before(transaction.now);
+        removed(&transaction.run(&[call!(EVICT, originals, before)])?[0])
     })
 }
 
-/// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to stays
-/// in the totals; that nothing is to be folded in one is kept. Adds the changes of what is stored up, too.
+/// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to
+/// stays in the totals; that nothing is to be folded in one is kept. Adds the changes of what is stored up, too.
 fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<u64> {
     const SILENT: &str = "SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND last_seen < $1
          AND (NOT held OR ended_at < $1) AND NOT is_off
          AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
          AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= $1)
          AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= $1) LIMIT $3";
-    const KEEP_TOTALS: &str = "UPDATE swept SET turns = turns + (SELECT count(*) FROM turns WHERE session = ANY($1::bigint[])),
-           tokens_before = swept.tokens_before + added.tokens_before, tokens_after = swept.tokens_after + added.tokens_after
-         FROM (SELECT coalesce(sum(tokens_before), 0)::bigint AS tokens_before, coalesce(sum(tokens_after), 0)::bigint AS tokens_after
+    const KEEP_TOTALS: &str = "UPDATE swept SET turns = turns + (SELECT count(*) FROM turns WHERE session =
+      ANY($1::bigint[])),
+           tokens_before = swept.tokens_before + added.tokens_before, tokens_after = swept.tokens_after +
+             added.tokens_after
+         FROM (SELECT coalesce(sum(tokens_before), 0)::bigint AS tokens_before, coalesce(sum(tokens_after),
+           0)::bigint AS tokens_after
                FROM receipts WHERE session = ANY($1::bigint[])) AS added";
     const FORGET: &str = "DELETE FROM sessions WHERE id = ANY($1::bigint[])";
     const ADD_UP: &str = "WITH gone AS (DELETE FROM usage RETURNING originals, bytes)
          INSERT INTO usage (originals, bytes) SELECT sum(originals), sum(bytes) FROM gone HAVING count(*) > 0";
-    let look = |link: &mut Link, now| {
+    let look = |connection: &mut Connection, now| {
         let (since, all, limit) = (options.expired_before(now), None::<Vec<i64>>, LOOK as i64);
-        ids(&link.survey(vec![call!(SILENT, since, all, limit)])?[0])
+        ids(&connection.survey(vec![call!(SILENT, since, all, limit)])?[0])
     };
-    let forgotten = remove(pool, now, look, |writing, sessions: &[i64]| {
-        let (since, limit) = (options.expired_before(writing.now), STEP as i64);
-        let silent = ids(&writing.run(&[call!(SILENT, since, sessions, limit)])?[0])?;
-        writing.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS.as_str(), silent), call!(FORGET, silent)])?;
+    let forgotten = remove(pool, now, look, |transaction, sessions: &[i64]| {
+        let (since, limit) = (options.expired_before(transaction.now), STEP as i64);
+        let silent = ids(&transaction.run(&[call!(SILENT, since, sessions, limit)])?[0])?;
+        transaction.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS.as_str(), silent), call!(FORGET, silent)])?;
         Ok(Removed { sessions: silent.len() as u64, ..Removed::default() })
     })?;
-    pool.write(Gate::Shared, now, |writing| writing.run(&[call!(ADD_UP)]).map(drop))?;
+    pool.write(WriterLock::Shared, now, |transaction| transaction.run(&[call!(ADD_UP)]).map(drop))?;
     Ok(forgotten.sessions)
 }
 
 /// Forgets a session with everything it has.
-pub(crate) fn purge(writing: &mut Writing<'_>, scope: &Scope) -> Outcome<Removed> {
+pub(crate) fn purge(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Outcome<Removed> {
     const GRANTS: &str = concat!("DELETE FROM grants WHERE session = ", session!(), " RETURNING original");
     const SESSION: &str = "DELETE FROM sessions WHERE session = $1 AND agent = $2 RETURNING 1";
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-    let theirs = ids(&writing.run(&[call!(GRANTS, session, agent)])?[0])?;
-    let removed = remove_ungranted(writing, &theirs)?;
-    let sessions = writing.run(&[call!(SESSION, session, agent)])?[0].len() as u64;
+    let theirs = ids(&transaction.run(&[call!(GRANTS, session, agent)])?[0])?;
+    let removed = remove_ungranted(transaction, &theirs)?;
+    let sessions = transaction.run(&[call!(SESSION, session, agent)])?[0].len() as u64;
     Ok(Removed { sessions, ..removed })
 }
 
@@ -179,11 +193,11 @@ pub(crate) fn purgeable(rows: &[Row]) -> Outcome<Removed> {
 }
 
 /// Removes those of some originals that no session may see.
-fn remove_ungranted(writing: &mut Writing<'_>, originals: &[i64]) -> Outcome<Removed> {
+fn remove_ungranted(transaction: &mut WriteTransaction<'_>, originals: &[i64]) -> Outcome<Removed> {
     if originals.is_empty() {
         return Ok(Removed::default());
     }
-    removed(&writing.run(&[call!(REMOVE_UNGRANTED, originals)])?[0])
+    removed(&transaction.run(&[call!(REMOVE_UNGRANTED, originals)])?[0])
 }
 
 fn removed(rows: &[Row]) -> Outcome<Removed> {

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use concertina::reference::ContentHash;
+use concertina_base::reference::ContentHash;
 
 /// As it is stored.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {

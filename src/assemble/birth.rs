@@ -17,8 +17,7 @@ use crate::history::{Meter, is_exact, is_over, keeps_lines, may_replace, may_shr
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
-use crate::store::figures::FoldedKind;
-use crate::store::{Batch, Millis, Printed, PrintedText, Receipt, Scope};
+use crate::store::{Batch, FoldedKind, Millis, Printed, PrintedText, Receipt, Scope};
 use crate::summarize::{Around, describe, summarize};
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;

@@ -136,7 +136,7 @@ impl Engine {
         }
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
-            let decided = Decided::of(&ledger, || self.store.place(), &self.memo)?;
+            let decided = Decided::of(&ledger, || self.store.location(), &self.memo)?;
             let known = know(&transcript, &fates, &decided, &self.memo, &meter);
             self.assemble_known(scope, &transcript, &known, (&ledger, &decided), options, now)
         };
@@ -370,7 +370,7 @@ impl Engine {
         let in_force: HashMap<BlockKey, &Projection> = in_force.iter().map(|row| (row.block, row)).collect();
         for known in known {
             let Some(&row) = in_force.get(&known.key) else { continue };
-            let replacement = self.memo.of_replacement(&row.replacement, || self.store.place())?;
+            let replacement = self.memo.of_replacement(&row.replacement, || self.store.location())?;
             let Some(change) = replacement.kept.change(known) else { continue };
             let ours = rendered.get(&known.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |one| (one.proposal.reason, Some(one.id.to_string())));
@@ -479,7 +479,7 @@ fn names_around(known: &[Known], states: &[State], shown: &Shown) -> Around {
 /// Whether something was folded in the last assembly, and nothing that was is in sight now.
 fn is_rewritten(ledger: &Ledger, states: &[State], shown: &Shown) -> bool {
     let has_left = |row: &Projection| {
-        let stood = ledger.standing.as_ref().is_some_and(|standing| standing.in_context.contains(&row.original));
+        let stood = ledger.state.as_ref().is_some_and(|state| state.in_context.contains(&row.original));
         stood && !shown.in_context.contains(&row.original)
     };
     states.iter().all(|state| *state == State::Open) && ledger.projections.iter().any(has_left)

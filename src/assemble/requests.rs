@@ -17,8 +17,8 @@ use crate::history::measure::message_tokens;
 use crate::plan::alone::{Alone, Scale, weigh};
 use crate::plan::bill::{Before, Call, bill};
 use crate::plan::prices::{Family, Prices};
-use crate::store::figures::{FoldedKind, Recent, Request, Turn};
-use crate::store::{Millis, Scope, TurnStatus};
+use crate::store::figures::{Recent, Request, Turn};
+use crate::store::{FoldedKind, Millis, Scope, TurnStatus};
 use crate::transcript::{Kind, Transcript};
 
 /// A finished turn as the host tells it.

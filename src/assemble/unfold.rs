@@ -84,7 +84,7 @@ impl Engine {
     pub fn unfold(&self, scope: Option<&Scope>, agent_id: &str, messages: &[Value], now: Millis) -> Result<Unfolded> {
         let ledger = scope.map(|scope| self.store.ledger(scope)).transpose()?;
         let decided =
-            ledger.as_ref().map(|ledger| Decided::of(ledger, || self.store.place(), &self.memo)).transpose()?;
+            ledger.as_ref().map(|ledger| Decided::of(ledger, || self.store.location(), &self.memo)).transpose()?;
         let mut work = Unfolding {
             engine: self,
             agent_id,

@@ -334,7 +334,7 @@ impl Views {
         ledger: &Ledger,
         touch_interval: Millis,
     ) -> Option<Millis> {
-        let seen = ledger.standing.as_ref().map(|standing| standing.last_seen);
+        let seen = ledger.state.as_ref().map(|state| state.last_seen);
         let recorded = ledger.last_request;
         let calls = transcript.messages.iter().filter(|message| message.is_call()).count();
         // A host may call more than once with what it was handed over; only a record of the turn then says when.

@@ -91,7 +91,7 @@ test("neither ends the sessions of the other", { skip }, async () => {
   await playTurns(one, provider, "agent:main:only-one", [thanks("Hello.")]);
   for (const host of [one, two]) await host.openclaw(["concertina", "sweep"]);
   assert.deepEqual(database.query(`SELECT count(*) FROM ${NAMESPACE}.sessions WHERE ended_at IS NOT NULL`), ["0"]);
-  assert.deepEqual(database.query(`SELECT count(DISTINCT host) FROM ${NAMESPACE}.homes`), ["2"]);
+  assert.deepEqual(database.query(`SELECT count(DISTINCT host) FROM ${NAMESPACE}.session_hosts`), ["2"]);
 });
 
 test("while the database is away a turn goes on, with one line in the log, and then the same bytes are sent again", { skip }, async () => {

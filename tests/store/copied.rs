@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use concertina::error::Error;
 use concertina::reference::{ContentHash, Original};
 use concertina::store::copy::{Copied, copy};
-use concertina::store::figures::{FiguresQuery, FoldedKind, Request, Turn};
-use concertina::store::tables::{Cell, TABLES};
-use concertina::store::{Batch, Epoch, Printed, PrintedText, Receipt, Scope, Store, TurnStatus};
+use concertina::store::figures::{FiguresQuery, Request, Turn};
+use concertina::store::row::Cell;
+use concertina::store::tables::TABLES;
+use concertina::store::{Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt, Scope, Store, TurnStatus};
 
 use crate::suite::{START, batch_of, projection, scope};
 

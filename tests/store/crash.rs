@@ -1,7 +1,7 @@
 //! Processes that are killed, and processes that write at once: this test binary runs itself as the writer.
 //!
-//! A child puts batches and prints one line per batch, each only after `commit` returned. So whatever line the parent has read
-//! names content that must be there, whenever the kill came.
+//! A child puts batches and prints one line per batch, each only after `commit` returned. So whatever line the parent
+//! has read names content that must be there, whenever the kill came.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -19,7 +19,8 @@ const WRITER: &str = "CONCERTINA_TEST_STORE_WRITER";
 const BATCHES: &str = "CONCERTINA_TEST_STORE_BATCHES";
 /// How many writers are killed; a thousand before a release.
 const KILLS: &str = "CONCERTINA_KILLS";
-/// Set in the process that kills: what it learns about crashes holds for all of a process, and the other tests are none of it.
+/// Set in the process that kills: what it learns about crashes holds for all of a process, and the other tests are none
+/// of it.
 const ALONE: &str = "CONCERTINA_TEST_ALONE";
 
 /// Xorshift, so that a failing run can be repeated.
@@ -148,7 +149,8 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged() {
     for round in 0..kills.div_ceil(2) {
         // Two write at once, and both are killed.
         let writers = [2 * round, 2 * round + 1].map(|writer| (writer, spawn_writer(dir.path(), writer, u64::MAX)));
-        // Every fourth round they die at any time from their start on, perhaps while they open the file; else while they write.
+        // Every fourth round they die at any time from their start on, perhaps while they open the file; else while
+        // they write.
         if round % 4 != 0 {
             for (writer, (_, lines)) in &writers {
                 let first = lines.recv_timeout(Duration::from_secs(60)).expect("a writer acknowledges its first batch");

@@ -137,8 +137,8 @@ fn a_file_of_a_newer_version_is_said_to_be_one_and_never_set_aside() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "the store at {} was written by a newer version: its version is 8; this program knows versions 1 to 6: \
-                     update it and start it again, or use another directory",
+                    "the store at {} was written by a newer version: its schema version is 8 (known: 1); \
+                     update this program and start it again, or use another directory",
                     dir.path().join(FILE).display()
                 )
             );

@@ -7,6 +7,7 @@ mod corpus;
 mod crash;
 mod file;
 mod golden;
+mod golden_contents;
 mod hosts;
 mod replaced;
 mod retention;

@@ -118,7 +118,7 @@ fn a_file_that_a_newer_program_migrates_is_read_on_and_no_longer_written() {
     put_text(&store, "before");
     let sql = |statements: &str| Connection::open(dir.path().join(FILE)).unwrap().execute_batch(statements).unwrap();
     let batch = batch_of(&store, vec![Original::text("after", "test")]);
-    sql("CREATE TABLE later (x); PRAGMA user_version = 7");
+    sql("CREATE TABLE later (x); PRAGMA user_version = 2");
     for refused in [
         store.commit(&me, &batch, START).map(drop),
         store.commit_turn(&me, &"1".into(), START).map(drop),
@@ -128,7 +128,7 @@ fn a_file_that_a_newer_program_migrates_is_read_on_and_no_longer_written() {
     ] {
         let error = refused.unwrap_err();
         assert!(
-            matches!(&error, Error::StoreNewer { reason, .. } if reason.starts_with("its version is 7; ")),
+            matches!(&error, Error::StoreNewer { reason, .. } if reason.starts_with("its schema version is 2 (known: 1); ")),
             "{error}"
         );
     }
@@ -136,7 +136,7 @@ fn a_file_that_a_newer_program_migrates_is_read_on_and_no_longer_written() {
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.originals, stats.turns), (1, 0));
     // Nothing is lost: the same batch goes through where the newer program is undone.
-    sql("PRAGMA user_version = 6");
+    sql("PRAGMA user_version = 1");
     store.commit(&me, &batch, START).unwrap();
     assert!(is_there(&store, "after"));
 }
@@ -148,7 +148,7 @@ fn what_a_newer_program_keeps_in_another_way_is_no_damage() {
     let store = open(dir.path());
     put_text(&store, "before");
     let sql = |statements: &str| Connection::open(dir.path().join(FILE)).unwrap().execute_batch(statements).unwrap();
-    sql("DROP TABLE printed; PRAGMA user_version = 7");
+    sql("DROP TABLE printed; PRAGMA user_version = 2");
     let error = store.ledger(&scope("main", "s")).unwrap_err();
     assert!(matches!(error, Error::StoreNewer { .. }), "{error}");
     // Other connections read the schema again after the table.
@@ -378,7 +378,8 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
                     break;
                 }
                 taken += usize::from(fs::rename(dir.path().join(FILE), dir.path().join(format!("{taken}"))).is_ok());
-                // Now in the middle of a batch, now after many: a new file alone may take longer than the shortest of these.
+                // Now in the middle of a batch, now after many: a new file alone may take longer than the shortest of
+                // these.
                 std::thread::sleep(Duration::from_millis(4 + taken as u64 % 8 * 8));
             }
             taken

@@ -309,7 +309,8 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
     assert_eq!(known(store, &scope("main", "t")), Ledger::default());
 }
 
-/// Of two stores in one place, each of which remembers what it read, neither shows anything but what a third one reads there.
+/// Of two stores in one place, each of which remembers what it read, neither shows anything but what a third one reads
+/// there.
 pub(crate) fn rows_in_memory_are_those_of_the_store<S: Store>(open: impl Fn() -> S) {
     let (stores, me) = ([open(), open()], scope("main", "s"));
     let mut dice: u64 = 7;
@@ -406,7 +407,7 @@ fn what_others_folded_meanwhile_is_in_the_context(store: &dyn Store) {
 fn what_the_ledger_says_already_is_written_now_and_then_only(store: &dyn Store) {
     let me = scope("main", "s");
     put_text(store, &me, "one", START);
-    let stands = || store.ledger(&me).unwrap().standing.unwrap();
+    let stands = || store.ledger(&me).unwrap().state.unwrap();
     let shows = |texts: &[&str], now| {
         let batch = Batch { in_context: context(texts).in_context, ..Batch::after(&store.ledger(&me).unwrap()) };
         assert_eq!(store.commit(&me, &batch, now).unwrap(), []);
@@ -424,7 +425,7 @@ fn what_the_ledger_says_already_is_written_now_and_then_only(store: &dyn Store) 
     assert_eq!(shows(&["one"], START + 65_000), (1, 65_000));
     // One that has ended stands nowhere until it goes on.
     store.end_session(&scope("main", "s"), START + 66_000).unwrap();
-    assert_eq!(store.ledger(&me).unwrap().standing, None);
+    assert_eq!(store.ledger(&me).unwrap().state, None);
     assert_eq!(shows(&["one"], START + 67_000), (1, 67_000));
     // And a ledger from before says what it said.
     let batch = Batch { in_context: context(&["one"]).in_context, ..Batch::after(&before) };
@@ -784,7 +785,7 @@ fn a_session_of_the_same_name_is_another_agents_own(store: &dyn Store) {
     store.switch(a, true, START).unwrap();
     assert_eq!([a, b].map(|scope| store.is_off(scope).unwrap()), [true, false]);
     store.end_session(a, START).unwrap();
-    assert_eq!((known(store, a).standing, known(store, b).standing.is_some()), (None, true));
+    assert_eq!((known(store, a).state, known(store, b).state.is_some()), (None, true));
     // What both hold is neither's to remove.
     assert_eq!(store.purgeable(a).unwrap().originals, 1);
     let removed = store.purge(a).unwrap();

@@ -1,13 +1,14 @@
 //! One store -> another, whatever their backends, and the proof that nothing changed on the way.
 //!
-//! While it runs nobody else writes to the source. The target is empty before, and after a copy that did not end. One that ended and reads
-//! otherwise is named and left as it is.
+//! While it runs nobody else writes to the source. The target is empty before, and after a copy that did not end. One
+//! that ended and reads otherwise is named and left as it is.
 
 use std::collections::BTreeMap;
 
-use super::Store;
 use super::payload::Payload;
-use super::tables::{Cell, ORIGINALS, Table};
+use super::row::Cell;
+use super::store::Store;
+use super::tables::{ORIGINALS, Table};
 use concertina_base::error::{Error, Result};
 use concertina_base::reference::{ContentHash, RefId};
 
@@ -24,10 +25,12 @@ pub struct Copied {
 #[derive(Default)]
 struct Seen(BTreeMap<&'static str, (u64, blake3::Hasher)>);
 
-/// Copies everything into an empty store, reads it back from there, and compares. `progress` is told how many originals were copied.
+/// Copies everything into an empty store, reads it back from there, and compares. `progress` is told how many originals
+/// were copied.
 ///
 /// # Errors
-/// [`Error::BadArgument`] where the target is not empty; [`Error::StoreDamaged`] where what is read back is not what was written.
+/// [`Error::BadArgument`] where the target is not empty; [`Error::StoreDamaged`] where what is read back is not what
+/// was written.
 pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> Result<Copied> {
     let mut seen = Seen::default();
     let mut damaged = Vec::new();
@@ -51,7 +54,7 @@ pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> 
     let (written, read) = (seen.sums(), found.sums());
     if let Some(name) = written.keys().chain(read.keys()).find(|name| written.get(*name) != read.get(*name)) {
         let reason = format!("what was copied into the table {name} reads otherwise; use the store that it came from");
-        return Err(Error::StoreDamaged { path: to.place(), reason });
+        return Err(Error::StoreDamaged { path: to.location(), reason });
     }
     Ok(Copied { rows: written.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
 }
@@ -72,6 +75,7 @@ impl Seen {
                 Cell::Real(number) => (2, &number.to_bits().to_le_bytes()),
                 Cell::Text(text) => (3, text.as_bytes()),
                 Cell::Bytes(bytes) => (4, bytes),
+                Cell::Flag(flag) => (5, &[u8::from(*flag)]),
             };
             hash.update(&[kind]);
             hash.update(&(bytes.len() as u64).to_le_bytes());
@@ -98,7 +102,7 @@ fn damage(row: &[Cell]) -> Option<String> {
         _mime,
         _label,
         Cell::Integer(size),
-        Cell::Integer(is_zstd),
+        Cell::Flag(is_zstd),
         Cell::Bytes(payload),
     ] = row
     else {
@@ -106,7 +110,7 @@ fn damage(row: &[Cell]) -> Option<String> {
     };
     let whole = || -> Option<()> {
         let hash = ContentHash(hash.as_slice().try_into().ok()?);
-        let payload = Payload { is_zstd: *is_zstd == 1, bytes: payload.clone() };
+        let payload = Payload { is_zstd: *is_zstd, bytes: payload.clone() };
         payload.unpack(u64::try_from(*size).ok()?, hash, &RefId::parse(id).ok()?).ok().map(drop)
     };
     whole().is_none().then(|| id.clone())

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::sums::DAY_MS;
-use super::{Millis, Scope};
+use super::records::Scope;
+use super::time::{DAY_MS, Millis};
 
 /// One model call.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -12,17 +12,18 @@ pub struct Request {
     pub at: Millis,
     /// Whether the provider reported the tokens; else they were counted here.
     pub is_measured: bool,
-    /// Tokens of the messages that an assembly of ours handed over just for it, as counted here; `None` where it was not the first one behind.
+    /// Tokens of the messages that an assembly of ours handed over just for it, as counted here; `None` where it was
+    /// not the first one behind.
     pub counted: Option<u64>,
-    /// By how many tokens the session's requests differed so far from one to the next, as the provider counted them and as we did. `None`
-    /// where no assembly of ours is known to have made the prompt: then it saved nothing.
+    /// By how many tokens the session's requests differed so far from one to the next, as the provider counted them and
+    /// as we did. `None` where no assembly of ours is known to have made the prompt: then it saved nothing.
     pub weighed: Option<(u64, u64)>,
     /// Tokens of the prompt; 0 for a call that only a host without us would have made.
     pub sent: u64,
     /// Tokens that it would have had without us; 0 for a call that would not have been made.
     pub without: u64,
-    /// How many more these would be if the host without us had never compacted the conversation. Negative where it has, with us, dropped
-    /// what it would not have dropped yet without.
+    /// How many more these would be if the host without us had never compacted the conversation. Negative where it has,
+    /// with us, dropped what it would not have dropped yet without.
     pub dropped: i64,
     /// Of those sent: the fetch tool.
     pub overhead: u64,
@@ -76,34 +77,6 @@ pub struct Recent {
     pub admitted: Vec<(Millis, u64)>,
     /// When originals were fetched, and how many tokens they have; oldest first.
     pub fetched: Vec<(Millis, u64)>,
-}
-
-/// What was folded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FoldedKind {
-    /// Texts of tool results.
-    Results,
-    /// Arguments of tool calls.
-    Arguments,
-    /// A model's thinking.
-    Thinking,
-    /// Images.
-    Images,
-    /// Anything else.
-    Other,
-}
-
-impl FoldedKind {
-    /// The words for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Results => "tool results",
-            Self::Arguments => "tool arguments",
-            Self::Thinking => "thinking",
-            Self::Images => "images",
-            Self::Other => "other",
-        }
-    }
 }
 
 /// An original that was fetched.
@@ -175,8 +148,8 @@ pub struct Total {
     pub amount: Amount,
     /// How many the provider reported the tokens of.
     pub measured: u64,
-    /// Calls that only the host without us would have made, for notes and summaries when it compacts the conversation. They are in the tokens
-    /// and the bill without us.
+    /// Calls that only the host without us would have made, for notes and summaries when it compacts the conversation.
+    /// They are in the tokens and the bill without us.
     pub compacting: u64,
     /// Originals fetched.
     pub fetches: u64,
@@ -240,7 +213,7 @@ pub struct SessionEpoch {
 /// Folded tokens of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KindTokens {
-    /// [`FoldedKind::as_str`].
+    /// [`super::records::FoldedKind::as_str`].
     pub kind: String,
     /// Tokens before.
     pub before: u64,

@@ -1,8 +1,8 @@
 //! Which id stands for which original.
 //!
-//! One rule decides everything: some digits resolve to the original whose hash starts with them *and* whose issued id they
-//! start with. So the issued id, all 64 digits and anything between resolve, and an id that was issued earlier never changes
-//! its meaning: a later original with the same first digits gets a longer id.
+//! One rule decides everything: some digits resolve to the original whose hash starts with them *and* whose issued id
+//! they start with. So the issued id, all 64 digits and anything between resolve, and an id that was issued earlier
+//! never changes its meaning: a later original with the same first digits gets a longer id.
 
 use std::collections::HashMap;
 
@@ -34,8 +34,8 @@ fn shared_digits(a: ContentHash, b: ContentHash) -> usize {
     }
 }
 
-/// The issued ids of stored contents, and for others the ids that they would get now, in this order. `stored` says what is stored
-/// from one hash to another, with its issued id.
+/// The issued ids of stored contents, and for others the ids that they would get now, in this order. `stored` says what
+/// is stored from one hash to another, with its issued id.
 ///
 /// # Errors
 /// Those of `stored`; [`Error::BadRefId`] where what is stored is no id.

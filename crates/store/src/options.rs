@@ -1,9 +1,9 @@
 //! How long and how much a store keeps.
 //!
-//! Every opener has its own options, also where several open one file. Only how long a *session* is kept ([`Retention`]) is
-//! written into the file, so that no opener removes what another one holds.
+//! Every opener has its own options, also where several open one file. Only how long a *session* is kept
+//! ([`Retention`]) is written into the file, so that no opener removes what another one holds.
 
-use super::Millis;
+use super::time::Millis;
 
 /// How long and how much a store keeps, and how long it waits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -11,8 +11,8 @@ pub struct StoreOptions {
     /// How many seconds an original lives after the last time a context referred to it. One in a context may live one
     /// percent longer, because the time of a session is written no more often than that.
     pub ttl_seconds: u64,
-    /// Largest size of the content on disk, in bytes. A commit at the limit first removes what no live session shows, and
-    /// fails when that is not enough.
+    /// Largest size of the content on disk, in bytes. A commit at the limit first removes what no live session shows,
+    /// and fails when that is not enough.
     pub max_bytes: u64,
     /// How many originals are held in memory after reading, within 64 MB; the disk holds more.
     pub max_entries: u64,
@@ -20,9 +20,9 @@ pub struct StoreOptions {
     pub busy_timeout_ms: u64,
     /// When the time to live of what a session was shown begins.
     pub retention: Retention,
-    /// With [`Retention::Held`], which host holds the sessions that are written to: any name that no other host has and that stays. A
-    /// session ends when the last host that had it does not list it any more ([`super::Store::settle`]); one that lists nothing for 90
-    /// days counts as gone.
+    /// With [`Retention::Held`], which host holds the sessions that are written to: any name that no other host has and
+    /// that stays. A session ends when the last host that had it does not list it any more
+    /// ([`super::store::Store::settle`]); one that lists nothing for 90 days counts as gone.
     pub host: String,
 }
 
@@ -34,8 +34,9 @@ pub enum Retention {
     /// When a context last referred to an original. For callers who do not say when a session ends.
     #[default]
     Clock,
-    /// When the host ends the session ([`super::Store::end_session`], [`super::Store::settle`]). Until then all that the session was
-    /// ever granted stays, because a branch, a compaction or an export may show any of it again.
+    /// When the host ends the session ([`super::store::Store::end_session`], [`super::store::Store::settle`]). Until
+    /// then all that the session was ever granted stays, because a branch, a compaction or an export may show any of it
+    /// again.
     Held,
 }
 

@@ -1,7 +1,8 @@
 //! The bytes of an original -> the bytes that a backend keeps, and back.
 //!
-//! Reading trusts nothing: whatever the file says about size and packing, only bytes that hash to the asked-for hash come out. And it
-//! never depends on what the journal says of zstd: a process that was killed at any moment may have been inside it.
+//! Reading trusts nothing: whatever the file says about size and packing, only bytes that hash to the asked-for hash
+//! come out. And it never depends on what the journal says of zstd: a process that was killed at any moment may have
+//! been inside it.
 
 use std::io::Read as _;
 
@@ -48,7 +49,8 @@ pub fn pack_new<'a>(originals: &'a [(RefId, Original)], is_stored: &[bool]) -> R
     packed.into_iter().collect()
 }
 
-/// Packs originals, one after the other with one set of zstd's tables: making them takes longer than packing a short text.
+/// Packs originals, one after the other with one set of zstd's tables: making them takes longer than packing a short
+/// text.
 #[derive(Default)]
 pub struct Packer(Option<Compressor<'static>>);
 
@@ -101,7 +103,8 @@ fn check(id: &RefId, original: &Original) -> Result<()> {
     Err(Error::bad_argument(format!("original {id}"), original.hash.to_hex(), expected))
 }
 
-/// Decompresses a frame that says of itself that it holds `size` bytes; anything else would decide how much memory we take.
+/// Decompresses a frame that says of itself that it holds `size` bytes; anything else would decide how much memory we
+/// take.
 fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
     if zstd::bulk::Decompressor::upper_bound(frame) != Some(size) {

@@ -1,12 +1,12 @@
 //! What goes into a store and what comes out, as plain data.
 //!
-//! How a block is shown is decided once: of two writers the first wins, and the other one shows what the first one wrote.
+//! How a block is shown is decided once: of two writers the first wins, and the other one shows what the first one
+//! wrote.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Millis;
-use super::figures::FoldedKind;
+use super::time::Millis;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
 /// Whose content it is. An id resolves only for the agent whose session issued or inherited it.
@@ -89,10 +89,38 @@ pub struct Epoch {
     pub blocks: u64,
 }
 
+/// What was folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FoldedKind {
+    /// Texts of tool results.
+    Results,
+    /// Arguments of tool calls.
+    Arguments,
+    /// A model's thinking.
+    Thinking,
+    /// Images.
+    Images,
+    /// Anything else.
+    Other,
+}
+
+impl FoldedKind {
+    /// The words for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Results => "tool results",
+            Self::Arguments => "tool arguments",
+            Self::Thinking => "thinking",
+            Self::Images => "images",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// Everything that becomes durable together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
-    /// Originals with the ids that their markers print (from [`Store::ref_ids`]).
+    /// Originals with the ids that their markers print (from [`super::store::Store::ref_ids`]).
     pub originals: Vec<(RefId, Original)>,
     /// Blocks that are shown in full again: their rows go before the new ones come.
     pub withdrawn: Vec<BlockKey>,
@@ -108,8 +136,8 @@ pub struct Batch {
     pub folded: Vec<(FoldedKind, u64, u64)>,
     /// Ids that were fetched, and the tokens of the answers.
     pub fetched: Vec<(String, u64)>,
-    /// All originals that the assembled context refers to. Restarts their time to live and ends that of those no longer named.
-    /// `None` leaves lifetimes alone (at birth).
+    /// All originals that the assembled context refers to. Restarts their time to live and ends that of those no longer
+    /// named. `None` leaves lifetimes alone (at birth).
     pub in_context: Option<BTreeSet<ContentHash>>,
     /// A hash of the tools that the session has now; `None` leaves what was recorded.
     pub tools: Option<ContentHash>,
@@ -117,24 +145,23 @@ pub struct Batch {
     pub since: i64,
     /// The [`Ledger::generation`] that the batch was made from; 0 for a batch that was made from none.
     pub generation: u64,
-    /// The [`Ledger::standing`] that the batch was made from.
-    pub standing: Option<Standing>,
+    /// The [`Ledger::state`] that the batch was made from.
+    pub state: Option<SessionState>,
 }
 
 impl Batch {
     /// An empty batch that was made from a ledger.
     pub fn after(ledger: &Ledger) -> Self {
-        let standing = ledger.standing.clone();
-        Self { since: ledger.version, generation: ledger.generation, standing, ..Self::default() }
+        let state = ledger.state.clone();
+        Self { since: ledger.version, generation: ledger.generation, state, ..Self::default() }
     }
 
-    /// Whether it says nothing but how the session stood when its ledger was read, less than `touch_interval` after it was last seen.
-    /// Such a batch counts as written at that moment, and nothing is written.
+    /// Whether the batch changes nothing, and the session was last seen less than `touch_interval` before its ledger
+    /// was read. Such a batch counts as written at that moment, and nothing is written.
     pub fn is_idle(&self, now: Millis, touch_interval: Millis) -> bool {
-        let is_as_it_stood = |standing: &Standing| {
-            let now = standing.read_at.unwrap_or(now);
-            self.in_context.as_ref() == Some(&standing.in_context)
-                && now.saturating_sub(standing.last_seen) < touch_interval
+        let is_unchanged = |state: &SessionState| {
+            let now = state.read_at.unwrap_or(now);
+            self.in_context.as_ref() == Some(&state.in_context) && now.saturating_sub(state.last_seen) < touch_interval
         };
         self.originals.is_empty()
             && self.withdrawn.is_empty()
@@ -144,7 +171,7 @@ impl Batch {
             && self.epoch.is_none()
             && self.fetched.is_empty()
             && self.tools.is_none()
-            && self.standing.as_ref().is_some_and(is_as_it_stood)
+            && self.state.as_ref().is_some_and(is_unchanged)
     }
 }
 
@@ -169,13 +196,13 @@ pub struct Ledger {
     pub version: i64,
     /// Which file this was read from: another number after the file was replaced under the store. Never 0.
     pub generation: u64,
-    /// How the session stands; `None` where it has ended, is not held by this opener as it holds sessions, or is unknown.
-    pub standing: Option<Standing>,
+    /// The session's state; `None` where it has ended, is unknown, or is not held by an opener that holds sessions.
+    pub state: Option<SessionState>,
 }
 
-/// How a session stands: what a batch that says no more need not be written for.
+/// The state of a session: a batch that says no more need not be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct SessionState {
     /// The originals in its context.
     pub in_context: BTreeSet<ContentHash>,
     /// When it was last seen.

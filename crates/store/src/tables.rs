@@ -2,11 +2,12 @@
 //!
 //! A backend may have further columns that follow from these.
 
-use Kind::{Bytes, Flag, Integer, Real, Text};
+use super::row::Cell;
+use ColumnType::{Bytes, Flag, Integer, Real, Text};
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     /// A whole number.
     Integer,
     /// A number that is 0 or 1.
@@ -19,28 +20,13 @@ pub enum Kind {
     Bytes,
 }
 
-/// A value of a column.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
-    /// None.
-    Null,
-    /// Of an [`Kind::Integer`] or a [`Kind::Flag`].
-    Integer(i64),
-    /// Of a [`Kind::Real`].
-    Real(f64),
-    /// Of a [`Kind::Text`].
-    Text(String),
-    /// Of a [`Kind::Bytes`].
-    Bytes(Vec<u8>),
-}
-
 /// A table: its name, its columns, and how many of them, from the first on, no two rows have in common.
 #[derive(Debug)]
 pub struct Table {
     /// Its name.
     pub name: &'static str,
     /// Its columns. Rows are read in the order of the first ones.
-    pub columns: &'static [(&'static str, Kind)],
+    pub columns: &'static [(&'static str, ColumnType)],
     /// How many columns identify a row; none where there is one row.
     pub key: usize,
 }
@@ -48,10 +34,10 @@ pub struct Table {
 /// Takes rows.
 pub type Sink<'a> = dyn FnMut(&'static Table, Vec<Cell>) -> concertina_base::error::Result<()> + 'a;
 
-/// `table!(name, key, column Kind, ...)`
+/// `table!(name, key, column type, ...)`
 macro_rules! table {
-    ($name:ident, $key:literal, $($column:ident $kind:ident),+) => {
-        Table { name: stringify!($name), columns: &[$((stringify!($column), $kind)),+], key: $key }
+    ($name:ident, $key:literal, $($column:ident $type:ident),+) => {
+        Table { name: stringify!($name), columns: &[$((stringify!($column), $type)),+], key: $key }
     };
 }
 
@@ -64,7 +50,7 @@ pub static TABLES: [&Table; 15] = [
     &table!(sessions, 1,
         id Integer, session_id Text, agent_id Text, session_key Text, last_seen Integer, tools Bytes, held Flag,
         ended_at Integer, parent Integer, is_off Flag),
-    &table!(homes, 2, session Integer, host Text),
+    &table!(session_hosts, 2, session Integer, host Text),
     &ORIGINALS,
     &table!(grants, 2, session Integer, original Integer, granted_at Integer, left_at Integer),
     &table!(projections, 1,
@@ -78,8 +64,9 @@ pub static TABLES: [&Table; 15] = [
         blocks Integer),
     &table!(requests, 1,
         id Integer, session Integer, at Integer, is_measured Flag, sent Integer, without Integer, overhead Integer,
-        fetched Integer, sent_bill Real, without_bill Real, usd Real, counted Integer, weighed_told Integer,
-        weighed_counted Integer, dropped Integer, without_under Real, without_over Real, answered Integer, answer_bill Real),
+        fetched Integer, sent_bill Real, without_bill Real, usd Real, counted Integer, growth_reported Integer,
+        growth_counted Integer, dropped Integer, without_under Real, without_over Real, answered Integer, answer_bill
+          Real),
     &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer),
     &table!(folded, 3, session Integer, day Integer, kind Text, tokens_before Integer, tokens_after Integer),
     &table!(warnings, 1, id Integer, at Integer, text Text),
@@ -98,7 +85,8 @@ impl Table {
         self.key > 0
     }
 
-    /// The statement that reads all rows in their order. Texts are in the order of their bytes where they have this collation.
+    /// The statement that reads all rows in their order. Texts are in the order of their bytes where they have this
+    /// collation.
     pub fn select(&self, collation: &str) -> String {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let order: Vec<String> = (self.columns[..self.key].iter())

@@ -89,6 +89,6 @@ timed! {
     fn purgeable(&self, scope: &Scope) -> Result<Removed>;
     fn export(&self, take: &mut Sink<'_>) -> Result<()>;
     fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()>;
-    fn place(&self) -> String;
+    fn location(&self) -> String;
     fn notices(&self) -> Vec<String>;
 }

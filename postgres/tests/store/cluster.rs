@@ -1,4 +1,5 @@
-//! A server of our own: a fresh cluster in a directory of its own, stopped and removed at the end of a test, also of one that panics.
+//! A server of our own: a fresh cluster in a directory of its own, stopped and removed at the end of a test, also of
+//! one that panics.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -9,6 +10,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use concertina::store::StoreOptions;
 use concertina_postgres::{Clock, PostgresOptions, PostgresStore};
@@ -51,8 +53,8 @@ fn programs() -> Option<PathBuf> {
     found
 }
 
-/// A port that nobody listens on. Below those that systems give to outgoing connections, so that nobody takes it while the server is
-/// down for a moment.
+/// A port that nobody listens on. Below those that systems give to outgoing connections, so that nobody takes it while
+/// the server is down for a moment.
 fn free_port() -> u16 {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 20_000;
@@ -88,6 +90,19 @@ impl Cluster {
         Self::start_with("")
     }
 
+    /// A server that tests share which use namespaces, databases and roles of their own and leave the server as it is:
+    /// the one that another test uses at this moment, or a new one.
+    pub(crate) fn shared() -> Option<Arc<Self>> {
+        static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cluster) = shared.upgrade() {
+            return Some(cluster);
+        }
+        let cluster = Arc::new(Self::start()?);
+        *shared = Arc::downgrade(&cluster);
+        Some(cluster)
+    }
+
     /// A new server with lines for its `postgresql.conf`.
     pub(crate) fn start_with(settings: &str) -> Option<Self> {
         let mut cluster = Self::make(&[])?;
@@ -103,6 +118,8 @@ impl Cluster {
         let args = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N"];
         let args = args.iter().chain(further).map(OsStr::new);
         cluster.run("initdb", [OsStr::new("-D"), data.as_os_str()].into_iter().chain(args));
+        // No test cuts the power: what a server wrote is there after its crash.
+        cluster.configure("fsync = off");
         Some(cluster)
     }
 

@@ -9,7 +9,7 @@ use crate::{hosts, suite};
 
 #[test]
 fn a_store_moves_between_a_file_and_a_database_and_nothing_changes() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let [file, back, other] = dirs.each_ref().map(|dir| SqliteStore::open(dir.path(), suite::options()).unwrap());
     fill(&file, &SqliteStore::open(dirs[0].path(), hosts::options("\0")).unwrap());

@@ -7,8 +7,8 @@ use concertina::assemble::{AssembleOptions, Engine};
 use concertina::config::Config;
 use concertina::error::Error;
 use concertina::reference::{ContentHash, Original, RefId};
-use concertina::store::figures::{FiguresQuery, FoldedKind};
-use concertina::store::{Batch, Ledger, Receipt, Store, TurnStatus};
+use concertina::store::figures::FiguresQuery;
+use concertina::store::{Batch, FoldedKind, Ledger, Receipt, Store, TurnStatus};
 use concertina_postgres::{PostgresOptions, PostgresStore};
 use serde_json::json;
 
@@ -40,7 +40,7 @@ fn assert_away<T: std::fmt::Debug>((outcome, took): (concertina::error::Result<T
 
 #[test]
 fn a_network_that_is_cut_costs_a_call_its_deadline_and_the_next_one_works() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let proxy = Proxy::to(cluster.port);
     let store = open(&cluster, &proxy, "cut");
     let batch = batch_of(&store, vec![Original::text("text", "test")]);
@@ -213,7 +213,7 @@ fn a_number_of_a_transaction_that_a_crash_gave_to_another_one_acknowledges_nothi
 
 #[test]
 fn calls_take_few_round_trips() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let proxy = Proxy::to(cluster.port);
     let store = open(&cluster, &proxy, "trips");
     let me = scope("main", "s");
@@ -273,7 +273,7 @@ fn calls_take_few_round_trips() {
 #[test]
 fn an_assembly_that_folds_nothing_new_takes_one_round_trip() {
     const CALLS: i64 = 70;
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let proxy = Proxy::to(cluster.port);
     let store = Arc::new(open(&cluster, &proxy, "warm"));
     let engine = Engine::new(store.clone(), Config::default()).unwrap();
@@ -302,7 +302,7 @@ fn an_assembly_that_folds_nothing_new_takes_one_round_trip() {
 #[test]
 fn the_bytes_of_an_original_cross_once() {
     const SIZE: u64 = 100_000;
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let proxy = Proxy::to(cluster.port);
     let store = open(&cluster, &proxy, "once");
     let me = scope("main", "s");
@@ -336,7 +336,7 @@ fn the_bytes_of_an_original_cross_once() {
 #[test]
 fn what_was_sent_is_not_sent_again_unless_it_is_gone() {
     const SIZE: u64 = 100_000;
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let proxy = Proxy::to(cluster.port);
     let store = open(&cluster, &proxy, "sent");
     let noise: Vec<u8> = (0..SIZE / 32).flat_map(|part| ContentHash::of(&part.to_le_bytes()).0).collect();

@@ -9,7 +9,7 @@ use crate::suite::{START, batch_of, projection, scope};
 
 #[test]
 fn names_and_texts_with_nul_and_of_any_length_come_back() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let store = cluster.open("hostile");
     let long = "x".repeat(100_000);
     for name in ["\0", "a\0b\u{1}\u{1}0", "'; DROP TABLE originals; --", "\u{feff}漢\\", &long, ""] {
@@ -61,7 +61,7 @@ fn names_and_texts_with_nul_and_of_any_length_come_back() {
 
 #[test]
 fn an_original_that_was_altered_in_the_database_is_never_returned() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let store = cluster.open("altered");
     let batch = batch_of(&store, vec![Original::text("text", "test")]);
     store.commit(&scope("main", "s"), &batch, START).unwrap();

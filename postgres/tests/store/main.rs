@@ -11,6 +11,9 @@ mod corpus;
 mod cut;
 mod failover;
 mod full;
+mod golden;
+#[path = "../../../tests/store/golden_contents.rs"]
+mod golden_contents;
 mod hostile;
 #[path = "../../../tests/store/hosts.rs"]
 mod hosts;
@@ -27,7 +30,7 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 
 #[test]
 fn postgres_keeps_the_promises_of_a_store() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     for (number, case) in suite::CASES.iter().enumerate() {
         println!("{}", case.name);
         let options = PostgresOptions { store: suite::options(), ..options() };
@@ -37,7 +40,7 @@ fn postgres_keeps_the_promises_of_a_store() {
 
 #[test]
 fn several_hosts_hold_sessions_in_one_database() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     for (number, check) in hosts::CASES.iter().enumerate() {
         let [one, two] = ["one", "two"].map(|name| {
             let options = PostgresOptions { store: hosts::options(name), ..options() };

@@ -17,7 +17,8 @@ pub(crate) enum Fault {
     Break,
     /// The connection breaks, and the server does not hear of it.
     Vanish,
-    /// The connection is ended before the server gets what the client sends, with an error of this code, as servers end it.
+    /// The connection is ended before the server gets what the client sends, with an error of this code, as servers end
+    /// it.
     End(&'static str),
 }
 
@@ -232,7 +233,8 @@ fn fatal(code: &str) -> Vec<u8> {
     [b"E".as_slice(), &length.to_be_bytes(), fields.as_bytes()].concat()
 }
 
-/// Finds where a client runs the statement that it has prepared from the word COMMIT. Messages as short as these come whole.
+/// Finds where a client runs the statement that it has prepared from the word COMMIT. Messages as short as these come
+/// whole.
 #[derive(Default)]
 struct Commits {
     name: Option<Vec<u8>>,

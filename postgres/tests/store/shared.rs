@@ -12,7 +12,7 @@ use crate::suite::{START, batch_of, projection, put, rows_in_memory_are_those_of
 
 #[test]
 fn of_two_machines_that_decide_the_same_blocks_the_first_wins() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let stores = [cluster.open("race"), cluster.open("race")];
     for round in 0..30 {
         let me = scope("main", &format!("s{round}"));
@@ -47,13 +47,13 @@ fn of_two_machines_that_decide_the_same_blocks_the_first_wins() {
 
 #[test]
 fn what_is_remembered_is_what_others_wrote() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     rows_in_memory_are_those_of_the_store(|| cluster.open("memory"));
 }
 
 #[test]
 fn tenants_do_not_see_each_other() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let (one, two) = (cluster.open("one"), cluster.open("two"));
     let me = scope("main", "s");
     let id = put(&one, &me, vec![Original::text("mine", "test")], START).remove(0);
@@ -68,7 +68,7 @@ fn tenants_do_not_see_each_other() {
 
 #[test]
 fn many_that_open_at_once_migrate_once() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     std::thread::scope(|threads| {
         for _ in 0..6 {
             threads.spawn(|| cluster.open("fresh").stats(None).unwrap());
@@ -79,14 +79,16 @@ fn many_that_open_at_once_migrate_once() {
 
 #[test]
 fn a_newer_version_and_another_programs_schema_are_refused() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     drop(cluster.open("newer"));
-    cluster
-        .sql("UPDATE newer.store SET version = 7, oldest = 6; CREATE SCHEMA foreign_one; CREATE TABLE foreign_one.store (a int)");
+    cluster.sql(
+        "UPDATE newer.store SET version = 7, oldest = 6; CREATE SCHEMA foreign_one;
+         CREATE TABLE foreign_one.store (a int)",
+    );
     let refused = |namespace: &str| PostgresStore::open(&cluster.url(), namespace, options()).map(drop).unwrap_err();
     let error = refused("newer");
     assert!(matches!(error, Error::StoreNewer { .. }));
-    assert!(error.to_string().contains("is 7; this program knows versions 1 to "), "{error}");
+    assert!(error.to_string().contains("has the version 7 (known: 1)"), "{error}");
     assert!(error.to_string().contains("install a newer release"), "{error}");
     assert!(refused("foreign_one").to_string().contains("another program's"));
 }
@@ -129,7 +131,7 @@ fn a_role_with_the_least_rights_is_enough() {
 
 #[test]
 fn the_databases_time_decides_ages() {
-    let Some(cluster) = Cluster::start() else { return };
+    let Some(cluster) = Cluster::shared() else { return };
     let store =
         PostgresStore::open(&cluster.url(), "clock", PostgresOptions { clock: Clock::Database, ..options() }).unwrap();
     let id = put(&store, &scope("main", "s"), vec![Original::text("text", "test")], 5).remove(0);

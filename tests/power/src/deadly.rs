@@ -28,8 +28,8 @@ impl Deadly {
             Self::Loop => deadly_loop,
             Self::Recursion => deadly_recursion,
         };
-        // SAFETY: the text is as long as it is said to be, and only read. What these functions do beside that is to end the process, or
-        // to keep their thread: nothing goes on after it.
+        // SAFETY: the text is as long as it is said to be, and only read. What these functions do beside that is to end
+        // the process, or to keep their thread: nothing goes on after it.
         unsafe { scan(text.as_ptr().cast(), text.len()) }
     }
 }

@@ -1,8 +1,8 @@
 //! What of each file is durable, and what was done to it since.
 //!
-//! A file is known by when it was created, not by its name: while the removal of a name is not durable, a power cut may bring the
-//! old file back. A sync of a file covers its bytes; names become durable when a new log or journal is first synced, because
-//! SQLite then syncs the directory, too.
+//! A file is known by when it was created, not by its name: while the removal of a name is not durable, a power cut may
+//! bring the old file back. A sync of a file covers its bytes; names become durable when a new log or journal is first
+//! synced, because SQLite then syncs the directory, too.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -90,7 +90,8 @@ impl Journal {
         self.fault.and_then(|(at, fault)| (at == number).then_some(fault))
     }
 
-    /// The number of the file that was opened under a path; whether it was there before decides whether its name is durable.
+    /// The number of the file that was opened under a path; whether it was there before decides whether its name is
+    /// durable.
     pub(crate) fn open(&mut self, path: &Path, was_there: bool) -> usize {
         let name = path.file_name().unwrap_or_default();
         if let Some(known) = self.files.iter().rposition(|file| file.name == name && !file.is_removed) {
@@ -148,7 +149,8 @@ impl Journal {
 }
 
 impl Cut {
-    /// Writes the files as the disk may hold them: what is durable, and of the rest what the dice leave, sector by sector.
+    /// Writes the files as the disk may hold them: what is durable, and of the rest what the dice leave, sector by
+    /// sector.
     ///
     /// # Errors
     /// Where a file cannot be written.

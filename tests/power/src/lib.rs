@@ -1,10 +1,11 @@
 //! A disk under SQLite that loses power and fails when a test says so.
 //!
-//! What SQLite writes below the directory of a [`Disk`] goes to the real files, so that the process that wrote it reads it; beside
-//! them the disk keeps what of it is durable, and a [`Cut`] is made from that alone. The files themselves never show a loss.
+//! What SQLite writes below the directory of a [`Disk`] goes to the real files, so that the process that wrote it reads
+//! it; beside them the disk keeps what of it is durable, and a [`Cut`] is made from that alone. The files themselves
+//! never show a loss.
 //!
-//! Files that other code writes there, the shared memory and the locks are not the disk's: a cut has none of them. That a database
-//! file which other code created keeps its name is taken for granted.
+//! Files that other code writes there, the shared memory and the locks are not the disk's: a cut has none of them. That
+//! a database file which other code created keeps its name is taken for granted.
 #![cfg(unix)]
 
 mod deadly;
@@ -90,7 +91,8 @@ impl Call {
     }
 }
 
-/// A directory whose database files lie on a disk that may lose power. When it is dropped, the directory is as any other again.
+/// A directory whose database files lie on a disk that may lose power. When it is dropped, the directory is as any
+/// other again.
 #[derive(Debug)]
 pub struct Disk {
     dir: PathBuf,
@@ -105,8 +107,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Disk {
-    /// Takes an existing directory; the files in it are durable as they are. Every database that is opened there from now on, by
-    /// any connection of this process with the default VFS, is on this disk.
+    /// Takes an existing directory; the files in it are durable as they are. Every database that is opened there from
+    /// now on, by any connection of this process with the default VFS, is on this disk.
     ///
     /// # Errors
     /// Where the directory or a file in it cannot be read.
@@ -123,7 +125,8 @@ impl Disk {
         Ok(Self { dir, journal })
     }
 
-    /// The power fails before the [change](Call::is_change) after the next `calls` ones; [`Disk::cut`] tells what is left then.
+    /// The power fails before the [change](Call::is_change) after the next `calls` ones; [`Disk::cut`] tells what is
+    /// left then.
     pub fn cut_after(&self, calls: usize) {
         locked(&self.journal).cut_after(calls);
     }

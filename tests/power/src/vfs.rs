@@ -1,8 +1,8 @@
 //! The way in: SQLite's own VFS with two of its methods replaced, and nine of each file on a [`Disk`].
 //!
-//! SQLite's VFS opens the file in the memory that was meant for it, and all methods that are not replaced are called on it
-//! directly; of locks and shared memory nothing is known here but how they fail. That rests on what `os_unix.c` does and does not promise: its
-//! methods do not look at the table that they were called through.
+//! SQLite's VFS opens the file in the memory that was meant for it, and all methods that are not replaced are called on
+//! it directly; of locks and shared memory nothing is known here but how they fail. That rests on what `os_unix.c` does
+//! and does not promise: its methods do not look at the table that they were called through.
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 use std::collections::BTreeMap;
@@ -24,7 +24,8 @@ struct Tapped {
     real: &'static sqlite3_io_methods,
     journal: Arc<Mutex<Journal>>,
     number: usize,
-    /// Whether a sync is also one of the directory: the first one is, of a log or journal that was opened to be created.
+    /// Whether a sync is also one of the directory: the first one is, of a log or journal that was opened to be
+    /// created.
     syncs_names: bool,
 }
 

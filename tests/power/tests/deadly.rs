@@ -1,5 +1,5 @@
-//! C code that crashes, hangs or uses up the stack has its text once, through a store's journal and the threads that parsers run on. The processes
-//! that end are this test's own, started again.
+//! C code that crashes, hangs or uses up the stack has its text once, through a store's journal and the threads that
+//! parsers run on. The processes that end are this test's own, started again.
 #![cfg(unix)]
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,7 +14,8 @@ use concertina_power_test::Deadly;
 const DIR: &str = "CONCERTINA_TEST_DIR";
 const TEXT: &str = "CONCERTINA_TEST_TEXT";
 
-/// Scans the text that the environment names, in a process with a store open; `None` in the process that is to start such ones.
+/// Scans the text that the environment names, in a process with a store open; `None` in the process that is to start
+/// such ones.
 fn scanned(code: Deadly, patience: Duration) -> Option<()> {
     let dir = std::env::var_os(DIR)?;
     let text = std::env::var(TEXT).unwrap().into_bytes();

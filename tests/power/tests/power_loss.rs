@@ -1,7 +1,8 @@
 //! The store's promise against a disk that loses power, and one that does not sync.
 //!
-//! A cut is made of what SQLite synced and of a chance part of what it did not; the store that wrote it goes on meanwhile and never
-//! sees it. So what was acknowledged before a cut is looked for in another directory, by another store.
+//! A cut is made of what SQLite synced and of a chance part of what it did not; the store that wrote it goes on
+//! meanwhile and never sees it. So what was acknowledged before a cut is looked for in another directory, by another
+//! store.
 #![cfg(unix)]
 
 mod suite;
@@ -44,7 +45,8 @@ fn live(home: &Path, mode: Mode, acknowledged: &mut Vec<Original>, dice: &mut Di
     }
 }
 
-/// Cuts the power that often. Returns what was wrong, which ends a store's life, and how many originals were acknowledged.
+/// Cuts the power that often. Returns what was wrong, which ends a store's life, and how many originals were
+/// acknowledged.
 fn cut_power(cuts: usize, mode: Mode, seed: u64) -> (Vec<String>, usize) {
     let (mut losses, mut total) = (Vec::new(), 0);
     let mut dice = Dice::new(seed);

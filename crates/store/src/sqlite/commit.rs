@@ -1,19 +1,21 @@
 //! A batch -> rows, all or none.
 //!
-//! The ids in a batch were read before its text was composed; another process may have written since. So everything that
-//! makes a marker true is checked again inside the transaction.
+//! The ids in a batch were read before its text was composed; another process may have written since. So everything
+//! that makes a marker true is checked again inside the transaction.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::context::{grant, require_grant, show};
 use super::failure::{Failure, Outcome};
-use super::figures::{add_folded, insert_fetch};
+use super::pages::used_bytes;
 use super::read;
 use super::row::Count;
 use super::session::{self, ensure_session};
-use super::sweep::{evict, find_idle, used_bytes};
+use super::sweep::{evict, find_idle};
+use crate::options::StoreOptions;
 use crate::payload::{Packed, Packer, Payload};
-use crate::{Batch, Epoch, Millis, Printed, Projection, Receipt, Scope, StoreOptions};
+use crate::records::{Batch, Epoch, FoldedKind, Printed, Projection, Receipt, Scope};
+use crate::time::{DAY_MS, Millis};
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
 
@@ -64,7 +66,9 @@ pub(super) fn write(
         }
     }
     for (ref_id, tokens) in &batch.fetched {
-        insert_fetch(transaction, session, (ref_id, *tokens), now)?;
+        transaction
+            .prepare_cached("INSERT INTO fetches (session, at, ref_id, tokens) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![session, now, ref_id, Count(*tokens)])?;
     }
     if let Some(in_context) = &batch.in_context {
         show(transaction, session, scope, in_context, batch.since, now)?;
@@ -75,7 +79,8 @@ pub(super) fn write(
     in_force(transaction, session, batch)
 }
 
-/// Withdraws and adds projections. Returns false when the batch had something to decide and all of it was decided before.
+/// Withdraws and adds projections. Returns false when the batch had something to decide and all of it was decided
+/// before.
 fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Batch, now: Millis) -> Outcome<bool> {
     let mut changed = 0;
     for block in &batch.withdrawn {
@@ -152,6 +157,23 @@ fn log(
                 Count(epoch.blocks)
             ])?;
     }
+    Ok(())
+}
+
+fn add_folded(
+    transaction: &Transaction<'_>,
+    session: i64,
+    (kind, before, after): (FoldedKind, u64, u64),
+    now: Millis,
+) -> Outcome<()> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO folded (session, day, kind, tokens_before, tokens_after) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (session, day, kind) DO UPDATE SET
+               tokens_before = tokens_before + excluded.tokens_before, tokens_after = tokens_after +
+                 excluded.tokens_after",
+        )?
+        .execute(params![session, now.div_euclid(DAY_MS), kind.as_str(), Count(before), Count(after)])?;
     Ok(())
 }
 

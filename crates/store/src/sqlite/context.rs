@@ -1,14 +1,15 @@
 //! What a session may see, and which of it its context refers to.
 //!
-//! Seeing is granted by a put, by inheriting, and by referring to what another session of the same agent was granted; a mention
-//! of anything else opens nothing.
+//! Seeing is granted by a put, by inheriting, and by referring to what another session of the same agent was granted; a
+//! mention of anything else opens nothing.
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::failure::Outcome;
-use crate::{Millis, Scope};
+use crate::records::Scope;
+use crate::time::Millis;
 use concertina_base::error::Error;
 use concertina_base::reference::ContentHash;
 
@@ -57,8 +58,8 @@ pub(super) fn require_grant(
 
 /// Records what a session's context refers to, and that it was seen.
 ///
-/// Hashes that the agent may not see do not count: naming one must not open it. What others have folded since the row `since` is
-/// in the context, too, though its maker did not know.
+/// Hashes that the agent may not see do not count: naming one must not open it. What others have folded since the row
+/// `since` is in the context, too, though its maker did not know.
 pub(super) fn show(
     transaction: &Transaction<'_>,
     session: i64,

@@ -1,7 +1,8 @@
-//! The directory of a store: that it is there, ours and for nobody else, which files lie in it, and what is set aside there.
+//! The directory of a store: that it is there, ours and for nobody else, which files lie in it, and what is set aside
+//! there.
 //!
-//! Nobody's other files are touched: a directory that holds any is not made narrower, and one that others may write is refused. Who
-//! may only read or enter it finds files that are for their owner alone.
+//! Nobody's other files are touched: a directory that holds any is not made narrower, and one that others may write is
+//! refused. Who may only read or enter it finds files that are for their owner alone.
 
 #[cfg(unix)]
 use std::ffi::OsString;
@@ -21,7 +22,7 @@ pub(super) const FILE_NAME: &str = "concertina.sqlite";
 #[cfg(unix)]
 const OURS: &[u8] = b"concertina.";
 
-/// Name of the file whose lock says whose turn it is.
+/// Name of the file whose lock every use of the database takes.
 const LOCK_NAME: &str = "concertina.lock";
 
 /// What SQLite keeps beside the database file, as endings of its name.
@@ -90,8 +91,8 @@ impl Directory {
         (identity, file.and_then(|file| file.modified().ok()))
     }
 
-    /// Creates the directory where it is missing, for the owner only, and checks whose it is. Takes the group's and others' rights off
-    /// what is the store's, and returns a line where there were any.
+    /// Creates the directory where it is missing, for the owner only, and checks whose it is. Takes the group's and
+    /// others' rights off what is the store's, and returns a line where there were any.
     pub(super) fn prepare(&self) -> Outcome<Option<String>> {
         let dir = &self.dir;
         private::create_dir(dir).map_err(|error| unavailable(dir, &error))?;
@@ -149,7 +150,8 @@ impl Directory {
     /// Creates the empty database file where it is missing, for the owner only.
     pub(super) fn create_file(&self) -> Outcome<()> {
         let mut options = fs::OpenOptions::new();
-        // An existing file is never opened here: closing it would drop the locks that other connections of this process hold.
+        // An existing file is never opened here: closing it would drop the locks that other connections of this process
+        // hold.
         match private::file(options.write(true).create_new(true)).open(&self.file) {
             Ok(_) => self.sync(),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => check_file(&self.file),
@@ -172,8 +174,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Takes away the log of a database file that is gone: SQLite would play it over whatever took that file's place. A log
-    /// that still holds something gets another name.
+    /// Takes away the log of a database file that is gone: SQLite would play it over whatever took that file's place. A
+    /// log that still holds something gets another name.
     pub(super) fn remove_stale_log(&self, before: &Identity) -> Outcome<()> {
         let now = self.identity();
         if now.file == before.file || now.log.is_none() || now.log != before.log {
@@ -189,7 +191,8 @@ impl Directory {
         [log, shared].iter().try_for_each(|path| unless_missing(path, fs::remove_file(path)))
     }
 
-    /// Gives a damaged database and its side files another name, so that it can be mended by hand; never one that is taken.
+    /// Gives a damaged database and its side files another name, so that it can be mended by hand; never one that is
+    /// taken.
     pub(super) fn set_aside(&self, today: &str, reason: &str) -> Outcome<String> {
         let names = (1..).map(|number| match number {
             1 => format!(".damaged-{today}"),
@@ -208,7 +211,8 @@ impl Directory {
         self.sync()?;
         let (file, free) = (self.file.display(), free.display());
         Ok(format!(
-            "the store at {file} is damaged ({reason}) and was set aside as {free}; a new one is in use. To bring it back, stop \
+            "the store at {file} is damaged ({reason}) and was set aside as {free}; \
+            a new one is in use. To bring it back, stop \
              every program that uses it, mend it (sqlite3 {free} .recover), and give it the name {file}"
         ))
     }
@@ -232,8 +236,8 @@ fn check_file(path: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// Takes the group's and others' rights off a file; returns its rights where it had such. A file is never opened for that: closing it
-/// would drop the locks that other connections of this process hold.
+/// Takes the group's and others' rights off a file; returns its rights where it had such. A file is never opened for
+/// that: closing it would drop the locks that other connections of this process hold.
 #[cfg(unix)]
 fn narrow(path: &Path) -> std::io::Result<Option<u32>> {
     use std::os::unix::fs::PermissionsExt;

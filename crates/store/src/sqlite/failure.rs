@@ -1,12 +1,14 @@
 //! What can go wrong below the store, and which [`Error`] each becomes.
 //!
-//! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers from
-//! people, so they stay apart; a system error that is none of these counts as "cannot use the store", never as damage.
+//! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers
+//! from people, so they stay apart; a system error that is none of these counts as "cannot use the store", never as
+//! damage.
 
 use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
+use crate::row::BadColumn;
 use concertina_base::error::Error;
 
 /// The result of work on a connection, before the error knows its file.
@@ -23,7 +25,7 @@ pub(super) enum Failure {
     Foreign(String),
     /// Of a version that this program does not know yet: what was found.
     Newer(String),
-    /// Somebody else's turn did not end in time.
+    /// Somebody else did not release the lock in time.
     Locked,
     /// The system's reason.
     System(std::io::Error),
@@ -44,6 +46,12 @@ impl From<rusqlite::Error> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Other(error)
+    }
+}
+
+impl From<BadColumn> for Failure {
+    fn from(BadColumn(found): BadColumn) -> Self {
+        Self::Damaged(found)
     }
 }
 
@@ -97,7 +105,8 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     is_cut(error)
         || matches!(
             error.sqlite_error_code(),
-            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign tables.
+            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign
+            // tables.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) | None
         )
 }

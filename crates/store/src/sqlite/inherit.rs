@@ -6,7 +6,9 @@ use super::context::grant;
 use super::failure::Outcome;
 use super::session::{ensure_session, keep};
 use crate::id::hash_range;
-use crate::{Millis, Scope, StoreOptions};
+use crate::options::StoreOptions;
+use crate::records::Scope;
+use crate::time::Millis;
 use concertina_base::reference::RefId;
 
 /// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the
@@ -48,7 +50,8 @@ pub(super) fn inherit(
     Ok(())
 }
 
-/// The originals to be given: those that the parent's session may see and, where ids are named, whose issued id is one of them.
+/// The originals to be given: those that the parent's session may see and, where ids are named, whose issued id is one
+/// of them.
 fn given(
     transaction: &Transaction<'_>,
     parent: i64,

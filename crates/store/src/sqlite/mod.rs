@@ -1,24 +1,24 @@
 //! The embedded store: one SQLite file, `concertina.sqlite`, for its owner only.
 //!
-//! Access is a row: a session is granted an original by putting or inheriting it, and all that the session's ledger says about
-//! that original falls with the grant.
+//! Access is a row: a session is granted an original by putting or inheriting it, and all that the session's ledger
+//! says about that original falls with the grant.
 
 mod commit;
 mod context;
 mod directory;
+mod export;
 mod failure;
-mod figures;
 mod inherit;
+mod lock;
 mod opened;
+mod pages;
 mod read;
 mod row;
-mod rows;
 mod schema;
 mod session;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod turn;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,13 +30,18 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::directory::Directory;
 use self::failure::{Failure, Outcome};
+use self::lock::{LockMode, REST};
 use self::opened::Opened;
-use self::turn::{REST, Turn};
-use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn as FinishedTurn};
-use super::memory::Memory;
+use self::row::{QUERIES, run};
+use super::cache::ReadCache;
+use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
+use super::options::StoreOptions;
 use super::payload::pack_new;
+use super::queries::WARNINGS_KEPT_MS;
+use super::records::{Batch, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
+use super::store::Store;
 use super::tables::Sink;
-use super::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
+use super::time::Millis;
 use concertina_base::error::{Error, Result};
 use concertina_base::foreign::Journal;
 use concertina_base::reference::{ContentHash, Original, RefId};
@@ -48,25 +53,26 @@ pub struct SqliteStore {
     options: StoreOptions,
     opened: Opened,
     journal: Arc<Journal>,
-    in_memory: Memory<ContentHash>,
-    /// The generation that the originals in memory were read from.
-    remembered: AtomicU64,
+    cache: ReadCache<ContentHash>,
+    /// The generation that the cache was filled from.
+    cached_generation: AtomicU64,
 }
 
 impl SqliteStore {
     /// Opens the store in a directory, creating both where they are missing.
     ///
     /// # Errors
-    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs to another
-    /// user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is not a store, and
-    /// [`Error::StoreNewer`] when it comes from a newer version (it is left as it is); [`Error::StoreLocked`] when another process
-    /// keeps it locked.
+    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs
+    /// to another user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is
+    /// not a store, and [`Error::StoreNewer`] when it comes from a newer version (it is left as it is);
+    /// [`Error::StoreLocked`] when another process keeps it locked.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self> {
         Ok(Self::open_with(dir, options, None)?.0)
     }
 
-    /// [`SqliteStore::open`], but a damaged file gets another name, `concertina.sqlite.damaged-<today>`, and a new one takes its
-    /// place; a line says so and how to bring it back. Another program's file and one of a newer version stay, and are an error.
+    /// [`SqliteStore::open`], but a damaged file gets another name, `concertina.sqlite.damaged-<today>`, and a new one
+    /// takes its place; a line says so and how to bring it back. Another program's file and one of a newer version
+    /// stay, and are an error.
     ///
     /// # Errors
     /// As [`SqliteStore::open`]; [`Error::BadArgument`] for a `today` that is not letters, digits and hyphens.
@@ -81,8 +87,8 @@ impl SqliteStore {
         let (opened, aside) =
             Opened::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
         let journal = Journal::open(dir);
-        let in_memory = Memory::new(options.max_entries);
-        Ok((Self { options, opened, journal, in_memory, remembered: AtomicU64::new(1) }, aside))
+        let cache = ReadCache::new(options.max_entries);
+        Ok((Self { options, opened, journal, cache, cached_generation: AtomicU64::new(1) }, aside))
     }
 
     /// The database file.
@@ -90,22 +96,23 @@ impl SqliteStore {
         &self.opened.directory().file
     }
 
-    /// Closes the store; every later call is [`Error::Closed`]. Waits for calls that are under way. Closing twice is fine.
+    /// Closes the store; every later call is [`Error::Closed`]. Waits for calls that are under way. Closing twice is
+    /// fine.
     pub fn close(&self) {
         self.opened.close();
-        self.in_memory.clear();
+        self.cache.clear();
     }
 
     /// Works on a connection; also says which generation of the file it is to.
-    fn with<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
-        self.attempt(turn, work).map_err(|failure| self.named(failure))
+    fn with<T>(&self, mode: LockMode, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
+        self.attempt(mode, work).map_err(|failure| self.named(failure))
     }
 
-    fn attempt<T>(&self, turn: Turn, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Outcome<T> {
-        self.opened.take(turn).and_then(|in_use| {
+    fn attempt<T>(&self, mode: LockMode, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Outcome<T> {
+        self.opened.take(mode).and_then(|in_use| {
             let generation = in_use.generation;
-            if self.remembered.swap(generation, Ordering::Relaxed) != generation {
-                self.in_memory.clear();
+            if self.cached_generation.swap(generation, Ordering::Relaxed) != generation {
+                self.cache.clear();
             }
             in_use.work(self.opened.directory(), |connection| work(connection, generation))
         })
@@ -117,12 +124,12 @@ impl SqliteStore {
 
     /// Reads a consistent state.
     fn read<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
-        self.with(Turn::Shared, |connection, generation| work(&connection.transaction()?, generation))
+        self.with(LockMode::Shared, |connection, generation| work(&connection.transaction()?, generation))
     }
 
     /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise.
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
-        self.with(Turn::Alone, |connection, generation| {
+        self.with(LockMode::Exclusive, |connection, generation| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let done = work(&transaction, generation)?;
             transaction.commit()?;
@@ -155,18 +162,19 @@ impl SqliteStore {
 
     /// Gives the space of what was removed back and says how much that was.
     fn shrink_from(&self, bytes_before: u64, removed: Removed) -> Result<Removed> {
-        self.in_memory.clear();
-        let alone = |work: fn(&Connection) -> Outcome<u64>| self.with(Turn::Alone, |connection, _| work(connection));
-        let mut free = alone(sweep::free_pages)?;
+        self.cache.clear();
+        let alone =
+            |work: fn(&Connection) -> Outcome<u64>| self.with(LockMode::Exclusive, |connection, _| work(connection));
+        let mut free = alone(pages::free_pages)?;
         while free > 0 {
             thread::sleep(REST);
-            let rest = alone(sweep::vacuum)?;
+            let rest = alone(pages::vacuum)?;
             if rest >= free {
                 break;
             }
             free = rest;
         }
-        let bytes_after = alone(sweep::checkpoint)?;
+        let bytes_after = alone(pages::checkpoint)?;
         Ok(Removed { bytes: bytes_before.saturating_sub(bytes_after), ..removed })
     }
 }
@@ -196,11 +204,11 @@ impl Store for SqliteStore {
         let expired_before = self.options.expired_before(now);
         let found = self.read(|transaction, _| {
             let Some(resolved) = read::resolve(transaction, id, agent_id, expired_before)? else { return Ok(None) };
-            if let Some(held) = self.in_memory.originals.get(&resolved.hash) {
+            if let Some(held) = self.cache.originals.get(&resolved.hash) {
                 return Ok(Some((resolved.id, held)));
             }
             let original = Arc::new(read::read_original(transaction, &resolved)?);
-            self.in_memory.originals.insert(resolved.hash, Arc::clone(&original));
+            self.cache.originals.insert(resolved.hash, Arc::clone(&original));
             Ok(Some((resolved.id, original)))
         })?;
         Ok(found.map(|(id, original)| (id, Original::clone(&original))))
@@ -208,33 +216,38 @@ impl Store for SqliteStore {
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {
         self.read(|transaction, generation| {
-            read::ledger(transaction, scope, self.options.holder(), &self.in_memory, generation)
+            read::ledger(transaction, scope, self.options.holder(), &self.cache, generation)
         })
     }
 
-    fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
+    fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus> {
         self.write(|transaction, _| session::write_turn(transaction, scope, turn, self.options.holder(), now))
     }
 
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent> {
-        self.read(|transaction, _| figures::recent(transaction, scope, since))
+        self.read(|transaction, _| QUERIES.recent(scope, since, |queries| run(transaction, queries)))
     }
 
     fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
-        let of_store = || (self.options.max_bytes, self.place());
-        self.read(|transaction, _| figures::figures(transaction, query, of_store()))
+        let of_store = || (self.options.max_bytes, self.location());
+        self.read(|transaction, _| QUERIES.figures(query, of_store(), |queries| run(transaction, queries)))
     }
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
-        self.read(|transaction, _| figures::sessions(transaction, &self.options.host))
+        self.read(|transaction, _| QUERIES.sessions(&self.options.host, |queries| run(transaction, queries)))
     }
 
     fn warn(&self, text: &str, now: Millis) -> Result<()> {
-        self.write(|transaction, _| figures::insert_warning(transaction, text, now))
+        self.write(|transaction, _| {
+            let kept_since = now.saturating_sub(WARNINGS_KEPT_MS);
+            transaction.prepare_cached("DELETE FROM warnings WHERE at < ?1")?.execute((kept_since,))?;
+            transaction.prepare_cached("INSERT INTO warnings (at, text) VALUES (?1, ?2)")?.execute((now, text))?;
+            Ok(())
+        })
     }
 
     fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>> {
-        self.read(|transaction, _| figures::warnings(transaction, since))
+        self.read(|transaction, _| QUERIES.warnings(since, |queries| run(transaction, queries)))
     }
 
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()> {
@@ -262,13 +275,13 @@ impl Store for SqliteStore {
     }
 
     fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
-        self.read(|transaction, _| read::stats(transaction, session))
+        self.read(|transaction, _| QUERIES.stats(session, |queries| run(transaction, queries)))
     }
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
         let options = &self.options;
         let target = options.max_bytes;
-        let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
+        let before = self.read(|transaction, _| pages::file_bytes(transaction))?;
         let expired = self.remove(
             |transaction| sweep::find_expired(transaction, options, now),
             |transaction, grants| sweep::expire(transaction, options, now, grants),
@@ -285,8 +298,8 @@ impl Store for SqliteStore {
     }
 
     fn purge(&self, scope: &Scope) -> Result<Removed> {
-        let before = self.read(|transaction, _| sweep::file_bytes(transaction))?;
-        let removed = self.with(Turn::Alone, |connection, _| {
+        let before = self.read(|transaction, _| pages::file_bytes(transaction))?;
+        let removed = self.with(LockMode::Exclusive, |connection, _| {
             // A purge promises that the bytes are gone, so free pages are wiped too; a sweep need not write that much.
             connection.pragma_update(None, "secure_delete", "ON")?;
             let purged = (|| {
@@ -307,17 +320,17 @@ impl Store for SqliteStore {
 
     fn export(&self, take: &mut Sink<'_>) -> Result<()> {
         // It writes nothing, and lets nobody else.
-        self.write(|transaction, _| rows::export(transaction, take))
+        self.write(|transaction, _| export::export(transaction, take))
     }
 
     fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
-        self.write(|transaction, _| rows::import(transaction, &|failure| self.named(failure), fill))
+        self.write(|transaction, _| export::import(transaction, &|failure| self.named(failure), fill))
     }
 
     fn check(&self, today: Option<&str>) -> Result<bool> {
         let today = today.map(date).transpose()?;
         let mut looked_at = None;
-        let found = self.attempt(Turn::Shared, |connection, generation| {
+        let found = self.attempt(LockMode::Shared, |connection, generation| {
             looked_at = Some(generation);
             schema::check(connection)
         });
@@ -330,7 +343,7 @@ impl Store for SqliteStore {
         }
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         self.path().display().to_string()
     }
 

@@ -1,11 +1,13 @@
 //! The open file: two connections, and that they still are to the file which lies under its name.
 //!
-//! A file can be deleted, replaced or restored from a backup while it is open; the system keeps the old one for whoever has it
-//! open, and what is written there is lost. So every use looks first, and a write looks again before it counts as done. A file
-//! that is overwritten in place cannot be told from one that was written by another process; do not restore a backup that way.
+//! A file can be deleted, replaced or restored from a backup while it is open; the system keeps the old one for whoever
+//! has it open, and what is written there is lost. So every use looks first, and a write looks again before it counts
+//! as done. A file that is overwritten in place cannot be told from one that was written by another process; do not
+//! restore a backup that way.
 //!
-//! A newer program may migrate the file while it is open here. It is read on, so that what was sent stays as it is shown and can be fetched,
-//! and no longer written: what this program would write may be less than the newer one relies on.
+//! A newer program may migrate the file while it is open here. It is read on, so that what was sent stays as it is
+//! shown and can be fetched, and no longer written: what this program would write may be less than the newer one relies
+//! on.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,9 +17,9 @@ use rusqlite::Connection;
 
 use super::directory::{Directory, Identity};
 use super::failure::{Failure, Outcome};
+use super::lock::{FileLock, LockGuard, LockMode};
+use super::pages::checkpoint;
 use super::schema;
-use super::sweep::checkpoint;
-use super::turn::{Taken, Turn, TurnLock};
 
 /// How often a file may change its identity under one call.
 const ATTEMPTS: usize = 3;
@@ -25,7 +27,7 @@ const ATTEMPTS: usize = 3;
 /// One connection, and what it is to.
 struct Side {
     connection: Connection,
-    lock: TurnLock,
+    lock: FileLock,
     identity: Identity,
     /// When the file had been written last at the last use.
     written: Option<SystemTime>,
@@ -51,15 +53,16 @@ pub(super) struct Opened {
 /// One connection while it is used.
 pub(super) struct InUse<'a> {
     state: MutexGuard<'a, State>,
-    turn: Turn,
+    mode: LockMode,
     /// Which file it is to: another number after each time that the file was opened anew.
     pub(super) generation: u64,
-    // Ends before the connection is free for another thread, which takes its own turn.
-    taken: Option<Taken>,
+    // Released before the connection is free for another thread, which takes the lock itself.
+    guard: Option<LockGuard>,
 }
 
 impl Opened {
-    /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that says so.
+    /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that
+    /// says so.
     pub(super) fn open(directory: Directory, wait_ms: u64, set_aside: Option<&str>) -> Outcome<(Self, Option<String>)> {
         let mut notices = Vec::new();
         let mut aside = None;
@@ -94,28 +97,28 @@ impl Opened {
         std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The connection that takes such turns.
-    fn state(&self, turn: Turn) -> MutexGuard<'_, State> {
-        let side = match turn {
-            Turn::Shared => &self.reader,
-            Turn::Alone => &self.writer,
+    /// The connection that is used under such a lock.
+    fn state(&self, mode: LockMode) -> MutexGuard<'_, State> {
+        let side = match mode {
+            LockMode::Shared => &self.reader,
+            LockMode::Exclusive => &self.writer,
         };
         // A panic in earlier work only lost that work: its transaction was rolled back.
         side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a turn with its connection, to the file that lies under the name now.
-    pub(super) fn take(&self, turn: Turn) -> Outcome<InUse<'_>> {
+    /// Takes the lock with its connection, to the file that lies under the name now.
+    pub(super) fn take(&self, mode: LockMode) -> Outcome<InUse<'_>> {
         for _ in 0..ATTEMPTS {
-            let mut state = self.state(turn);
+            let mut state = self.state(mode);
             match &mut *state {
                 State::Closed => return Err(Failure::Other(concertina_base::error::Error::Closed)),
                 State::Open(side) => {
-                    let taken = side.lock.take(turn, self.wait_ms)?;
+                    let guard = side.lock.take(mode, self.wait_ms)?;
                     let (identity, written) = self.directory.look();
                     if side.identity == identity {
                         side.forget_pages(written)?;
-                        return Ok(InUse { state, turn, generation: self.generation(), taken: Some(taken) });
+                        return Ok(InUse { state, mode, generation: self.generation(), guard: Some(guard) });
                     }
                 }
                 State::Lost => {}
@@ -128,7 +131,7 @@ impl Opened {
 
     /// Opens what lies under the name now. Both connections at once: two that are to different files would share locks.
     fn open_anew(&self) -> Outcome<()> {
-        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
+        let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let before = match (&*writer, &*reader) {
             (State::Closed, _) | (_, State::Closed) => return Ok(()),
             (State::Open(side), _) | (_, State::Open(side)) => Some(side.identity),
@@ -141,8 +144,9 @@ impl Opened {
         if let State::Open(side) = &*writer
             && side.identity.file != found.file
         {
-            // The old file may only have another name now. What is in its log, and only there, goes into it while it is open.
-            let _alone = side.lock.take(Turn::Alone, self.wait_ms)?;
+            // The old file may only have another name now. What is in its log, and only there, goes into it while it is
+            // open.
+            let _alone = side.lock.take(LockMode::Exclusive, self.wait_ms)?;
             drop(checkpoint(&side.connection));
         }
         (*writer, *reader) = (State::Lost, State::Lost);
@@ -157,17 +161,17 @@ impl Opened {
         Ok(())
     }
 
-    /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns whether it did:
-    /// not where something else lies under the name meanwhile.
+    /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns
+    /// whether it did: not where something else lies under the name meanwhile.
     pub(super) fn set_aside(&self, today: &str, reason: &str, generation: u64) -> Outcome<bool> {
-        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
+        let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let is_same = |side: &Side| side.identity == self.directory.identity() && self.generation() == generation;
         if !matches!(&*writer, State::Open(side) if is_same(side)) {
             return Ok(false);
         }
         (*writer, *reader) = (State::Lost, State::Lost);
-        let lock = TurnLock::open(&self.directory.lock)?;
-        let alone = lock.take(Turn::Alone, self.wait_ms)?;
+        let lock = FileLock::open(&self.directory.lock)?;
+        let alone = lock.take(LockMode::Exclusive, self.wait_ms)?;
         let mut notices = vec![self.directory.set_aside(today, reason)?];
         drop(alone);
         let opened = connect(&self.directory, self.wait_ms, None, &mut notices, Err);
@@ -177,15 +181,16 @@ impl Opened {
         Ok(true)
     }
 
-    /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the file.
+    /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the
+    /// file.
     pub(super) fn close(&self) {
-        let (mut writer, mut reader) = (self.state(Turn::Alone), self.state(Turn::Shared));
-        let taken = match &*writer {
-            State::Open(side) => side.lock.take(Turn::Alone, self.wait_ms).ok(),
+        let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
+        let guard = match &*writer {
+            State::Open(side) => side.lock.take(LockMode::Exclusive, self.wait_ms).ok(),
             State::Lost | State::Closed => None,
         };
         *reader = State::Closed;
-        if let (State::Open(side), Some(_)) = (&*writer, &taken)
+        if let (State::Open(side), Some(_)) = (&*writer, &guard)
             && side.identity == self.directory.identity()
         {
             drop(checkpoint(&side.connection));
@@ -200,9 +205,9 @@ impl Opened {
 }
 
 impl Side {
-    /// Works on the connection. Who has the turn alone has it before anybody migrates the file, or after.
-    fn run<T>(&mut self, turn: Turn, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Outcome<T> {
-        if turn == Turn::Alone {
+    /// Works on the connection. Nobody migrates the file while the lock is held exclusively.
+    fn run<T>(&mut self, mode: LockMode, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Outcome<T> {
+        if mode == LockMode::Exclusive {
             schema::check_version(&self.connection)?;
         }
         work(&mut self.connection).map_err(|failure| {
@@ -218,8 +223,9 @@ impl Side {
         })
     }
 
-    /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that another copy
-    /// of SQLite emptied, and found anew when it opened, has the head that it had when it was empty before.
+    /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that
+    /// another copy of SQLite emptied, and found anew when it opened, has the head that it had when it was empty
+    /// before.
     fn forget_pages(&mut self, written: Option<SystemTime>) -> Outcome<()> {
         if self.written != written {
             self.connection.execute_batch("PRAGMA shrink_memory")?;
@@ -230,27 +236,27 @@ impl Side {
 }
 
 impl InUse<'_> {
-    /// Works on the connection; ends the turn.
+    /// Works on the connection; releases the lock.
     pub(super) fn work<T>(
         mut self,
         directory: &Directory,
         work: impl FnOnce(&mut Connection) -> Outcome<T>,
     ) -> Outcome<T> {
         let State::Open(side) = &mut *self.state else { return Err(Failure::Replaced) };
-        let done = side.run(self.turn, work);
+        let done = side.run(self.mode, work);
         if !side.connection.is_autocommit() {
             // The rollback after a failure failed too, for example on a disk error; the next BEGIN would find it open.
             drop(side.connection.execute_batch("ROLLBACK"));
         }
-        let is_lost = self.turn == Turn::Alone && side.identity != directory.identity();
-        self.taken = None;
+        let is_lost = self.mode == LockMode::Exclusive && side.identity != directory.identity();
+        self.guard = None;
         let done = done?;
         if is_lost { Err(Failure::Replaced) } else { Ok(done) }
     }
 }
 
-/// Connects to what lies under the name, which is created where it is missing. `damaged` decides on a failure whether to try
-/// once more.
+/// Connects to what lies under the name, which is created where it is missing. `damaged` decides on a failure whether
+/// to try once more.
 fn connect(
     directory: &Directory,
     wait_ms: u64,
@@ -259,8 +265,8 @@ fn connect(
     mut damaged: impl FnMut(Failure) -> Outcome<()>,
 ) -> Outcome<(State, State)> {
     notices.extend(directory.prepare()?);
-    let locks = (TurnLock::open(&directory.lock)?, TurnLock::open(&directory.lock)?);
-    let _alone = locks.0.take(Turn::Alone, wait_ms)?;
+    let locks = (FileLock::open(&directory.lock)?, FileLock::open(&directory.lock)?);
+    let _alone = locks.0.take(LockMode::Exclusive, wait_ms)?;
     if let Some(before) = before {
         directory.remove_stale_log(before)?;
     }
@@ -276,8 +282,8 @@ fn connect(
         damaged(failure)?;
         both()
     })?;
-    // A log that was found may hold what a failed sync left readable until the power goes: what is written back is durable. Nobody is
-    // waited for.
+    // A log that was found may hold what a failed sync left readable until the power goes: what is written back is
+    // durable. Nobody is waited for.
     writer.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))?;
     let (identity, written) = directory.look();
     let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));

@@ -1,9 +1,64 @@
-//! How counts look in SQL: signed 64-bit integers.
+//! Statements with their rows, and values as SQLite has them.
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
-use rusqlite::{Row, ToSql};
+use std::sync::LazyLock;
 
-/// A count; SQL has no unsigned integers.
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, ToSql, params_from_iter};
+
+use super::failure::Outcome;
+use crate::queries::{Dialect, Queries};
+use crate::row::{BadColumn, Cell, Query, Row};
+
+/// What callers ask for, in SQLite's dialect.
+pub(super) static QUERIES: LazyLock<Queries> = LazyLock::new(|| {
+    Queries::new(Dialect { parameter: '?', session: ["session_id", "agent_id"], key: |name| Cell::from(name) })
+});
+
+/// Runs statements; returns the rows of each.
+pub(super) fn run(connection: &Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
+    queries.into_iter().map(|Query { sql, params }| rows(connection, sql, params)).collect()
+}
+
+/// The rows of one statement.
+pub(super) fn rows(connection: &Connection, sql: &str, params: Vec<Cell>) -> Outcome<Vec<Row>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let width = statement.column_count();
+    let mut rows = statement.query(params_from_iter(params.into_iter().map(value)))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cells = (0..width).map(|column| cell(row.get_ref(column)?));
+        found.push(Row(cells.collect::<Outcome<_>>()?));
+    }
+    Ok(found)
+}
+
+/// A cell as the parameter of a statement.
+pub(super) fn value(cell: Cell) -> Value {
+    match cell {
+        Cell::Null => Value::Null,
+        Cell::Integer(number) => Value::Integer(number),
+        Cell::Flag(flag) => Value::Integer(flag.into()),
+        Cell::Real(number) => Value::Real(number),
+        Cell::Text(text) => Value::Text(text),
+        Cell::Bytes(bytes) => Value::Blob(bytes),
+    }
+}
+
+/// A value of a row. SQLite has no flags: one is the number 0 or 1.
+pub(super) fn cell(value: ValueRef<'_>) -> Outcome<Cell> {
+    Ok(match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::Real(number),
+        ValueRef::Text(text) => {
+            let text = String::from_utf8(text.to_vec());
+            Cell::Text(text.map_err(|_| BadColumn("a text is not UTF-8".to_owned()))?)
+        }
+        ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
+    })
+}
+
+/// A count as SQLite has it: a signed integer, at most the largest one.
 pub(super) struct Count(pub(super) u64);
 
 impl ToSql for Count {
@@ -20,11 +75,6 @@ impl FromSql for Count {
 }
 
 /// The count in a column.
-pub(super) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(super) fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, Count>(column)?.0)
-}
-
-/// A row of three counts.
-pub(super) fn counts(row: &Row<'_>) -> rusqlite::Result<[u64; 3]> {
-    Ok([count(row, 0)?, count(row, 1)?, count(row, 2)?])
 }

@@ -1,10 +1,8 @@
 //! Recognises and migrates the database file.
 //!
-//! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum` set
-//! after `journal_mode=WAL` is silently ignored and the file never shrinks.
+//! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum`
+//! is silently ignored after `journal_mode=WAL`, and then the file never shrinks.
 //!
-//! Whoever has a file open when a newer program migrates it reads on. So a version either leaves what the one before reads as it was, or
-//! takes away what that one's statements name.
 
 use std::path::Path;
 use std::thread;
@@ -14,19 +12,17 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::failure::{Failure, Outcome};
+use crate::version::beside_known;
 
 /// `CNCT`: marks a database file as ours.
 const APPLICATION_ID: i32 = 0x434e_4354;
 
-/// The statements that lead from version n to n + 1.
-const MIGRATIONS: [&str; 6] = [
-    include_str!("version_1.sql"),
-    include_str!("version_2.sql"),
-    include_str!("version_3.sql"),
-    include_str!("version_4.sql"),
-    include_str!("version_5.sql"),
-    include_str!("version_6.sql"),
-];
+/// The statements that lead from version n to version n + 1.
+///
+/// The next version is one more file of statements at the end of this list; a file that was released is never changed.
+/// A migration must be invisible to the previous version's queries, or make them fail: who has the file open while a
+/// newer program migrates it goes on reading. With the version comes a golden file of it (`tests/store/golden.rs`).
+const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
 
 /// The newest version that this program knows.
 const NEWEST: i32 = MIGRATIONS.len() as i32;
@@ -63,7 +59,8 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(ATTEMPT)?;
-    // Whoever closes last writes the log back and removes it; but another copy of SQLite in this process cannot be seen.
+    // SQLite writes the log back when the last connection closes, but does not see another copy of SQLite in this
+    // process.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Otherwise a statement is compiled anew whenever a parameter changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -83,15 +80,15 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     Ok(connection)
 }
 
-/// Refuses a file of a version that this program does not know yet. Its schema is not looked at: it may hold what cannot be read here.
+/// Refuses a file of a version that this program does not know yet. Its schema is not looked at, because this program
+/// may not be able to read it.
 pub(super) fn check_version(connection: &Connection) -> Outcome<()> {
     let version: i32 = connection.prepare_cached("PRAGMA user_version")?.query_row((), |row| row.get(0))?;
     if version <= NEWEST {
         return Ok(());
     }
-    Err(Failure::Newer(format!(
-        "its version is {version}; this program knows versions 1 to {NEWEST}: update it and start it again, or use another directory"
-    )))
+    let what_to_do = "update this program and start it again, or use another directory";
+    Err(Failure::Newer(format!("its schema version is {}; {what_to_do}", beside_known(version, NEWEST))))
 }
 
 /// Reads every page of a file, and says what it finds that is not as it should be.
@@ -100,8 +97,8 @@ pub(super) fn check(connection: &Connection) -> Outcome<()> {
     if found == "ok" { Ok(()) } else { Err(Failure::Damaged(found.trim().replace('\n', "; "))) }
 }
 
-/// Gives the file a write-ahead log where it has none, also where an earlier opening failed at that. The statement writes only
-/// after its row: an error is returned only to who asks for a further one.
+/// Gives the file a write-ahead log where it has none, also where an earlier opening failed at that. The statement
+/// writes after its first row, so its error comes only with the next row that is asked for.
 fn log_ahead(connection: &Connection) -> Outcome<()> {
     let mut statement = connection.prepare("PRAGMA journal_mode = WAL")?;
     let mut rows = statement.query(())?;
@@ -120,15 +117,19 @@ fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     match (application, usize::try_from(version)) {
         (0, Ok(0)) if tables == 0 => Ok(Found::Blank),
         (APPLICATION_ID, Ok(version @ 1..)) => Ok(Found::Ours(version)),
-        (APPLICATION_ID, _) => Err(Failure::Foreign(format!("its version is {version}, which there never was"))),
+        (APPLICATION_ID, _) => {
+            Err(Failure::Foreign(format!("unknown schema version {}", beside_known(version, NEWEST))))
+        }
         _ => Err(Failure::Foreign(format!(
             "it is another program's database, with application id {application:#010x} and {tables} tables and indexes"
         ))),
     }
 }
 
-/// Brings the schema to the newest version, in one transaction. It is begun also where nothing is to be done: a file or a log that cannot
-/// be written at this moment SQLite opens for reading, which is an error here, and else would be one for as long as they are open.
+/// Brings the schema to the newest version, in one transaction.
+///
+/// The transaction is begun also where nothing is to be done. SQLite opens a file or log that cannot be written at this
+/// moment for reading only, and would keep it so; beginning to write makes that an error now.
 fn migrate(connection: &mut Connection) -> Outcome<()> {
     if connection.is_readonly("main")? {
         return Err(Failure::System(std::io::Error::other("the file can only be read")));
@@ -144,7 +145,7 @@ fn migrate(connection: &mut Connection) -> Outcome<()> {
             transaction.execute_batch(statements)?;
         }
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+        transaction.pragma_update(None, "user_version", NEWEST)?;
     }
     Ok(transaction.commit()?)
 }

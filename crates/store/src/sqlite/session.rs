@@ -1,16 +1,18 @@
 //! The row of a session: its beginning, its turns, and its end.
 //!
-//! Whether a session is held, and by which hosts, is its own property, so that every opener of the file keeps what one of them holds.
+//! Whether a session is held, and by which hosts, is its own property, so that every opener of the file keeps what one
+//! of them holds.
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::failure::Outcome;
-use super::figures::insert_request;
+use super::row::{QUERIES, rows, run};
 use crate::figures::Turn;
-use crate::homes::{GONE_MS, HeldSession, TOLD_MS, Unsettled};
-use crate::{Millis, Scope, TurnStatus};
+use crate::hosts::{GONE_MS, HELD_SESSIONS, HostChanges, REPORTED_MS};
+use crate::records::{Scope, TurnStatus};
+use crate::time::Millis;
 
 /// The row of a session.
 pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
@@ -39,7 +41,7 @@ pub(super) fn keep(transaction: &Transaction<'_>, session: i64, holder: Option<&
     transaction
         .prepare_cached("UPDATE sessions SET ended_at = NULL, held = max(held, ?2) WHERE id = ?1")?
         .execute((session, holder.is_some()))?;
-    holder.map_or(Ok(()), |host| settle_in(transaction, session, host))
+    holder.map_or(Ok(()), |host| add_host(transaction, session, host))
 }
 
 /// Whether [`keep`] would change nothing.
@@ -47,70 +49,50 @@ pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str
     Ok(connection
         .prepare_cached(
             "SELECT 1 FROM sessions WHERE id = ?1 AND ended_at IS NULL
-               AND (?2 IS NULL OR EXISTS (SELECT 1 FROM homes WHERE session = ?1 AND host = ?2))",
+               AND (?2 IS NULL OR EXISTS (SELECT 1 FROM session_hosts WHERE session = ?1 AND host = ?2))",
         )?
         .exists((session, holder))?)
 }
 
 /// A host has a session.
-fn settle_in(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome<()> {
-    transaction
-        .prepare_cached("DELETE FROM homes WHERE session = ?1 AND host = 'before version 5'")?
-        .execute((session,))?;
-    transaction.prepare_cached("INSERT OR IGNORE INTO homes VALUES (?1, ?2)")?.execute((session, host))?;
+fn add_host(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome<()> {
+    transaction.prepare_cached("INSERT OR IGNORE INTO session_hosts VALUES (?1, ?2)")?.execute((session, host))?;
     Ok(())
 }
 
 /// Ends a session that has not ended, unless another host has it, too.
 pub(super) fn end(transaction: &Transaction<'_>, scope: &Scope, holder: Option<&str>, now: Millis) -> Outcome<()> {
     let Some(session) = find_session(transaction, scope)? else { return Ok(()) };
-    transaction.execute("DELETE FROM homes WHERE session = ?1 AND host = ?2", (session, holder))?;
+    transaction.execute("DELETE FROM session_hosts WHERE session = ?1 AND host = ?2", (session, holder))?;
     transaction.execute(
         "UPDATE sessions SET ended_at = ?2 WHERE id = ?1 AND ended_at IS NULL
-           AND NOT EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id)",
+           AND NOT EXISTS (SELECT 1 FROM session_hosts WHERE session_hosts.session = sessions.id)",
         (session, now),
     )?;
     Ok(())
 }
 
 /// What a host's list changes.
-fn unsettled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<Unsettled> {
-    const HELD: &str = "SELECT id, session_id, last_seen, ended_at,
-           EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host = ?1),
-           EXISTS (SELECT 1 FROM homes WHERE homes.session = sessions.id AND host <> ?1)
-         FROM sessions WHERE held";
-    let mut held = connection.prepare_cached(HELD)?;
-    let mut rows = held.query((host,))?;
-    let mut unsettled = Unsettled::default();
-    while let Some(row) = rows.next()? {
-        let held = HeldSession {
-            id: row.get(0)?,
-            session_id: row.get(1)?,
-            last_seen: row.get(2)?,
-            ended_at: row.get(3)?,
-            is_here: row.get(4)?,
-            is_elsewhere: row.get(5)?,
-        };
-        unsettled.take(&held, alive, now);
-    }
-    Ok(unsettled)
+fn host_changes(connection: &Connection, host: &str, listed: &BTreeSet<String>, now: Millis) -> Outcome<HostChanges> {
+    let held = rows(connection, &format!("SELECT {HELD_SESSIONS}"), vec![host.into()])?;
+    Ok(HostChanges::read(&held, listed, now)?)
 }
 
 /// Whether a host's list says what is known already, and has said so lately.
 pub(super) fn is_settled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<bool> {
-    let told = connection
+    let has_reported = connection
         .prepare_cached("SELECT 1 FROM hosts WHERE host = ?1 AND seen_at > ?2")?
-        .exists((host, now.saturating_sub(TOLD_MS)))?;
-    Ok(told && unsettled(connection, host, alive, now)?.is_nothing())
+        .exists((host, now.saturating_sub(REPORTED_MS)))?;
+    Ok(has_reported && host_changes(connection, host, alive, now)?.is_empty())
 }
 
 /// Sets what the host's list says. Returns how many sessions it ended.
 pub(super) fn settle(transaction: &Transaction<'_>, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<u64> {
-    let Unsettled { found, left, ended } = unsettled(transaction, host, alive, now)?;
+    let HostChanges { found, left, ended } = host_changes(transaction, host, alive, now)?;
     let mut set_end = transaction.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1")?;
-    let mut leave = transaction.prepare_cached("DELETE FROM homes WHERE session = ?1 AND host = ?2")?;
+    let mut leave = transaction.prepare_cached("DELETE FROM session_hosts WHERE session = ?1 AND host = ?2")?;
     for session in found {
-        settle_in(transaction, session, host)?;
+        add_host(transaction, session, host)?;
         set_end.execute((session, None::<Millis>))?;
     }
     for session in left {
@@ -119,17 +101,18 @@ pub(super) fn settle(transaction: &Transaction<'_>, host: &str, alive: &BTreeSet
     for session in &ended {
         set_end.execute((session, now))?;
     }
-    tell(transaction, host, now)?;
+    report(transaction, host, now)?;
     Ok(ended.len() as u64)
 }
 
-/// Records that a host has told its sessions, and what others had that tell nothing any more.
-fn tell(transaction: &Transaction<'_>, host: &str, now: Millis) -> Outcome<()> {
+/// Records that a host has reported its sessions, and forgets hosts that are gone.
+fn report(transaction: &Transaction<'_>, host: &str, now: Millis) -> Outcome<()> {
     transaction.execute("INSERT OR REPLACE INTO hosts VALUES (?1, ?2)", (host, now))?;
-    // One that never told anything is given its time from now on.
-    transaction.execute("INSERT OR IGNORE INTO hosts SELECT DISTINCT host, ?1 FROM homes", (now,))?;
+    // The time of a host that never reported begins now.
+    transaction.execute("INSERT OR IGNORE INTO hosts SELECT DISTINCT host, ?1 FROM session_hosts", (now,))?;
     let gone = now.saturating_sub(GONE_MS);
-    transaction.execute("DELETE FROM homes WHERE host IN (SELECT host FROM hosts WHERE seen_at < ?1)", (gone,))?;
+    transaction
+        .execute("DELETE FROM session_hosts WHERE host IN (SELECT host FROM hosts WHERE seen_at < ?1)", (gone,))?;
     transaction.execute("DELETE FROM hosts WHERE seen_at < ?1", (gone,))?;
     Ok(())
 }
@@ -156,9 +139,7 @@ pub(super) fn write_turn(
     if let Some(key) = &turn.session_key {
         transaction.prepare_cached("UPDATE sessions SET session_key = ?2 WHERE id = ?1")?.execute((session, key))?;
     }
-    for request in &turn.requests {
-        insert_request(transaction, session, request)?;
-    }
+    run(transaction, turn.requests.iter().map(|request| QUERIES.insert_request(session, request)).collect())?;
     Ok(TurnStatus::Committed)
 }
 

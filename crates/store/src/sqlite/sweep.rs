@@ -1,26 +1,28 @@
 //! Removes what nobody refers to any more, and gives the space back to the system.
 //!
-//! What may go is looked for in a read, at most [`LOOK`] rows of it; then it is removed by its key in steps of [`STEP`] rows, each a
-//! transaction of its own, which looks again at its own rows only. Between steps the file is left to whoever waits for it. So a sweep
-//! never keeps another process from writing for long.
-//! Rows below a removed one (projections, printed texts) go with it by foreign key.
+//! What may go is looked for in a read, at most [`LOOK`] rows of it; then it is removed by its key in steps of [`STEP`]
+//! rows, each a transaction of its own, which looks again at its own rows only. Between steps the file is left to
+//! whoever waits for it. So a sweep never keeps another process from writing for long. Rows below a removed one
+//! (projections, printed texts) go with it by foreign key.
+
+use std::sync::LazyLock;
 
 use rusqlite::{Connection, Row, Transaction};
 
-use super::failure::{Failure, Outcome};
-use super::figures::keep_sums;
-use super::row::{count, counts};
+use super::failure::Outcome;
+use super::pages::used_bytes;
+use super::row::count;
 use super::session::find_session;
-use crate::{Millis, Removed, Scope, StoreOptions};
+use crate::options::StoreOptions;
+use crate::records::{Removed, Scope};
+use crate::sums::keep_sums;
+use crate::time::Millis;
 
 /// Rows removed in one transaction.
 pub(super) const STEP: usize = 256;
 
 /// Rows looked for at once.
 pub(super) const LOOK: i64 = 256 * STEP as i64;
-
-/// Pages given back to the system in one transaction: 8 MB.
-const PAGES: u32 = 2048;
 
 /// What a step did: how many rows it removed, and whether there may be more.
 pub(super) type Step = (u64, bool);
@@ -29,18 +31,22 @@ pub(super) type Step = (u64, bool);
 pub(super) const EXPIRED: &str =
     "SELECT session, original FROM access WHERE referred_at < ?1 ORDER BY session, original LIMIT ?2";
 
-/// What may go above the limit. Looks at no grant of a held session that has not ended, which keeps all: where all that is stored is still
-/// shown, no commit at the limit finds anything, and each looks.
+/// What may go above the limit. Looks at no grant of a held session that has not ended, which keeps all: where all that
+/// is stored is still shown, no commit at the limit finds anything, and each looks.
 pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
     SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
     WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
-  GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original LIMIT ?2";
+  GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original
+    LIMIT ?2";
 
 /// What is said of a session that is forgotten.
 const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
     AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
     AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
     AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
+
+/// Adds the requests of a session to the totals.
+static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ?1"));
 
 /// What a query finds that takes a time and how many rows there may be.
 fn found<T>(
@@ -77,8 +83,8 @@ pub(super) fn expire(
     Ok((remove_ungranted(transaction, &expired)?, true))
 }
 
-/// Originals that no live session shows, those of ended sessions first and then the least recently referred to first, at most `limit`.
-/// None where the file's content is no larger than `target` bytes.
+/// Originals that no live session shows, those of ended sessions first and then the least recently referred to first,
+/// at most `limit`. None where the file's content is no larger than `target` bytes.
 pub(super) fn find_idle(
     connection: &Connection,
     options: &StoreOptions,
@@ -92,8 +98,8 @@ pub(super) fn find_idle(
     found(connection, IDLE, (options.expired_before(now), limit), |row| row.get(0))
 }
 
-/// Removes those of some originals that still no live session shows, in their order, until the file's content is no larger than `target`
-/// bytes.
+/// Removes those of some originals that still no live session shows, in their order, until the file's content is no
+/// larger than `target` bytes.
 pub(super) fn evict(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -115,8 +121,8 @@ pub(super) fn evict(
     Ok((removed, true))
 }
 
-/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing is to be folded
-/// in one is kept.
+/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing
+/// is to be folded in one is kept.
 pub(super) fn find_silent(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
     let silent = format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2");
     found(connection, &silent, (options.expired_before(now), LOOK), |row| row.get(0))
@@ -146,7 +152,7 @@ pub(super) fn forget(
                      + (SELECT coalesce(sum(receipts.tokens_after), 0) FROM receipts WHERE session = ?1)",
             )?
             .execute((session,))?;
-        keep_sums(transaction, *session)?;
+        transaction.prepare_cached(&KEEP_SUMS)?.execute((session,))?;
         forgotten += transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))? as u64;
     }
     Ok((forgotten, true))
@@ -167,14 +173,14 @@ pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Rem
 /// What [`purge`] would remove.
 pub(super) fn purgeable(connection: &Connection, scope: &Scope) -> Outcome<Removed> {
     let Some(session) = find_session(connection, scope)? else { return Ok(Removed::default()) };
-    let [originals, bytes, sessions] = connection
+    let (originals, bytes) = connection
         .prepare_cached(
-            "SELECT count(*), coalesce(sum(length(payload)), 0), 1 FROM originals
+            "SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals
              WHERE id IN (SELECT original FROM grants WHERE session = ?1)
                AND NOT EXISTS (SELECT 1 FROM grants WHERE original = originals.id AND session <> ?1)",
         )?
-        .query_row((session,), counts)?;
-    Ok(Removed { originals, bytes, sessions })
+        .query_row((session,), |row| Ok((count(row, 0)?, count(row, 1)?)))?;
+    Ok(Removed { originals, bytes, sessions: 1 })
 }
 
 /// Removes those of some originals that no session may see. Returns how many that were.
@@ -187,48 +193,4 @@ fn remove_ungranted(transaction: &Transaction<'_>, originals: &[i64]) -> Outcome
         removed += delete.execute((original,))? as u64;
     }
     Ok(removed)
-}
-
-/// Pages that hold nothing.
-pub(super) fn free_pages(connection: &Connection) -> Outcome<u64> {
-    pages(connection, "freelist_count")
-}
-
-/// Gives some free pages back to the system; returns how many are left. Only the checkpoint makes the file shorter.
-pub(super) fn vacuum(connection: &Connection) -> Outcome<u64> {
-    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
-    let mut rows = vacuum.query(())?;
-    // Each step frees one page.
-    while rows.next()?.is_some() {}
-    free_pages(connection)
-}
-
-/// Writes the log back, which makes the file shorter; returns its length in bytes.
-pub(super) fn checkpoint(connection: &Connection) -> Outcome<u64> {
-    // Says in its row, not as an error, when another program is reading; then the next one does it.
-    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))?;
-    let expected = file_bytes(connection)?;
-    let found = connection.path().and_then(|path| std::fs::metadata(path).ok()).map(|file| file.len());
-    match found {
-        // What was cut off may still be in the memory of this connection.
-        Some(found) if !is_busy && found < expected => {
-            Err(Failure::Damaged(format!("the file ends too early: it has {found} of {expected} bytes")))
-        }
-        _ => Ok(expected),
-    }
-}
-
-/// Bytes of the file that hold something.
-pub(super) fn used_bytes(connection: &Connection) -> Outcome<u64> {
-    let used = pages(connection, "page_count")?.saturating_sub(pages(connection, "freelist_count")?);
-    Ok(used * pages(connection, "page_size")?)
-}
-
-/// Length of the file in bytes, once the log is written back.
-pub(super) fn file_bytes(connection: &Connection) -> Outcome<u64> {
-    Ok(pages(connection, "page_count")? * pages(connection, "page_size")?)
-}
-
-fn pages(connection: &Connection, pragma: &str) -> Outcome<u64> {
-    Ok(connection.pragma_query_value(None, pragma, |row| count(row, 0))?)
 }

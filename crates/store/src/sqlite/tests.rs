@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::Retention;
-use crate::memory::{MEMORY_BYTES, Memory};
+use crate::cache::{ORIGINALS_BYTES, ReadCache};
+use crate::options::Retention;
 
 fn scope() -> Scope {
     Scope { agent_id: "main".into(), session_id: "s".into() }
@@ -16,7 +16,7 @@ fn batch(texts: &[&str]) -> Batch {
 }
 
 fn writer<T>(store: &SqliteStore, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Result<T> {
-    store.with(Turn::Alone, |connection, _| work(connection))
+    store.with(LockMode::Exclusive, |connection, _| work(connection))
 }
 
 fn noise(length: usize) -> String {
@@ -106,7 +106,7 @@ fn a_warm_turn_does_not_write() {
 #[test]
 fn memory_is_bounded_by_entries_and_by_bytes() {
     let hold = |max_entries, length: usize, count: u32| {
-        let held = Memory::new(max_entries).originals;
+        let held = ReadCache::new(max_entries).originals;
         for i in 0..count {
             let mut bytes = vec![0; length];
             bytes[..4].copy_from_slice(&i.to_le_bytes());
@@ -118,7 +118,7 @@ fn memory_is_bounded_by_entries_and_by_bytes() {
     let (entries, _) = hold(50, 4, 200);
     assert!((40..=50).contains(&entries), "{entries}");
     let (entries, bytes) = hold(1_000, 4 << 20, 40);
-    assert!((12..=16).contains(&entries) && bytes <= MEMORY_BYTES, "{entries} {bytes}");
+    assert!((12..=16).contains(&entries) && bytes <= ORIGINALS_BYTES, "{entries} {bytes}");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_sweep_looks_once_and_takes_as_many_steps_as_there_is_to_remove() {
         let looked = |status| {
             let read =
                 |connection: &mut Connection, _| Ok(connection.prepare_cached(sweep::EXPIRED)?.get_status(status));
-            store.with(Turn::Shared, read).unwrap()
+            store.with(LockMode::Shared, read).unwrap()
         };
         let status = [rusqlite::StatementStatus::Run, rusqlite::StatementStatus::VmStep];
         let before = status.map(looked);

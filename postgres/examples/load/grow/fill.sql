@@ -30,8 +30,9 @@ INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
   SELECT (id - 1) / 100 + 1, :now, 'admit', 200, 100, repeat('{"reason":"shortened"}', 6)
   FROM generate_series(:from + 1, :to) AS id WHERE id % 10 < 4;
 
-INSERT INTO requests (session, at, is_measured, sent, without, overhead, fetched, sent_bill, without_bill)
-  SELECT (id - 1) / 100 + 1, :now - id % 2592000 * 1000::bigint, true, 20000, 40000, 500, 0, 2500, 5000
+INSERT INTO requests (session, at, is_measured, sent, without, dropped, overhead, fetched, sent_bill, without_bill,
+    without_under, without_over)
+  SELECT (id - 1) / 100 + 1, :now - id % 2592000 * 1000::bigint, true, 20000, 40000, 0, 500, 0, 2500, 5000, 0, 0
   FROM generate_series(:from + 1, :to) AS id, generate_series(1, 2);
 
 INSERT INTO turns

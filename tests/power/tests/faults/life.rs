@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use concertina::reference::{ContentHash, Original};
-use concertina::store::figures::{FiguresQuery, FoldedKind, Request, Turn};
-use concertina::store::tables::{Cell, Table};
-use concertina::store::{Batch, Epoch, Printed, PrintedText, Receipt, SqliteStore, Store, StoreOptions};
+use concertina::store::figures::{FiguresQuery, Request, Turn};
+use concertina::store::row::Cell;
+use concertina::store::tables::Table;
+use concertina::store::{Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt, SqliteStore, Store, StoreOptions};
 use concertina_power_test::{Dice, Disk, Fault, Mode};
 use tempfile::TempDir;
 
@@ -58,8 +59,8 @@ fn turn(number: u64) -> Turn {
     Turn { session_key: Some("agent:main".into()), requests: vec![request], ..Turn::from(&*format!("turn {number}")) }
 }
 
-/// Several sessions of which one expires, one ends, one is inherited and purged, and one outgrows the limit; everything that can be
-/// asked; and a restart in the midst.
+/// Several sessions of which one expires, one ends, one is inherited and purged, and one outgrows the limit; everything
+/// that can be asked; and a restart in the midst.
 pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     let kept = originals();
     let mut dice = Dice::new(4);
@@ -117,7 +118,7 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
         })
     });
     told.push(format!("{rows} rows, {:?}", store.notices()));
-    assert!(store.place().ends_with("concertina.sqlite"));
+    assert!(store.location().ends_with("concertina.sqlite"));
     ended(&life, store, &kept, &told)
 }
 
@@ -156,5 +157,5 @@ fn ended(life: &Failing, store: SqliteStore, kept: &[Original], told: &[String])
     cut.write_to(left.path(), &mut Dice::new(at as u64)).unwrap();
     let _disk = Disk::at(left.path(), Mode::Honest).unwrap();
     assert_eq!(check(&open(left.path()).unwrap(), kept), Ok(()), "call {at}, and a power cut");
-    Lived { calls, errors, told: told.join("\n") }
+    Lived { calls, steps: life.steps.clone(), errors, told: told.join("\n") }
 }

@@ -55,8 +55,8 @@ fn folded(history: &[Value], shown: &[Value]) -> Vec<(usize, Value)> {
         .collect()
 }
 
-/// Each turn is born, assembled and committed. A warning is the fault's, and goes with the host's own messages or with what was
-/// decided before; what was folded once is shown with the same bytes from then on, also after a power cut.
+/// Each turn is born, assembled and committed. A warning is the fault's, and goes with the host's own messages or with
+/// what was decided before; what was folded once is shown with the same bytes from then on, also after a power cut.
 pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
     let mut life = Failing::at(home, at, fault);
     let engine = engine(life.insist("open", || open(home)));
@@ -66,14 +66,14 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
     let mut has_failed = false;
     for turn in 0..TURNS {
         let now = START + 10 * turn as i64 + 3;
-        let before = life.disk.calls().len();
+        let before = life.begin("admit");
         let admitted = engine.admit(&me, None, &result(turn), now);
         if let Some(warning) = &admitted.report.warning {
             life.blame("admit", before, &warning.message);
         }
         history.extend(asked(turn));
         history.extend(admitted.rewrite.apply(&[result(turn)]));
-        let before = life.disk.calls().len();
+        let before = life.begin("assemble");
         let assembled = engine.assemble(&me, &history, &AssembleOptions::default(), now + 1);
         let shown = assembled.rewrite.apply(&history);
         let folds = folded(&history, &shown);
@@ -127,9 +127,10 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
         };
         let asked = Fetch { ref_ids: vec![id.to_string()], max_chars: usize::MAX, ..Fetch::default() };
         let found = engine.fetch(&me, &asked, START + 100).unwrap().blocks.remove(0);
-        // A failed reading may have hidden that a text was shortened at birth: then that is what was put, and it unfolds by itself.
+        // A failed reading may have hidden that a text was shortened at birth: then that is what was put, and it
+        // unfolds by itself.
         let FetchedBlock::Text(found) = found else { panic!("a text was put") };
         assert_eq!(restore(&found, &[]), output(turn), "turn {turn}, call {at}: {fault:?}");
     }
-    Lived { calls, errors, told: String::new() }
+    Lived { calls, steps: life.steps, errors, told: String::new() }
 }

@@ -1,7 +1,7 @@
-//! One connection, with what is prepared on it.
+//! One connection, with the statements that are prepared on it.
 //!
-//! Statements of a flight are sent together and answered in order, so that a flight costs one round trip. Nothing waits for ever:
-//! every flight has a deadline, also where the server is there and silent.
+//! Statements of a pipeline are sent together and answered in order, so that a pipeline costs one round trip. Nothing
+//! waits for ever: every pipeline has a deadline, also where the server is there and silent.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -24,18 +24,18 @@ pub(crate) struct Call<'a> {
     pub(crate) params: Vec<&'a (dyn ToSql + Sync)>,
 }
 
-/// A statement of a flight: `call!(SQL, parameter, ...)`.
+/// A statement of a pipeline: `call!(SQL, parameter, ...)`.
 macro_rules! call {
     ($sql:expr $(, $param:expr)* $(,)?) => {
-        $crate::link::Call { sql: $sql, params: vec![$(&$param),*] }
+        $crate::connection::Call { sql: $sql, params: vec![$(&$param),*] }
     };
 }
 pub(crate) use call;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const COMMIT: &str = "COMMIT";
-/// Lets the statements of a transaction read whole tables, which those that are asked at every turn must not, and be planned for what
-/// is asked.
+/// Lets the statements of a transaction read whole tables, which those that are asked at every turn must not, and be
+/// planned for what is asked.
 pub(crate) const SURVEY: &str =
     "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
       set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)";
@@ -45,8 +45,9 @@ pub(crate) const SURVEY: &str =
 pub(crate) struct Backend {
     /// The process, and when it began.
     pub(crate) process: [String; 2],
-    /// The start of the server that it belongs to: another one after a crash, and on another machine. Numbers of transactions mean
-    /// the same within one start only: after a crash, or on a replica that was promoted, a number that was lost is given again.
+    /// The start of the server that it belongs to: another one after a crash, and on another machine. Numbers of
+    /// transactions mean the same within one start only: after a crash, or on a replica that was promoted, a number
+    /// that was lost is given again.
     pub(crate) start: String,
     /// The cluster and the database.
     pub(crate) database: String,
@@ -54,12 +55,14 @@ pub(crate) struct Backend {
 
 /// When statistics were reset stands for a start where the server went on after the crash of one of its processes.
 const BACKEND: &str = "SELECT pid, extract(epoch FROM backend_start),
-      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM pg_stat_bgwriter), 0),
-      (SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())
+      extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM
+        pg_stat_bgwriter), 0),
+      (SELECT system_identifier FROM pg_control_system()) || ' ' || (SELECT oid FROM pg_database WHERE datname =
+        current_database())
     FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
 /// One connection. Dropping it closes it, and the server undoes what was not committed.
-pub(crate) struct Link {
+pub(crate) struct Connection {
     pub(crate) backend: Backend,
     client: Client,
     statements: HashMap<&'static str, Statement>,
@@ -69,30 +72,30 @@ pub(crate) struct Link {
     runtime: Runtime,
 }
 
-impl Link {
+impl Connection {
     /// Connects to the first host that is there, and sets the session up.
     pub(crate) fn open(server: &Server) -> Outcome<Self> {
         let hosts = server.hosts();
         let count = hosts.len();
-        let (mut reasons, mut momentary) = (Vec::new(), None);
+        let (mut reasons, mut transient) = (Vec::new(), None);
         for (host, config) in hosts {
             match Self::open_at(server, config) {
-                Ok(link) => {
+                Ok(connection) => {
                     server.connected(host);
-                    return Ok(link);
+                    return Ok(connection);
                 }
                 Err(failure) if count == 1 => return Err(failure),
                 Err(failure) => {
                     reasons.push(failure.to_string());
-                    momentary = momentary.or(Some(failure).filter(Failure::is_momentary));
+                    transient = transient.or(Some(failure).filter(Failure::is_transient));
                 }
             }
         }
-        Err(momentary.unwrap_or_else(|| Failure::Away(reasons.join("; "))))
+        Err(transient.unwrap_or_else(|| Failure::Unreachable(reasons.join("; "))))
     }
 
     fn open_at(server: &Server, config: &Config) -> Outcome<Self> {
-        let system = |error: std::io::Error| Failure::Away(error.to_string());
+        let system = |error: std::io::Error| Failure::Unreachable(error.to_string());
         let runtime = Builder::new_current_thread().enable_all().build().map_err(system)?;
         let patience = server.connect_timeout;
         let connecting = async {
@@ -113,7 +116,8 @@ impl Link {
             Ok(connected) => connected?,
             Err(_) => return Err(silent(patience)),
         };
-        let backend = backend(&answers).ok_or_else(|| Failure::Away("it does not say who answers".to_owned()))?;
+        let backend =
+            backend(&answers).ok_or_else(|| Failure::Unreachable("it does not say who answers".to_owned()))?;
         let deadline = server.statement_timeout + Duration::from_secs(1);
         Ok(Self { backend, client, statements: HashMap::new(), deadline, is_silent: false, runtime })
     }
@@ -128,10 +132,10 @@ impl Link {
         !self.is_silent && !self.client.is_closed()
     }
 
-    /// Runs a flight; its rows, by statement. The first failure counts.
+    /// Runs a pipeline; its rows, by statement. The first failure counts.
     pub(crate) fn run(&mut self, calls: &[Call<'_>]) -> Outcome<Vec<Vec<Row>>> {
         let Self { client, statements, deadline, runtime, .. } = self;
-        let flight = async {
+        let pipeline = async {
             let mut missing: Vec<&'static str> =
                 calls.iter().map(|call| call.sql).filter(|sql| !statements.contains_key(sql)).collect();
             missing.sort_unstable();
@@ -158,7 +162,7 @@ impl Link {
             }
             Ok(rows)
         };
-        match runtime.block_on(async { timeout(*deadline, flight).await }) {
+        match runtime.block_on(async { timeout(*deadline, pipeline).await }) {
             Ok(answers) => Ok(answers?),
             Err(_) => {
                 self.is_silent = true;
@@ -167,22 +171,22 @@ impl Link {
         }
     }
 
-    /// Runs a flight of reading statements on one consistent state.
+    /// Runs a pipeline of reading statements on one consistent state.
     pub(crate) fn read(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
         self.read_after(vec![call!(BEGIN_READ)], calls)
     }
 
-    /// [`Link::read`] of much, or of all that there is.
+    /// [`Connection::read`] of much, or of all that there is.
     pub(crate) fn survey(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
         self.read_after(vec![call!(BEGIN_READ), call!(SURVEY)], calls)
     }
 
     fn read_after(&mut self, opening: Vec<Call<'_>>, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
         let count = opening.len();
-        let mut flight = opening;
-        flight.extend(calls);
-        flight.push(call!(COMMIT));
-        let mut answers = self.run(&flight)?;
+        let mut pipeline = opening;
+        pipeline.extend(calls);
+        pipeline.push(call!(COMMIT));
+        let mut answers = self.run(&pipeline)?;
         answers.pop();
         Ok(answers.split_off(count))
     }
@@ -199,13 +203,13 @@ impl Link {
         }
     }
 
-    /// Runs the last flight of a transaction and makes it durable. Where no answer comes, nobody knows whether it is:
-    /// [`Failure::Unheard`].
+    /// Runs the last pipeline of a transaction and makes it durable. Where no answer comes, nobody knows whether it is:
+    /// [`Failure::CommitUnknown`].
     pub(crate) fn commit(&mut self, mut calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
         calls.push(call!(COMMIT));
         match self.run(&calls) {
-            Err(Failure::Away(reason)) => Err(Failure::Unheard(reason)),
-            Err(failure) if failure.is_lost() => Err(Failure::Unheard(failure.to_string())),
+            Err(Failure::Unreachable(reason)) => Err(Failure::CommitUnknown(reason)),
+            Err(failure) if failure.is_lost() => Err(Failure::CommitUnknown(failure.to_string())),
             Err(failure) => Err(understood(failure)),
             Ok(mut answers) => {
                 answers.pop();
@@ -226,5 +230,5 @@ fn backend(answers: &[SimpleQueryMessage]) -> Option<Backend> {
 }
 
 fn silent(patience: Duration) -> Failure {
-    Failure::Away(format!("it did not answer within {} ms", patience.as_millis()))
+    Failure::Unreachable(format!("it did not answer within {} ms", patience.as_millis()))
 }

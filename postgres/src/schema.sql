@@ -1,54 +1,62 @@
--- Version 1. A schema of this version is opened for ever; changes go into a further version.
+-- Version 1 of the schema, frozen at the first release. `schema.rs` says how a further version is added.
 --
--- What callers name is looked up by its SHA-256, because a key of an index may have no more than 2,700 bytes. Text is written with
--- U+0000 escaped (src/text.rs), because TEXT cannot hold it. Times are in milliseconds since 1970.
+-- Times are in milliseconds since 1970, days are days since 1970, and bills are in input tokens. Names that callers
+-- give are looked up by their SHA-256, because a key of an index may have no more than 2,700 bytes. Text is written
+-- with U+0000 escaped (text.rs), because TEXT cannot hold it.
 
--- Which store this is. One row. Another program's schema has no such table.
+-- Which store this is. One row. No other program's schema has such a table.
 CREATE TABLE store (
   version INTEGER NOT NULL,
-  oldest INTEGER NOT NULL, -- the oldest version whose programs work on this one
+  oldest INTEGER NOT NULL, -- the oldest version whose programs work on this schema
   identity BIGINT NOT NULL -- drawn when the store was made
 );
 INSERT INTO store VALUES (1, 1, ('x' || substr(md5(gen_random_uuid()::text), 1, 15))::bit(60)::bigint);
 
--- What a caller was told of the time, or the time of this server.
+-- The caller's time where it is given, or the time of this server.
 CREATE FUNCTION moment(told BIGINT) RETURNS BIGINT LANGUAGE sql VOLATILE
   RETURN coalesce(told, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
+
+-- Ends a transaction whose assumptions turned out to be false. refusal.rs lists the reasons.
+CREATE FUNCTION refuse(reason TEXT, subject TEXT) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION USING ERRCODE = 'CT001', MESSAGE = reason, DETAIL = subject;
+END
+$$;
 
 -- Whose conversations there are. One row per agent and session.
 CREATE TABLE sessions (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BYTEA NOT NULL CHECK (length(session) = 32), -- SHA-256 of session_id
-  agent BYTEA NOT NULL CHECK (length(agent) = 32),     -- SHA-256 of agent_id
+  agent BYTEA NOT NULL CHECK (length(agent) = 32), -- SHA-256 of agent_id
   session_id TEXT NOT NULL,
   agent_id TEXT NOT NULL,
-  session_key TEXT, -- the host's name of the conversation, where it has said it
+  session_key TEXT, -- the host's name of the conversation, where the host has given it
   last_seen BIGINT NOT NULL, -- when its context was last assembled
-  tools BYTEA CHECK (length(tools) = 32), -- a hash of those that its last assembled context had
-  held BOOLEAN NOT NULL DEFAULT FALSE, -- keeps all that it was granted until its host ends it
+  tools BYTEA CHECK (length(tools) = 32), -- a hash of the tools of the last assembled context
+  held BOOLEAN NOT NULL DEFAULT FALSE, -- whether it keeps all that it was granted until its host ends it
   ended_at BIGINT, -- NULL while it has not ended
-  -- The session that this one works for; deferrable, because rows that are copied from another store may refer to later ones.
+  -- The session that this one works for. Deferrable, because rows that are copied may refer to later ones.
   parent BIGINT REFERENCES sessions (id) ON DELETE SET NULL DEFERRABLE,
-  is_off BOOLEAN NOT NULL DEFAULT FALSE, -- whether nothing more is to be folded in it
+  is_off BOOLEAN NOT NULL DEFAULT FALSE, -- whether nothing more is folded in it
   UNIQUE (session, agent)
 ) WITH (fillfactor = 70);
 CREATE INDEX sessions_by_parent ON sessions (parent);
 
--- Where a held session's transcript is: it ends when the last of its hosts no longer has it.
-CREATE TABLE homes (
+-- Which hosts have a held session. It ends when the last of them no longer has it.
+CREATE TABLE session_hosts (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   host TEXT NOT NULL,
   PRIMARY KEY (session, host)
 );
-CREATE INDEX homes_by_host ON homes (host);
+CREATE INDEX session_hosts_by_host ON session_hosts (host);
 
--- When a host last told its sessions.
+-- When a host last reported its sessions.
 CREATE TABLE hosts (
   host TEXT PRIMARY KEY,
   seen_at BIGINT NOT NULL
 );
 
--- The bytes, once per content. Written once, never updated.
+-- The bytes, once per content. A row is written once and never updated.
 CREATE TABLE originals (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   hash BYTEA NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -59,10 +67,10 @@ CREATE TABLE originals (
   is_zstd BOOLEAN NOT NULL,
   payload BYTEA NOT NULL
 );
--- Packed already.
+-- Payloads are compressed already.
 ALTER TABLE originals ALTER payload SET STORAGE EXTERNAL;
 
--- How much is stored, as changes: a sum is right without a row that every commit has to wait for.
+-- How much is stored, as changes: their sum is right without a row that every commit has to wait for.
 CREATE TABLE usage (
   originals BIGINT NOT NULL,
   bytes BIGINT NOT NULL -- of payloads
@@ -73,13 +81,13 @@ CREATE TABLE grants (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   original BIGINT NOT NULL REFERENCES originals (id) ON DELETE CASCADE,
   granted_at BIGINT NOT NULL,
-  left_at BIGINT, -- when it left the session's context; NULL while in it
+  left_at BIGINT, -- when it left the session's context; NULL while it is in the context
   PRIMARY KEY (session, original)
 );
 CREATE INDEX grants_by_original ON grants (original);
 
--- How blocks are shown. A row lives no longer than the session's access to the original that it refers to. Ids only grow within a
--- session, because whoever writes one has locked the session's row.
+-- How blocks are shown. A row lives no longer than the session's grant of the original that it refers to. Ids only
+-- grow within a session, because whoever writes a row has locked the session's row.
 CREATE TABLE projections (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BIGINT NOT NULL,
@@ -100,7 +108,7 @@ CREATE TABLE printed (
   text BYTEA NOT NULL CHECK (length(text) = 32),
   is_answer BOOLEAN NOT NULL,
   original BIGINT NOT NULL,
-  saved BIGINT NOT NULL, -- tokens fewer than what a host without us would show
+  saved BIGINT NOT NULL, -- by how many tokens it is shorter than what a host without us would show
   PRIMARY KEY (session, text),
   FOREIGN KEY (session, original) REFERENCES grants (session, original) ON DELETE CASCADE
 );
@@ -109,7 +117,7 @@ CREATE INDEX printed_by_original ON printed (session, original);
 CREATE TABLE turns (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   advancement BYTEA NOT NULL CHECK (length(advancement) = 32), -- SHA-256 of advancement_key
-  advancement_key TEXT NOT NULL, -- what the host knows the turn by
+  advancement_key TEXT NOT NULL, -- the host's name of the turn
   at BIGINT NOT NULL,
   PRIMARY KEY (session, advancement)
 );
@@ -136,23 +144,31 @@ CREATE TABLE epochs (
 );
 CREATE INDEX epochs_by_session ON epochs (session, id);
 
--- Model calls: what was sent, and what would have been sent without us.
+-- Model calls: what was sent, and what would have been sent without us. Counts are tokens.
 CREATE TABLE requests (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   at BIGINT NOT NULL,
   is_measured BOOLEAN NOT NULL, -- whether the provider reported the tokens
-  sent BIGINT NOT NULL,         -- in tokens, as are the next three
+  counted BIGINT, -- of the messages that our assembly made for this call; NULL where it was not the first one after it
+  growth_reported BIGINT, -- by how much the session's requests grew so far, as the provider reports it
+  growth_counted BIGINT, -- and as we count it; both NULL where no assembly of ours is known
+  sent BIGINT NOT NULL,
   without BIGINT NOT NULL,
-  overhead BIGINT NOT NULL,     -- of those sent: guidance and fetch tool
-  fetched BIGINT NOT NULL,      -- of those sent: what fetching put there
-  sent_bill DOUBLE PRECISION NOT NULL, -- in input tokens, as is the next
+  dropped BIGINT NOT NULL, -- what the request without us would have had in addition if the host had never compacted
+  overhead BIGINT NOT NULL, -- of those sent: guidance and fetch tool
+  fetched BIGINT NOT NULL, -- of those sent: what fetching put there
+  sent_bill DOUBLE PRECISION NOT NULL,
   without_bill DOUBLE PRECISION NOT NULL,
-  usd DOUBLE PRECISION -- price of one input token in dollars; NULL where nobody said
+  without_under DOUBLE PRECISION NOT NULL, -- how much smaller the bill without us may have been
+  without_over DOUBLE PRECISION NOT NULL, -- how much larger
+  answered BIGINT, -- tokens of the answer; NULL where nobody reported them
+  answer_bill DOUBLE PRECISION, -- NULL where the tokens or their price are unknown
+  usd DOUBLE PRECISION -- price of one input token in dollars; NULL where it is unknown
 );
 CREATE INDEX requests_by_session ON requests (session, id);
 
--- Originals that a session's model fetched back.
+-- Originals that a session's model fetched.
 CREATE TABLE fetches (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -162,10 +178,10 @@ CREATE TABLE fetches (
 );
 CREATE INDEX fetches_by_session ON fetches (session, id);
 
--- What was folded, by day and by what it was.
+-- What was folded, by day and kind.
 CREATE TABLE folded (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-  day BIGINT NOT NULL, -- days since 1970
+  day BIGINT NOT NULL,
   kind TEXT NOT NULL,
   tokens_before BIGINT NOT NULL,
   tokens_after BIGINT NOT NULL,
@@ -179,7 +195,7 @@ CREATE TABLE warnings (
   text TEXT NOT NULL
 );
 
--- What sessions that a sweep forgot had added up to. One row.
+-- Totals of the sessions that a sweep forgot. One row.
 CREATE TABLE swept (
   turns BIGINT NOT NULL,
   tokens_before BIGINT NOT NULL,
@@ -187,25 +203,38 @@ CREATE TABLE swept (
 );
 INSERT INTO swept VALUES (0, 0, 0);
 
--- What the requests of sessions that a sweep forgot came to, by day.
+-- Totals of the requests of these sessions, by day.
 CREATE TABLE swept_requests (
   day BIGINT PRIMARY KEY,
   requests BIGINT NOT NULL,
   measured BIGINT NOT NULL,
+  bypassed BIGINT NOT NULL,
+  compacting BIGINT NOT NULL,
   sent BIGINT NOT NULL,
   without BIGINT NOT NULL,
   overhead BIGINT NOT NULL,
   fetched BIGINT NOT NULL,
+  unpriced BIGINT NOT NULL, -- requests without a price in dollars
+  answered BIGINT NOT NULL,
+  answer_tokens BIGINT NOT NULL,
+  unpriced_answers BIGINT NOT NULL,
+  fetches BIGINT NOT NULL,
   sent_bill DOUBLE PRECISION NOT NULL,
   without_bill DOUBLE PRECISION NOT NULL,
+  under_bill DOUBLE PRECISION NOT NULL,
+  over_bill DOUBLE PRECISION NOT NULL,
+  answer_bill DOUBLE PRECISION NOT NULL,
+  without_answer_bill DOUBLE PRECISION NOT NULL,
   sent_usd DOUBLE PRECISION NOT NULL,
   without_usd DOUBLE PRECISION NOT NULL,
-  unpriced BIGINT NOT NULL, -- requests without a price in dollars
-  fetches BIGINT NOT NULL
+  under_usd DOUBLE PRECISION NOT NULL,
+  over_usd DOUBLE PRECISION NOT NULL,
+  answer_usd DOUBLE PRECISION NOT NULL,
+  without_answer_usd DOUBLE PRECISION NOT NULL
 );
 
--- Who may see what, whether it may still be shown, and when it was last referred to. The one place that knows how long
--- sessions of either kind keep what they were granted.
+-- Who may see what, whether it may still be shown, and when it was last referred to. This view alone decides how long a
+-- session keeps what it was granted.
 CREATE VIEW access AS
 SELECT
   grants.session,

@@ -1,11 +1,12 @@
 //! All rows out of the file, and into an empty one.
 
-use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Transaction, params_from_iter};
 
 use super::failure::{Failure, Outcome};
+use super::row::{cell, value};
 use crate::copy::not_empty;
-use crate::tables::{Cell, Kind, Sink, TABLES, Table};
+use crate::row::Cell;
+use crate::tables::{ColumnType, Sink, TABLES, Table};
 use concertina_base::error::Error;
 
 /// Reads every row of every table.
@@ -14,10 +15,9 @@ pub(super) fn export(transaction: &Transaction<'_>, take: &mut Sink<'_>) -> Outc
         let mut statement = transaction.prepare(&table.select(""))?;
         let mut rows = statement.query(())?;
         while let Some(row) = rows.next()? {
-            let cells = table.columns.iter().enumerate().map(|(at, (name, kind))| {
-                cell(row.get_ref(at)?, *kind).ok_or_else(|| {
-                    Failure::Damaged(format!("{}.{name} holds something else than {kind:?}", table.name))
-                })
+            let cells = table.columns.iter().enumerate().map(|(at, (name, of))| {
+                let wrong = || Failure::Damaged(format!("{}.{name} holds something else than {of:?}", table.name));
+                typed(cell(row.get_ref(at)?)?, *of).ok_or_else(wrong)
             });
             take(table, cells.collect::<Outcome<_>>()?)?;
         }
@@ -25,16 +25,17 @@ pub(super) fn export(transaction: &Transaction<'_>, take: &mut Sink<'_>) -> Outc
     Ok(())
 }
 
-fn cell(value: ValueRef<'_>, kind: Kind) -> Option<Cell> {
-    Some(match (value, kind) {
-        (ValueRef::Null, _) => Cell::Null,
-        (ValueRef::Integer(number), Kind::Integer) => Cell::Integer(number),
-        (ValueRef::Integer(number @ (0 | 1)), Kind::Flag) => Cell::Integer(number),
-        (ValueRef::Real(number), Kind::Real) => Cell::Real(number),
-        (ValueRef::Text(text), Kind::Text) => Cell::Text(String::from_utf8(text.to_vec()).ok()?),
-        (ValueRef::Blob(bytes), Kind::Bytes) => Cell::Bytes(bytes.to_vec()),
-        _ => return None,
-    })
+/// A cell of a column of a type, where it is of that type.
+fn typed(cell: Cell, of: ColumnType) -> Option<Cell> {
+    match (&cell, of) {
+        (Cell::Integer(number @ (0 | 1)), ColumnType::Flag) => Some(Cell::Flag(*number == 1)),
+        (Cell::Null, _)
+        | (Cell::Integer(_), ColumnType::Integer)
+        | (Cell::Real(_), ColumnType::Real)
+        | (Cell::Text(_), ColumnType::Text)
+        | (Cell::Bytes(_), ColumnType::Bytes) => Some(cell),
+        _ => None,
+    }
 }
 
 /// Fills the tables of an empty store. `named` makes an error of a failure.
@@ -56,15 +57,8 @@ pub(super) fn import(
 }
 
 fn insert(transaction: &Transaction<'_>, table: &Table, row: Vec<Cell>) -> rusqlite::Result<()> {
-    let places = vec!["?"; table.columns.len()].join(", ");
+    let params = vec!["?"; table.columns.len()].join(", ");
     let columns: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
-    let sql = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, columns.join(", "));
-    let values = row.into_iter().map(|cell| match cell {
-        Cell::Null => Value::Null,
-        Cell::Integer(number) => Value::Integer(number),
-        Cell::Real(number) => Value::Real(number),
-        Cell::Text(text) => Value::Text(text),
-        Cell::Bytes(bytes) => Value::Blob(bytes),
-    });
-    transaction.prepare_cached(&sql)?.execute(params_from_iter(values)).map(drop)
+    let sql = format!("INSERT INTO {} ({}) VALUES ({params})", table.name, columns.join(", "));
+    transaction.prepare_cached(&sql)?.execute(params_from_iter(row.into_iter().map(value))).map(drop)
 }

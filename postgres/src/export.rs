@@ -2,16 +2,16 @@
 
 use std::sync::LazyLock;
 
-use concertina::error::{Error, Result};
-use concertina::store::copy::not_empty;
-use concertina::store::tables::{Cell, Kind, ORIGINALS, Sink, TABLES, Table};
-use tokio_postgres::Row;
+use concertina_base::error::{Error, Result};
+use concertina_store::copy::not_empty;
+use concertina_store::row::Cell;
+use concertina_store::tables::{ColumnType, ORIGINALS, Sink, TABLES, Table};
 use tokio_postgres::types::ToSql;
 
+use crate::connection::{Call, call};
 use crate::failure::{Failure, Outcome};
-use crate::link::{Call, call};
-use crate::pool::Writing;
-use crate::row::{at, first, text_or_null};
+use crate::pool::WriteTransaction;
+use crate::row::{cell, first};
 use crate::text::{escaped, key};
 
 /// How many rows are under way at once, at most, and about how many of their bytes.
@@ -69,81 +69,73 @@ impl Statements {
                 given.join(", ")
             ),
             number: (columns[0] == "id").then(|| {
-                format!("SELECT setval(pg_get_serial_sequence('{name}', 'id'), greatest(1, max(id)), max(id) IS NOT NULL) FROM {name}")
+                format!(
+                    "SELECT setval(pg_get_serial_sequence('{name}', 'id'), greatest(1, max(id)), max(id) IS NOT
+                  NULL) FROM {name}"
+                )
             }),
         }
     }
 }
 
-fn type_of(kind: Kind) -> &'static str {
+fn type_of(kind: ColumnType) -> &'static str {
     match kind {
-        Kind::Integer => "bigint",
-        Kind::Flag => "boolean",
-        Kind::Real => "double precision",
-        Kind::Text => "text",
-        Kind::Bytes => "bytea",
+        ColumnType::Integer => "bigint",
+        ColumnType::Flag => "boolean",
+        ColumnType::Real => "double precision",
+        ColumnType::Text => "text",
+        ColumnType::Bytes => "bytea",
     }
 }
 
 /// Reads every row of every table.
-pub(crate) fn export(writing: &mut Writing<'_>, take: &mut Sink<'_>) -> Outcome<()> {
+pub(crate) fn export(transaction: &mut WriteTransaction<'_>, take: &mut Sink<'_>) -> Outcome<()> {
     for (table, statements) in &*STATEMENTS {
-        writing.link.batch(&statements.declare)?;
+        transaction.connection.batch(&statements.declare)?;
         loop {
-            let rows = writing.run(&[call!(&statements.fetch)])?.remove(0);
+            let rows = transaction.run(&[call!(&statements.fetch)])?.remove(0);
             if rows.is_empty() {
                 break;
             }
             for row in &rows {
-                let cells = table.columns.iter().enumerate().map(|(at, (_, kind))| cell(row, at, *kind));
+                let cells = (0..table.columns.len()).map(|column| cell(row, column));
                 take(table, cells.collect::<Outcome<_>>()?)?;
             }
         }
-        writing.link.batch(&statements.close)?;
+        transaction.connection.batch(&statements.close)?;
     }
     Ok(())
 }
 
-fn cell(row: &Row, column: usize, kind: Kind) -> Outcome<Cell> {
-    let cell = match kind {
-        Kind::Integer => at::<Option<i64>>(row, column)?.map(Cell::Integer),
-        Kind::Flag => at::<Option<bool>>(row, column)?.map(|flag| Cell::Integer(flag.into())),
-        Kind::Real => at::<Option<f64>>(row, column)?.map(Cell::Real),
-        Kind::Text => text_or_null(row, column)?.map(Cell::Text),
-        Kind::Bytes => at::<Option<Vec<u8>>>(row, column)?.map(Cell::Bytes),
-    };
-    Ok(cell.unwrap_or(Cell::Null))
-}
-
 /// Fills the tables of an empty namespace. `named` makes an error of a failure.
 pub(crate) fn import(
-    writing: &mut Writing<'_>,
+    transaction: &mut WriteTransaction<'_>,
     named: &dyn Fn(Failure) -> Error,
     fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
 ) -> Outcome<()> {
     // A session may refer to a later one.
-    writing.link.batch("SET CONSTRAINTS ALL DEFERRED")?;
+    transaction.connection.batch("SET CONSTRAINTS ALL DEFERRED")?;
     for (table, statements) in &*STATEMENTS {
-        let is_filled = first(&writing.run(&[call!(&statements.is_filled)])?[0])?.unwrap_or(false);
+        let is_filled = first(&transaction.run(&[call!(&statements.is_filled)])?[0])?.unwrap_or(false);
         if is_filled && table.begins_empty() {
             return Err(not_empty(table).into());
         }
-        writing.run(&[call!(&statements.empty)])?;
+        transaction.run(&[call!(&statements.empty)])?;
     }
     let mut waiting = Waiting::default();
     fill(&mut |table, row| {
         if waiting.is_full(table) {
-            waiting.write(writing).map_err(named)?;
+            waiting.write(transaction).map_err(named)?;
         }
         waiting.take(table, row);
         Ok(())
     })?;
-    waiting.write(writing)?;
+    waiting.write(transaction)?;
     for number in STATEMENTS.iter().filter_map(|(_, statements)| statements.number.as_ref()) {
-        writing.run(&[call!(number)])?;
+        transaction.run(&[call!(number)])?;
     }
     const USAGE: &str = "INSERT INTO usage SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals";
-    writing.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
+    transaction.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
 }
 
 /// Rows of one table that are not written yet.
@@ -165,7 +157,7 @@ impl Waiting {
         self.rows.push(row);
     }
 
-    fn write(&mut self, writing: &mut Writing<'_>) -> Outcome<()> {
+    fn write(&mut self, transaction: &mut WriteTransaction<'_>) -> Outcome<()> {
         let (rows, Some(table)) = (std::mem::take(&mut self.rows), self.table.take()) else { return Ok(()) };
         self.bytes = 0;
         let insert = STATEMENTS.iter().find(|(other, _)| std::ptr::eq(*other, table)).map(|(_, all)| &all.insert);
@@ -175,7 +167,7 @@ impl Waiting {
             let keys = rows.iter().map(|row| if let Cell::Text(text) = &row[from] { Some(key(text)) } else { None });
             Box::new(keys.collect::<Vec<_>>())
         }));
-        writing.run(&[Call { sql: insert, params: columns.iter().map(|column| &**column).collect() }]).map(drop)
+        transaction.run(&[Call { sql: insert, params: columns.iter().map(|column| &**column).collect() }]).map(drop)
     }
 }
 
@@ -183,22 +175,22 @@ fn weight(cell: &Cell) -> usize {
     match cell {
         Cell::Text(text) => text.len(),
         Cell::Bytes(bytes) => bytes.len(),
-        Cell::Null | Cell::Integer(_) | Cell::Real(_) => 8,
+        Cell::Null | Cell::Integer(_) | Cell::Flag(_) | Cell::Real(_) => 8,
     }
 }
 
 /// A column of rows, as a parameter. What is of another kind than the column's is NULL, which the table refuses.
-fn column(rows: &[Vec<Cell>], at: usize, kind: Kind) -> Box<dyn ToSql + Sync> {
+fn column(rows: &[Vec<Cell>], at: usize, kind: ColumnType) -> Box<dyn ToSql + Sync> {
     macro_rules! column {
         ($cell:pat => $value:expr) => {
             Box::new(rows.iter().map(|row| if let $cell = &row[at] { Some($value) } else { None }).collect::<Vec<_>>())
         };
     }
     match kind {
-        Kind::Integer => column!(Cell::Integer(number) => *number),
-        Kind::Flag => column!(Cell::Integer(number) => *number == 1),
-        Kind::Real => column!(Cell::Real(number) => *number),
-        Kind::Text => column!(Cell::Text(text) => escaped(text).into_owned()),
-        Kind::Bytes => column!(Cell::Bytes(bytes) => bytes.clone()),
+        ColumnType::Integer => column!(Cell::Integer(number) => *number),
+        ColumnType::Flag => column!(Cell::Flag(flag) => *flag),
+        ColumnType::Real => column!(Cell::Real(number) => *number),
+        ColumnType::Text => column!(Cell::Text(text) => escaped(text).into_owned()),
+        ColumnType::Bytes => column!(Cell::Bytes(bytes) => bytes.clone()),
     }
 }

@@ -1,0 +1,552 @@
+//! What callers ask for, as statements in the SQL that every backend understands, and as what their rows come to.
+//!
+//! Each policy of reading (how many, in which order, which unit) is decided here. A backend only runs the statements of
+//! one call on one consistent state, and returns the rows of each.
+
+use std::collections::BTreeMap;
+
+use concertina_base::reference::ContentHash;
+
+use super::cache::CachedProjections;
+use super::figures::{
+    Day, FetchedOriginal, Figures, FiguresQuery, KindTokens, KnownSession, Recent, Request, SessionAmount,
+    SessionEpoch, Stored,
+};
+use super::records::{BlockKey, Epoch, Ledger, Printed, PrintedText, Projection, Receipt, Scope, SessionState, Stats};
+use super::row::{BadColumn, Cell, Query, Row};
+use super::sums::{SUMS, Sums, SumsSql, WIDTH};
+use super::time::{DAY_MS, Millis, date};
+
+/// How long warnings are kept.
+pub const WARNINGS_KEPT_MS: Millis = 7 * DAY_MS;
+
+/// The columns of a request, in the order of [`request_cells`].
+const REQUEST: &str = "at, is_measured, counted, growth_reported, growth_counted, sent, without, dropped, overhead, \
+    fetched, sent_bill, without_bill, without_under, without_over, answered, answer_bill, usd";
+
+/// What a result was made smaller by before it was first sent.
+const ADMITTED: &str = "at, CASE WHEN tokens_before > tokens_after THEN tokens_before - tokens_after ELSE 0 END";
+
+/// The columns of [`projection`].
+pub const PROJECTION: &str = "projections.id, block, place, replacement, hash, reason";
+
+/// The columns of [`logged_epoch`].
+const EPOCH: &str = "at, reason, tokens_freed, tokens_rebilled, blocks";
+
+/// How a backend writes and names what the statements have in common.
+#[derive(Debug)]
+pub struct Dialect {
+    /// What stands before the number of a parameter.
+    pub parameter: char,
+    /// The columns of `sessions` that identify a session and its agent.
+    pub session: [&'static str; 2],
+    /// The value of these columns for a name.
+    pub key: fn(&str) -> Cell,
+}
+
+/// The statements of a backend.
+#[derive(Debug)]
+pub struct Queries {
+    dialect: Dialect,
+    /// Of all sessions, and of one.
+    figures: [[String; 10]; 2],
+    stats: [[String; 6]; 2],
+    recent: [String; 6],
+    ledger: [String; 7],
+    sessions: String,
+    warnings: String,
+    insert_request: String,
+}
+
+impl Queries {
+    /// The statements in a dialect.
+    pub fn new(dialect: Dialect) -> Self {
+        let d = &dialect;
+        Self {
+            figures: [false, true].map(|is_one| figures_sql(d, is_one)),
+            stats: [false, true].map(|is_one| stats_sql(d, is_one)),
+            recent: recent_sql(d),
+            ledger: ledger_sql(d),
+            sessions: "SELECT sessions.id, agent_id, session_id, session_key, last_seen, is_off, host FROM sessions
+                 LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id
+                   DESC"
+                .to_owned(),
+            warnings: d.sql("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT 100"),
+            insert_request: d.sql(&format!(
+                "INSERT INTO requests (session, {REQUEST})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+            )),
+            dialect,
+        }
+    }
+
+    /// The parameters that name a session, behind others.
+    fn params<const N: usize>(&self, first: [i64; N], scope: Option<&Scope>) -> Vec<Cell> {
+        let names = scope.into_iter().flat_map(|scope| [&scope.session_id, &scope.agent_id]);
+        first.into_iter().map(Cell::Integer).chain(names.map(|name| (self.dialect.key)(name))).collect()
+    }
+
+    /// The figures; `max_bytes` and `path` are the store's.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn figures<E: From<BadColumn>>(
+        &'static self,
+        query: &FiguresQuery,
+        (max_bytes, path): (u64, String),
+        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
+    ) -> Result<Figures, E> {
+        let scope = query.session.as_ref();
+        let ((since, until), (first_day, last_day)) = (query.range(), query.days());
+        let range = || self.params([since, until], scope);
+        let days = |scope| self.params([first_day, last_day], scope);
+        let params = [
+            range(),
+            range(),
+            days(None),
+            range(),
+            range(),
+            range(),
+            days(scope),
+            range(),
+            self.params([], scope),
+            range(),
+        ];
+        let answers = run(queries(&self.figures[usize::from(scope.is_some())], params))?;
+        let [by_day, fetches, swept, by_tokens, by_usd, epochs, kinds, fetched, stored, last_fold] = rows(&answers)?;
+
+        let mut days = BTreeMap::<i64, Sums>::new();
+        for row in by_day.iter().chain(swept) {
+            *days.entry(row.get(0)?).or_default() += Sums::read(row, 1)?;
+        }
+        let mut all = Sums::default();
+        days.values().for_each(|sums| all += *sums);
+        // Dollars are shown only where every request has a price.
+        let in_usd = all.is_priced();
+        let mut fetched_count: u64 = one(fetches)?.get(0)?;
+        for row in swept {
+            fetched_count += row.get::<u64>(1 + WIDTH)?;
+        }
+        let session = |row: &Row| {
+            Ok::<_, BadColumn>(SessionAmount {
+                session_id: row.get(0)?,
+                session_key: row.get(1)?,
+                last_at: row.get(2)?,
+                amount: Sums::read(row, 3)?.amount(in_usd),
+            })
+        };
+        let [originals, original_bytes, stored_bytes] = counts(stored)?;
+        Ok(Figures {
+            unit: if in_usd { "usd" } else { "input tokens" },
+            total: all.total(in_usd, fetched_count),
+            days: days.into_iter().map(|(day, sums)| Day { day: date(day), amount: sums.amount(in_usd) }).collect(),
+            sessions: each(if in_usd { by_usd } else { by_tokens }, session)?,
+            epochs: each(epochs, session_epoch)?,
+            kinds: each(kinds, |row| Ok(KindTokens { kind: row.get(0)?, before: row.get(1)?, after: row.get(2)? }))?,
+            fetched: each(fetched, |row| {
+                let (at, ref_id, tokens, session_id) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                Ok(FetchedOriginal { at, ref_id, tokens, session_id })
+            })?,
+            store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
+            last_fold_at: one(last_fold)?.get(0)?,
+        })
+    }
+
+    /// What a session did since a moment, and how it stood before; nothing for a session that is unknown.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn recent<E: From<BadColumn>>(
+        &'static self,
+        scope: &Scope,
+        since: Millis,
+        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
+    ) -> Result<Recent, E> {
+        let (whose, timed) = (|| self.params([], Some(scope)), || self.params([since], Some(scope)));
+        let answers = run(queries(&self.recent, [whose(), whose(), whose(), whose(), timed(), timed()]))?;
+        let [first, begun, last, last_without, admitted, fetched] = rows(&answers)?;
+        let [first, begun, last, last_without] =
+            [first, begun, last, last_without].map(|rows| rows.first().map(request).transpose());
+        Ok(Recent {
+            first: first?,
+            begun: begun?,
+            last: last?,
+            last_without: last_without?,
+            admitted: each(admitted, timed_count)?,
+            fetched: each(fetched, timed_count)?,
+        })
+    }
+
+    /// Totals of a session, or of the whole store.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn stats<E: From<BadColumn>>(
+        &'static self,
+        scope: Option<&Scope>,
+        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
+    ) -> Result<Stats, E> {
+        let whose = || self.params([], scope);
+        let params = [whose(), whose(), whose(), Vec::new(), whose(), whose()];
+        let answers = run(queries(&self.stats[usize::from(scope.is_some())], params))?;
+        let [sessions, stored, received, swept, receipts, epochs] = rows(&answers)?;
+        let [originals, original_bytes, stored_bytes] = counts(stored)?;
+        let [tokens_before, tokens_after] = counts(received)?;
+        let [sessions, turns] = counts(sessions)?;
+        // Only the whole store has totals of forgotten sessions.
+        let [swept_turns, swept_before, swept_after] = if swept.is_empty() { [0; 3] } else { counts(swept)? };
+        Ok(Stats {
+            sessions,
+            originals,
+            original_bytes,
+            stored_bytes,
+            turns: turns + swept_turns,
+            receipts: each(receipts, receipt)?,
+            tokens_before: tokens_before + swept_before,
+            tokens_after: tokens_after + swept_after,
+            epochs: each(epochs, logged_epoch)?,
+        })
+    }
+
+    /// What a session knows, in the order in which it was first written. `holder` is the host for which this opener holds
+    /// sessions, where it does.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn ledger<E: From<BadColumn>>(
+        &'static self,
+        scope: &Scope,
+        holder: Option<&str>,
+        run: impl FnOnce(Vec<Query>) -> Result<LedgerRows, E>,
+    ) -> Result<Ledger, E> {
+        let whose = || self.params([], Some(scope));
+        let held = [whose(), vec![Cell::from(holder)]].concat();
+        let params = [whose(), whose(), whose(), whose(), whose(), whose(), held];
+        let LedgerRows { projections, generation, read_at, answers } = run(queries(&self.ledger, params))?;
+        let [printed, admitted, epochs, last_request, in_context, session, is_held] = rows(&answers)?;
+        let Some(session) = session.first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
+        let has_ended: bool = session.get(3)?;
+        let is_kept = !has_ended && (holder.is_none() || !is_held.is_empty());
+        let in_context = in_context.iter().map(|row| row.get::<ContentHash>(0)).collect::<Result<_, _>>()?;
+        let state = SessionState { in_context, last_seen: session.get(2)?, read_at };
+        Ok(Ledger {
+            version: projections.version,
+            projections: projections.rows,
+            printed: each(printed, printed_text)?,
+            admitted: each(admitted, timed_count)?,
+            epochs: each(epochs, logged_epoch)?,
+            tools: session.get(0)?,
+            is_off: session.get(1)?,
+            last_request: last_request.first().map(|row| row.get(0)).transpose()?,
+            generation,
+            state: is_kept.then_some(state),
+        })
+    }
+
+    /// All sessions, the last seen first, with whether the host has them and which others do.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn sessions<E: From<BadColumn>>(
+        &'static self,
+        host: &str,
+        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
+    ) -> Result<Vec<KnownSession>, E> {
+        let answers = run(vec![Query { sql: &self.sessions, params: Vec::new() }])?;
+        let [rows] = rows(&answers)?;
+        let mut sessions: Vec<(i64, KnownSession)> = Vec::new();
+        for row in rows {
+            let id = row.get(0)?;
+            if sessions.last().is_none_or(|(last, _)| *last != id) {
+                let known = KnownSession {
+                    agent_id: row.get(1)?,
+                    session_id: row.get(2)?,
+                    session_key: row.get(3)?,
+                    last_seen: row.get(4)?,
+                    is_off: row.get(5)?,
+                    is_here: false,
+                    elsewhere: Vec::new(),
+                };
+                sessions.push((id, known));
+            }
+            let (Some((_, session)), Some(other)) = (sessions.last_mut(), row.get::<Option<String>>(6)?) else {
+                continue;
+            };
+            if other == host {
+                session.is_here = true;
+            } else {
+                session.elsewhere.push(other);
+                session.elsewhere.sort();
+            }
+        }
+        Ok(sessions.into_iter().map(|(_, session)| session).collect())
+    }
+
+    /// What the operator was warned of since a moment, newest first.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn warnings<E: From<BadColumn>>(
+        &'static self,
+        since: Millis,
+        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
+    ) -> Result<Vec<(Millis, String)>, E> {
+        let answers = run(vec![Query { sql: &self.warnings, params: vec![since.into()] }])?;
+        let [warnings] = rows(&answers)?;
+        each(warnings, |row| Ok((row.get(0)?, row.get(1)?))).map_err(E::from)
+    }
+
+    /// The statement that writes a request of the session with this row.
+    pub fn insert_request(&'static self, session: i64, request: &Request) -> Query {
+        let cells = [Cell::Integer(session)].into_iter().chain(request_cells(request));
+        Query { sql: &self.insert_request, params: cells.collect() }
+    }
+}
+
+/// The rows that a ledger is made of.
+#[derive(Debug)]
+pub struct LedgerRows {
+    /// The session's projections.
+    pub projections: CachedProjections,
+    /// Which file or database they are of.
+    pub generation: u64,
+    /// The time, where the store has a clock of its own.
+    pub read_at: Option<Millis>,
+    /// The answers to the statements.
+    pub answers: Vec<Vec<Row>>,
+}
+
+impl Dialect {
+    /// A statement, which is written with `?` before the number of a parameter.
+    fn sql(&self, statement: &str) -> String {
+        statement.replace('?', &self.parameter.to_string())
+    }
+
+    /// The row of the session that two parameters name, from the given number on.
+    fn session(&self, first: usize) -> String {
+        let [session, agent] = self.session;
+        format!("(SELECT id FROM sessions WHERE {session} = ?{first} AND {agent} = ?{})", first + 1)
+    }
+}
+
+fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
+    let SumsSql { selected, columns, .. } = &*SUMS;
+    let whose = if is_one { format!("sessions.id = {}", dialect.session(3)) } else { "TRUE".to_owned() };
+    let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {whose}");
+    let of_range = |table: &str| format!("{} AND at >= ?1 AND at < ?2", of(table));
+    let by_session = |price: &str| {
+        format!(
+            "SELECT session_id, session_key, max(at), {selected} {} GROUP BY sessions.id
+             ORDER BY sum((without_bill - sent_bill) * {price}) DESC NULLS LAST, max(at) DESC LIMIT 100",
+            of_range("requests")
+        )
+    };
+    [
+        format!("SELECT at / {DAY_MS}, {selected} {} GROUP BY 1", of_range("requests")),
+        format!("SELECT count(*) {}", of_range("fetches")),
+        // What forgotten sessions came to is nobody's any more.
+        format!(
+            "SELECT day, {columns}, fetches FROM swept_requests WHERE {} AND day >= ?1 AND day <= ?2",
+            if is_one { "FALSE" } else { "TRUE" }
+        ),
+        by_session("1"),
+        by_session("usd"),
+        format!(
+            "SELECT at, session_id, reason, blocks, tokens_freed, tokens_rebilled {} ORDER BY epochs.id DESC LIMIT 200",
+            of_range("epochs")
+        ),
+        format!(
+            "SELECT kind, CAST(sum(tokens_before) AS bigint), CAST(sum(tokens_after) AS bigint) {}
+             AND day >= ?1 AND day <= ?2 GROUP BY kind ORDER BY 2 DESC",
+            of("folded")
+        ),
+        format!("SELECT at, ref_id, tokens, session_id {} ORDER BY fetches.id DESC LIMIT 100", of_range("fetches")),
+        stored_sql(dialect, is_one),
+        format!("SELECT max(at) {} AND kind IN ('admit', 'assemble')", of_range("receipts")),
+    ]
+    .map(|statement| dialect.sql(&statement))
+}
+
+/// How many originals there are; their bytes as they were, and as they are stored.
+fn stored_sql(dialect: &Dialect, is_one: bool) -> String {
+    let granted = format!("id IN (SELECT original FROM grants WHERE session = {})", dialect.session(1));
+    let granted = if is_one { &granted } else { "TRUE" };
+    format!(
+        "SELECT count(*), CAST(coalesce(sum(size), 0) AS bigint), CAST(coalesce(sum(length(payload)), 0) AS bigint)
+         FROM originals WHERE {granted}"
+    )
+}
+
+fn stats_sql(dialect: &Dialect, is_one: bool) -> [String; 6] {
+    let whose = if is_one { format!("sessions.id = {}", dialect.session(1)) } else { "TRUE".to_owned() };
+    let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {whose}");
+    [
+        format!("SELECT count(*), (SELECT count(*) {}) FROM sessions WHERE {whose}", of("turns")),
+        stored_sql(dialect, is_one),
+        format!(
+            "SELECT CAST(coalesce(sum(tokens_before), 0) AS bigint), CAST(coalesce(sum(tokens_after), 0) AS bigint) {}",
+            of("receipts")
+        ),
+        format!("SELECT turns, tokens_before, tokens_after FROM swept WHERE {}", if is_one { "FALSE" } else { "TRUE" }),
+        format!(
+            "SELECT at, kind, tokens_before, tokens_after, detail {} ORDER BY receipts.id DESC LIMIT 100",
+            of("receipts")
+        ),
+        format!("SELECT {EPOCH} {} ORDER BY epochs.id DESC LIMIT 100", of("epochs")),
+    ]
+    .map(|statement| dialect.sql(&statement))
+}
+
+fn recent_sql(dialect: &Dialect) -> [String; 6] {
+    let one = |which: &str| {
+        format!("SELECT {REQUEST} FROM requests WHERE session = {} AND {which} LIMIT 1", dialect.session(1))
+    };
+    let since = |columns: &str, table: &str, which: &str| {
+        let session = dialect.session(2);
+        format!("SELECT {columns} FROM {table} WHERE session = {session} AND at >= ?1{which} ORDER BY id")
+    };
+    [
+        one("counted IS NOT NULL ORDER BY id"),
+        one("counted IS NOT NULL ORDER BY id DESC"),
+        one("sent > 0 ORDER BY id DESC"),
+        one("without > 0 ORDER BY id DESC"),
+        since(ADMITTED, "receipts", " AND kind = 'admit'"),
+        since("at, tokens", "fetches", ""),
+    ]
+    .map(|statement| dialect.sql(&statement))
+}
+
+fn ledger_sql(dialect: &Dialect) -> [String; 7] {
+    let session = dialect.session(1);
+    let with_originals = |table: &str| {
+        format!("FROM {table} JOIN originals ON originals.id = {table}.original WHERE session = {session}")
+    };
+    [
+        format!("SELECT text, is_answer, hash, saved {} ORDER BY text", with_originals("printed")),
+        format!("SELECT {ADMITTED} FROM receipts WHERE session = {session} AND kind = 'admit' ORDER BY id"),
+        format!("SELECT {EPOCH} FROM epochs WHERE session = {session} ORDER BY id"),
+        format!("SELECT at FROM requests WHERE session = {session} ORDER BY id DESC LIMIT 1"),
+        format!("SELECT hash {} AND left_at IS NULL", with_originals("grants")),
+        format!("SELECT tools, is_off, last_seen, ended_at IS NOT NULL FROM sessions WHERE id = {session}"),
+        format!("SELECT 1 FROM session_hosts WHERE session = {session} AND host = ?3"),
+    ]
+    .map(|statement| dialect.sql(&statement))
+}
+
+/// Statements with their parameters.
+fn queries<const N: usize>(statements: &'static [String; N], params: [Vec<Cell>; N]) -> Vec<Query> {
+    statements.iter().zip(params).map(|(sql, params)| Query { sql, params }).collect()
+}
+
+/// The rows of each answer.
+fn rows<const N: usize>(answers: &[Vec<Row>]) -> Result<[&Vec<Row>; N], BadColumn> {
+    let answers: Result<[&Vec<Row>; N], _> = answers.iter().collect::<Vec<_>>().try_into();
+    answers.map_err(|answers| BadColumn(format!("{} answers instead of {N}", answers.len())))
+}
+
+fn each<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, BadColumn>) -> Result<Vec<T>, BadColumn> {
+    rows.iter().map(read).collect()
+}
+
+/// The only row.
+fn one(rows: &[Row]) -> Result<&Row, BadColumn> {
+    rows.first().ok_or_else(|| BadColumn("there is no row".to_owned()))
+}
+
+/// The counts in the only row.
+fn counts<const N: usize>(rows: &[Row]) -> Result<[u64; N], BadColumn> {
+    let (row, mut counts) = (one(rows)?, [0; N]);
+    for (column, count) in counts.iter_mut().enumerate() {
+        *count = row.get(column)?;
+    }
+    Ok(counts)
+}
+
+/// A row of a projection, with its id: [`PROJECTION`].
+///
+/// # Errors
+/// [`BadColumn`].
+pub fn projection(row: &Row) -> Result<(i64, Projection), BadColumn> {
+    let projection = Projection {
+        block: BlockKey { hash: row.get(1)?, place: row.get(2)? },
+        replacement: row.get(3)?,
+        original: row.get(4)?,
+        reason: row.get(5)?,
+    };
+    Ok((row.get(0)?, projection))
+}
+
+fn printed_text(row: &Row) -> Result<PrintedText, BadColumn> {
+    let printed = if row.get(1)? { Printed::Copy } else { Printed::Placeholder };
+    Ok(PrintedText { text: row.get(0)?, printed, original: row.get(2)?, saved: row.get(3)? })
+}
+
+fn timed_count(row: &Row) -> Result<(Millis, u64), BadColumn> {
+    Ok((row.get(0)?, row.get(1)?))
+}
+
+fn receipt(row: &Row) -> Result<(Millis, Receipt), BadColumn> {
+    let (kind, tokens_before, tokens_after, detail) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+    Ok((row.get(0)?, Receipt { kind, tokens_before, tokens_after, detail }))
+}
+
+fn logged_epoch(row: &Row) -> Result<(Millis, Epoch), BadColumn> {
+    let (reason, tokens_freed, tokens_rebilled, blocks) = (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+    Ok((row.get(0)?, Epoch { reason, tokens_freed, tokens_rebilled, blocks }))
+}
+
+fn session_epoch(row: &Row) -> Result<SessionEpoch, BadColumn> {
+    Ok(SessionEpoch {
+        at: row.get(0)?,
+        session_id: row.get(1)?,
+        reason: row.get(2)?,
+        blocks: row.get(3)?,
+        tokens_freed: row.get(4)?,
+        tokens_rebilled: row.get(5)?,
+    })
+}
+
+/// Reads the columns of [`REQUEST`].
+fn request(row: &Row) -> Result<Request, BadColumn> {
+    Ok(Request {
+        at: row.get(0)?,
+        is_measured: row.get(1)?,
+        counted: row.get(2)?,
+        weighed: row.get::<Option<u64>>(3)?.zip(row.get(4)?),
+        sent: row.get(5)?,
+        without: row.get(6)?,
+        dropped: row.get(7)?,
+        overhead: row.get(8)?,
+        fetched: row.get(9)?,
+        sent_bill: row.get(10)?,
+        without_bill: row.get(11)?,
+        without_under: row.get(12)?,
+        without_over: row.get(13)?,
+        answered: row.get(14)?,
+        answer_bill: row.get(15)?,
+        usd: row.get(16)?,
+    })
+}
+
+/// A request as the columns of [`REQUEST`].
+fn request_cells(request: &Request) -> [Cell; 17] {
+    [
+        request.at.into(),
+        request.is_measured.into(),
+        request.counted.into(),
+        request.weighed.map(|(reported, _)| reported).into(),
+        request.weighed.map(|(_, counted)| counted).into(),
+        request.sent.into(),
+        request.without.into(),
+        request.dropped.into(),
+        request.overhead.into(),
+        request.fetched.into(),
+        request.sent_bill.into(),
+        request.without_bill.into(),
+        request.without_under.into(),
+        request.without_over.into(),
+        request.answered.into(),
+        request.answer_bill.into(),
+        request.usd.into(),
+    ]
+}

@@ -1,0 +1,53 @@
+//! The pages of the file: how many hold something, and giving free ones back to the system.
+
+use rusqlite::Connection;
+
+use super::failure::{Failure, Outcome};
+use super::row::count;
+
+/// Pages given back to the system in one transaction: 8 MB.
+const PAGES: u32 = 2048;
+
+/// Pages that hold nothing.
+pub(super) fn free_pages(connection: &Connection) -> Outcome<u64> {
+    pages(connection, "freelist_count")
+}
+
+/// Gives some free pages back to the system; returns how many are left. Only the checkpoint makes the file shorter.
+pub(super) fn vacuum(connection: &Connection) -> Outcome<u64> {
+    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+    let mut rows = vacuum.query(())?;
+    // Each step frees one page.
+    while rows.next()?.is_some() {}
+    free_pages(connection)
+}
+
+/// Writes the log back, which makes the file shorter; returns its length in bytes.
+pub(super) fn checkpoint(connection: &Connection) -> Outcome<u64> {
+    // Says in its row, not as an error, when another program is reading; then the next one does it.
+    let is_busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))?;
+    let expected = file_bytes(connection)?;
+    let found = connection.path().and_then(|path| std::fs::metadata(path).ok()).map(|file| file.len());
+    match found {
+        // What was cut off may still be in the memory of this connection.
+        Some(found) if !is_busy && found < expected => {
+            Err(Failure::Damaged(format!("the file ends too early: it has {found} of {expected} bytes")))
+        }
+        _ => Ok(expected),
+    }
+}
+
+/// Bytes of the file that hold something.
+pub(super) fn used_bytes(connection: &Connection) -> Outcome<u64> {
+    let used = pages(connection, "page_count")?.saturating_sub(pages(connection, "freelist_count")?);
+    Ok(used * pages(connection, "page_size")?)
+}
+
+/// Length of the file in bytes, once the log is written back.
+pub(super) fn file_bytes(connection: &Connection) -> Outcome<u64> {
+    Ok(pages(connection, "page_count")? * pages(connection, "page_size")?)
+}
+
+fn pages(connection: &Connection, pragma: &str) -> Outcome<u64> {
+    Ok(connection.pragma_query_value(None, pragma, |row| count(row, 0))?)
+}

@@ -1,0 +1,74 @@
+//! The slots of the pool: how many connections there may be, and the connections that are idle.
+//!
+//! Whoever has a slot without a connection connects, so that an error comes at once and with its reason. A connection
+//! that is lost is replaced in its slot.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::connection::Connection;
+
+/// A connection, with how many had not answered in time when it was last used.
+pub(crate) type IdleConnection = (u64, Connection);
+
+/// All slots.
+pub(crate) struct Slots {
+    pub(crate) size: usize,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    taken: usize,
+    idle: Vec<IdleConnection>,
+}
+
+/// One slot. Dropping it gives it back, with its connection where there is one.
+pub(crate) struct Slot<'a> {
+    slots: &'a Slots,
+    pub(crate) connection: Option<IdleConnection>,
+}
+
+impl Slots {
+    pub(crate) fn new(size: usize) -> Self {
+        Self { size, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    /// A slot, with an idle connection where there is one; `None` where all are taken for so long.
+    pub(crate) fn take(&self, patience: Duration) -> Option<Slot<'_>> {
+        let until = Instant::now() + patience;
+        let mut state = self.state();
+        while state.taken >= self.size {
+            let left = until.checked_duration_since(Instant::now())?;
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.taken += 1;
+        Some(Slot { slots: self, connection: state.idle.pop() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot<'_> {
+    /// A connection that another slot gives back within this time, where this one can have none of its own.
+    pub(crate) fn borrow(&self, patience: Duration) -> Option<IdleConnection> {
+        let mut state = self.slots.state();
+        if state.idle.is_empty() {
+            state = self.slots.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.idle.pop()
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        let mut state = self.slots.state();
+        state.taken -= 1;
+        state.idle.extend(self.connection.take());
+        drop(state);
+        self.slots.changed.notify_all();
+    }
+}
