@@ -4,7 +4,7 @@
 
 use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
-use crate::content::table::is_markdown_rule;
+use crate::content::markup_block::is_markdown_rule;
 use crate::prose::{Kind, blocks};
 use crate::tokens::utf16;
 

@@ -14,7 +14,7 @@ use super::log::{lines_from_end, tells_failure};
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::output::is_number;
+use crate::content::is_number;
 
 /// Bytes of a line or sentence that are judged.
 const FRONT: usize = 400;

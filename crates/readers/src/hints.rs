@@ -158,7 +158,7 @@ fn among<T: Copy>(table: &[(T, &[&str])], suffix: &str) -> Option<T> {
 }
 
 /// What the info string of a fence promises (`rust`, `py`, `json`, `diff`).
-pub(super) fn of_info(info: &str) -> Option<Expected> {
+pub(crate) fn of_info(info: &str) -> Option<Expected> {
     let info = info.to_ascii_lowercase();
     let named = Language::parse(&info)
         .or_else(|| ALIASES.iter().find(|(alias, _)| *alias == info).map(|&(_, language)| language));

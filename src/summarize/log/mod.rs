@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::log::Stamp;
+use crate::content::time_stamp::Stamp;
 use crate::tokens::utf16;
 
 /// Bytes of a line in which its level and time are looked for.

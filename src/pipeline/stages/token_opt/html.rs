@@ -13,7 +13,7 @@ mod table;
 use std::ops::Range;
 
 use crate::config::Preset;
-use crate::content::text::Fence;
+use crate::content::markup_block::Fence;
 use crate::content::{ContentType, html};
 use crate::pipeline::{Edit, FusionContext};
 

@@ -1,7 +1,7 @@
 //! Building and pulling images.
 
 use super::{Line, Sign, Tool, packages};
-use crate::content::output::is_number;
+use crate::content::is_number;
 
 /// What follows the number of a step while it only moves bytes, or is done.
 const MOVES: [&str; 8] =

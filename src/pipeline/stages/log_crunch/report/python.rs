@@ -8,7 +8,7 @@
 //! ```
 
 use super::{Line, Sign, Tool};
-use crate::content::output::is_number;
+use crate::content::is_number;
 
 /// Fewer dots without a percentage may be an ellipsis.
 const MIN_DOTS: usize = 20;

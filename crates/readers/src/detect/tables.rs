@@ -2,8 +2,8 @@
 //!
 //! Prose has commas and code has aligned columns: what makes a table is that (nearly) every line has the same number.
 
-use super::lines::head;
-use super::seen::{Question, Seen, filled};
+use super::page::{PageLine, Question, filled};
+use crate::lines::head;
 
 /// How much of a line counts for columns aligned with blanks, in bytes.
 const WIDTH: usize = 160;
@@ -13,8 +13,8 @@ const ALIGNED_LINES: usize = 120;
 const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// Whether lines are a table.
-pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> bool {
-    let rows: Vec<&Seen> = filled(lines).collect();
+pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> bool {
+    let rows: Vec<&PageLine> = filled(lines).collect();
     if rows.len() < 2 {
         return false;
     }
@@ -31,22 +31,8 @@ const MIN_GUTTERS: usize = 3;
 /// The most lines above a header that say what the table is.
 const MAX_TITLE: usize = 3;
 
-/// Whether a line is a row of a Markdown table.
-pub fn is_markdown_row(line: &str) -> bool {
-    let bare = line.trim();
-    bare.len() > 2 && bare.starts_with('|') && bare.ends_with('|')
-}
-
-/// Whether a line is the rule under a Markdown table's header: `|---|:--:|`.
-pub fn is_markdown_rule(line: &str) -> bool {
-    let bare = line.trim();
-    bare.contains("--")
-        && bare.contains('|')
-        && bare.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'+'))
-}
-
 /// Whether so many of a hundred rows pass; looks at no more than it takes.
-fn share(rows: &[&Seen], percent: usize, pass: impl Fn(&Seen) -> bool) -> bool {
+fn share(rows: &[&PageLine], percent: usize, pass: impl Fn(&PageLine) -> bool) -> bool {
     let needed = (rows.len() * percent).div_ceil(100);
     let mut passed = 0;
     for (index, row) in rows.iter().enumerate() {
@@ -59,8 +45,8 @@ fn share(rows: &[&Seen], percent: usize, pass: impl Fn(&Seen) -> bool) -> bool {
 }
 
 /// Markdown tables, `psql` and `mysql` output.
-fn is_drawn(rows: &[&Seen]) -> bool {
-    let framed = |row: &Seen| {
+fn is_drawn(rows: &[&PageLine]) -> bool {
+    let framed = |row: &PageLine| {
         let bare = row.bare;
         bare.starts_with(['|', '+', '│', '┌', '├', '└', '╔', '║', '╚', '╠']) && bare.len() > 2
     };
@@ -75,8 +61,8 @@ fn is_drawn(rows: &[&Seen]) -> bool {
 }
 
 /// Comma, tab, semicolon or bar separated values.
-fn is_separated(rows: &[&Seen]) -> bool {
-    let is_bare = |row: &Seen| {
+fn is_separated(rows: &[&PageLine]) -> bool {
+    let is_bare = |row: &PageLine| {
         row.text.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.text.starts_with("- ")
     };
     if rows.len() < 3
@@ -93,7 +79,7 @@ fn is_separated(rows: &[&Seen]) -> bool {
         }
         // Trailing cells may be left out below a header of several.
         let ragged = |count: usize| header >= 3 && count < header && count * 2 >= header;
-        let fits = |row: &Seen| {
+        let fits = |row: &PageLine| {
             let count = separators(row.text, separator);
             count == header || ragged(count)
         };
@@ -142,7 +128,7 @@ pub(super) fn has_broken_rows(text: &str) -> bool {
 }
 
 /// Separated values below lines of their own form: a title, a comment, a header without the cell above the row names.
-fn is_titled(rows: &[&Seen]) -> bool {
+fn is_titled(rows: &[&PageLine]) -> bool {
     SEPARATORS.into_iter().any(|separator| {
         let Some(last) = rows.last().map(|row| separators(row.text, separator)).filter(|&count| count >= 2) else {
             return false;
@@ -182,7 +168,7 @@ fn is_header(row: &str, separator: u8) -> bool {
 }
 
 /// `ls -l` and `git log --oneline`.
-fn is_listing(rows: &[&Seen]) -> bool {
+fn is_listing(rows: &[&PageLine]) -> bool {
     share(rows, 85, |row| row.is(Question::Mode))
         || rows.len() >= 3
             && share(rows, 90, |row| row.is(Question::Hash))
@@ -218,7 +204,7 @@ pub(super) fn has_gap(row: &str) -> bool {
 }
 
 /// Columns that start at the same place behind two blanks or more, under a header or over numbers (`kubectl get`, `ps`, `df`).
-fn is_aligned(rows: &[&Seen]) -> bool {
+fn is_aligned(rows: &[&PageLine]) -> bool {
     let rows = &rows[..rows.len().min(ALIGNED_LINES)];
     if rows.len() < 3
         || share(rows, 50, |row| row.is(Question::Stamped))
@@ -248,7 +234,7 @@ fn is_aligned(rows: &[&Seen]) -> bool {
 }
 
 /// How many runs of blanks go down through nearly all lines, within the width of the first.
-fn gutters(rows: &[&Seen]) -> usize {
+fn gutters(rows: &[&PageLine]) -> usize {
     let width = head(rows[0].text, WIDTH).len();
     let mut blanks = [0usize; WIDTH];
     for row in rows {
@@ -277,13 +263,13 @@ fn is_column_rule(row: &str) -> bool {
 }
 
 /// Whether nearly all lines have two cells or more.
-fn has_cells(rows: &[&Seen]) -> bool {
+fn has_cells(rows: &[&PageLine]) -> bool {
     share(rows, 90, |row| row.text.split_whitespace().nth(1).is_some())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen::Page;
+    use super::super::page::Page;
     use super::*;
 
     #[test]
@@ -339,11 +325,5 @@ mod tests {
         ] {
             assert!(!has_broken_rows(text), "{text}");
         }
-    }
-
-    #[test]
-    fn markdown_rows_and_rules_are_told_apart() {
-        assert!(is_markdown_row("| a | b |") && !is_markdown_row("a | b"));
-        assert!(is_markdown_rule("|---|:-:|") && !is_markdown_rule("| a | b |") && !is_markdown_rule("---"));
     }
 }

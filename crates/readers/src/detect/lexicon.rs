@@ -5,7 +5,7 @@
 //! its end anchors it at a line's end. Where a clue's first or last character is a letter, digit or underscore, a word boundary
 //! is required there. The number is its weight: 1 is weak and shared by several languages, 6 proves nearly by itself.
 
-use super::Language;
+use crate::Language;
 
 /// Clues of one language.
 pub(super) struct Entry {
