@@ -16,11 +16,13 @@ pub mod hints;
 pub mod hit_line;
 pub mod html;
 pub mod json_span;
+pub mod json_tree;
 mod line_prefix;
 mod lines;
 pub mod log;
 pub mod markup_block;
 pub mod numbered;
+pub mod table;
 pub mod time_stamp;
 mod word_set;
 

@@ -1,5 +1,7 @@
 //! The marks of Markdown: fences, headings, list items, table rows, links, emphasis.
 
+use super::table::is_rule;
+
 /// A fence line of Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence<'a> {
@@ -41,10 +43,7 @@ pub fn is_markdown_row(line: &str) -> bool {
 
 /// Whether a line is the rule under a Markdown table's header: `|---|:--:|`.
 pub fn is_markdown_rule(line: &str) -> bool {
-    let bare = line.trim();
-    bare.contains("--")
-        && bare.contains('|')
-        && bare.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'+'))
+    line.contains('|') && !line.contains('=') && is_rule(line.trim())
 }
 
 /// Whether a line has a link of Markdown.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::table::is_rule;
 use super::time_stamp::Stamp;
 use concertina_base::reference::fold;
 
@@ -120,7 +121,7 @@ impl<'a> Listing<'a> {
                 rows += usize::from(found.is_row());
             }
             is_below_number = found.is_some();
-            is_below_rule = line.contains("---") && line.bytes().all(|byte| b"-+=|: \r".contains(&byte));
+            is_below_rule = is_rule(line);
         }
         let numbered = listing.numbered;
         let is_single = numbered == 1 && text.contains('→');

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::escapes::control;
 use super::lines::head;
 
 /// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone, seconds or
@@ -82,13 +83,9 @@ pub(crate) fn skip(bytes: &[u8], from: usize, mut pass: impl FnMut(u8) -> bool) 
     from + bytes[from.min(bytes.len())..].iter().take_while(|&&byte| pass(byte)).count()
 }
 
-/// Past an ANSI colour sequence.
+/// Past a control sequence, such as a colour.
 fn skip_escape(bytes: &[u8], from: usize) -> usize {
-    if !bytes[from..].starts_with(b"\x1b[") {
-        return from;
-    }
-    let end = skip(bytes, from + 2, |byte| byte.is_ascii_digit() || byte == b';');
-    (end + 1).min(bytes.len())
+    from + bytes.get(from..).and_then(control).map_or(0, |(_, length)| length)
 }
 
 /// Exactly `count` digits, or `None`.

@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 
 use super::super::failure::is_failure_word;
 use super::super::sheet::{Sheet, quote, shorten};
-use super::read::Node;
 use super::{KEY_ROOM, List, NAMING, field, member, scalar};
+use crate::content::json_tree::Node;
 
 /// Nested objects of a row are looked into this deep.
 const ROW_DEPTH: usize = 3;

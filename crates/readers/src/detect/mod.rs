@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use self::page::{Page, PageLine, Question, View, filled};
-use self::prefixed::{behind_prefixes, without_prefix};
+use self::prefixed::{judge_behind_prefixes, without_prefix};
 use self::prose_shape::{Shape, behind_front_matter, is_markdown, without_fences};
 use self::search::Survey;
 use crate::escapes::visible;
@@ -197,7 +197,7 @@ fn judge_sample(sample: View) -> Kind {
     let Some(bare) = Listing::of(sample.text()).map(|listing| listing.bare()) else {
         let plain = judge_lines(sample);
         let first = if plain.is_proved { None } else { without_prefix(sample.lines) };
-        return first.and_then(|first| behind_prefixes(first, plain)).map_or(plain, |(_, kind)| kind);
+        return first.and_then(|first| judge_behind_prefixes(first, plain)).map_or(plain, |(_, kind)| kind);
     };
     let page = Page::of(&bare);
     let bare = page.view();

@@ -32,7 +32,7 @@ pub fn prefixes(text: &str) -> Option<Prefixes> {
     let view = page.view();
     // Of most texts a few lines say that they have none.
     let first = without_prefix(view.lines)?;
-    let (prefixes, kind) = behind_prefixes(first, judge_lines(view))?;
+    let (prefixes, kind) = judge_behind_prefixes(first, judge_lines(view))?;
     if kind.content_type == ContentType::Text {
         return None;
     }
@@ -46,7 +46,7 @@ const MAX_PREFIXES: usize = 3;
 
 /// The prefixes that lines share, of which the `first` is off, and what the lines are: without the prefixes, where that says more than
 /// `plain`, what they are with them, else `plain`. `None` where nothing is known better without prefixes.
-pub(super) fn behind_prefixes(first: Bare, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
+pub(super) fn judge_behind_prefixes(first: WithoutPrefix, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
     use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
     if plain.is_proved {
         return None;
@@ -101,7 +101,7 @@ const SHARE: usize = 80;
 const MIN_LINES: usize = 2;
 /// A text without the prefix that nearly all of its lines have.
 #[derive(Debug)]
-pub(super) struct Bare {
+pub(super) struct WithoutPrefix {
     /// The lines; those without the prefix as they are.
     pub(super) text: String,
     /// What was taken off.
@@ -109,7 +109,7 @@ pub(super) struct Bare {
 }
 
 /// Takes off the prefix that four of five lines share, in the first form that fits.
-pub(super) fn without_prefix(lines: &[PageLine]) -> Option<Bare> {
+pub(super) fn without_prefix(lines: &[PageLine]) -> Option<WithoutPrefix> {
     let total = filled(lines).count();
     let least = (total * SHARE).div_ceil(100).max(MIN_LINES);
     FORMS.iter().enumerate().find_map(|(number, &form)| {
@@ -136,7 +136,7 @@ pub(super) fn without_prefix(lines: &[PageLine]) -> Option<Bare> {
             text.push_str(&line.text[prefix.end(line.text)..]);
             text.push('\n');
         }
-        Some(Bare { text, prefix })
+        Some(WithoutPrefix { text, prefix })
     })
 }
 

@@ -4,13 +4,12 @@
 
 use super::page::{PageLine, Question, filled};
 use crate::lines::head;
+use crate::table::{MAX_TITLE, SEPARATORS, is_capital_header, is_column_rule, is_header, separated, separators};
 
 /// How much of a line counts for columns aligned with blanks, in bytes.
 const WIDTH: usize = 160;
 /// How many lines are compared for alignment.
 const ALIGNED_LINES: usize = 120;
-/// What may stand between values.
-const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 /// Whether lines are a table.
 pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> bool {
@@ -18,18 +17,11 @@ pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<
     if rows.len() < 2 {
         return false;
     }
-    is_drawn(&rows)
-        || is_separated(&rows)
-        || is_titled(&rows)
-        || is_listing(&rows)
-        || is_aligned(&rows)
-        || is_aligned(&rows[1..])
+    is_drawn(&rows) || is_separated(&rows) || is_listing(&rows) || is_aligned(&rows) || is_aligned(&rows[1..])
 }
 
 /// Fewer columns of blanks may be chance, or the assignments of a program.
 const MIN_GUTTERS: usize = 3;
-/// The most lines above a header that say what the table is.
-const MAX_TITLE: usize = 3;
 
 /// Whether so many of a hundred rows pass; looks at no more than it takes.
 fn share(rows: &[&PageLine], percent: usize, pass: impl Fn(&PageLine) -> bool) -> bool {
@@ -62,42 +54,31 @@ fn is_drawn(rows: &[&PageLine]) -> bool {
 
 /// Comma, tab, semicolon or bar separated values.
 fn is_separated(rows: &[&PageLine]) -> bool {
+    let lines: Vec<&str> = rows.iter().map(|row| row.text).collect();
+    separated(&lines).any(|table| are_rows(&rows[table.title..], table.separator, table.columns))
+}
+
+/// Whether rows that agree on a separator are no prose, code or log.
+fn are_rows(rows: &[&PageLine], separator: u8, columns: usize) -> bool {
     let is_bare = |row: &PageLine| {
         row.text.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.text.starts_with("- ")
     };
     if rows.len() < 3
+        || rows[0].is(Question::Stamped)
         || share(rows, 20, is_bare)
         || share(rows, 50, |row| row.text.ends_with([';', '{', '}', '(']))
         || share(rows, 50, |row| row.text.ends_with(','))
     {
         return false;
     }
-    SEPARATORS.into_iter().any(|separator| {
-        let header = separators(rows[0].text, separator);
-        if header == 0 {
-            return false;
-        }
-        // Trailing cells may be left out below a header of several.
-        let ragged = |count: usize| header >= 3 && count < header && count * 2 >= header;
-        let fits = |row: &PageLine| {
-            let count = separators(row.text, separator);
-            count == header || ragged(count)
-        };
-        if !share(rows, 92, fits) || rows[0].is(Question::Stamped) {
-            return false;
-        }
-        let named = is_header(rows[0].text, separator);
-        match separator {
-            // A comma in prose has a blank behind it; one a line is too little without a header.
-            b',' => {
-                let tight = share(rows, 95, |row| !has_spaced_comma(row.text));
-                tight && (named || header > 1)
-            }
-            // `840236<tab>/usr/share`, as `du` and `git diff --numstat` print.
-            b'\t' => header >= 2 || named || share(rows, 95, |row| row.text.starts_with(|c: char| c.is_ascii_digit())),
-            _ => header >= 2 || named,
-        }
-    })
+    let is_named = is_header(rows[0].text, separator);
+    match separator {
+        // A comma in prose has a blank behind it; one a line is too little without a header.
+        b',' => (is_named || columns > 2) && share(rows, 95, |row| !has_spaced_comma(row.text)),
+        // `840236<tab>/usr/share`, as `du` and `git diff --numstat` print.
+        b'\t' => columns > 2 || is_named || share(rows, 95, |row| row.text.starts_with(|c: char| c.is_ascii_digit())),
+        _ => columns > 2 || is_named,
+    }
 }
 
 /// Fewest rows of a table that is told by its rows, not its lines.
@@ -127,43 +108,12 @@ pub(super) fn has_broken_rows(text: &str) -> bool {
     })
 }
 
-/// Separated values below lines of their own form: a title, a comment, a header without the cell above the row names.
-fn is_titled(rows: &[&PageLine]) -> bool {
-    SEPARATORS.into_iter().any(|separator| {
-        let Some(last) = rows.last().map(|row| separators(row.text, separator)).filter(|&count| count >= 2) else {
-            return false;
-        };
-        let title = rows.iter().take_while(|row| separators(row.text, separator) != last).count();
-        (1..=MAX_TITLE).contains(&title) && rows.len() >= title + 4 && is_separated(&rows[title..])
-    })
-}
-
 /// Whether a comma outside of quotes has a blank behind it.
 fn has_spaced_comma(row: &str) -> bool {
     let mut quoted = false;
     head(row, 4096).as_bytes().windows(2).any(|pair| {
         quoted ^= pair[0] == b'"';
         !quoted && pair == b", "
-    })
-}
-
-/// Separators outside of quotes, in the first 4 KB.
-fn separators(row: &str, separator: u8) -> usize {
-    let mut quoted = false;
-    head(row, 4096)
-        .bytes()
-        .filter(|&byte| {
-            quoted ^= byte == b'"';
-            byte == separator && !quoted
-        })
-        .count()
-}
-
-/// Whether the first line names its columns: short cells, none a number.
-fn is_header(row: &str, separator: u8) -> bool {
-    head(row, 4096).split(separator as char).all(|cell| {
-        let cell = cell.trim().trim_matches('"');
-        cell.len() <= 60 && !cell.ends_with(['.', ':']) && cell.parse::<f64>().is_err()
     })
 }
 
@@ -208,7 +158,7 @@ fn is_aligned(rows: &[&PageLine]) -> bool {
     let rows = &rows[..rows.len().min(ALIGNED_LINES)];
     if rows.len() < 3
         || share(rows, 50, |row| row.is(Question::Stamped))
-        || share(rows, 30, |row| row.text.starts_with([' ', '\t'])) && !is_in_capitals(rows[0].text)
+        || share(rows, 30, |row| row.text.starts_with([' ', '\t'])) && !is_capital_header(rows[0].text)
     {
         return false;
     }
@@ -222,13 +172,13 @@ fn is_aligned(rows: &[&PageLine]) -> bool {
     }
     let columns = starts.iter().filter(|&&count| count * 100 >= rows.len() * 80).count();
     // `READY   STATUS`: a header in capitals may be wider than its column's gaps.
-    let capitals = rows.iter().take(MAX_TITLE + 1).any(|row| is_in_capitals(row.text));
+    let capitals = rows.iter().take(MAX_TITLE + 1).any(|row| is_capital_header(row.text));
     let ruled = rows.iter().take(MAX_TITLE + 1).any(|row| is_column_rule(row.text));
     let numbers = share(&rows[1..], 60, |row| row.is(Question::Numbers));
     let is_headed = !rows[0].text.bytes().any(|byte| byte.is_ascii_digit())
         && !share(rows, 20, |row| row.text.ends_with([';', '{', '(', ',']));
     columns >= 2 && (capitals || numbers)
-        || columns >= 1 && (ruled || is_in_capitals(rows[0].text))
+        || columns >= 1 && (ruled || is_capital_header(rows[0].text))
         || ruled && has_cells(rows)
         || is_headed && numbers && gutters(rows) >= MIN_GUTTERS
 }
@@ -245,21 +195,6 @@ fn gutters(rows: &[&PageLine]) -> usize {
     }
     let is_blank = |at: usize| blanks[at] * 100 >= rows.len() * 95;
     (1..width).filter(|&at| is_blank(at - 1) && !is_blank(at)).count()
-}
-
-/// Whether a line is three words or more in capitals.
-fn is_in_capitals(row: &str) -> bool {
-    row.bytes().any(|byte| byte.is_ascii_uppercase())
-        && !row.bytes().any(|byte| byte.is_ascii_lowercase())
-        && row.split_whitespace().nth(2).is_some()
-}
-
-/// Whether a line underlines a header column by column: `-------  -----`.
-fn is_column_rule(row: &str) -> bool {
-    let is_line = |word: &str| {
-        word.len() >= 2 && (word.bytes().all(|byte| byte == b'-') || word.bytes().all(|byte| byte == b'='))
-    };
-    row.split_whitespace().nth(1).is_some() && row.split_whitespace().all(is_line)
 }
 
 /// Whether nearly all lines have two cells or more.

@@ -66,10 +66,11 @@ fn is_absolute(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::hit_line::Form;
 
     #[test]
     fn the_directory_that_only_context_lines_have_is_found() {
-        let hit = |path, form| Hit { path, is_headed: false, form, place: "" };
+        let hit = |path, form| Hit { path, is_headed: false, form, column: None, place: "", text: "" };
         let hits = [
             hit("/w/cli/cmd/a.go", Form::Context(1)),
             hit("cmd/a.go", Form::Numbered(2)),

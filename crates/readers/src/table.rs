@@ -1,0 +1,334 @@
+//! Tables: how their lines are divided into cells, which of them are rules, and what a header looks like.
+//!
+//! The dialect is decided once, from the first lines; a text whose lines do not agree has none.
+
+use std::borrow::Cow;
+
+use super::lines::head;
+
+/// Lines that decide how rows are divided.
+const PROBED: usize = 40;
+
+/// Bytes; a longer line is no row.
+const LONGEST_ROW: usize = 65_536;
+
+/// The most lines above a header that say what the table is.
+pub(crate) const MAX_TITLE: usize = 3;
+
+/// The share of rows that have as many cells as the first, in percent; chosen on the labelled texts of `tests/detection.rs`.
+const SHARE: usize = 92;
+
+/// What may stand between values.
+pub(crate) const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// How a line is divided into cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// At each such byte outside of quotes.
+    Delimited(u8),
+    /// At bars, with blanks around them.
+    Pipes,
+    /// Two blanks or a tab between cells.
+    Aligned,
+    /// Any blanks between this many cells; the last cell takes the rest.
+    Blanks(usize),
+}
+
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line) && !is_count(line))
+}
+
+/// The table below the figures that `top` prints above its header, else the whole text.
+pub fn below_figures(text: &str) -> &str {
+    const MOST_FIGURES: usize = 10;
+    let (mut start, mut is_behind_blank) = (0, false);
+    for line in text.split_inclusive('\n').take(MOST_FIGURES) {
+        match is_capital_header(line) {
+            true if is_behind_blank => return &text[start..],
+            true => break,
+            false => {}
+        }
+        is_behind_blank = line.trim().is_empty();
+        start += line.len();
+    }
+    text
+}
+
+/// `(40 rows)`, `40 rows in set (0.01 sec)`: what psql and mysql say of a table.
+fn is_count(line: &str) -> bool {
+    let line = line.trim();
+    let rest = line.trim_start_matches('(').trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len()
+        && [" row)", " rows)", " row in set", " rows in set"].iter().any(|end| rest.starts_with(end))
+}
+
+/// Whether a line is nothing but a rule, `|---|:-:|`, `----+----`, `-----  ---`, `=====`.
+pub fn is_rule(line: &str) -> bool {
+    (line.contains("--") || line.contains("==")) && line.bytes().all(|byte| b"-=+| :\t\r".contains(&byte))
+}
+
+/// Whether a line underlines a header column by column: `-------  -----`.
+pub(crate) fn is_column_rule(row: &str) -> bool {
+    let is_line = |word: &str| {
+        word.len() >= 2 && (word.bytes().all(|byte| byte == b'-') || word.bytes().all(|byte| byte == b'='))
+    };
+    row.split_whitespace().nth(1).is_some() && row.split_whitespace().all(is_line)
+}
+
+/// Lines whose values are separated, perhaps below lines of their own form: a title, a comment, a header without the cell above
+/// the row names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Separated {
+    pub(crate) separator: u8,
+    /// Cells of the first row.
+    pub(crate) columns: usize,
+    /// Lines above the first row.
+    pub(crate) title: usize,
+}
+
+/// How lines may be separated, for each separator that nearly all agree on.
+pub(crate) fn separated(lines: &[&str]) -> impl Iterator<Item = Separated> {
+    let fits = |separator: u8, title: usize| {
+        let rows = &lines[title..];
+        let header = separators(rows.first()?, separator);
+        // Trailing cells may be left out below a header of several.
+        let is_row = |count: usize| count == header || header >= 3 && count < header && count * 2 >= header;
+        let others = rows.len() - (rows.len() * SHARE).div_ceil(100);
+        let is_other = |row: &&&str| !is_row(separators(row, separator));
+        let agrees = header > 0 && rows.iter().filter(is_other).nth(others).is_none();
+        agrees.then_some(Separated { separator, columns: header + 1, title })
+    };
+    SEPARATORS.into_iter().filter_map(move |separator| {
+        fits(separator, 0).or_else(|| {
+            let last = separators(lines.last()?, separator);
+            let title = lines.iter().take_while(|line| separators(line, separator) != last).count();
+            let is_titled = last >= 2 && (1..=MAX_TITLE).contains(&title) && lines.len() >= title + 4;
+            fits(separator, is_titled.then_some(title)?)
+        })
+    })
+}
+
+/// Separators outside of quotes, in the first 4 KB.
+pub(crate) fn separators(row: &str, separator: u8) -> usize {
+    let mut quoted = false;
+    head(row, 4096)
+        .bytes()
+        .filter(|&byte| {
+            quoted ^= byte == b'"';
+            byte == separator && !quoted
+        })
+        .count()
+}
+
+/// Whether a line names the columns below it.
+pub(crate) fn is_header(row: &str, separator: u8) -> bool {
+    head(row, 4096).split(separator as char).all(|cell| is_header_cell(cell.trim().trim_matches('"')))
+}
+
+/// Whether a cell may name a column: it is short, and neither a value nor a sentence.
+pub fn is_header_cell(cell: &str) -> bool {
+    let is_value = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-') || cell.parse::<f64>().is_ok();
+    cell.len() <= 60 && !is_value && !cell.ends_with(['.', ':'])
+}
+
+/// How the rows of a text are divided, when most of its first lines agree.
+pub fn dialect_of(text: &str) -> Option<Dialect> {
+    let probe: Vec<&str> = lines_of(text).take(PROBED).collect();
+    let agree = |dialect: Dialect| {
+        let counts: Vec<usize> = probe.iter().map(|line| cells(line, dialect).len()).collect();
+        let usual = *counts.iter().max_by_key(|count| counts.iter().filter(|other| other == count).count())?;
+        let share = counts.iter().filter(|count| **count == usual).count();
+        (usual > 1 && share * 10 >= counts.len() * 8).then_some(usual)
+    };
+    if probe.len() < 2 || probe.iter().any(|line| line.len() > LONGEST_ROW) {
+        return None;
+    }
+    if probe.iter().filter(|line| line.trim_start().starts_with('|') || line.contains(" | ")).count() * 10
+        >= probe.len() * 8
+        && agree(Dialect::Pipes).is_some()
+    {
+        return Some(Dialect::Pipes);
+    }
+    // More columns speak for a delimiter: a comma inside prose makes two now and then.
+    if let Some(table) = separated(&probe).max_by_key(|table| table.columns) {
+        return Some(Dialect::Delimited(table.separator));
+    }
+    if is_capital_header(probe[0]) {
+        return dialect_below_capitals(&probe);
+    }
+    if agree(Dialect::Aligned).is_some() {
+        return Some(Dialect::Aligned);
+    }
+    agree(Dialect::Blanks(usize::MAX)).filter(|&columns| columns > 3).map(Dialect::Blanks)
+}
+
+/// Whether a line has three words or more and all of them are capital.
+pub fn is_capital_header(line: &str) -> bool {
+    line.split_whitespace().all(is_capital) && line.split_whitespace().nth(2).is_some()
+}
+
+/// How rows below a header in capitals are divided. Words of it with one blank between them are one name, as
+/// `CONTAINER ID`, unless nothing stands below that blank, as below that of `PID %CPU`.
+fn dialect_below_capitals(probe: &[&str]) -> Option<Dialect> {
+    let (header, rows) = probe.split_first()?;
+    let most = |is_so: &dyn Fn(&str) -> bool| rows.iter().filter(|row| is_so(row)).count() * 10 >= rows.len() * 8;
+    let names = header.split_whitespace().count();
+    let is_filled = most(&|row| row.split_whitespace().count() >= names);
+    let is_aligned = aligned_cells(header).len() > 2;
+    let threes = header.as_bytes().windows(3).enumerate();
+    let mut blanks = threes
+        .filter(|(_, three)| three.split(|&byte| byte == b' ').all(|part| part.len() == 1))
+        .map(|(at, _)| at + 1)
+        .peekable();
+    let is_free = |at: usize| most(&|row| row.as_bytes().get(at) == Some(&b' '));
+    if is_filled && (!is_aligned || blanks.peek().is_some() && blanks.all(is_free)) {
+        return Some(Dialect::Blanks(names));
+    }
+    is_aligned.then_some(Dialect::Aligned)
+}
+
+/// Whether a word is written in capitals, as `ps` and `kubectl` write their headers.
+pub fn is_capital(word: &str) -> bool {
+    !word.bytes().any(|byte| byte.is_ascii_lowercase()) && word.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+/// The cells of a line.
+fn cells(line: &str, dialect: Dialect) -> Vec<Cow<'_, str>> {
+    match dialect {
+        // A reader takes long to build, and only these need one.
+        Dialect::Delimited(delimiter) if !line.starts_with('\u{feff}') && !line.contains(['"', '\r']) => {
+            line.split(char::from(delimiter)).map(Cow::Borrowed).collect()
+        }
+        Dialect::Delimited(delimiter) => {
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .delimiter(delimiter)
+                .from_reader(line.as_bytes());
+            let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
+            record.iter().map(|cell| Cow::Owned(cell.to_owned())).collect()
+        }
+        Dialect::Pipes => {
+            let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
+            inner.split('|').map(|cell| Cow::Borrowed(cell.trim())).collect()
+        }
+        Dialect::Aligned => aligned_cells(line),
+        Dialect::Blanks(count) => {
+            let mut rest = line.trim_start();
+            let mut found = Vec::new();
+            while found.len() + 1 < count {
+                let Some(end) = rest.find(char::is_whitespace) else { break };
+                found.push(Cow::Borrowed(&rest[..end]));
+                rest = rest[end..].trim_start();
+            }
+            if !rest.is_empty() {
+                found.push(Cow::Borrowed(rest.trim_end()));
+            }
+            found
+        }
+    }
+}
+
+fn aligned_cells(line: &str) -> Vec<Cow<'_, str>> {
+    let line = line.trim();
+    let bytes = line.as_bytes();
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let gap = bytes[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if gap > 1 || (gap == 1 && bytes[at] == b'\t') {
+            found.push(Cow::Borrowed(&line[start..at]));
+            start = at + gap;
+        }
+        at += gap.max(1);
+    }
+    found.push(Cow::Borrowed(&line[start..]));
+    found
+}
+
+/// Calls `row` with the cells of each row and, where a row is a line, the line.
+pub fn for_each_row<'t>(text: &'t str, dialect: Dialect, mut row: impl FnMut(&[Cow<'_, str>], Option<&'t str>)) {
+    let Dialect::Delimited(delimiter) = dialect else {
+        // What psql says below a table, as how long it took, is no row of it.
+        for line in lines_of(text).filter(|line| dialect != Dialect::Pipes || line.contains('|')) {
+            row(&cells(line, dialect), Some(line));
+        }
+        return;
+    };
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record).unwrap_or(false) {
+        let cells: Vec<Cow<'_, str>> = record.iter().map(Cow::Borrowed).collect();
+        row(&cells, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dialect_is_the_one_that_most_lines_agree_on() {
+        for (text, expected) in [
+            ("a,b\n1,2\n3,\"x, y\"\n", Some(Dialect::Delimited(b','))),
+            ("a\tb\n1\t2\n", Some(Dialect::Delimited(b'\t'))),
+            ("| a | b |\n|---|---|\n| 1 | 2 |\n", Some(Dialect::Pipes)),
+            ("NAME       READY\nweb one    1/1\n", Some(Dialect::Aligned)),
+            ("PID TTY TIME CMD\n1 ? 00:00:01 init --all\n", Some(Dialect::Blanks(4))),
+            ("-rw-r--r-- 1 a staff 12 x.rs\n-rw-r--r-- 1 a staff 9 y.rs\n", Some(Dialect::Blanks(6))),
+            ("5f1c2aa Fix the store\n77ab01c Merge branch of the other team\n09cc1fe Add\n", None),
+            ("one line only\n", None),
+        ] {
+            assert_eq!(dialect_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_blank_below_which_nothing_stands_divides_columns() {
+        let ps = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n\
+                  root           1  0.0  0.1 168936 13012 ?        Ss   Nov25   0:10 /sbin/init splash\n\
+                  www-data   20411 12.5  3.0 988120 98012 ?        Sl   Nov25  11:02 node server.js\n";
+        assert_eq!(dialect_of(ps), Some(Dialect::Blanks(11)));
+        let ps = "UID          PID    PPID  C STIME TTY          TIME CMD\n\
+                  root           1       0  0 Nov25 ?        00:00:10 /sbin/init\n\
+                  root       20411       1  3 Nov25 pts/0    00:11:02 node server.js\n";
+        assert_eq!(dialect_of(ps), Some(Dialect::Blanks(8)));
+        let docker = "CONTAINER ID   IMAGE         COMMAND       STATUS         NAMES\n\
+                      0a1b2c3d4e5f   postgres:15   \"docker-en…\"   Up 3 hours     acme-db\n";
+        assert_eq!(dialect_of(docker), Some(Dialect::Aligned));
+    }
+
+    #[test]
+    fn quotes_and_blanks_inside_cells_stay_whole() {
+        assert_eq!(cells("1,\"x, y\"", Dialect::Delimited(b',')), ["1", "x, y"]);
+        assert_eq!(cells("web one    1/1", Dialect::Aligned), ["web one", "1/1"]);
+        assert_eq!(cells("1 ? 00:01 init --all", Dialect::Blanks(4)), ["1", "?", "00:01", "init --all"]);
+    }
+
+    #[test]
+    fn titles_stand_above_what_is_separated_and_rows_may_lack_their_last_cells() {
+        for (text, expected) in [
+            ("id,rate,place,land\n1,3.5,Rome,it\n2,4.5,Oslo\n3,5.5,Bern,ch\n", Some((b',', 4, 0))),
+            ("Rates, in percent\nid,rate,place\n1,3.5,Rome\n2,4.5,Oslo\n3,5.5,Bern\n", Some((b',', 3, 1))),
+            ("a;\"b;c\"\n1;2\n", Some((b';', 2, 0))),
+            ("a,b,c\n1\n2\n3\n", None),
+        ] {
+            let lines: Vec<&str> = text.lines().collect();
+            let found = separated(&lines).next().map(|table| (table.separator, table.columns, table.title));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn rules_and_names_of_columns_are_told_from_rows() {
+        for line in ["|---|:-:|", "----+----", "-----  ---", "====="] {
+            assert!(is_rule(line), "{line}");
+        }
+        for line in ["", "|", "a---", "1|2", "- -"] {
+            assert!(!is_rule(line), "{line}");
+        }
+        assert!(is_header("id,\"first name\",city", b',') && !is_header("id,3.5", b',') && !is_header("id,.097", b','));
+    }
+}
