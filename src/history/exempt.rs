@@ -5,7 +5,7 @@ use super::At;
 use super::files::opened_file;
 use crate::config::Encoding;
 use crate::content::head;
-use crate::content::log::Stamp;
+use crate::content::time_stamp::Stamp;
 use crate::tokens;
 use crate::transcript::{Kind, ToolResult, Transcript};
 

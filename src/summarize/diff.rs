@@ -8,6 +8,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::identifiers::{DEFINING, words};
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
+use crate::content::diff_hunk::{HunkHeader, StatRow};
 use crate::content::head;
 
 /// Hunk headings and definitions that are kept.
@@ -32,7 +33,7 @@ struct Changes<'t> {
     /// What stands behind the second `@@`.
     headings: Vec<&'t str>,
     /// Rows of `--stat`.
-    stats: Vec<&'t str>,
+    stats: Vec<StatRow<'t>>,
     total: Option<&'t str>,
 }
 
@@ -46,60 +47,12 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     true
 }
 
-/// What of a hunk is still to come.
-#[derive(Default)]
-struct Hunk {
-    /// How many files it compares the new one with; each has its column of signs.
-    parents: usize,
-    /// Lines of all of them together.
-    old: usize,
-    new: usize,
-}
-
-impl Hunk {
-    /// Takes a line of the hunk and counts it; false where it is none.
-    fn take(&mut self, line: &str, file: &mut File<'_>) -> bool {
-        if self.old + self.new == 0 {
-            return false;
-        }
-        let signs = &line.as_bytes()[..line.len().min(self.parents)];
-        let count = |sign: u8| signs.iter().filter(|&&byte| byte == sign).count();
-        let (added, removed) = (count(b'+'), count(b'-'));
-        if signs.first() == Some(&b'\\') {
-            return true;
-        }
-        // This line is read as what it looks like.
-        if added + removed + count(b' ') < signs.len() {
-            self.end(file);
-            return false;
-        }
-        if removed > 0 {
-            file.removed += 1;
-            self.old = self.old.saturating_sub(removed);
-        } else {
-            file.added += usize::from(added > 0);
-            self.old = self.old.saturating_sub(self.parents - added);
-            self.new = self.new.saturating_sub(1);
-        }
-        true
-    }
-
-    /// Nothing more comes of the hunk.
-    fn end(&mut self, file: &mut File<'_>) {
-        file.is_uncounted |= self.old + self.new > 0;
-        *self = Self::default();
-    }
-}
-
 fn read(text: &str) -> Changes<'_> {
     let mut changes = Changes::default();
-    let mut hunk = Hunk::default();
     let mut old_path = "";
     let mut awaits_subject = false;
-    for line in text.lines() {
-        if changes.files.last_mut().is_some_and(|file| hunk.take(line, file)) {
-            continue;
-        }
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         if let Some(rest) = line.strip_prefix("diff --git ") {
             changes.files.push(File { path: new_path(rest), ..File::default() });
             old_path = "";
@@ -117,12 +70,15 @@ fn read(text: &str) -> Changes<'_> {
                 }
                 _ => changes.files.push(File { path, ..File::default() }),
             }
-        } else if line.starts_with("@@") {
-            if let (Some((found, heading)), false) = (hunk_of(line), changes.files.is_empty()) {
-                hunk = found;
-                if !heading.is_empty() && changes.headings.len() < KEPT && !changes.headings.contains(&heading) {
-                    changes.headings.push(heading);
-                }
+        } else if let (Some(hunk), Some(file)) = (HunkHeader::parse(line), changes.files.last_mut()) {
+            let body = hunk.body(lines.clone());
+            file.added += body.added;
+            file.removed += body.removed;
+            file.is_uncounted |= !body.is_exact;
+            lines.by_ref().take(body.lines).for_each(drop);
+            let heading = hunk.section.trim();
+            if !heading.is_empty() && changes.headings.len() < KEPT && !changes.headings.contains(&heading) {
+                changes.headings.push(heading);
             }
         } else if let Some(note) = note_of(line) {
             if let Some(file) = changes.files.last_mut() {
@@ -134,14 +90,11 @@ fn read(text: &str) -> Changes<'_> {
         } else if awaits_subject && line.starts_with("    ") && !line.trim().is_empty() {
             changes.subjects.push(line.trim());
             awaits_subject = false;
-        } else if line.contains(" changed, ") && line.contains(" file") {
+        } else if StatRow::is_total(line) {
             changes.total = Some(line.trim());
-        } else if is_stat(line) {
-            changes.stats.push(line);
+        } else {
+            changes.stats.extend(StatRow::parse(line));
         }
-    }
-    if let Some(file) = changes.files.last_mut() {
-        hunk.end(file);
     }
     changes
 }
@@ -160,22 +113,6 @@ fn file_path(path: &str) -> &str {
     path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path)
 }
 
-/// `@@ -1,7 +1,9 @@ heading`, or with two parents `@@@ -1,7 -1,8 +1,9 @@@ heading`.
-fn hunk_of(line: &str) -> Option<(Hunk, &str)> {
-    let parents = line.bytes().take_while(|&byte| byte == b'@').count() - 1;
-    let (ranges, heading) = line[parents + 1..].split_once(&line[..=parents])?;
-    let mut hunk = Hunk { parents, ..Hunk::default() };
-    for range in ranges.split_whitespace() {
-        let count = range.split_once(',').map_or(Some(1), |(_, count)| count.parse::<usize>().ok())?;
-        match range.as_bytes()[0] {
-            b'-' => hunk.old = hunk.old.saturating_add(count),
-            b'+' => hunk.new = count,
-            _ => return None,
-        }
-    }
-    Some((hunk, heading.trim()))
-}
-
 fn note_of(line: &str) -> Option<&'static str> {
     [
         ("new file mode", "new"),
@@ -186,18 +123,6 @@ fn note_of(line: &str) -> Option<&'static str> {
     ]
     .into_iter()
     .find_map(|(start, note)| line.starts_with(start).then_some(note))
-}
-
-/// ` path | 12 ++--`
-fn is_stat(line: &str) -> bool {
-    line.starts_with(' ')
-        && line.split_once(" | ").is_some_and(|(path, rest)| {
-            let change = rest.trim_start();
-            !path.trim().is_empty()
-                && (change.starts_with("Bin")
-                    || change.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
-                        && change.bytes().all(|byte| byte.is_ascii_digit() || b" +-".contains(&byte)))
-        })
 }
 
 impl Changes<'_> {
@@ -250,7 +175,7 @@ impl Changes<'_> {
     /// `path +3 -1`, the most changed first, under their common directory.
     fn file_facts(&self, mut files: Vec<File<'_>>, common: usize) -> Vec<String> {
         if files.is_empty() {
-            return self.stats.iter().map(|row| stat_fact(row)).collect();
+            return self.stats.iter().map(stat_fact).collect();
         }
         files.sort_by_key(|file| std::cmp::Reverse(file.added + file.removed));
         files
@@ -272,10 +197,8 @@ impl Changes<'_> {
     }
 }
 
-fn stat_fact(row: &str) -> String {
-    let (path, change) = row.split_once(" | ").unwrap_or((row, ""));
-    let change = change.trim_end_matches(['+', '-', ' ']).trim();
-    format!("{} {change}", quote(path, 200))
+fn stat_fact(row: &StatRow) -> String {
+    format!("{} {}", quote(row.path, 200), row.change.trim_end_matches(['+', '-', ' ']))
 }
 
 /// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no
@@ -373,7 +296,7 @@ diff --cc src/store.go
 index 3fbd4ba,77ab01c..8d69da3
 --- a/src/store.go
 +++ b/src/store.go
-@@@ -7,3 -7,4 +7,4 @@@ func Load(id string) error {
+@@@ -7,3 -7,5 +7,4 @@@ func Load(id string) error {
   \tif id == \"\" {
 - \t\treturn nil
  -\t\treturn errNone

@@ -4,7 +4,7 @@
 
 use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
-use crate::content::table::is_markdown_rule;
+use crate::content::markup_block::{has_emphasis, has_link, is_markdown_rule, without_list_mark};
 use crate::prose::{Kind, blocks};
 use crate::tokens::utf16;
 
@@ -34,9 +34,7 @@ pub(super) fn is_markdown(text: &str) -> bool {
 
 fn has_mark_of_markdown(line: &str) -> bool {
     let line = line.trim();
-    ["- ", "* "].iter().any(|mark| line.starts_with(mark))
-        || ["**", "](", "`"].iter().any(|mark| line.contains(mark))
-        || is_markdown_rule(line)
+    without_list_mark(line).len() < line.len() || has_link(line) || has_emphasis(line) || is_markdown_rule(line)
 }
 
 /// Writes the summary; false when there is no heading.

@@ -16,7 +16,7 @@ use super::log::has_own_count;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::search::SearchLine;
+use crate::content::hit_line::{Row, read_line};
 
 /// Bytes of a line that are parsed.
 const FRONT: usize = 600;
@@ -92,7 +92,9 @@ impl<'t> Message<'t> {
         if let Some(message) = unstated::without_colon(bare) {
             return Some(message);
         }
-        if let Some(SearchLine::Hit(hit)) = SearchLine::parse(bare) {
+        if let Row::Hit(hit) = read_line(bare)
+            && !hit.is_context()
+        {
             let unstated = || unstated::said_of(&hit).filter(|_| is_said());
             let (severity, said) = severity_of(hit.text).or_else(unstated)?;
             return Some(Self { severity, path: hit.path, rest: &bare[hit.path.len()..], said });

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::content::log::Stamp;
-use crate::content::numbered::{NumberedLine, listed_lines};
+use crate::content::numbered::{Listing, NumberedLine, listed_lines};
 
 /// Lines without the numbers in front of them, each with the one that it is asked for by: in one listing the printed one, else its place.
 pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let first = listed_lines(text).and_then(|lines| Some(lines.first()?.0));
-    let is_numbered = first.is_some() || is_numbered(text);
+    let is_numbered = Listing::of(text).is_some();
     let mut number = first.unwrap_or(0);
     text.lines().map(move |line| {
         let (printed, bare) = if is_numbered { unnumbered(line) } else { (None, line) };
@@ -19,7 +18,7 @@ pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> 
 
 /// A text without the numbers in front of its lines.
 pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
-    if !is_numbered(text) {
+    if Listing::of(text).is_none() {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.lines().flat_map(|line| [unnumbered(line).1, "\n"]).collect())
@@ -40,15 +39,6 @@ pub(super) fn which_lines(text: &str) -> String {
 /// A line's number, if it has one, and what stands behind it.
 pub(super) fn unnumbered(line: &str) -> (Option<usize>, &str) {
     NumberedLine::parse(line).map_or((None, line), |found| (usize::try_from(found.number).ok(), found.text))
-}
-
-/// Whether the first lines have numbers in front, one apart, as `cat -n` and file tools print them. The hours of times
-/// are none.
-fn is_numbered(text: &str) -> bool {
-    let number = |line| unnumbered(line).0.filter(|_| !Stamp::leads(line));
-    let numbers: Vec<Option<usize>> = text.lines().take(12).map(number).collect();
-    let steps = numbers.windows(2).filter(|pair| matches!(pair, [Some(a), Some(b)] if *b == a + 1)).count();
-    numbers.len() > 2 && steps * 10 >= (numbers.len() - 1) * 7
 }
 
 #[cfg(test)]

@@ -11,11 +11,8 @@ use super::line_pattern;
 use super::paths::common_directory;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::search::SearchLine;
+use crate::content::hit_line::{Hit, Row, has_suffix, is_name, read_lines, unnumbered};
 use crate::tokens::utf16;
-
-/// Bytes of a line that are parsed; the text of a match may be longer.
-const FRONT: usize = 600;
 
 /// Characters below which a list of paths says where they are before what they are called.
 const SHORT: usize = 100;
@@ -23,23 +20,14 @@ const SHORT: usize = 100;
 /// Files and matched lines that are kept.
 const KEPT: usize = 20_000;
 
-static UNNUMBERED: LazyLock<Regex> =
-    LazyLock::new(|| line_pattern(r"^((?:[A-Za-z]:)?[^:\s]*(?:[/\\]|\.\w{1,8})[^:\s]*):(.+)"));
-
-static UNDER_HEADING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\s*(?:Line )?(\d+)([:\-])(.*)"));
+/// Bytes of a matched text in which a definition is looked for.
+const FRONT: usize = 600;
 
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
         r"^\s*(?:pub(?:\(\w+\))? |export |default |public |private |protected |static |abstract |async )*(?:func|function|fn|def|class|struct|enum|interface|trait|type|impl|const|var|let|val|fun|module|namespace)\b",
     )
 });
-
-enum Row<'t> {
-    Match { path: &'t str, line: Option<u64>, text: &'t str },
-    Context,
-    Path(&'t str),
-    Other,
-}
 
 #[derive(Default)]
 struct File {
@@ -71,86 +59,58 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
 
 fn read(text: &str) -> Found<'_> {
     let mut found = Found::default();
-    let mut heading = None;
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        if line.starts_with("--") {
+    for (line, row) in read_lines(text) {
+        if line.trim().is_empty() || line.starts_with("--") {
             continue;
         }
         found.lines += 1;
-        match row_of(line, heading) {
-            Row::Match { path, line, text } => {
-                found.understood += 1;
-                found.matches += 1;
-                if found.files.len() < KEPT || found.files.contains_key(path) {
-                    let file = found.files.entry(path).or_default();
-                    file.matches += 1;
-                    file.first = file.first.or(line);
-                }
-                let kept =
-                    if DEFINITION.is_match(head(text, FRONT)) { &mut found.definitions } else { &mut found.uses };
-                if kept.len() < KEPT {
-                    kept.push((path, line, text));
-                }
-            }
-            Row::Context => found.understood += 1,
-            Row::Path(path) => {
-                heading = Some(path);
-                found.understood += 1;
-                found.paths += 1;
-                if found.files.len() < KEPT {
-                    found.files.entry(path).or_default();
-                }
-            }
-            Row::Other => {}
+        match row {
+            Row::Hit(hit) if hit.is_context() => found.understood += 1,
+            Row::Hit(hit) => found.add(&hit),
+            Row::Heading(path) => found.add_path(path),
+            _ => match (listed_path(line), unnumbered(line)) {
+                (Some(path), _) => found.add_path(path),
+                // `a.py::test_b PASSED` is a verdict, `a.com://x` an address.
+                (_, Some(hit)) if !hit.text.starts_with([':', '/']) && !hit.text.is_empty() => found.add(&hit),
+                _ => {}
+            },
         }
     }
     found
 }
 
-fn row_of<'t>(line: &'t str, heading: Option<&'t str>) -> Row<'t> {
-    let front = head(line, FRONT);
-    let group = |found: &regex::Captures<'t>, index| found.get(index).map_or("", |group| group.as_str());
-    match SearchLine::parse(front) {
-        Some(SearchLine::Hit(hit)) => return Row::Match { path: hit.path, line: Some(hit.line), text: hit.text },
-        Some(_) => return Row::Context,
-        None => {}
-    }
-    if let (Some(path), Some(found)) = (heading, UNDER_HEADING.captures(front)) {
-        return match &found[2] {
-            ":" => Row::Match { path, line: found[1].parse().ok(), text: group(&found, 3) },
-            _ => Row::Context,
-        };
-    }
-    let whole = line.trim().trim_end_matches(':');
-    if line.len() <= FRONT && is_path_like(whole) && !whole.contains("://") {
-        return Row::Path(whole);
-    }
-    if let Some(found) = UNNUMBERED
-        .captures(front)
-        .filter(|found| !found[1].contains("://") && ["//", ":"].iter().all(|start| !found[2].starts_with(start)))
-    {
-        return Row::Match { path: group(&found, 1), line: None, text: group(&found, 2) };
-    }
-    Row::Other
+/// The path that is all of a line.
+fn listed_path(line: &str) -> Option<&str> {
+    let path = line.trim().trim_end_matches(':');
+    let has_drive = path.get(1..3) == Some(":\\");
+    let is_listed =
+        is_name(path) && (has_drive || !path.contains([' ', ':']) && (path.contains('/') || has_suffix(path)));
+    is_listed.then_some(path)
 }
 
-/// No blanks (but in a path from a drive or the root), and a slash or an extension.
-fn is_path_like(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let has_drive = bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && &bytes[1..3] == b":\\";
-    if has_drive {
-        return !word.contains(['"', '<', '>']);
+impl<'t> Found<'t> {
+    fn add(&mut self, hit: &Hit<'t>) {
+        self.understood += 1;
+        self.matches += 1;
+        if self.files.len() < KEPT || self.files.contains_key(hit.path) {
+            let file = self.files.entry(hit.path).or_default();
+            file.matches += 1;
+            file.first = file.first.or(hit.line());
+        }
+        let kept = if DEFINITION.is_match(head(hit.text, FRONT)) { &mut self.definitions } else { &mut self.uses };
+        if kept.len() < KEPT {
+            kept.push((hit.path, hit.line(), hit.text));
+        }
     }
-    let has_extension = word.rsplit_once('.').is_some_and(|(stem, extension)| {
-        !stem.is_empty()
-            && (1..=8).contains(&extension.len())
-            && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    });
-    !word.contains([' ', '\t', '(', ')', '"', ';', '=', '<', '>', ',', '{', '}'])
-        && (word.contains('/') || has_extension)
-}
 
-impl Found<'_> {
+    fn add_path(&mut self, path: &'t str) {
+        self.understood += 1;
+        self.paths += 1;
+        if self.files.len() < KEPT {
+            self.files.entry(path).or_default();
+        }
+    }
+
     fn write(&self, sheet: &mut Sheet) {
         let common = common_directory(self.files.keys().copied());
         let shown = |path: &str| quote(&path[common.len()..], 200);

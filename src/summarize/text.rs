@@ -13,7 +13,7 @@ use super::log::lines_from_end;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::output::is_number;
+use crate::content::is_number;
 use crate::content::severity::{Severity, severity, severity_of_state};
 
 /// Bytes of a line or sentence that are judged.

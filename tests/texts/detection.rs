@@ -4,7 +4,8 @@
 mod labels;
 
 use concertina::content::{
-    ContentType, Detection, Hints, Language, detect, diff, hints, log, numbered, output, search, text,
+    ContentType, Detection, Hints, Language, detect, diff_hunk, hints, hit_line, log, markup_block, numbered,
+    time_stamp,
 };
 use proptest::prelude::*;
 
@@ -147,7 +148,7 @@ proptest! {
 
     #[test]
     fn helpers_never_panic(line in prop_oneof!["\\PC{0,40}", any::<String>(), "[0-9:\\-/. T\\[\\]()a-z]{0,40}"]) {
-        if let Some(stamp) = log::Stamp::find(&line) {
+        if let Some(stamp) = time_stamp::Stamp::find(&line) {
             prop_assert!(line.is_char_boundary(stamp.range.start) && line.is_char_boundary(stamp.range.end));
         }
         if let Some((range, _)) = log::level(&line) {
@@ -156,14 +157,19 @@ proptest! {
         if let Some(numbered) = numbered::NumberedLine::parse(&line) {
             prop_assert_eq!(format!("{}{}", numbered.prefix, numbered.text), line.clone());
         }
-        if let Some(search::SearchLine::Hit(hit) | search::SearchLine::Context(hit)) = search::SearchLine::parse(&line) {
-            prop_assert!(line.starts_with(hit.path) && line.ends_with(hit.text));
+        for (row, read) in hit_line::read_lines(&line).into_iter().chain([(line.as_str(), hit_line::read_line(&line))]) {
+            if let hit_line::Row::Hit(hit) = read {
+                prop_assert!(hit.is_headed || row.starts_with(hit.path));
+                prop_assert!(row.ends_with(hit.text) && hit.place.ends_with(hit.text));
+                let is_whole = hit.place_and_text().is_none_or(|(place, text)| hit.place.len() == place.len() + 1 + text.len());
+                prop_assert!(is_whole);
+            }
         }
-        diff::HunkHeader::parse(&line);
-        text::Fence::parse(&line);
+        diff_hunk::HunkHeader::parse(&line);
+        diff_hunk::StatRow::parse(&line);
+        markup_block::Fence::parse(&line);
         hints::of_path(&line);
         hints::of_command(&line);
-        output::is_output_line(&line);
     }
 }
 

@@ -1,7 +1,7 @@
 //! No planted secret is in the store's files: not in an original, a label, a placeholder or a log of the database, whether it
 //! came in an output, in a command or in arguments. Under `secrets: "store"` the same search finds them all.
 
-#[path = "../crates/secrets/tests/reading/mod.rs"]
+#[path = "../../crates/secrets/tests/reading/mod.rs"]
 mod reading;
 
 use std::collections::BTreeSet;

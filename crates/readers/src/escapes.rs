@@ -161,7 +161,7 @@ fn is_state(line: &str) -> bool {
 
 /// A text as its kind is to be judged: without control sequences, and of what was overwritten from the start of a line only what
 /// came last. It has the lines of the text.
-pub(super) fn visible(text: &str) -> Cow<'_, str> {
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !has_controls(text) {
         return Cow::Borrowed(text);
     }

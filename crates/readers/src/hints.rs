@@ -2,6 +2,9 @@
 //!
 //! An expectation, not a finding: a `cat foo.rs` that printed `No such file` is no Rust. [`super::detect()`] checks it against the text.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::{ContentType, Hints, Language};
 
 /// What to expect, and the language when it is code.
@@ -39,83 +42,21 @@ const fn other(content_type: ContentType, name: &'static str) -> Expected {
     Expected { content_type, language: None, name: Some(name) }
 }
 
-const LANGUAGE_SUFFIXES: &[(Language, &[&str])] = &[
-    (Language::Python, &["py", "pyi", "pyw", "pyx"]),
-    (Language::JavaScript, &["js", "mjs", "cjs", "jsx"]),
-    (Language::TypeScript, &["ts", "mts", "cts", "tsx"]),
-    (Language::Java, &["java"]),
-    (Language::C, &["c", "h"]),
-    (Language::Cpp, &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "inl", "cu", "cuh", "ino"]),
-    (Language::CSharp, &["cs", "csx"]),
-    (Language::Go, &["go"]),
-    (Language::Rust, &["rs"]),
-    (Language::Ruby, &["rb", "rake", "gemspec", "ru", "podspec"]),
-    (Language::Php, &["php", "phtml", "php5"]),
-    (Language::Swift, &["swift"]),
-    (Language::Kotlin, &["kt", "kts"]),
-    (Language::Scala, &["scala", "sc", "sbt"]),
-    (Language::Shell, &["sh", "bash", "zsh", "ksh", "bats"]),
-    (Language::Sql, &["sql", "psql", "ddl"]),
-];
-
-const TYPE_SUFFIXES: &[(ContentType, &[&str])] = &[
-    (ContentType::Json, &["json", "jsonl", "ndjson", "json5", "jsonc", "geojson", "ipynb", "webmanifest", "har"]),
-    (ContentType::Log, &["log"]),
-    (ContentType::Diff, &["diff", "patch"]),
-    (ContentType::Table, &["csv", "tsv", "psv"]),
-    (ContentType::Html, &["html", "htm", "xhtml", "xml", "svg", "xsd", "xsl", "plist", "rss"]),
-    (ContentType::Text, &["md", "markdown", "mdx", "mdc", "rst", "txt", "adoc", "org", "tex"]),
-];
-
-/// Languages that are none of the sixteen, by what they are called. What two of them share is left out.
-const OTHER_LANGUAGES: &[(&str, &[&str])] = &[
-    ("Batch", &["bat", "cmd"]),
-    ("CMake", &["cmake"]),
-    ("Clojure", &["clj", "cljc", "cljs"]),
-    ("Crystal", &["cr"]),
-    ("Dart", &["dart"]),
-    ("Elixir", &["ex", "exs"]),
-    ("Elm", &["elm"]),
-    ("Emacs Lisp", &["el"]),
-    ("Erlang", &["erl", "hrl"]),
-    ("Fish", &["fish"]),
-    ("Fortran", &["f90", "f95"]),
-    ("GLSL", &["glsl", "vert", "frag"]),
-    ("GraphQL", &["graphql", "gql"]),
-    ("Groovy", &["groovy", "gradle"]),
-    ("HCL", &["tf", "tfvars", "hcl"]),
-    ("Haskell", &["hs"]),
-    ("Julia", &["jl"]),
-    ("Lua", &["lua", "luau"]),
-    ("Makefile", &["mk"]),
-    ("Nim", &["nim"]),
-    ("Nix", &["nix"]),
-    ("OCaml", &["ml", "mli"]),
-    ("Objective-C", &["mm"]),
-    ("Perl", &["pl", "pm"]),
-    ("PowerShell", &["ps1", "psd1", "psm1"]),
-    ("Protocol Buffers", &["proto"]),
-    ("R", &["r"]),
-    ("Racket", &["rkt"]),
-    ("Solidity", &["sol"]),
-    ("SystemVerilog", &["sv", "svh"]),
-    ("Tcl", &["tcl"]),
-    ("VHDL", &["vhd", "vhdl"]),
-    ("Vim script", &["vim"]),
-    ("Visual Basic", &["vb"]),
-    ("WGSL", &["wgsl"]),
-    ("Zig", &["zig"]),
-];
-
-/// Formats that are neither code nor text of another type, by what they are called.
-const FORMATS: &[(&str, &[&str])] = &[
-    ("CSS", &["css"]),
-    ("Less", &["less"]),
-    ("Sass", &["sass", "scss"]),
-    ("TOML", &["toml"]),
-    ("YAML", &["yaml", "yml"]),
-    ("settings", &["cfg", "conf", "env", "ini", "properties"]),
-];
+/// What each suffix in `suffixes.txt` promises.
+static SUFFIXES: LazyLock<HashMap<&str, Expected>> = LazyLock::new(|| {
+    let row = |line: &'static str| {
+        let (group, row) = line.split_once(' ')?;
+        let (name, suffixes) = row.split_once(": ")?;
+        let expected = match group {
+            "language" => code(Language::parse(name)?),
+            "type" => kind(ContentType::parse(name)?),
+            "code" => other(ContentType::Code, name),
+            _ => other(ContentType::Unknown, name),
+        };
+        Some(suffixes.split(' ').map(move |suffix| (suffix, expected)))
+    };
+    include_str!("suffixes.txt").lines().filter(|line| !line.starts_with('#')).filter_map(row).flatten().collect()
+});
 
 /// Names that stand in fences and shebangs beside the suffixes and the languages' own names.
 const ALIASES: &[(&str, Language)] = &[
@@ -143,22 +84,16 @@ pub fn of_path(path: &str) -> Option<Expected> {
         _ => {}
     }
     let suffix = name.rsplit_once('.')?.1.to_ascii_lowercase();
-    of_suffix(&suffix)
-        .or_else(|| among(OTHER_LANGUAGES, &suffix).map(|name| other(ContentType::Code, name)))
-        .or_else(|| among(FORMATS, &suffix).map(|name| other(ContentType::Unknown, name)))
+    SUFFIXES.get(suffix.as_str()).copied()
 }
 
+/// What a suffix promises, where that is one of the sixteen languages or a type.
 fn of_suffix(suffix: &str) -> Option<Expected> {
-    among(LANGUAGE_SUFFIXES, suffix).map(code).or_else(|| among(TYPE_SUFFIXES, suffix).map(kind))
-}
-
-/// What a table says of a suffix.
-fn among<T: Copy>(table: &[(T, &[&str])], suffix: &str) -> Option<T> {
-    table.iter().find(|(_, suffixes)| suffixes.contains(&suffix)).map(|&(found, _)| found)
+    SUFFIXES.get(suffix).copied().filter(|expected| expected.name.is_none())
 }
 
 /// What the info string of a fence promises (`rust`, `py`, `json`, `diff`).
-pub(super) fn of_info(info: &str) -> Option<Expected> {
+pub(crate) fn of_info(info: &str) -> Option<Expected> {
     let info = info.to_ascii_lowercase();
     let named = Language::parse(&info)
         .or_else(|| ALIASES.iter().find(|(alias, _)| *alias == info).map(|&(_, language)| language));

@@ -4,13 +4,12 @@
 
 use super::Hints;
 use super::lines::head;
-use super::seen::{Seen, filled};
 
 const OPENERS: &[&str] =
     &["<!doctype html", "<html", "<?xml", "<svg", "<rss", "<feed", "<!doctype ", "<head>", "<body"];
 
 /// Whether a text opens as an HTML or XML document, and goes on as one: it ends with a tag, or a tenth of its lines has one.
-pub(super) fn is_document(text: &str) -> bool {
+pub(crate) fn is_document(text: &str) -> bool {
     let mut bare = text.trim_start_matches('\u{feff}').trim_start();
     // Comments before the document type.
     while let Some(rest) = bare.strip_prefix("<!--") {
@@ -32,14 +31,14 @@ fn goes_on(text: &str) -> bool {
 }
 
 /// Whether most of a text is markup: it opens with a tag, closes several, and its lines begin or end with tags.
-pub(super) fn is_markup(lines: &[&Seen]) -> bool {
-    let first = filled(lines.iter().copied()).next().map_or("", |line| line.bare);
+pub(crate) fn is_markup<'t>(lines: impl Iterator<Item = &'t str> + Clone) -> bool {
+    let filled = || lines.clone().map(str::trim).filter(|line| !line.is_empty());
+    let first = filled().next().unwrap_or_default();
     if !first.starts_with('<') || first.starts_with("<?php") {
         return false;
     }
     let (mut total, mut tagged, mut closing) = (0usize, 0usize, 0usize);
-    for line in filled(lines.iter().copied()) {
-        let line = line.bare;
+    for line in filled() {
         total += 1;
         tagged += usize::from(
             line.starts_with('<') && line[1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)),
@@ -51,7 +50,7 @@ pub(super) fn is_markup(lines: &[&Seen]) -> bool {
 
 /// The document that starts at byte `start` of `text`, a line start: the byte where the line of its end tag ends, or the end
 /// of the text where there is none.
-pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
+pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let first = head(&text[start..], 20).trim_start().to_ascii_lowercase();
     let opens = first.starts_with("<!doctype html") || first.starts_with("<html");
     if !opens {
@@ -195,7 +194,6 @@ fn is_public_host(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen::Page;
     use super::*;
 
     #[test]
@@ -212,10 +210,7 @@ mod tests {
 
     #[test]
     fn markup_needs_closing_tags_on_many_lines() {
-        let markup = |text: &str| {
-            let page = Page::of(text);
-            is_markup(&page.view().lines.iter().collect::<Vec<_>>())
-        };
+        let markup = |text: &str| is_markup(text.lines());
         assert!(markup("<div>\n<p>a</p>\n<p>b</p>\n</div>\n"));
         assert!(!markup("<img src=a>\n\n# Title\n\nSome words.\n\nMore words.\n"));
         assert!(!markup("<output>\nline\nline\nline\n</output>\n"));

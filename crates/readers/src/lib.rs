@@ -1,4 +1,7 @@
-//! What kind of text something is (Cortex): content types, languages, and the segments of a mixed text.
+//! What the forms of text say, and what kind of text something is (Cortex): content types, languages, the segments of a mixed text.
+//!
+//! Each form (a hit of a search, a hunk of a diff, a time stamp) is read by one module at the top, which has no opinion on what the
+//! text around it is. `detect` has these opinions, and asks the forms; so do the stages, the summaries and the history.
 //!
 //! Detection needs several signals and says [`ContentType::Unknown`] when unsure: a wrong guess costs more than none.
 //! Structural markers weigh more than hints, hints more than lexical evidence.
@@ -30,36 +33,30 @@ macro_rules! named {
     };
 }
 
-mod behind;
-mod code;
 mod detect;
-pub mod diff;
+pub mod diff_hunk;
 pub mod escapes;
-mod headings;
 pub mod hints;
+pub mod hit_line;
 pub mod html;
-mod json;
-mod lexicon;
+pub mod json_span;
+pub mod json_tree;
+mod line_prefix;
 mod lines;
 pub mod log;
+pub mod markup_block;
 pub mod numbered;
-pub mod output;
-mod prefixes;
-pub mod search;
-mod sections;
-mod seen;
-mod segments;
 pub mod severity;
 pub mod table;
-pub mod text;
-mod words;
+pub mod time_stamp;
+mod word_set;
 
 use std::ops::Range;
 
-pub use behind::{Prefixes, prefixes};
-pub use detect::detect;
+pub use detect::prefixed::{Prefixes, prefixes};
+pub use detect::{detect, is_frame};
 pub use lines::head;
-pub use words::is_word_byte;
+pub use word_set::{is_number, is_word_byte};
 
 named! {
     /// The kinds of text that are treated differently.

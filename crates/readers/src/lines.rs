@@ -7,17 +7,17 @@ use std::ops::Range;
 
 /// One line of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Where it starts in the text.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// Where the next line starts.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// Its text without the line end.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
 }
 
 /// The lines of `text` from byte `start` (a line start) on.
-pub(super) fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Line<'_>> {
+pub(crate) fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Line<'_>> {
     let mut at = start;
     std::iter::from_fn(move || {
         if at >= text.len() {
@@ -32,7 +32,7 @@ pub(super) fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Line<
 }
 
 /// All lines of a text.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     lines_from(text, 0)
 }
 
@@ -41,7 +41,7 @@ const PART: usize = 8 * 1024;
 
 /// What to look at when the kind of a text is to be judged: all of a short one, else its head, some of the middle and the
 /// tail, 40 KB in all. The parts start at line starts where there are any near.
-pub(super) fn sample(text: &str) -> Cow<'_, str> {
+pub(crate) fn sample(text: &str) -> Cow<'_, str> {
     if text.len() <= HEAD + 2 * PART {
         return Cow::Borrowed(text);
     }

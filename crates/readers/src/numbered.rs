@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::log::Stamp;
-use super::seen::{Question, Seen, filled};
+use super::table::is_rule;
+use super::time_stamp::Stamp;
 use concertina_base::reference::fold;
 
 /// What is said above a listing that leaves numbers out.
@@ -83,46 +83,101 @@ impl NumberedLine<'_> {
     }
 }
 
-/// The lines of a text by the numbers that are printed before them, where the text is one listing: most of its lines have numbers, most of
-/// these count up by one, and none is below another that stands above it.
+/// A text most of whose lines are numbered by a tool, as one listing or several.
+#[derive(Debug, Clone, Copy)]
+pub struct Listing<'a> {
+    text: &'a str,
+    numbered: usize,
+    /// Whether it is one listing: no number is below another that stands above it.
+    is_one: bool,
+    /// Whether all lines from the first number to the last have the next one.
+    is_unbroken: bool,
+}
+
+impl<'a> Listing<'a> {
+    /// Whether a text is a listing: six of ten lines have numbers, nine of ten of these count up by one, and they are neither the
+    /// first column of a table (below a rule, or before other cells) nor the hours of times.
+    pub fn of(text: &'a str) -> Option<Self> {
+        let mut listing = Self { text, numbered: 0, is_one: true, is_unbroken: true };
+        let (mut filled, mut steps, mut rows) = (0, 0, 0);
+        let (mut is_below_rule, mut is_below_number) = (false, false);
+        let mut last: Option<u64> = None;
+        for line in text.lines() {
+            filled += usize::from(!line.trim().is_empty());
+            let found = NumberedLine::parse(line);
+            if let Some(found) = found {
+                match last {
+                    None if is_below_rule || Stamp::leads(line) => return None,
+                    None => {}
+                    Some(last) => {
+                        let is_next = last + 1 == found.number;
+                        steps += usize::from(is_next);
+                        listing.is_one &= last < found.number;
+                        listing.is_unbroken &= is_next && is_below_number;
+                    }
+                }
+                last = Some(found.number);
+                listing.numbered += 1;
+                rows += usize::from(found.is_row());
+            }
+            is_below_number = found.is_some();
+            is_below_rule = is_rule(line);
+        }
+        let numbered = listing.numbered;
+        let is_single = numbered == 1 && text.contains('→');
+        let is_counted = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
+        (numbered * 10 >= filled * 6 && (is_counted || is_single) && rows * 2 <= numbered).then_some(listing)
+    }
+
+    /// From the first to the last numbered line.
+    pub fn range(&self) -> Range<usize> {
+        let (mut start, mut end, mut at) = (None, 0, 0);
+        for line in self.text.split_inclusive('\n') {
+            let start_of_line = at;
+            at += line.len();
+            if NumberedLine::parse(line).is_some() {
+                start = start.or(Some(start_of_line));
+                end = at;
+            }
+        }
+        start.unwrap_or(end)..end
+    }
+
+    /// The numbered lines without their numbers. Those without one (`[File: a.rs]`, `(5 more lines above)`) are left out.
+    pub(crate) fn bare(&self) -> String {
+        let texts = self.text.lines().filter_map(|line| Some(NumberedLine::parse(line)?.text));
+        texts.flat_map(|text| [text, "\n"]).collect()
+    }
+
+    /// How many bytes of each line, as `\n` parts them, are its number, where it is unbroken.
+    pub(crate) fn lengths(&self) -> Option<Vec<usize>> {
+        let length = |line| NumberedLine::parse(line).map_or(0, |found| found.prefix.len());
+        (self.is_unbroken && self.numbered > 1).then(|| self.text.split('\n').map(length).collect())
+    }
+}
+
+/// The lines of a text by the numbers that are printed before them, where it is one listing.
 ///
-/// A line without a number goes with the one above, and what stands before the first number goes with that. Numbers below a rule are the
-/// first column of a table.
+/// A line without a number goes with the one above, and what stands before the first number goes with that.
 pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
     /// Two numbers may follow each other by chance.
     const LEAST: usize = 3;
+    Listing::of(text).filter(|listing| listing.is_one && listing.numbered >= LEAST)?;
     let mut listed: Vec<(usize, &str)> = Vec::new();
-    let (mut filled, mut steps, mut rows) = (0, 0, 0);
-    let mut is_below_rule = false;
     // Where the lines of the last number begin, and the line that is looked at.
     let (mut start, mut at) = (0, 0);
     for line in text.split_inclusive('\n') {
-        filled += usize::from(!line.trim().is_empty());
         if let Some(found) = NumberedLine::parse(line) {
-            let number = usize::try_from(found.number).ok()?;
-            match listed.last_mut() {
-                // Hours count up, too.
-                None if is_below_rule || Stamp::leads(line) => return None,
-                None => {}
-                Some((last, _)) if number <= *last => return None,
-                Some((last, lines)) => {
-                    steps += usize::from(*last + 1 == number);
-                    *lines = &text[start..at];
-                    start = at;
-                }
+            if let Some((_, lines)) = listed.last_mut() {
+                *lines = &text[start..at];
+                start = at;
             }
-            listed.push((number, ""));
-            rows += usize::from(found.is_row());
+            listed.push((usize::try_from(found.number).ok()?, ""));
         }
-        is_below_rule = line.contains("---") && line.bytes().all(|byte| b"-+=|: \r\n".contains(&byte));
         at += line.len();
     }
     listed.last_mut()?.1 = &text[start..];
-    let is_listing = listed.len() >= LEAST
-        && listed.len() * 10 >= filled * 6
-        && steps * 10 >= (listed.len() - 1) * 9
-        && rows * 2 <= listed.len();
-    is_listing.then_some(listed)
+    Some(listed)
 }
 
 /// The listings of a text: runs of numbered lines with rising numbers, without their last line end.
@@ -205,62 +260,16 @@ pub fn renumbered(text: &str) -> Cow<'_, str> {
     if copied == 0 { Cow::Borrowed(text) } else { Cow::Owned(whole + &text[copied..]) }
 }
 
-/// How many bytes of each line, as `\n` parts them, are its number, where all lines have the next one, from the first that has a number to
-/// the last, and few stand around them.
-pub(super) fn lengths(text: &str) -> Option<Vec<usize>> {
-    let mut lengths = Vec::new();
-    let (mut numbered, mut filled) = (0usize, 0usize);
-    let (mut last, mut has_ended) = (None, false);
-    for line in text.split('\n') {
-        filled += usize::from(!line.trim().is_empty());
-        let found = NumberedLine::parse(line);
-        lengths.push(found.map_or(0, |found| found.prefix.len()));
-        match found {
-            Some(found) if !has_ended && last.is_none_or(|last| found.number == last + 1) => {
-                numbered += 1;
-                last = Some(found.number);
-            }
-            Some(_) => return None,
-            None => has_ended = last.is_some(),
-        }
-    }
-    (numbered > 1 && numbered * 10 >= filled * 6).then_some(lengths)
-}
-
-/// Lines without their numbers, when most of them carry consecutive ones; else `None`.
-///
-/// A few lines before, between and after may go without (`[File: a.rs]`, `(5 more lines above)`): they are left out.
-pub(super) fn strip_numbers(lines: &[Seen]) -> Option<String> {
-    let total = filled(lines).count();
-    let numbered = lines.iter().filter(|line| line.is(Question::Numbered)).count();
-    if numbered == 0 || numbered * 10 < total * 6 {
-        return None;
-    }
-    let (mut steps, mut rows) = (0usize, 0usize);
-    let mut last: Option<u64> = None;
-    let mut bare = String::new();
-    for line in lines.iter().filter(|line| line.is(Question::Numbered)) {
-        let Some(found) = NumberedLine::parse(line.text) else { continue };
-        steps += usize::from(last.is_some_and(|last| last + 1 == found.number));
-        last = Some(found.number);
-        rows += usize::from(found.is_row());
-        bare.push_str(found.text);
-        bare.push('\n');
-    }
-    let is_single = numbered == 1 && lines.iter().any(|line| line.text.contains('→'));
-    let is_consecutive = numbered >= 2 && steps * 10 >= (numbered - 1) * 9;
-    // Numbers below a column `id` count up, too.
-    let is_table = rows * 2 > numbered;
-    ((is_single || is_consecutive) && !is_table).then_some(bare)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::seen::Page;
     use super::*;
 
     fn stripped(text: &str) -> Option<String> {
-        strip_numbers(Page::of(text).view().lines)
+        Listing::of(text).map(|listing| listing.bare())
+    }
+
+    fn lengths(text: &str) -> Option<Vec<usize>> {
+        Listing::of(text)?.lengths()
     }
 
     #[test]
@@ -379,5 +388,6 @@ mod tests {
         assert_eq!(stripped("4:a\n90:b\n31:c\n"), None);
         assert_eq!(stripped("id\tname\tage\n1\tAnn\t3\n2\tBob\t4\n"), None);
         assert_eq!(stripped("plain\ntext\n"), None);
+        assert_eq!(stripped("09:00:00 up\n10:00:00 up\n11:00:00 up\n"), None);
     }
 }

@@ -12,7 +12,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::lines::head;
 use super::log;
-use super::words::is_word_byte;
+use super::word_set::is_word_byte;
 
 /// How grave something is; the graver is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

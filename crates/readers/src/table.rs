@@ -1,168 +1,115 @@
-//! Tables: values separated by commas, tabs, semicolons or bars, Markdown tables, and columns aligned with blanks.
+//! Tables: how their lines are divided into cells, which of them are rules, and what a header looks like.
 //!
-//! Prose has commas and code has aligned columns: what makes a table is that (nearly) every line has the same number.
+//! The dialect is decided once, from the first lines; a text whose lines do not agree has none.
+
+use std::borrow::Cow;
 
 use super::lines::head;
-use super::seen::{Question, Seen, filled};
 
-/// How much of a line counts for columns aligned with blanks, in bytes.
-const WIDTH: usize = 160;
-/// How many lines are compared for alignment.
-const ALIGNED_LINES: usize = 120;
-/// What may stand between values.
-const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
+/// Lines that decide how rows are divided.
+const PROBED: usize = 40;
 
-/// Whether lines are a table.
-pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> bool {
-    let rows: Vec<&Seen> = filled(lines).collect();
-    if rows.len() < 2 {
-        return false;
-    }
-    is_drawn(&rows)
-        || is_separated(&rows)
-        || is_titled(&rows)
-        || is_listing(&rows)
-        || is_aligned(&rows)
-        || is_aligned(&rows[1..])
-}
+/// Bytes; a longer line is no row.
+const LONGEST_ROW: usize = 65_536;
 
-/// Fewer columns of blanks may be chance, or the assignments of a program.
-const MIN_GUTTERS: usize = 3;
 /// The most lines above a header that say what the table is.
-const MAX_TITLE: usize = 3;
+pub(crate) const MAX_TITLE: usize = 3;
 
-/// Whether a line is a row of a Markdown table.
-pub fn is_markdown_row(line: &str) -> bool {
-    let bare = line.trim();
-    bare.len() > 2 && bare.starts_with('|') && bare.ends_with('|')
+/// The share of rows that have as many cells as the first, in percent; chosen on the labelled texts of `tests/detection.rs`.
+const SHARE: usize = 92;
+
+/// What may stand between values.
+pub(crate) const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// How a line is divided into cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// At each such byte outside of quotes.
+    Delimited(u8),
+    /// At bars, with blanks around them.
+    Pipes,
+    /// Two blanks or a tab between cells.
+    Aligned,
+    /// Any blanks between this many cells; the last cell takes the rest.
+    Blanks(usize),
 }
 
-/// Whether a line is the rule under a Markdown table's header: `|---|:--:|`.
-pub fn is_markdown_rule(line: &str) -> bool {
-    let bare = line.trim();
-    bare.contains("--")
-        && bare.contains('|')
-        && bare.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'+'))
+fn lines_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line) && !is_count(line))
 }
 
-/// Whether so many of a hundred rows pass; looks at no more than it takes.
-fn share(rows: &[&Seen], percent: usize, pass: impl Fn(&Seen) -> bool) -> bool {
-    let needed = (rows.len() * percent).div_ceil(100);
-    let mut passed = 0;
-    for (index, row) in rows.iter().enumerate() {
-        if passed >= needed || passed + rows.len() - index < needed {
-            break;
+/// The table below the figures that `top` prints above its header, else the whole text.
+pub fn below_figures(text: &str) -> &str {
+    const MOST_FIGURES: usize = 10;
+    let (mut start, mut is_behind_blank) = (0, false);
+    for line in text.split_inclusive('\n').take(MOST_FIGURES) {
+        match is_capital_header(line) {
+            true if is_behind_blank => return &text[start..],
+            true => break,
+            false => {}
         }
-        passed += usize::from(pass(row));
+        is_behind_blank = line.trim().is_empty();
+        start += line.len();
     }
-    passed >= needed
+    text
 }
 
-/// Markdown tables, `psql` and `mysql` output.
-fn is_drawn(rows: &[&Seen]) -> bool {
-    let framed = |row: &Seen| {
-        let bare = row.bare;
-        bare.starts_with(['|', '+', '│', '┌', '├', '└', '╔', '║', '╚', '╠']) && bare.len() > 2
-    };
-    let psql = rows.len() >= 3 && {
-        let rule = rows[1].bare;
-        rule.contains("-+-") && rule.bytes().all(|byte| matches!(byte, b'-' | b'+')) && rows[0].text.contains('|')
-    };
-    // A diff's added lines begin with a plus, too: there must be bars inside.
-    psql || rows.len() >= 3
-        && share(rows, 80, framed)
-        && share(rows, 50, |row| row.text.matches(['|', '│', '║']).nth(1).is_some())
+/// `(40 rows)`, `40 rows in set (0.01 sec)`: what psql and mysql say of a table.
+fn is_count(line: &str) -> bool {
+    let line = line.trim();
+    let rest = line.trim_start_matches('(').trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len()
+        && [" row)", " rows)", " row in set", " rows in set"].iter().any(|end| rest.starts_with(end))
 }
 
-/// Comma, tab, semicolon or bar separated values.
-fn is_separated(rows: &[&Seen]) -> bool {
-    let is_bare = |row: &Seen| {
-        row.text.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.text.starts_with("- ")
+/// Whether a line is nothing but a rule, `|---|:-:|`, `----+----`, `-----  ---`, `=====`.
+pub fn is_rule(line: &str) -> bool {
+    (line.contains("--") || line.contains("==")) && line.bytes().all(|byte| b"-=+| :\t\r".contains(&byte))
+}
+
+/// Whether a line underlines a header column by column: `-------  -----`.
+pub(crate) fn is_column_rule(row: &str) -> bool {
+    let is_line = |word: &str| {
+        word.len() >= 2 && (word.bytes().all(|byte| byte == b'-') || word.bytes().all(|byte| byte == b'='))
     };
-    if rows.len() < 3
-        || share(rows, 20, is_bare)
-        || share(rows, 50, |row| row.text.ends_with([';', '{', '}', '(']))
-        || share(rows, 50, |row| row.text.ends_with(','))
-    {
-        return false;
-    }
-    SEPARATORS.into_iter().any(|separator| {
-        let header = separators(rows[0].text, separator);
-        if header == 0 {
-            return false;
-        }
+    row.split_whitespace().nth(1).is_some() && row.split_whitespace().all(is_line)
+}
+
+/// Lines whose values are separated, perhaps below lines of their own form: a title, a comment, a header without the cell above
+/// the row names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Separated {
+    pub(crate) separator: u8,
+    /// Cells of the first row.
+    pub(crate) columns: usize,
+    /// Lines above the first row.
+    pub(crate) title: usize,
+}
+
+/// How lines may be separated, for each separator that nearly all agree on.
+pub(crate) fn separated(lines: &[&str]) -> impl Iterator<Item = Separated> {
+    let fits = |separator: u8, title: usize| {
+        let rows = &lines[title..];
+        let header = separators(rows.first()?, separator);
         // Trailing cells may be left out below a header of several.
-        let ragged = |count: usize| header >= 3 && count < header && count * 2 >= header;
-        let fits = |row: &Seen| {
-            let count = separators(row.text, separator);
-            count == header || ragged(count)
-        };
-        if !share(rows, 92, fits) || rows[0].is(Question::Stamped) {
-            return false;
-        }
-        let named = is_header(rows[0].text, separator);
-        match separator {
-            // A comma in prose has a blank behind it; one a line is too little without a header.
-            b',' => {
-                let tight = share(rows, 95, |row| !has_spaced_comma(row.text));
-                tight && (named || header > 1)
-            }
-            // `840236<tab>/usr/share`, as `du` and `git diff --numstat` print.
-            b'\t' => header >= 2 || named || share(rows, 95, |row| row.text.starts_with(|c: char| c.is_ascii_digit())),
-            _ => header >= 2 || named,
-        }
-    })
-}
-
-/// Fewest rows of a table that is told by its rows, not its lines.
-const MIN_ROWS: usize = 4;
-
-/// Whether a text is rows of separated values of which some have a line end between quotes, so that its lines are no table.
-pub(super) fn has_broken_rows(text: &str) -> bool {
-    let Some(header) = text.lines().next() else { return false };
-    SEPARATORS.into_iter().any(|separator| {
-        if separators(header, separator) < 2 || !is_header(header, separator) {
-            return false;
-        }
-        // Ends at the first row with more or fewer cells than the header.
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(separator).from_reader(text.as_bytes());
-        let mut row = csv::ByteRecord::new();
-        let (mut rows, mut is_broken) = (0, false);
-        loop {
-            match reader.read_byte_record(&mut row) {
-                Ok(true) => {
-                    rows += 1;
-                    is_broken |= memchr::memchr(b'\n', row.as_slice()).is_some();
-                }
-                Ok(false) => return is_broken && rows >= MIN_ROWS,
-                Err(_) => return false,
-            }
-        }
-    })
-}
-
-/// Separated values below lines of their own form: a title, a comment, a header without the cell above the row names.
-fn is_titled(rows: &[&Seen]) -> bool {
-    SEPARATORS.into_iter().any(|separator| {
-        let Some(last) = rows.last().map(|row| separators(row.text, separator)).filter(|&count| count >= 2) else {
-            return false;
-        };
-        let title = rows.iter().take_while(|row| separators(row.text, separator) != last).count();
-        (1..=MAX_TITLE).contains(&title) && rows.len() >= title + 4 && is_separated(&rows[title..])
-    })
-}
-
-/// Whether a comma outside of quotes has a blank behind it.
-fn has_spaced_comma(row: &str) -> bool {
-    let mut quoted = false;
-    head(row, 4096).as_bytes().windows(2).any(|pair| {
-        quoted ^= pair[0] == b'"';
-        !quoted && pair == b", "
+        let is_row = |count: usize| count == header || header >= 3 && count < header && count * 2 >= header;
+        let others = rows.len() - (rows.len() * SHARE).div_ceil(100);
+        let is_other = |row: &&&str| !is_row(separators(row, separator));
+        let agrees = header > 0 && rows.iter().filter(is_other).nth(others).is_none();
+        agrees.then_some(Separated { separator, columns: header + 1, title })
+    };
+    SEPARATORS.into_iter().filter_map(move |separator| {
+        fits(separator, 0).or_else(|| {
+            let last = separators(lines.last()?, separator);
+            let title = lines.iter().take_while(|line| separators(line, separator) != last).count();
+            let is_titled = last >= 2 && (1..=MAX_TITLE).contains(&title) && lines.len() >= title + 4;
+            fits(separator, is_titled.then_some(title)?)
+        })
     })
 }
 
 /// Separators outside of quotes, in the first 4 KB.
-fn separators(row: &str, separator: u8) -> usize {
+pub(crate) fn separators(row: &str, separator: u8) -> usize {
     let mut quoted = false;
     head(row, 4096)
         .bytes()
@@ -173,177 +120,215 @@ fn separators(row: &str, separator: u8) -> usize {
         .count()
 }
 
-/// Whether the first line names its columns: short cells, none a number.
-fn is_header(row: &str, separator: u8) -> bool {
-    head(row, 4096).split(separator as char).all(|cell| {
-        let cell = cell.trim().trim_matches('"');
-        cell.len() <= 60 && !cell.ends_with(['.', ':']) && cell.parse::<f64>().is_err()
-    })
+/// Whether a line names the columns below it.
+pub(crate) fn is_header(row: &str, separator: u8) -> bool {
+    head(row, 4096).split(separator as char).all(|cell| is_header_cell(cell.trim().trim_matches('"')))
 }
 
-/// `ls -l` and `git log --oneline`.
-fn is_listing(rows: &[&Seen]) -> bool {
-    share(rows, 85, |row| row.is(Question::Mode))
-        || rows.len() >= 3
-            && share(rows, 90, |row| row.is(Question::Hash))
-            && share(rows, 60, |row| row.text.bytes().take(7).any(|byte| byte.is_ascii_digit()))
+/// Whether a cell may name a column: it is short, and neither a value nor a sentence.
+pub fn is_header_cell(cell: &str) -> bool {
+    let is_value = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-') || cell.parse::<f64>().is_ok();
+    cell.len() <= 60 && !is_value && !cell.ends_with(['.', ':'])
 }
 
-/// Whether a line begins with a file's mode, `ls -l`'s first column, or is its first line.
-pub(super) fn has_mode(row: &str) -> bool {
-    // `ls -i` and `ls -s` print a number first.
-    let row = row.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
-    row.len() > 10
-        && matches!(row.as_bytes()[0], b'-' | b'd' | b'l' | b'c' | b'b' | b'p' | b's')
-        && row.bytes().skip(1).take(9).all(|byte| matches!(byte, b'r' | b'w' | b'x' | b's' | b'S' | b't' | b'T' | b'-'))
-        || row.starts_with("total ")
-}
-
-/// Whether a line begins with a commit's hash.
-pub(super) fn has_hash(row: &str) -> bool {
-    let digits = row.bytes().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).count();
-    (7..=40).contains(&digits) && row[digits..].starts_with(' ')
-}
-
-/// Whether a word of a line begins with a digit.
-pub(super) fn has_number(row: &str) -> bool {
-    let is_start = |at: usize| at == 0 || row[..at].ends_with(char::is_whitespace);
-    row.bytes().enumerate().any(|(at, byte)| byte.is_ascii_digit() && is_start(at))
-}
-
-/// Whether there are two blanks side by side where columns are looked for.
-pub(super) fn has_gap(row: &str) -> bool {
-    let bytes = head(row, WIDTH).as_bytes();
-    memchr::memchr_iter(b' ', bytes).any(|at| bytes.get(at + 1) == Some(&b' '))
-}
-
-/// Columns that start at the same place behind two blanks or more, under a header or over numbers (`kubectl get`, `ps`, `df`).
-fn is_aligned(rows: &[&Seen]) -> bool {
-    let rows = &rows[..rows.len().min(ALIGNED_LINES)];
-    if rows.len() < 3
-        || share(rows, 50, |row| row.is(Question::Stamped))
-        || share(rows, 30, |row| row.text.starts_with([' ', '\t'])) && !is_in_capitals(rows[0].text)
-    {
-        return false;
-    }
-    let mut starts = [0usize; WIDTH];
-    for row in rows.iter().filter(|row| row.is(Question::Gap)) {
-        let bytes = head(row.text, WIDTH).as_bytes();
-        for at in 2..bytes.len() {
-            let gap = bytes[at - 1] == b' ' && bytes[at - 2] == b' ';
-            starts[at] += usize::from(bytes[at] != b' ' && gap);
-        }
-    }
-    let columns = starts.iter().filter(|&&count| count * 100 >= rows.len() * 80).count();
-    // `READY   STATUS`: a header in capitals may be wider than its column's gaps.
-    let capitals = rows.iter().take(MAX_TITLE + 1).any(|row| is_in_capitals(row.text));
-    let ruled = rows.iter().take(MAX_TITLE + 1).any(|row| is_column_rule(row.text));
-    let numbers = share(&rows[1..], 60, |row| row.is(Question::Numbers));
-    let is_headed = !rows[0].text.bytes().any(|byte| byte.is_ascii_digit())
-        && !share(rows, 20, |row| row.text.ends_with([';', '{', '(', ',']));
-    columns >= 2 && (capitals || numbers)
-        || columns >= 1 && (ruled || is_in_capitals(rows[0].text))
-        || ruled && has_cells(rows)
-        || is_headed && numbers && gutters(rows) >= MIN_GUTTERS
-}
-
-/// How many runs of blanks go down through nearly all lines, within the width of the first.
-fn gutters(rows: &[&Seen]) -> usize {
-    let width = head(rows[0].text, WIDTH).len();
-    let mut blanks = [0usize; WIDTH];
-    for row in rows {
-        let bytes = head(row.text, WIDTH).as_bytes();
-        for (at, blank) in blanks[..width].iter_mut().enumerate() {
-            *blank += usize::from(bytes.get(at).is_none_or(|&byte| byte == b' '));
-        }
-    }
-    let is_blank = |at: usize| blanks[at] * 100 >= rows.len() * 95;
-    (1..width).filter(|&at| is_blank(at - 1) && !is_blank(at)).count()
-}
-
-/// Whether a line is three words or more in capitals.
-fn is_in_capitals(row: &str) -> bool {
-    row.bytes().any(|byte| byte.is_ascii_uppercase())
-        && !row.bytes().any(|byte| byte.is_ascii_lowercase())
-        && row.split_whitespace().nth(2).is_some()
-}
-
-/// Whether a line underlines a header column by column: `-------  -----`.
-fn is_column_rule(row: &str) -> bool {
-    let is_line = |word: &str| {
-        word.len() >= 2 && (word.bytes().all(|byte| byte == b'-') || word.bytes().all(|byte| byte == b'='))
+/// How the rows of a text are divided, when most of its first lines agree.
+pub fn dialect_of(text: &str) -> Option<Dialect> {
+    let probe: Vec<&str> = lines_of(text).take(PROBED).collect();
+    let agree = |dialect: Dialect| {
+        let counts: Vec<usize> = probe.iter().map(|line| cells(line, dialect).len()).collect();
+        let usual = *counts.iter().max_by_key(|count| counts.iter().filter(|other| other == count).count())?;
+        let share = counts.iter().filter(|count| **count == usual).count();
+        (usual > 1 && share * 10 >= counts.len() * 8).then_some(usual)
     };
-    row.split_whitespace().nth(1).is_some() && row.split_whitespace().all(is_line)
+    if probe.len() < 2 || probe.iter().any(|line| line.len() > LONGEST_ROW) {
+        return None;
+    }
+    if probe.iter().filter(|line| line.trim_start().starts_with('|') || line.contains(" | ")).count() * 10
+        >= probe.len() * 8
+        && agree(Dialect::Pipes).is_some()
+    {
+        return Some(Dialect::Pipes);
+    }
+    // More columns speak for a delimiter: a comma inside prose makes two now and then.
+    if let Some(table) = separated(&probe).max_by_key(|table| table.columns) {
+        return Some(Dialect::Delimited(table.separator));
+    }
+    if is_capital_header(probe[0]) {
+        return dialect_below_capitals(&probe);
+    }
+    if agree(Dialect::Aligned).is_some() {
+        return Some(Dialect::Aligned);
+    }
+    agree(Dialect::Blanks(usize::MAX)).filter(|&columns| columns > 3).map(Dialect::Blanks)
 }
 
-/// Whether nearly all lines have two cells or more.
-fn has_cells(rows: &[&Seen]) -> bool {
-    share(rows, 90, |row| row.text.split_whitespace().nth(1).is_some())
+/// Whether a line has three words or more and all of them are capital.
+pub fn is_capital_header(line: &str) -> bool {
+    line.split_whitespace().all(is_capital) && line.split_whitespace().nth(2).is_some()
+}
+
+/// How rows below a header in capitals are divided. Words of it with one blank between them are one name, as
+/// `CONTAINER ID`, unless nothing stands below that blank, as below that of `PID %CPU`.
+fn dialect_below_capitals(probe: &[&str]) -> Option<Dialect> {
+    let (header, rows) = probe.split_first()?;
+    let most = |is_so: &dyn Fn(&str) -> bool| rows.iter().filter(|row| is_so(row)).count() * 10 >= rows.len() * 8;
+    let names = header.split_whitespace().count();
+    let is_filled = most(&|row| row.split_whitespace().count() >= names);
+    let is_aligned = aligned_cells(header).len() > 2;
+    let threes = header.as_bytes().windows(3).enumerate();
+    let mut blanks = threes
+        .filter(|(_, three)| three.split(|&byte| byte == b' ').all(|part| part.len() == 1))
+        .map(|(at, _)| at + 1)
+        .peekable();
+    let is_free = |at: usize| most(&|row| row.as_bytes().get(at) == Some(&b' '));
+    if is_filled && (!is_aligned || blanks.peek().is_some() && blanks.all(is_free)) {
+        return Some(Dialect::Blanks(names));
+    }
+    is_aligned.then_some(Dialect::Aligned)
+}
+
+/// Whether a word is written in capitals, as `ps` and `kubectl` write their headers.
+pub fn is_capital(word: &str) -> bool {
+    !word.bytes().any(|byte| byte.is_ascii_lowercase()) && word.bytes().any(|byte| byte.is_ascii_uppercase())
+}
+
+/// The cells of a line.
+fn cells(line: &str, dialect: Dialect) -> Vec<Cow<'_, str>> {
+    match dialect {
+        // A reader takes long to build, and only these need one.
+        Dialect::Delimited(delimiter) if !line.starts_with('\u{feff}') && !line.contains(['"', '\r']) => {
+            line.split(char::from(delimiter)).map(Cow::Borrowed).collect()
+        }
+        Dialect::Delimited(delimiter) => {
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .delimiter(delimiter)
+                .from_reader(line.as_bytes());
+            let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
+            record.iter().map(|cell| Cow::Owned(cell.to_owned())).collect()
+        }
+        Dialect::Pipes => {
+            let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
+            inner.split('|').map(|cell| Cow::Borrowed(cell.trim())).collect()
+        }
+        Dialect::Aligned => aligned_cells(line),
+        Dialect::Blanks(count) => {
+            let mut rest = line.trim_start();
+            let mut found = Vec::new();
+            while found.len() + 1 < count {
+                let Some(end) = rest.find(char::is_whitespace) else { break };
+                found.push(Cow::Borrowed(&rest[..end]));
+                rest = rest[end..].trim_start();
+            }
+            if !rest.is_empty() {
+                found.push(Cow::Borrowed(rest.trim_end()));
+            }
+            found
+        }
+    }
+}
+
+fn aligned_cells(line: &str) -> Vec<Cow<'_, str>> {
+    let line = line.trim();
+    let bytes = line.as_bytes();
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let gap = bytes[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if gap > 1 || (gap == 1 && bytes[at] == b'\t') {
+            found.push(Cow::Borrowed(&line[start..at]));
+            start = at + gap;
+        }
+        at += gap.max(1);
+    }
+    found.push(Cow::Borrowed(&line[start..]));
+    found
+}
+
+/// Calls `row` with the cells of each row and, where a row is a line, the line.
+pub fn for_each_row<'t>(text: &'t str, dialect: Dialect, mut row: impl FnMut(&[Cow<'_, str>], Option<&'t str>)) {
+    let Dialect::Delimited(delimiter) = dialect else {
+        // What psql says below a table, as how long it took, is no row of it.
+        for line in lines_of(text).filter(|line| dialect != Dialect::Pipes || line.contains('|')) {
+            row(&cells(line, dialect), Some(line));
+        }
+        return;
+    };
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record).unwrap_or(false) {
+        let cells: Vec<Cow<'_, str>> = record.iter().map(Cow::Borrowed).collect();
+        row(&cells, None);
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen::Page;
     use super::*;
 
     #[test]
-    fn separated_drawn_and_aligned_tables_are_tables() {
-        for text in [
-            "name,age,city\nAnn,3,Rome\nBob,4,Oslo\n\"Eve, the third\",5,Bern\n",
-            "time,count\n2015/01/01 01:00:00,2\n2015/01/01 04:00:00,3\n",
-            "id\trate\n1001\t.097\n1003\t.091\n",
-            "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n",
-            " id | name \n----+------\n  1 | a\n  2 | b\n(2 rows)\n",
-            "NAME    READY   STATUS    RESTARTS   AGE\nweb-1   1/1     Running   0          3d\nweb-2   1/1     Running   1          3d\ndb-0    1/1     Pending   0          3d\n",
-            "-rw-r--r--  1 a staff 12 Jan  1 10:00 a.rs\n-rw-r--r--  1 a staff 99 Jan  1 10:00 b.rs\n",
-            "Package    Version\n---------- -------\npip        24.0\nsetuptools 66.1.1\n",
-            "Rates of 2026, in percent\nid,rate,place\n1,3.5,Rome\n2,4.5,Oslo\n3,5.5,Bern\n",
-            "\"mpg\",\"cyl\",\"disp\"\n\"Mazda\",21,6,160\n\"Datsun\",22.8,4,108\n\"Hornet\",21.4,6,258\n\"Duster\",14.3,8,360\n",
-            "Active connections\nProto  Recv-Q  Send-Q  Local\ntcp    0       0       127.0.0.1:80\ntcp    0       0       127.0.0.1:81\n",
-            "Filesystem  Size  Used Avail Use% Mounted on\ndevtmpfs     12G     0   12G   0% /dev\ntmpfs        24G     0   24G   0% /dev/shm\n/dev/vda    252G   18G   74G  20% /\n",
-            "  PID  PPID USER  COMMAND\n    1     0 root  init\n   12     1 root  sshd -D\n  904    12 me    bash\n",
-            "total 0\ncrw-r--r-- 1 root root 10, 235 Nov 20 08:02 autofs\nbrw-rw---- 1 root disk 254, 0 Nov 20 08:02 vda\n",
-            " 379331 drwxr-xr-x 2 a a 4096 Nov 22 19:46 .\n 379333 -rw-r--r-- 1 a a 4927 May 20 2025 adduser.list\n",
-            "840236\t/usr/share\n165960\t/usr/share/locale\n1200\t/usr/share/man\n",
-            "78ef1d0a Fix cleanup\n4afd4e47 Inline it\nb937884a Fix call sites\n",
+    fn the_dialect_is_the_one_that_most_lines_agree_on() {
+        for (text, expected) in [
+            ("a,b\n1,2\n3,\"x, y\"\n", Some(Dialect::Delimited(b','))),
+            ("a\tb\n1\t2\n", Some(Dialect::Delimited(b'\t'))),
+            ("| a | b |\n|---|---|\n| 1 | 2 |\n", Some(Dialect::Pipes)),
+            ("NAME       READY\nweb one    1/1\n", Some(Dialect::Aligned)),
+            ("PID TTY TIME CMD\n1 ? 00:00:01 init --all\n", Some(Dialect::Blanks(4))),
+            ("-rw-r--r-- 1 a staff 12 x.rs\n-rw-r--r-- 1 a staff 9 y.rs\n", Some(Dialect::Blanks(6))),
+            ("5f1c2aa Fix the store\n77ab01c Merge branch of the other team\n09cc1fe Add\n", None),
+            ("one line only\n", None),
         ] {
-            assert!(is_table(Page::of(text).view().lines), "{text}");
+            assert_eq!(dialect_of(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn prose_code_and_logs_are_no_tables() {
-        for text in [
-            "One, two.\nThree, four.\nFive, six.\n",
-            "foo(a, b);\nbar(c, d);\nbaz(e, f);\n",
-            "    a, b,\n    c, d,\n    e, f,\n",
-            "2015-10-18 18:01:47,978 INFO a\n2015-10-18 18:01:48,963 INFO b\n2015-10-18 18:01:49,228 INFO c\n",
-            "let a  = 1;\nlet bb = 2;\nlet c  = 3;\n",
-            "one\n",
-            "",
+    fn a_blank_below_which_nothing_stands_divides_columns() {
+        let ps = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n\
+                  root           1  0.0  0.1 168936 13012 ?        Ss   Nov25   0:10 /sbin/init splash\n\
+                  www-data   20411 12.5  3.0 988120 98012 ?        Sl   Nov25  11:02 node server.js\n";
+        assert_eq!(dialect_of(ps), Some(Dialect::Blanks(11)));
+        let ps = "UID          PID    PPID  C STIME TTY          TIME CMD\n\
+                  root           1       0  0 Nov25 ?        00:00:10 /sbin/init\n\
+                  root       20411       1  3 Nov25 pts/0    00:11:02 node server.js\n";
+        assert_eq!(dialect_of(ps), Some(Dialect::Blanks(8)));
+        let docker = "CONTAINER ID   IMAGE         COMMAND       STATUS         NAMES\n\
+                      0a1b2c3d4e5f   postgres:15   \"docker-en…\"   Up 3 hours     acme-db\n";
+        assert_eq!(dialect_of(docker), Some(Dialect::Aligned));
+    }
+
+    #[test]
+    fn quotes_and_blanks_inside_cells_stay_whole() {
+        assert_eq!(cells("1,\"x, y\"", Dialect::Delimited(b',')), ["1", "x, y"]);
+        assert_eq!(cells("web one    1/1", Dialect::Aligned), ["web one", "1/1"]);
+        assert_eq!(cells("1 ? 00:01 init --all", Dialect::Blanks(4)), ["1", "?", "00:01", "init --all"]);
+    }
+
+    #[test]
+    fn titles_stand_above_what_is_separated_and_rows_may_lack_their_last_cells() {
+        for (text, expected) in [
+            ("id,rate,place,land\n1,3.5,Rome,it\n2,4.5,Oslo\n3,5.5,Bern,ch\n", Some((b',', 4, 0))),
+            ("Rates, in percent\nid,rate,place\n1,3.5,Rome\n2,4.5,Oslo\n3,5.5,Bern\n", Some((b',', 3, 1))),
+            ("a;\"b;c\"\n1;2\n", Some((b';', 2, 0))),
+            ("a,b,c\n1\n2\n3\n", None),
         ] {
-            assert!(!is_table(Page::of(text).view().lines), "{text}");
+            let lines: Vec<&str> = text.lines().collect();
+            let found = separated(&lines).next().map(|table| (table.separator, table.columns, table.title));
+            assert_eq!(found, expected, "{text}");
         }
     }
 
     #[test]
-    fn rows_with_line_ends_between_quotes_are_a_table() {
-        let rows = "id,note,city\n1,\"seen\nby hand\",Rome\n2,\"waits for\n\nan answer\",Oslo\n3,,Bern\n";
-        assert!(has_broken_rows(rows) && has_broken_rows(&rows.replace(',', "\t").replace('\n', "\r\n")));
-        for text in [
-            "id,note,city\n1,a,Rome\n\n2,b,Oslo\n\n3,c,Bern\n",
-            "a, b, c\nsaid \"x\n, y\", z\nand so on\n",
-            "import a, b, c\n\"\"\"One,\ntwo, three.\"\"\"\nx, y, z = 1, 2, 3\nf(x, y, z)\n",
-            &rows[..rows.len() - 9],
-            "",
-        ] {
-            assert!(!has_broken_rows(text), "{text}");
+    fn rules_and_names_of_columns_are_told_from_rows() {
+        for line in ["|---|:-:|", "----+----", "-----  ---", "====="] {
+            assert!(is_rule(line), "{line}");
         }
-    }
-
-    #[test]
-    fn markdown_rows_and_rules_are_told_apart() {
-        assert!(is_markdown_row("| a | b |") && !is_markdown_row("a | b"));
-        assert!(is_markdown_rule("|---|:-:|") && !is_markdown_rule("| a | b |") && !is_markdown_rule("---"));
+        for line in ["", "|", "a---", "1|2", "- -"] {
+            assert!(!is_rule(line), "{line}");
+        }
+        assert!(is_header("id,\"first name\",city", b',') && !is_header("id,3.5", b',') && !is_header("id,.097", b','));
     }
 }

@@ -4,8 +4,8 @@
 
 use super::super::sheet::quote;
 use super::odd::{STATUS_KEYS, failed_fields, is_explaining, is_failure};
-use super::read::Node;
 use super::{LOOKED_THROUGH, NAMING, VALUE_ROOM, is_labelled, member, scalar};
+use crate::content::json_tree::Node;
 
 /// Keys of what an answer is about.
 const WRAPPED: &[&str] = &["data", "result", "results", "response", "payload"];

@@ -4,13 +4,12 @@
 
 mod members;
 mod odd;
-mod read;
 
 use indexmap::IndexSet;
 use members::Members;
-use read::{Document, Node};
 
 use super::sheet::{Sheet, quote};
+use crate::content::json_tree::{self, Document, Node};
 use crate::tokens::utf16;
 
 /// Longest printed key.
@@ -36,7 +35,7 @@ const LIST_DEPTH: usize = 6;
 
 /// Writes the summary; false when the text is not JSON for the most part.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    let document = read::read(text);
+    let document = json_tree::read(text);
     if document.count == 0 || document.read < text.trim_end().len() / 2 {
         return false;
     }

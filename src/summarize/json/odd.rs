@@ -6,8 +6,8 @@
 use indexmap::IndexMap;
 
 use super::super::sheet::{Sheet, quote, shorten};
-use super::read::Node;
 use super::{KEY_ROOM, List, NAMING, field, member, scalar};
+use crate::content::json_tree::Node;
 use crate::content::severity::{Severity, is_failure_key, severity_of_state};
 
 /// Nested objects of a row are looked into this deep.

@@ -14,8 +14,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::numbers::which_lines;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
-use crate::content::log::{Level, Stamp, level};
+use crate::content::log::{Level, level};
 use crate::content::severity::{Severity, severity};
+use crate::content::time_stamp::Stamp;
 use crate::tokens::utf16;
 
 /// Bytes of a line in which its level and time are looked for.

@@ -10,7 +10,7 @@ use regex::Regex;
 use super::super::line_pattern;
 use super::{FRONT, Message, Severity, severity_of};
 use crate::content::head;
-use crate::content::search::{Hit, SearchLine};
+use crate::content::hit_line::{Hit, Row, read_line};
 
 /// ` F401 `, ` [E501] `, ` SA4006: `: the code of a rule, one blank behind the place.
 static CODE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ \[?([A-Z]{1,5}\d{2,5})(?:[\]:( ]|$)"));
@@ -63,15 +63,15 @@ pub(super) fn is_said(text: &str) -> bool {
     let (mut said, mut found) = (0usize, 0usize);
     let (mut first, mut is_sought) = (None, true);
     for line in text.lines() {
-        match SearchLine::parse(head(line, FRONT)) {
-            Some(SearchLine::Hit(hit)) if severity_of(hit.text).is_some() => {}
-            Some(SearchLine::Hit(hit)) if said_of(&hit).is_some() => {
+        match read_line(head(line, FRONT)) {
+            Row::Hit(hit) if !hit.is_context() && severity_of(hit.text).is_some() => {}
+            Row::Hit(hit) if !hit.is_context() && said_of(&hit).is_some() => {
                 said += 1;
                 let here = at_column(&hit).filter(|_| rule_of(&hit).is_none());
                 is_sought &= here.is_some() && *first.get_or_insert(here) == here;
             }
-            Some(SearchLine::Separator) | None => {}
-            Some(_) => found += 1,
+            Row::Hit(_) => found += 1,
+            _ => {}
         }
     }
     found * 10 <= said && !(is_sought && said > 1)

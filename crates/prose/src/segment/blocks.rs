@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::{Kind, Token};
 use crate::lexicon::{Class, key, lexicon};
-use concertina_readers::text::Fence;
+use concertina_readers::markup_block::Fence;
 
 /// The blocks of a text, in order and without gaps. Lines of prose that follow each other are one block.
 pub(super) struct Blocks<'a> {

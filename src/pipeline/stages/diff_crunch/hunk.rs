@@ -1,10 +1,10 @@
 //! Hunks of unified diffs, read by their counts and not by looks: a removed line that starts with `--` reads `---`.
 
-use crate::content::diff::HunkHeader;
+use crate::content::diff_hunk::HunkHeader;
 
 /// Reads a header whose numbers all print back as they are.
 fn header(line: &str) -> Option<HunkHeader<'_>> {
-    let header = HunkHeader::parse(line)?;
+    let header = HunkHeader::parse(line).filter(|header| header.parents == 1)?;
     let mut numbers = line[..line.len() - header.section.len()].split(|c: char| !c.is_ascii_digit());
     numbers.all(|digits| digits.is_empty() || number(digits).is_some()).then_some(header)
 }
@@ -32,29 +32,12 @@ impl<'a> Hunk<'a> {
     pub(super) fn read(lines: &'a [&'a str]) -> Option<Self> {
         let (first, below) = lines.split_first()?;
         let header = header(first)?;
-        match counted(&header, below) {
-            Some(end) => Some(Self { header, lines: &below[..end], is_exact: true }),
-            None => Some(Self { header, lines: &below[..signed(below)], is_exact: false }),
-        }
+        let body = header.body(below.iter().copied());
+        // What is written tells no empty line from the end of the hunk.
+        let is_exact = body.is_exact && below[..body.lines].iter().all(|line| is_signed(line));
+        let end = if is_exact { body.lines } else { signed(below) };
+        Some(Self { header, lines: &below[..end], is_exact })
     }
-}
-
-/// How many lines the counts take; `None` where they do not hold.
-fn counted(header: &HunkHeader, lines: &[&str]) -> Option<usize> {
-    let (mut old, mut new, mut end) = (header.old_lines, header.new_lines, 0);
-    while old > 0 || new > 0 {
-        let (old_step, new_step) = match lines.get(end)?.as_bytes().first()? {
-            b' ' => (1, 1),
-            b'-' => (1, 0),
-            b'+' => (0, 1),
-            b'\\' if end > 0 => (0, 0),
-            _ => return None,
-        };
-        (old, new) = (old.checked_sub(old_step)?, new.checked_sub(new_step)?);
-        end += 1;
-    }
-    // `\ No newline at end of file` belongs to the line before it.
-    Some(end + usize::from(end > 0 && lines.get(end).is_some_and(|line| line.starts_with('\\'))))
 }
 
 /// How many lines have a sign; the header of the next file has not.

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::hunk::{Hunk, sizes};
-use crate::content::diff::HunkHeader;
+use crate::content::diff_hunk::HunkHeader;
 
 /// A second header costs about as much as a line or two: gaps of less text are not worth one.
 const MIN_GAP_BYTES: usize = 60;
@@ -25,7 +25,7 @@ pub(super) fn recut(hunk: &Hunk, context: usize) -> Option<String> {
         let run = &hunk.lines[at..end];
         let (old_lines, new_lines) = sizes(run);
         if is_kept[at] {
-            let header = HunkHeader { old_start: old, old_lines, new_start: new, new_lines, section };
+            let header = HunkHeader { parents: 1, old_start: old, old_lines, new_start: new, new_lines, section };
             text.push_str(&header.to_string());
             for line in run {
                 text.push('\n');

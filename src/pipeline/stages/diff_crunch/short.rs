@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::hunk::{Hunk, is_signed, number, sizes};
 use super::stat;
-use crate::content::diff::HunkHeader;
+use crate::content::diff_hunk::HunkHeader;
 
 /// `diff path`, `new file path`, `deleted file path` and what they stand for.
 const FILES: [File; 3] = [
@@ -90,7 +90,7 @@ fn unfold_hunk<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let (old_start, new_start, section) = read_hunk(lines.first()?)?;
     let body = &lines[1..1 + lines[1..].iter().take_while(|line| is_signed(line)).count()];
     let (old_lines, new_lines) = sizes(body);
-    let header = HunkHeader { old_start, old_lines, new_start, new_lines, section };
+    let header = HunkHeader { parents: 1, old_start, old_lines, new_start, new_lines, section };
     let long =
         std::iter::once(Cow::Owned(header.to_string())).chain(body.iter().map(|line| Cow::Borrowed(*line))).collect();
     Some((long, 1 + body.len()))

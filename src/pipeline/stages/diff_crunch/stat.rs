@@ -4,6 +4,7 @@
 //! is one file: it says what the file's line says.
 
 use super::hunk::number;
+use crate::content::diff_hunk::StatRow;
 
 /// A file and its change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +62,11 @@ pub(super) fn is_file(line: &str) -> bool {
 fn file(line: &str) -> Option<(&str, u64, &str)> {
     // The end of the bar: what most lines lack.
     line.ends_with(['+', '-']).then_some(())?;
-    let (path, change) = line.strip_prefix(' ')?.rsplit_once(" | ")?;
-    let (sum, bar) = number(change.trim_start_matches(' '))?;
+    let StatRow { path, change } = StatRow::parse(line)?;
+    let (sum, bar) = number(change)?;
     let bar = bar.strip_prefix(' ')?;
     let is_bar = (1..=MAX_BAR).contains(&bar.len()) && bar.trim_start_matches('+').trim_start_matches('-').is_empty();
-    is_bar.then_some((path.trim_end_matches(' '), sum, bar))
+    is_bar.then_some((path, sum, bar))
 }
 
 /// The line below one file.

@@ -13,7 +13,7 @@ mod select;
 use std::ops::Range;
 
 use crate::config::Preset;
-use crate::content::output::is_frame;
+use crate::content::is_frame;
 use crate::content::severity::{Severity, severity};
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;

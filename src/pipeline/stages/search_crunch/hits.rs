@@ -5,10 +5,10 @@
 
 use super::legend::Legend;
 use super::root::Root;
-use super::rows::{Form, Hit, Row};
 use super::shared::Shared;
 use super::tree;
 use super::unfold::unfold;
+use crate::content::hit_line::{Form, Hit, Row};
 use crate::pipeline::fold::Fold;
 use crate::pipeline::hashing::FastMap;
 
@@ -34,18 +34,19 @@ pub(super) fn fold(text: &str, rows: &[(&str, Row)]) -> Option<Fold> {
     let hits: Vec<Hit> =
         rows.iter().filter_map(|(_, row)| if let Row::Hit(hit) = row { Some(*hit) } else { None }).collect();
     let headings = hits.iter().filter(|hit| hit.is_headed).count();
-    if hits.len() < 2 || (headings > 0 && headings < hits.len()) {
+    let is_labelled = hits.iter().any(|hit| matches!(hit.form, Form::Labelled(_)));
+    if hits.len() < 2 || is_labelled || (headings > 0 && headings < hits.len()) {
         return None;
     }
     let plain = Legend {
-        context: hits.iter().any(|hit| matches!(hit.form, Form::Context(_))),
+        context: hits.iter().any(|hit| hit.is_context()),
         headings: headings > 0,
         gaps: false,
         shared: Shared::default(),
         root: if headings > 0 { Root::default() } else { Root::find(&hits) },
     };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
-    let shared = Shared::find(hits.iter().filter_map(Hit::line).map(|(_, text)| text));
+    let shared = Shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
     // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left out.
     let legends = [
         Legend { gaps, shared: shared.clone(), ..plain.clone() },
@@ -88,11 +89,8 @@ fn items<'a>(rows: &[(&'a str, Row<'a>)], legend: &Legend<'a>) -> (Vec<&'a str>,
                 items.push(Item::File(files.len() - 1));
             }
             Row::Hit(hit) => {
-                let (path, is_flipped) = if legend.headings {
-                    (hit.path, false)
-                } else {
-                    legend.root.strip(hit.path, matches!(hit.form, Form::Context(_)))
-                };
+                let (path, is_flipped) =
+                    if legend.headings { (hit.path, false) } else { legend.root.strip(hit.path, hit.is_context()) };
                 if !legend.headings && files.last() != Some(&path) {
                     files.push(path);
                     items.push(Item::File(files.len() - 1));
@@ -127,15 +125,11 @@ impl<'a> Writer<'a> {
     fn hit(&mut self, hit: &Hit<'a>, is_flipped: bool) {
         let previous = self.previous.take();
         let mark = mark(is_flipped);
-        let Some((place, text)) = hit.line() else {
+        let Some((place, text)) = hit.place_and_text() else {
             self.flush();
             return self.lines.push(format!("{mark}{}", hit.place));
         };
-        let (number, is_context) = match hit.form {
-            Form::Numbered(number) => (number, false),
-            Form::Context(number) => (number, true),
-            Form::Parenthesized | Form::Bare => return,
-        };
+        let (Some(number), is_context) = (hit.line(), hit.is_context()) else { return };
         self.previous = Some(number);
         if !self.legend.context {
             return self.run.push((number, is_flipped, place, text));

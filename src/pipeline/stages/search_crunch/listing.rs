@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::rows::is_path;
 use super::tree::{self, Directories};
 use super::unfold::limit;
+use crate::content::hit_line::is_path;
 use crate::pipeline::fold::Fold;
 
 const PLAIN: &str = "paths: a/ b c = a/b a/c";

@@ -8,7 +8,7 @@ use std::ops::Range;
 use regex::Regex;
 
 use super::pattern::patterns;
-use super::rows::{Form, Row, read};
+use crate::content::hit_line::{Row, read_lines};
 use crate::pipeline::elided;
 
 /// Lines up to this many bytes stay whole.
@@ -38,12 +38,10 @@ pub(super) fn cuts(text: &str, command: Option<&str>) -> Vec<(Range<usize>, Stri
         return cuts;
     }
     let patterns = command.map(patterns).unwrap_or_default();
-    for (line, row) in read(text) {
+    for (line, row) in read_lines(text) {
         let found = match row {
             // Nothing was found in it, or nobody says what.
-            Row::Hit(hit) if line.len() > MAX_LINE && (patterns.is_empty() || matches!(hit.form, Form::Context(_))) => {
-                Some(Vec::new())
-            }
+            Row::Hit(hit) if line.len() > MAX_LINE && (patterns.is_empty() || hit.is_context()) => Some(Vec::new()),
             Row::Hit(hit) if line.len() > MAX_LINE => matches(line, line.len() - hit.place.len(), &patterns),
             _ => None,
         };

@@ -8,7 +8,6 @@ mod listing;
 mod long;
 mod pattern;
 mod root;
-mod rows;
 mod shared;
 mod tree;
 mod unfold;
@@ -18,6 +17,7 @@ use std::ops::Range;
 
 use crate::config::Preset;
 use crate::content::ContentType;
+use crate::content::hit_line::{range, read_lines};
 use crate::pipeline::counter::LineCounter;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
@@ -77,12 +77,12 @@ impl Stage for SearchCrunch {
 
 /// Which lines of a segment fold, and the fold.
 fn folded(text: &str) -> Option<(Range<usize>, Fold)> {
-    let rows = rows::read(text);
-    let hits = rows::range(&rows).and_then(|(range, lines)| {
+    let rows = read_lines(text);
+    let hits = range(&rows).and_then(|(range, lines)| {
         let inner = &text[range.clone()];
         // What stands around may have told which paths to believe; blank lines tell nothing.
         let is_alone = lines.start == 0 && rows[lines.end..].iter().all(|(line, _)| line.is_empty());
-        let fold = if is_alone { hits::fold(inner, &rows[lines]) } else { hits::fold(inner, &rows::read(inner)) };
+        let fold = if is_alone { hits::fold(inner, &rows[lines]) } else { hits::fold(inner, &read_lines(inner)) };
         fold.map(|fold| (range, fold))
     });
     hits.or_else(|| {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::rows::{Form, Hit};
+use crate::content::hit_line::Hit;
 
 /// Paths with more components are not looked at.
 const MAX_COMPONENTS: usize = 40;
@@ -39,7 +39,7 @@ impl<'a> Root<'a> {
             return Self::default();
         }
         let most = |wanted: bool| {
-            let of_kind = hits.iter().filter(|hit| matches!(hit.form, Form::Context(_)) == wanted);
+            let of_kind = hits.iter().filter(|hit| hit.is_context() == wanted);
             let (rooted, all) = of_kind
                 .fold((0, 0), |(rooted, all), hit| (rooted + usize::from(hit.path.starts_with(directory)), all + 1));
             rooted * 2 > all
@@ -66,10 +66,11 @@ fn is_absolute(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::content::hit_line::Form;
 
     #[test]
     fn the_directory_that_only_context_lines_have_is_found() {
-        let hit = |path, form| Hit { path, is_headed: false, form, place: "" };
+        let hit = |path, form| Hit { path, is_headed: false, form, column: None, place: "", text: "" };
         let hits = [
             hit("/w/cli/cmd/a.go", Form::Context(1)),
             hit("cmd/a.go", Form::Numbered(2)),

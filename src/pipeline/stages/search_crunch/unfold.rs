@@ -1,8 +1,8 @@
 //! Folded hits -> the lines they were.
 
 use super::legend::Legend;
-use super::rows::split_place;
 use super::tree::Directories;
+use crate::content::hit_line::split_place;
 use crate::pipeline::fold::Fold;
 
 /// What comes back may be longer than the fold, but a fold from outside must not blow up: this many bytes for each of its own,

@@ -11,7 +11,7 @@ mod tag;
 use std::ops::Range;
 
 use crate::config::Preset;
-use crate::content::text::Fence;
+use crate::content::markup_block::Fence;
 use crate::content::{ContentType, html};
 use crate::pipeline::{Edit, FusionContext};
 

@@ -1,7 +1,7 @@
 //! The compilers that make, ninja and their like call.
 
 use super::{Line, Sign, Tool};
-use crate::content::output::is_number;
+use crate::content::is_number;
 
 const COMPILERS: [&str; 12] =
     ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ar", "libtool:", "javac", "ranlib", "emcc"];

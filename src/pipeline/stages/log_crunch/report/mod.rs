@@ -21,7 +21,7 @@ mod terraform;
 use std::ops::Range;
 
 use crate::content::hints::expected;
-use crate::content::output::is_frame;
+use crate::content::is_frame;
 use crate::content::severity::{Severity, severity};
 use crate::content::{ContentType, Segment};
 use crate::pipeline::{Edit, FusionContext};

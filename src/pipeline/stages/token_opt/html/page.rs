@@ -15,7 +15,7 @@ use regex::Regex;
 use super::follow;
 use super::frame::{Frame, Gap, Kind, Menu};
 use super::tag::Tag;
-use crate::content::text::Fence;
+use crate::content::markup_block::Fence;
 use crate::pipeline::counter::LineCounter;
 use crate::pipeline::elided;
 

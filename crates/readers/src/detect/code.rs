@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use indexmap::IndexMap;
 
-use super::Language;
-use super::lexicon::{CAPITAL_CALL, DIALECTS, INTERPRETERS, LEXICON, TYPED_PARAMETER};
-use super::lines::{head, lines};
-use super::seen::{Question, Seen};
-use super::words::is_word_byte;
+use super::lexicon::{CAPITAL_CALL, DIALECTS, INTERPRETERS, TYPED_PARAMETER, clues as clue_rows};
+use super::page::{PageLine, Question};
+use crate::Language;
+use crate::lines::{head, lines};
+use crate::word_set::is_word_byte;
 
 /// The least weight that names a language.
 const MIN_SCORE: u32 = 9;
@@ -38,7 +38,7 @@ pub(super) fn declared(text: &str) -> Option<Language> {
 }
 
 /// The language whose clues prevail in a [`skeleton`]: several of them, and with a lead.
-pub(super) fn language_of(skeleton: &[&Seen]) -> Option<Language> {
+pub(super) fn language_of(skeleton: &[&PageLine]) -> Option<Language> {
     let scores = Lexicon::get().score(skeleton);
     let mut ranked: Vec<(Language, Score)> =
         Language::ALL.iter().map(|&language| (language, scores[language as usize])).collect();
@@ -137,14 +137,12 @@ impl Lexicon {
             };
             among.entry(text).or_default().push((language, weight));
         };
-        for entry in LEXICON {
-            for &(text, weight) in entry.clues {
-                vote(text.to_owned(), entry.language, weight);
-                let upper = text.to_ascii_uppercase();
-                if entry.language == Language::Sql && upper != text {
-                    vote(upper, entry.language, weight + 1);
-                }
+        for (language, text, weight) in clue_rows() {
+            let upper = text.to_ascii_uppercase();
+            if language == Language::Sql && upper != text {
+                vote(upper, language, weight + 1);
             }
+            vote(text, language, weight);
         }
         // A DFA finds no faster here, and takes several times as long to build: that is what a process begins with.
         let automaton = AhoCorasick::builder()
@@ -164,7 +162,7 @@ impl Lexicon {
         Self { automaton, votes, pairs, typed_parameter, capital_call: typed_parameter + 1 }
     }
 
-    fn score(&self, skeleton: &[&Seen]) -> [Score; Language::ALL.len()] {
+    fn score(&self, skeleton: &[&PageLine]) -> [Score; Language::ALL.len()] {
         let mut counts = vec![0u32; self.votes.len()];
         let mut found = Vec::new();
         let mut note = |clue: u16| {
@@ -218,7 +216,7 @@ fn capital_calls(bone: &str) -> usize {
 }
 
 /// Source reduced to what the lexicon describes: lines that are more than the inside of a comment, each as its [`bone`].
-pub(super) fn skeleton<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> Vec<&'p Seen<'t>> {
+pub(super) fn skeleton<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> Vec<&'p PageLine<'t>> {
     let mut kept = Vec::new();
     let mut block: Option<&str> = None;
     for line in lines {
@@ -300,7 +298,7 @@ fn without_trailing_comment(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen::Page;
+    use super::super::page::Page;
     use super::*;
 
     fn language(text: &str) -> Option<Language> {

@@ -1,12 +1,13 @@
 //! Lines that stand between the outputs of several commands: rulers with a title, prompts, `head`'s file names, `set -x`.
 //!
-//! A heading is only proposed here: Markdown, test runs and patches have lines of the same form, and [`super::sections`]
+//! A heading is only proposed here: Markdown, test runs and patches have lines of the same form, and [`super::outputs`]
 //! decides by what stands between them.
 
-use super::hints::of_path;
-use super::lines::head;
-use super::words::is_word_byte;
-use super::{Hints, log};
+use crate::Hints;
+use crate::hints::of_path;
+use crate::lines::head;
+use crate::time_stamp::Stamp;
+use crate::word_set::is_word_byte;
 
 /// How certain it is that a line is a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -258,7 +259,7 @@ fn of_title(title: &str) -> Hints {
         return of_command(bare.strip_prefix("$ ").unwrap_or(bare));
     }
     let named = bare.rsplit_once(": ").map_or(bare, |(_, named)| named);
-    let is_file = |word: &&str| of_path(word).is_some() && log::Stamp::find(word).is_none();
+    let is_file = |word: &&str| of_path(word).is_some() && Stamp::find(word).is_none();
     match named.split_whitespace().map(|word| word.trim_matches(is_quote)).find(is_file) {
         Some(path) if named.split_whitespace().count() <= 4 => of_file(path),
         _ => Hints::default(),
@@ -338,7 +339,7 @@ mod tests {
     fn a_label_stands_above_a_line_that_is_not_indented() {
         assert!(Heading::of_label("Running processes:", "USER PID").is_some());
         for (line, below) in
-            [("Key:", "  value"), ("Words:", ""), ("key:", "x"), ("It is: that", "x"), ("Yes, sir:", "x")]
+            [("Key:", "  value"), ("WordSet:", ""), ("key:", "x"), ("It is: that", "x"), ("Yes, sir:", "x")]
         {
             assert_eq!(Heading::of_label(line, below), None, "{line}");
         }

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use super::detect::{Kind, find};
-use super::headings::{Heading, Strength, is_rule};
-use super::json::Budget;
-use super::numbered::NumberedLine;
-use super::seen::{Question, Seen, View};
-use super::text::{Fence, is_markdown};
-use super::{ContentType, Detection, Hints, Language, Segment, diff, html};
+use super::command_line::{Heading, Strength, is_rule};
+use super::page::{PageLine, Question, View};
+use super::prose_shape::is_markdown;
+use super::{Kind, find};
+use crate::json_span::Budget;
+use crate::numbered::NumberedLine;
+use crate::{ContentType, Detection, Hints, Language, Segment, diff_hunk, html};
 
 /// A text with more parts is not one of several outputs.
 const MAX_PARTS: usize = 400;
@@ -284,10 +284,10 @@ impl<'p, 't> Scan<'p, 't> {
     }
 
     /// Where a block that starts with a line ends.
-    fn skip(&mut self, line: &Seen) -> Option<usize> {
+    fn skip(&mut self, line: &PageLine) -> Option<usize> {
         let body = self.view.above;
-        if let Some(open) = Fence::of(line).filter(|_| !self.has_open_fence) {
-            let closes = |line: &&Seen| Fence::of(line).is_some_and(|fence| fence.closes(&open));
+        if let Some(open) = line.fence().filter(|_| !self.has_open_fence) {
+            let closes = |line: &&PageLine| line.fence().is_some_and(|fence| fence.closes(&open));
             let behind = &self.view.lines[self.view.index(line.end)..];
             let end = behind.iter().find(closes).map(|close| close.end);
             self.has_open_fence = end.is_none();
@@ -295,7 +295,7 @@ impl<'p, 't> Scan<'p, 't> {
         }
         if line.is(Question::DiffStart) {
             // A hunk that was cut short takes the rule below it for a line of its own.
-            let end = diff::block_end(body, line.start)?;
+            let end = diff_hunk::block_end(body, line.start)?;
             let last = body[line.start..end].trim_end().rfind('\n').map_or(line.start, |at| line.start + at + 1);
             let is_heading = last > line.start
                 && Heading::parse(body[last..end].trim_end()).is_some_and(|found| found.strength == Strength::Sure);
@@ -311,7 +311,7 @@ impl<'p, 't> Scan<'p, 't> {
     }
 
     /// Whether a line is the first of a listing behind another listing.
-    fn begins_again(&mut self, line: &Seen) -> bool {
+    fn begins_again(&mut self, line: &PageLine) -> bool {
         // Hits of a search and the cells of a table have numbers, too.
         let is_listed = |found: &NumberedLine| {
             !found.prefix.ends_with(':') && (found.prefix.starts_with(' ') || found.prefix.ends_with('→'))

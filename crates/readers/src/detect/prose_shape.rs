@@ -5,55 +5,18 @@
 use std::sync::LazyLock;
 
 use super::code::is_marker;
-use super::lines::head;
-use super::seen::{Question, Seen};
-use super::words::{Words, is_word_byte};
-
-/// A fence line of Markdown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fence<'a> {
-    /// `` ` `` or `~`.
-    pub mark: char,
-    /// How many of them, at least three.
-    pub length: usize,
-    /// The info string's first word (`rust`), or nothing.
-    pub info: &'a str,
-    /// Blanks before it.
-    pub indent: usize,
-}
-
-impl<'a> Fence<'a> {
-    /// Reads a line that opens or closes a fence.
-    pub fn parse(line: &'a str) -> Option<Self> {
-        let bare = line.trim_start_matches([' ', '\t']);
-        let mark = bare.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
-        let rest = bare.trim_start_matches(mark);
-        let length = bare.len() - rest.len();
-        if length < 3 || mark == '`' && rest.contains('`') {
-            return None;
-        }
-        let info = rest.trim().trim_start_matches(['{', '.']).split([' ', ',', '{', '}']).next().unwrap_or_default();
-        Some(Self { mark, length, info, indent: line.len() - bare.len() })
-    }
-
-    /// Reads a line that was looked at before.
-    pub(super) fn of(line: &Seen<'a>) -> Option<Self> {
-        if line.is(Question::Fence) { Self::parse(line.text) } else { None }
-    }
-
-    /// Whether this line closes a fence that `open` opened.
-    pub fn closes(&self, open: &Fence) -> bool {
-        self.mark == open.mark && self.length >= open.length && self.info.is_empty()
-    }
-}
+use super::page::{PageLine, Question};
+use crate::lines::head;
+use crate::markup_block::{Fence, is_heading, without_list_mark};
+use crate::word_set::{WordSet, is_word_byte};
 
 /// Lines without fences and what they hold. A fence that is never closed is left as it is.
-pub(super) fn without_fences<'p, 't>(lines: &[&'p Seen<'t>]) -> Vec<&'p Seen<'t>> {
+pub(super) fn without_fences<'p, 't>(lines: &[&'p PageLine<'t>]) -> Vec<&'p PageLine<'t>> {
     let mut kept = Vec::with_capacity(lines.len());
     let mut open: Option<(Fence, usize)> = None;
     for &line in lines {
         kept.push(line);
-        let Some(fence) = Fence::of(line) else { continue };
+        let Some(fence) = line.fence() else { continue };
         match open {
             None => open = Some((fence, kept.len() - 1)),
             Some((opened, at)) if fence.closes(&opened) => {
@@ -71,7 +34,7 @@ pub(super) fn without_fences<'p, 't>(lines: &[&'p Seen<'t>]) -> Vec<&'p Seen<'t>
 pub(super) enum Class {
     /// Nothing, or a comment's marker.
     Nothing,
-    /// Words.
+    /// WordSet.
     Prose,
     /// A whole sentence.
     Sentence,
@@ -168,14 +131,14 @@ impl Shape {
 
 /// Whether lines are Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables, quotes), or front
 /// matter, and more prose than code outside of fences.
-pub(super) fn is_markdown(lines: &[&Seen]) -> bool {
+pub(super) fn is_markdown(lines: &[&PageLine]) -> bool {
     use Question::{MarkdownEmphasis, MarkdownHeading, MarkdownItem, MarkdownLink, MarkdownQuote, MarkdownRule};
     const MARKS: [Question; 6] =
         [MarkdownHeading, MarkdownItem, MarkdownQuote, MarkdownLink, MarkdownEmphasis, MarkdownRule];
     let (mut total, mut fences, mut counts) = (0usize, 0usize, [0usize; MARKS.len()]);
     let mut open: Option<Fence> = None;
     for line in lines {
-        if let Some(fence) = Fence::of(line) {
+        if let Some(fence) = line.fence() {
             open = match open {
                 Some(opened) if fence.closes(&opened) => None,
                 Some(opened) => Some(opened),
@@ -198,7 +161,7 @@ pub(super) fn is_markdown(lines: &[&Seen]) -> bool {
 }
 
 /// What follows front matter (`---`, some `key: value` lines, `---`), where there is any.
-pub(super) fn behind_front_matter<'l, 'p, 't>(lines: &'l [&'p Seen<'t>]) -> Option<&'l [&'p Seen<'t>]> {
+pub(super) fn behind_front_matter<'l, 'p, 't>(lines: &'l [&'p PageLine<'t>]) -> Option<&'l [&'p PageLine<'t>]> {
     let (_, rest) = lines.split_first().filter(|(first, _)| first.text == "---")?;
     let end = rest.iter().take(60).position(|line| line.text == "---")?;
     rest[..end].iter().any(|line| line.text.contains(':')).then(|| &rest[end + 1..])
@@ -217,24 +180,6 @@ pub(super) fn is_setting(line: &str) -> bool {
     key > 0 && (rest == ":" || rest.starts_with(": ") || rest.starts_with(" = ") || rest.starts_with('='))
 }
 
-/// Whether a line has a link of Markdown.
-pub(super) fn has_link(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    memchr::memchr_iter(b']', bytes).any(|at| bytes.get(at + 1) == Some(&b'(')) && line.contains('[')
-}
-
-/// Whether a line has words that are set apart by marks of Markdown.
-pub(super) fn has_emphasis(line: &str) -> bool {
-    memchr::memchr_iter(b'`', line.as_bytes()).nth(1).is_some()
-        || memchr::memchr(b'*', line.as_bytes()).is_some_and(|at| line[at..].matches("**").nth(1).is_some())
-}
-
-/// Whether a line is a heading of Markdown.
-pub(super) fn is_heading(line: &str) -> bool {
-    let marks = line.bytes().take_while(|&byte| byte == b'#').count();
-    (1..=6).contains(&marks) && line[marks..].starts_with(' ')
-}
-
 fn is_markup(line: &str) -> bool {
     is_heading(line)
         || line.starts_with("> ")
@@ -246,22 +191,6 @@ fn is_markup(line: &str) -> bool {
         || line.starts_with("**")
         || matches!(line, "---" | "***" | "===" | ">")
         || line.starts_with("http")
-}
-
-/// A line without `- `, `* `, `12. `, `[ ] ` or `## ` before it.
-pub(super) fn without_list_mark(line: &str) -> &str {
-    let bare = line.trim_start();
-    let item = ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– "].iter().find_map(|mark| bare.strip_prefix(mark));
-    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
-    let numbered = || {
-        (1..=3)
-            .contains(&digits)
-            .then(|| bare[digits..].strip_prefix(". ").or_else(|| bare[digits..].strip_prefix(") ")))
-            .flatten()
-    };
-    let heading = || is_heading(bare).then(|| bare.trim_start_matches('#').trim_start());
-    let quote = || bare.strip_prefix("> ");
-    item.or_else(numbered).or_else(heading).or_else(quote).unwrap_or(bare)
 }
 
 /// Whether a line reads as words: mostly letters, or script without blanks between words.
@@ -327,8 +256,8 @@ fn is_sentence(line: &str) -> bool {
 
 /// Whether a line ends or is joined as code is.
 fn is_code(line: &str) -> bool {
-    static OPERATORS: LazyLock<Words> = LazyLock::new(|| {
-        Words::of([" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"])
+    static OPERATORS: LazyLock<WordSet> = LazyLock::new(|| {
+        WordSet::of([" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"])
     });
     line.ends_with([';', '{', '}', '(', ')', '[', ']', '\\', '&', '|', ',', '='])
         || ["=>", "->", "):", "else:", "try:"].iter().any(|end| line.ends_with(end))
@@ -364,7 +293,7 @@ fn is_call(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen::Page;
+    use super::super::page::Page;
     use super::*;
 
     fn is_markdown(text: &str) -> bool {
@@ -392,12 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_closed_by_one_at_least_as_long() {
-        let open = Fence::parse("  ````rust,ignore").expect("a fence");
-        assert_eq!((open.mark, open.length, open.info, open.indent), ('`', 4, "rust", 2));
-        assert!(!Fence::parse("```").expect("a fence").closes(&open));
-        assert!(Fence::parse("`````").expect("a fence").closes(&open));
-        assert_eq!(Fence::parse("```inline```"), None);
+    fn a_fence_and_what_it_holds_go_where_it_is_closed() {
         let page = Page::of("a\n```\nb\n```\nc\n```\nd\n");
         let kept = without_fences(&page.view().lines.iter().collect::<Vec<_>>());
         assert_eq!(kept.iter().map(|line| line.text).collect::<Vec<_>>(), ["a", "c", "```", "d"]);

@@ -1,4 +1,4 @@
-//! Diffs, unified or without context: hunk headers, and where a diff that stands in other text ends.
+//! Diffs, unified or without context: headers and lines of hunks, rows of diffstats, and where a diff that stands in other text ends.
 //!
 //! Hunks are read by their counts, not by looks: a removed line that reads `-- a` is a line, not a header.
 
@@ -6,12 +6,14 @@ use std::fmt;
 
 use super::lines::{Line, lines_from};
 
-/// A hunk header, `@@ -12,7 +12,9 @@ fn section`.
+/// A hunk header, `@@ -12,7 +12,9 @@ fn section`, or of a merge, `@@@ -12,7 -12,8 +12,9 @@@ fn section`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HunkHeader<'a> {
-    /// First line in the old file.
+    /// How many old files the new one is compared with; each has its column of signs.
+    pub parents: usize,
+    /// First line in the (first) old file.
     pub old_start: u64,
-    /// Number of old lines: context and removed.
+    /// Number of old lines, of all old files together: context and removed.
     pub old_lines: u64,
     /// First line in the new file.
     pub new_start: u64,
@@ -24,15 +26,56 @@ pub struct HunkHeader<'a> {
 impl<'a> HunkHeader<'a> {
     /// Reads a header; a count that is left out is 1.
     pub fn parse(line: &'a str) -> Option<Self> {
-        let rest = line.strip_prefix("@@ -")?;
-        let (old_start, old_lines, rest) = span(rest)?;
+        let parents =
+            line.bytes().take_while(|&byte| byte == b'@').count().checked_sub(1).filter(|&count| count > 0)?;
+        let (marks, mut rest) = line.split_at(parents + 1);
+        let (mut old_start, mut old_lines) = (None, 0u64);
+        for _ in 0..parents {
+            let (start, count, behind) = span(rest.strip_prefix(" -")?)?;
+            (old_lines, rest) = (old_lines.checked_add(count)?, behind);
+            old_start = old_start.or(Some(start));
+        }
         let (new_start, new_lines, rest) = span(rest.strip_prefix(" +")?)?;
-        Some(Self { old_start, old_lines, new_start, new_lines, section: rest.strip_prefix(" @@")? })
+        let section = rest.strip_prefix(' ')?.strip_prefix(marks)?;
+        Some(Self { parents, old_start: old_start?, old_lines, new_start, new_lines, section })
+    }
+
+    /// Reads the lines of the hunk, given those below its header.
+    pub fn body<'t>(&self, below: impl Iterator<Item = &'t str>) -> HunkBody {
+        let (mut old, mut new) = (self.old_lines, self.new_lines);
+        let mut body = HunkBody { lines: 0, added: 0, removed: 0, is_exact: true };
+        for line in below {
+            let Some((from_old, from_new)) = steps(line, self.parents) else { break };
+            if (old, new) == (0, 0) && (from_old, from_new) != (0, 0) {
+                break;
+            }
+            body.is_exact &= from_old <= old && from_new <= new;
+            (old, new) = (old.saturating_sub(from_old), new.saturating_sub(from_new));
+            body.lines += 1;
+            body.added += usize::from(from_new > 0 && from_old < self.parents as u64);
+            body.removed += usize::from(from_new == 0 && from_old > 0);
+        }
+        body.is_exact &= (old, new) == (0, 0);
+        body
     }
 }
 
+/// What stands below a hunk's header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HunkBody {
+    /// Its lines, with notes on missing line ends.
+    pub lines: usize,
+    /// Added ones.
+    pub added: usize,
+    /// Removed ones.
+    pub removed: usize,
+    /// Whether they are as many as the header counts. They are not where a hunk is cut, or is no line by line comparison, as
+    /// `--word-diff` makes.
+    pub is_exact: bool,
+}
+
 impl fmt::Display for HunkHeader<'_> {
-    /// As git and GNU diff print it.
+    /// As git and GNU diff print it between two files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
         let (old, new) = (count(self.old_lines), count(self.new_lines));
@@ -72,16 +115,50 @@ fn change(line: &str) -> Option<(u64, u64)> {
     }
 }
 
-/// How many old and new lines a line inside a hunk is.
-fn steps(line: &str) -> Option<(u64, u64)> {
-    match line.as_bytes().first() {
-        // Some tools strip the blank of an empty context line.
-        Some(b' ') | None => Some((1, 1)),
-        Some(b'-') => Some((1, 0)),
-        Some(b'+') => Some((0, 1)),
-        // `\ No newline at end of file`.
-        Some(b'\\') => Some((0, 0)),
-        Some(_) => None,
+/// How many lines of all old files and of the new one a line inside a hunk is.
+fn steps(line: &str, parents: usize) -> Option<(u64, u64)> {
+    // `\ No newline at end of file`.
+    if line.starts_with('\\') {
+        return Some((0, 0));
+    }
+    // Some tools strip the blank of an empty context line.
+    let signs = &line.as_bytes()[..line.len().min(parents)];
+    let count = |sign: u8| signs.iter().filter(|&&byte| byte == sign).count();
+    let (added, removed) = (count(b'+'), count(b'-'));
+    match signs.len() - count(b' ') {
+        other if other > added + removed || added > 0 && removed > 0 => None,
+        _ if removed > 0 => Some((removed as u64, 0)),
+        _ => Some(((parents - added) as u64, 1)),
+    }
+}
+
+/// A file's row of a diffstat, ` src/a.rs | 12 ++--`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatRow<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// What follows the bar: `12 ++--` or `Bin 0 -> 3 bytes`.
+    pub change: &'a str,
+}
+
+impl<'a> StatRow<'a> {
+    /// Reads one.
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let (path, change) = line.strip_prefix(' ')?.rsplit_once(" | ")?;
+        let (path, change) = (path.trim(), change.trim_start());
+        let is_change = change.starts_with("Bin")
+            || change.starts_with(|c: char| c.is_ascii_digit())
+                && change.bytes().all(|byte| byte.is_ascii_digit() || b" +-".contains(&byte));
+        (!path.is_empty() && is_change).then_some(Self { path, change })
+    }
+
+    /// Whether a line is the total below the rows, ` 3 files changed, 9 insertions(+)`.
+    pub fn is_total(line: &str) -> bool {
+        line.contains(" changed") && {
+            let counted = line.trim().trim_start_matches(|c: char| c.is_ascii_digit());
+            counted.len() < line.trim().len()
+                && [" file changed", " files changed"].iter().any(|words| counted.starts_with(words))
+        }
     }
 }
 
@@ -90,7 +167,7 @@ fn steps(line: &str) -> Option<(u64, u64)> {
 /// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, `5,6c7` with its lines below, or a commit
 /// header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong to it. A hunk
 /// that is cut short ends it.
-pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
+pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let mut scan = Scan { text, at: start, proved: false, is_git: false };
     loop {
         let before = scan.at;
@@ -103,7 +180,7 @@ pub(super) fn block_end(text: &str, start: usize) -> Option<usize> {
 }
 
 /// Whether a line may start a diff; cheap, to be asked before [`block_end`].
-pub(super) fn may_start(line: &str) -> bool {
+pub(crate) fn may_start(line: &str) -> bool {
     line.starts_with("diff ")
         || line.starts_with("--- ")
         || line.starts_with("Index: ")
@@ -134,6 +211,10 @@ impl<'a> Scan<'a> {
             count += 1;
         }
         count
+    }
+
+    fn skip(&mut self, count: usize) {
+        self.at = lines_from(self.text, self.at).take(count).last().map_or(self.at, |line| line.end);
     }
 
     fn take_one(&mut self, pass: impl Fn(&str) -> bool) -> bool {
@@ -205,22 +286,10 @@ impl<'a> Scan<'a> {
     /// One hunk, by its counts.
     fn hunk(&mut self) -> bool {
         let Some(line) = self.peek() else { return false };
-        let Some(header) = HunkHeader::parse(line.text) else {
-            // A merge's hunk, `@@@ -1,2 -1,2 +1,3 @@@`: two columns of signs, so its lines are told by looks.
-            if !line.text.starts_with("@@@ ") {
-                return false;
-            }
-            self.at = line.end;
-            self.take_while(|line| line.starts_with([' ', '+', '-', '\\']));
-            return true;
-        };
+        let Some(header) = HunkHeader::parse(line.text) else { return false };
+        let body = header.body(lines_from(self.text, line.end).map(|line| line.text));
         self.at = line.end;
-        let (mut old, mut new) = (header.old_lines, header.new_lines);
-        while let Some(line) = self.peek() {
-            let Some(steps) = steps(line.text).filter(|steps| (old, new) != (0, 0) || *steps == (0, 0)) else { break };
-            (old, new) = (old.saturating_sub(steps.0), new.saturating_sub(steps.1));
-            self.at = line.end;
-        }
+        self.skip(body.lines);
         self.overrun();
         true
     }
@@ -232,7 +301,7 @@ impl<'a> Scan<'a> {
         let mut blank = false;
         self.take_while(|line| {
             blank |= line.is_empty();
-            steps(line).is_some() && !line.starts_with("--- ")
+            steps(line, 1).is_some() && !line.starts_with("--- ")
         });
         let goes_on = match self.peek() {
             Some(line) => line.text.starts_with("@@ -") || line.text.starts_with("diff --git "),
@@ -286,24 +355,21 @@ impl<'a> Scan<'a> {
     }
 }
 
-fn is_commit(line: &str) -> bool {
+/// Whether a line begins the header of a commit.
+pub fn is_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(|rest| {
         let hash = rest.split(' ').next().unwrap_or_default();
         (7..=64).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
     })
 }
 
-/// ` src/a.rs | 12 ++--`, ` 3 files changed, ...`, ` create mode 100644 a`, `M<tab>src/a.rs`.
+/// A row of a diffstat, its total, ` create mode 100644 a`, `M<tab>src/a.rs`.
 fn is_stat(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix(' ') {
-        return rest.rsplit_once(" | ").is_some_and(|(_, count)| {
-            let count = count.trim_start();
-            count.starts_with("Bin") || count.starts_with(|c: char| c.is_ascii_digit())
-        }) || (rest.contains(" changed, ") || rest.ends_with(" changed"))
-            && rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
-            || ["create mode ", "delete mode ", "rename ", "copy ", "mode change "]
-                .iter()
-                .any(|word| rest.starts_with(word));
+        const MODES: [&str; 5] = ["create mode ", "delete mode ", "rename ", "copy ", "mode change "];
+        return StatRow::parse(line).is_some()
+            || StatRow::is_total(line)
+            || MODES.iter().any(|word| rest.starts_with(word));
     }
     let mut parts = line.splitn(2, '\t');
     matches!(parts.next().map(str::as_bytes), Some([b'A' | b'M' | b'D' | b'R' | b'C' | b'T', rest @ ..]) if rest.len() <= 3 && rest.iter().all(u8::is_ascii_digit))
@@ -331,6 +397,8 @@ mod tests {
         assert_eq!(header.section, " func main() {");
         let short = HunkHeader::parse("@@ -1 +0,0 @@").expect("a header");
         assert_eq!((short.old_lines, short.new_lines, short.section), (1, 0, ""));
+        let merge = HunkHeader::parse("@@@ -7,3 -7,5 +7,4 @@@ fn f()").expect("a header");
+        assert_eq!((merge.parents, merge.old_lines, merge.new_lines, merge.section), (2, 8, 4, " fn f()"));
         for line in ["@@ -1,2 @@", "@@ -a +b @@", "@@ -1 +1", "@@ -99999999999999999999,1 +1,1 @@", ""] {
             assert_eq!(HunkHeader::parse(line), None, "{line}");
         }
@@ -341,6 +409,34 @@ mod tests {
         let diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n--- one\n+++ two\n same\n";
         let text = format!("{diff}- a list item\n");
         assert_eq!(block_end(&text, 0), Some(diff.len()));
+    }
+
+    #[test]
+    fn the_lines_of_a_hunk_are_counted_by_its_header() {
+        for (text, lines, added, removed, is_exact) in [
+            ("@@ -1,2 +1,2 @@\n--- one\n+++ two\n same\n\\ No newline\n- an item", 4, 1, 1, true),
+            ("@@ -1,3 +1,3 @@\n a\n\n-b\n+c\nx", 4, 1, 1, true),
+            ("@@ -1,9 +1,9 @@\n a\n-b\ndiff --git a/x b/x", 2, 0, 1, false),
+            ("@@ -1,1 +1,2 @@\n-a\n-b\n+c\n", 3, 1, 2, false),
+            ("@@ -1,3 +1,3 @@\nThe port is [-80-]{+90+} here.", 0, 0, 0, false),
+            ("@@@ -7,3 -7,5 +7,4 @@@\n  a\n- b\n -c\n -d\n++e\n+ f\n  g\n", 7, 2, 3, true),
+        ] {
+            let (header, below) = text.split_once('\n').expect("lines below");
+            let body = HunkHeader::parse(header).expect("a header").body(below.lines());
+            assert_eq!(body, HunkBody { lines, added, removed, is_exact }, "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_of_a_diffstat_and_their_total_are_read() {
+        let row = StatRow::parse(" src/a.rs  |  12 ++--");
+        assert_eq!(row, Some(StatRow { path: "src/a.rs", change: "12 ++--" }));
+        assert!(StatRow::parse(" a.png | Bin 0 -> 3 bytes").is_some());
+        for line in [" id | 3 rows", " 101 | ann", "a | 3 ++", " | 3"] {
+            assert_eq!(StatRow::parse(line), None, "{line}");
+        }
+        assert!(StatRow::is_total(" 1 file changed") && StatRow::is_total(" 2 files changed, 7 insertions(+)"));
+        assert!(!StatRow::is_total(" 2 rows changed") && !StatRow::is_total("the file changed"));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-use super::lines::head;
-use super::words::Words;
+use crate::lines::head;
+use crate::word_set::{WordSet, is_number};
 
 /// Whether the line belongs to a stack trace: a frame, or the words that open one.
 pub fn is_frame(line: &str) -> bool {
@@ -55,7 +55,7 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
     ninja: |cmake: |-- Detecting |-- Looking for |-- Check for |-- Performing Test |-- Configuring done|-- Generating done|\
     Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! ";
 
-/// Words inside a line that builds and test runs print.
+/// WordSet inside a line that builds and test runs print.
 #[rustfmt::skip]
 const WITHIN: &[&str] = &[
     " ... ok", " ... FAILED", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
@@ -66,10 +66,10 @@ const WITHIN: &[&str] = &[
 /// Whether the line looks like one of a build, a test run, an installer or a stack trace.
 ///
 /// Weak evidence: a single such line proves nothing.
-pub fn is_output_line(line: &str) -> bool {
+pub(super) fn is_output_line(line: &str) -> bool {
     let bare = head(line.trim_start(), 400);
-    static STARTING: LazyLock<Words> = LazyLock::new(|| Words::of(STARTS.split('|')));
-    static INSIDE: LazyLock<Words> = LazyLock::new(|| Words::of(WITHIN.iter().copied()));
+    static STARTING: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(STARTS.split('|')));
+    static INSIDE: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(WITHIN.iter().copied()));
     if bare.is_empty() {
         return false;
     }
@@ -150,11 +150,6 @@ fn is_npm_debug(bare: &str) -> bool {
     words.next().is_some_and(is_number)
         && matches!(words.next(), Some("verbose" | "silly" | "info" | "http" | "timing" | "warn" | "error" | "notice"))
         && words.next().is_some()
-}
-
-/// Whether a word is nothing but digits.
-pub fn is_number(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

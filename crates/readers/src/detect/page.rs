@@ -5,15 +5,19 @@
 
 use std::cell::{Cell, OnceCell};
 
-use super::headings::Heading;
-use super::lines::{lines, sample};
-use super::numbered::NumberedLine;
-use super::text::{Class, Fence, shown};
-use super::{code, diff, json, log, output, search, table, text};
+use super::command_line::Heading;
+use super::prose_shape::{Class, is_setting, shown};
+use super::{code, program_output, search, tables};
+use crate::hit_line::{Row, read_headed, read_line};
+use crate::lines::{Line, lines, sample};
+use crate::markup_block::{self, Fence};
+use crate::numbered::NumberedLine;
+use crate::time_stamp::Stamp;
+use crate::{diff_hunk, json_span, log};
 
 /// A line and what was found out about it.
 #[derive(Debug)]
-pub(super) struct Seen<'t> {
+pub(super) struct PageLine<'t> {
     /// Where it starts in the text, and where the next line starts.
     pub(super) start: usize,
     pub(super) end: usize,
@@ -37,7 +41,7 @@ macro_rules! questions {
         impl Question {
             const COUNT: usize = [$(Self::$name),*].len();
 
-            fn answer(self, seen: &Seen) -> bool {
+            fn answer(self, seen: &PageLine) -> bool {
                 match self { $(Self::$name => { let $line = seen; $answer })* }
             }
         }
@@ -48,40 +52,40 @@ questions! {
     Blank: line => line.bare.is_empty();
     Heading: line => Heading::parse(line.text).is_some();
     Numbered: line => NumberedLine::parse(line.text).is_some();
-    DiffStart: line => diff::may_start(line.text);
+    DiffStart: line => diff_hunk::may_start(line.text);
     Fence: line => Fence::parse(line.text).is_some();
-    Hit: line => search::SearchLine::parse(line.text).is_some();
-    Headed: line => search::SearchLine::parse_headed(line.text).is_some();
+    Hit: line => read_line(line.text) != Row::Other;
+    Headed: line => read_headed(line.text) != Row::Other;
     Listed: line => search::is_listed(line.text);
     SurelyListed: line => search::is_surely_listed(line.text);
     UnnumberedHit: line => search::is_unnumbered_hit(line.text);
     Url: line => search::is_url_line(line.bare);
     Message: line => search::is_compiler_message(line.text);
-    Stamped: line => log::Stamp::find(line.text).is_some();
+    Stamped: line => Stamp::find(line.text).is_some();
     LeadsWithLevel: line => log::leads_with_level(line.text);
-    Output: line => output::is_output_line(line.text);
-    Frame: line => output::is_frame(line.text);
-    Record: line => json::is_record(line.bare);
-    Member: line => json::is_member(line.bare);
-    Item: line => json::is_item(line.bare);
-    Setting: line => text::is_setting(line.bare);
+    Output: line => program_output::is_output_line(line.text);
+    Frame: line => program_output::is_frame(line.text);
+    Record: line => json_span::is_record(line.bare);
+    Member: line => json_span::is_member(line.bare);
+    Item: line => json_span::is_item(line.bare);
+    Setting: line => is_setting(line.bare);
     OpensBlock: line => code::opens_block(line.bare).is_some();
-    MarkdownHeading: line => text::is_heading(shown(line.bare));
-    MarkdownItem: line => text::without_list_mark(shown(line.bare)).len() < shown(line.bare).len();
+    MarkdownHeading: line => markup_block::is_heading(shown(line.bare));
+    MarkdownItem: line => markup_block::without_list_mark(shown(line.bare)).len() < shown(line.bare).len();
     MarkdownQuote: line => shown(line.bare).starts_with("> ");
-    MarkdownLink: line => text::has_link(shown(line.bare));
-    MarkdownEmphasis: line => text::has_emphasis(shown(line.bare));
-    MarkdownRule: line => table::is_markdown_rule(shown(line.bare));
-    Gap: line => table::has_gap(line.text);
-    Numbers: line => table::has_number(line.text);
-    Hash: line => table::has_hash(line.text);
-    Mode: line => table::has_mode(line.text);
+    MarkdownLink: line => markup_block::has_link(shown(line.bare));
+    MarkdownEmphasis: line => markup_block::has_emphasis(shown(line.bare));
+    MarkdownRule: line => markup_block::is_markdown_rule(shown(line.bare));
+    Gap: line => tables::has_gap(line.text);
+    Numbers: line => tables::has_number(line.text);
+    Hash: line => tables::has_hash(line.text);
+    Mode: line => tables::has_mode(line.text);
 }
 
 /// There are 64 bits for these and for others' questions.
 const _: () = assert!(Question::COUNT <= 48);
 
-impl<'t> Seen<'t> {
+impl<'t> PageLine<'t> {
     /// The answer to a question.
     pub(super) fn is(&self, question: Question) -> bool {
         self.kept(question as usize, || question.answer(self))
@@ -100,6 +104,11 @@ impl<'t> Seen<'t> {
             self.answers.set(self.answers.get() | if answer { bit } else { 0 });
         }
         self.answers.get() & bit != 0
+    }
+
+    /// The fence that it opens or closes.
+    pub(super) fn fence(&self) -> Option<Fence<'t>> {
+        if self.is(Question::Fence) { Fence::parse(self.text) } else { None }
     }
 
     /// Whether it is one of a log.
@@ -136,13 +145,13 @@ impl<'t> Seen<'t> {
 #[derive(Debug)]
 pub(super) struct Page<'t> {
     text: &'t str,
-    lines: Vec<Seen<'t>>,
+    lines: Vec<PageLine<'t>>,
 }
 
 impl<'t> Page<'t> {
     /// Finds the lines of a text.
     pub(super) fn of(text: &'t str) -> Self {
-        let seen = |line: super::lines::Line<'t>| Seen {
+        let seen = |line: Line<'t>| PageLine {
             start: line.start,
             end: line.end,
             text: line.text,
@@ -168,7 +177,7 @@ pub(super) struct View<'p, 't> {
     /// The text up to where they end.
     pub(super) above: &'t str,
     /// The lines.
-    pub(super) lines: &'p [Seen<'t>],
+    pub(super) lines: &'p [PageLine<'t>],
 }
 
 impl<'p, 't> View<'p, 't> {
@@ -199,7 +208,7 @@ impl<'p, 't> View<'p, 't> {
     }
 
     /// Those that are not blank.
-    pub(super) fn filled(&self) -> impl Iterator<Item = &'p Seen<'t>> + use<'p, 't> {
+    pub(super) fn filled(&self) -> impl Iterator<Item = &'p PageLine<'t>> + use<'p, 't> {
         filled(self.lines)
     }
 
@@ -213,7 +222,9 @@ impl<'p, 't> View<'p, 't> {
 }
 
 /// The lines that are not blank.
-pub(super) fn filled<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> impl Iterator<Item = &'p Seen<'t>> {
+pub(super) fn filled<'p, 't: 'p>(
+    lines: impl IntoIterator<Item = &'p PageLine<'t>>,
+) -> impl Iterator<Item = &'p PageLine<'t>> {
     lines.into_iter().filter(|line| !line.is(Question::Blank))
 }
 

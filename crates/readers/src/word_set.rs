@@ -4,11 +4,11 @@ use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 /// A fixed set of words.
 #[derive(Debug)]
-pub(super) struct Words(AhoCorasick);
+pub(crate) struct WordSet(AhoCorasick);
 
-impl Words {
+impl WordSet {
     /// Takes a constant list: none of the words may be empty.
-    pub(super) fn of(words: impl IntoIterator<Item = &'static str>) -> Self {
+    pub(crate) fn of(words: impl IntoIterator<Item = &'static str>) -> Self {
         // Which of them is found does not matter; this kind of match has the faster search.
         let kind = MatchKind::LeftmostFirst;
         let automaton = AhoCorasick::builder().match_kind(kind).start_kind(StartKind::Both).build(words);
@@ -16,12 +16,12 @@ impl Words {
     }
 
     /// Whether one of them is in the text.
-    pub(super) fn are_in(&self, text: &str) -> bool {
+    pub(crate) fn are_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
     /// Whether the text starts with one of them.
-    pub(super) fn start(&self, text: &str) -> bool {
+    pub(crate) fn start(&self, text: &str) -> bool {
         self.0.find(Input::new(text).anchored(Anchored::Yes)).is_some()
     }
 }
@@ -31,13 +31,18 @@ pub fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// Whether a word is nothing but digits.
+pub fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn words_are_found_at_the_start_and_inside() {
-        let words = Words::of(["ab", "abc", "x "]);
+        let words = WordSet::of(["ab", "abc", "x "]);
         assert!(words.start("abd") && words.start("x y") && !words.start("cab") && !words.start(""));
         assert!(words.are_in("cab") && !words.are_in("x"));
     }

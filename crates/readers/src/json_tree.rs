@@ -13,13 +13,16 @@ const DEEPEST: usize = 64;
 
 /// A JSON value.
 #[derive(Debug)]
-pub(super) enum Node<'a> {
+pub enum Node<'a> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
     /// The digits as written.
     Number(&'a str),
     /// What is between the quotes, escapes as written.
     Text(&'a str),
+    /// Items in order; the count includes those that are not kept.
     Array(Vec<Node<'a>>, usize),
     /// Fields in order; the count includes those that are not kept.
     Object(Vec<(&'a str, Node<'a>)>, usize),
@@ -29,19 +32,19 @@ pub(super) enum Node<'a> {
 
 /// What a text holds.
 #[derive(Debug)]
-pub(super) struct Document<'a> {
+pub struct Document<'a> {
     /// The values, one for a document, several for lines of JSON.
-    pub(super) roots: Vec<Node<'a>>,
+    pub roots: Vec<Node<'a>>,
     /// How many values there are, kept or not.
-    pub(super) count: usize,
+    pub count: usize,
     /// Bytes that were read as JSON.
-    pub(super) read: usize,
+    pub read: usize,
     /// Whether the text is JSON to its end.
-    pub(super) complete: bool,
+    pub complete: bool,
 }
 
 /// Reads as much JSON as the text starts with. Linear.
-pub(super) fn read(text: &str) -> Document<'_> {
+pub fn read(text: &str) -> Document<'_> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, left: MOST_NODES, broken: false };
     let mut roots = Vec::new();
     let mut count = 0;

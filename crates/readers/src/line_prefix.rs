@@ -1,17 +1,9 @@
-//! Lines that all begin alike, `web-1  | `, `[1/3] `, `stdout: `, `> ` -> the lines without it.
-//!
-//! Who printed a line says nothing about what it is: lines are judged without it, and folded without it where that saves more.
-
-use std::collections::HashSet;
+//! What stands before lines and says who printed them and when: `web-1  | `, `[1/3] `, `stdout: `, `> `.
 
 use super::lines::head;
-use super::log::{Stamp, level};
-use super::seen::{Seen, filled};
+use super::log::level;
+use super::time_stamp::Stamp;
 
-/// Fewer lines share nothing.
-const MIN_LINES: usize = 2;
-/// The share of the lines that must have the prefix, in percent.
-const SHARE: usize = 80;
 /// A prefix ends within this many bytes.
 const REACH: usize = 160;
 /// The longest name of who printed a line, in bytes.
@@ -19,7 +11,7 @@ const MAX_NAME: usize = 80;
 
 /// A shape that prefixes have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     /// `web-1  | `, as `docker compose` prints.
     Bar,
     /// `[1/3] `, `[pod/web-1/app] `.
@@ -36,11 +28,12 @@ enum Form {
     Stamp,
 }
 
-const FORMS: &[Form] = &[Form::Bar, Form::Tag, Form::Label, Form::Quote, Form::Step, Form::Stamp, Form::Pod];
+/// All of them, in the order in which they are tried.
+pub(crate) const FORMS: &[Form] = &[Form::Bar, Form::Tag, Form::Label, Form::Quote, Form::Step, Form::Stamp, Form::Pod];
 
 impl Form {
     /// The name in the prefix of a line, and where the prefix ends.
-    fn parse(self, line: &str) -> Option<(&str, usize)> {
+    pub(crate) fn parse(self, line: &str) -> Option<(&str, usize)> {
         let searched = head(line, REACH);
         let (name, end) = match self {
             Self::Bar => {
@@ -107,7 +100,7 @@ impl Form {
     }
 
     /// How many different names `lines` of this form may have, for all of them to be names of who printed something.
-    fn names(self, lines: usize) -> usize {
+    pub(crate) fn names(self, lines: usize) -> usize {
         match self {
             // `key: value` has as many keys as lines.
             Self::Label | Self::Pod | Self::Bar => (lines / 3).clamp(1, 12),
@@ -126,122 +119,31 @@ fn is_name(word: &str) -> bool {
 
 /// A prefix that nearly all lines of a text have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Prefix {
-    form: Form,
+pub(crate) struct Prefix {
+    /// Its shape.
+    pub(crate) form: Form,
     /// How many blanks more stand behind it in all lines.
-    blanks: usize,
+    pub(crate) blanks: usize,
 }
 
 impl Prefix {
     /// Whether it is a time stamp.
-    pub(super) fn is_stamp(self) -> bool {
+    pub(crate) fn is_stamp(self) -> bool {
         self.form == Form::Stamp
     }
 
     /// Whether it is a name and a bar.
-    pub(super) fn is_bar(self) -> bool {
+    pub(crate) fn is_bar(self) -> bool {
         self.form == Form::Bar
     }
 
     /// Where it ends in a line; 0 where the line has none.
-    pub(super) fn end(self, line: &str) -> usize {
+    pub(crate) fn end(self, line: &str) -> usize {
         self.form.parse(line).map_or(0, |(_, end)| end + blanks(&line[end..]).min(self.blanks))
     }
 }
 
 /// How many blanks a line begins with.
-fn blanks(line: &str) -> usize {
+pub(crate) fn blanks(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ' || *byte == b'\t').count()
-}
-
-/// A text without the prefix that nearly all of its lines have.
-#[derive(Debug)]
-pub(super) struct Bare {
-    /// The lines; those without the prefix as they are.
-    pub(super) text: String,
-    /// What was taken off.
-    pub(super) prefix: Prefix,
-}
-
-/// Takes off the prefix that four of five lines share, in the first form that fits.
-pub(super) fn without_prefix(lines: &[Seen]) -> Option<Bare> {
-    let total = filled(lines).count();
-    let least = (total * SHARE).div_ceil(100).max(MIN_LINES);
-    FORMS.iter().enumerate().find_map(|(number, &form)| {
-        let has_form = |line: &&Seen| line.is_other(number, || form.parse(line.text).is_some());
-        let (mut found, mut left) = (0usize, total);
-        for line in filled(lines) {
-            found += usize::from(has_form(&line));
-            left -= 1;
-            if found + left < least {
-                return None;
-            }
-        }
-        let formed = || filled(lines).filter(has_form).filter_map(|line| Some((line.text, form.parse(line.text)?)));
-        let is_short = formed().map(|(_, (name, _))| name).collect::<HashSet<&str>>().len() <= form.names(found);
-        if found < least || !is_short {
-            return None;
-        }
-        // Of the blanks behind a time those that all lines have: what is more indents what the line tells.
-        let rests = || formed().map(|(line, (_, end))| &line[end..]).filter(|rest| !rest.trim().is_empty());
-        let shared = if form == Form::Stamp { rests().map(blanks).min().unwrap_or(0) } else { 0 };
-        let prefix = Prefix { form, blanks: shared };
-        let mut text = String::new();
-        for line in lines {
-            text.push_str(&line.text[prefix.end(line.text)..]);
-            text.push('\n');
-        }
-        Some(Bare { text, prefix })
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::seen::Page;
-    use super::*;
-
-    fn bare(lines: &[&str]) -> Option<String> {
-        without_prefix(Page::of(&lines.join("\n")).view().lines)
-            .map(|bare| bare.text.lines().collect::<Vec<_>>().join("|"))
-    }
-
-    #[test]
-    fn prefixes_of_several_programs_are_taken_off() {
-        for (lines, expected) in [
-            (&["web-1  | a b", "db-1   | c", "web-1  | d", "web-1  |", "db-1   | e", "db-1   | f"][..], "a b|c|d||e|f"),
-            (&["[1/3] a", "[2/3] b", "[3/3] c"], "a|b|c"),
-            (&["[pod/web-1/app] {", "[pod/web-1/app] }"], "{|}"),
-            (&["stdout: a", "stdout: b", "stdout:", "stderr: c", "stdout: d", "stdout: e"], "a|b||c|d|e"),
-            (&["> a", ">", "> b"], "a||b"),
-            (&[">> a", ">> b"], "a|b"),
-            (&["#7 0.123 a", "#7 1.200 b", "#8 c"], "a|b|c"),
-            (
-                &["web-7f9c-x2 app {\"a\":1}", "web-7f9c-x2 app {\"a\":2}", "web-7f9c-x2 app {\"a\":3}"],
-                "{\"a\":1}|{\"a\":2}|{\"a\":3}",
-            ),
-            (
-                &["2026-11-22T10:00:00Z stdout F {\"a\":1}", "2026-11-22T10:00:01Z stderr F {\"a\":2}"],
-                "{\"a\":1}|{\"a\":2}",
-            ),
-            (&["2026-11-22 10:00:00,123 a", "2026-11-22 10:00:01,200 b"], "a|b"),
-            (&["12:00:01.123  {", "12:00:01.124    \"a\": 1", "12:00:01.125  }", "12:00:01.126  "], "{|  \"a\": 1|}|"),
-        ] {
-            assert_eq!(bare(lines).as_deref(), Some(expected), "{lines:?}");
-        }
-    }
-
-    #[test]
-    fn lines_that_differ_have_no_prefix() {
-        for lines in [
-            &["name: a", "on: b", "jobs: c", "env: d"][..],
-            &["[INFO] a", "[WARN] b", "[INFO] c"],
-            &["ann | 3 | Rome", "bob | 4 | Oslo", "eve | 5 | Bern", "kim | 6 | Wien"],
-            &["> a", "b", "c"],
-            &["plain words", "other words"],
-            &["> one"],
-            &[],
-        ] {
-            assert_eq!(bare(lines), None, "{lines:?}");
-        }
-    }
 }

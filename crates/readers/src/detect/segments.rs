@@ -6,16 +6,15 @@
 use std::ops::Range;
 
 use super::code::{language_of, skeleton};
-use super::diff;
-use super::hints::of_info;
-use super::html;
-use super::json::Budget;
-use super::lines::lines_from;
+use super::page::{PageLine, Question, View};
+use super::prose_shape::Shape;
 use super::search::is_web_header;
-use super::seen::{Question, Seen, View};
-use super::table::{is_markdown_row, is_markdown_rule};
-use super::text::{Fence, Shape};
-use super::{ContentType, Language, Segment};
+use crate::hints::of_info;
+use crate::json_span::Budget;
+use crate::lines::lines_from;
+use crate::markup_block::{is_markdown_row, is_markdown_rule};
+use crate::numbered::Listing;
+use crate::{ContentType, Language, Segment, diff_hunk, html};
 
 /// Fewer log lines or hits in a row than this stay part of what surrounds them.
 const MIN_RUN: usize = 3;
@@ -51,7 +50,8 @@ pub(super) fn split(view: View, whole: ContentType, language: Option<Language>) 
     match whole {
         ContentType::Table | ContentType::Html => vec![one(all, whole, None)],
         ContentType::Code => {
-            let inner = numbered_range(view).unwrap_or(all.clone());
+            let listed = Listing::of(view.text()).map(|listing| listing.range());
+            let inner = listed.map_or(all.clone(), |listed| all.start + listed.start..all.start + listed.end);
             let parts = [
                 one(all.start..inner.start, ContentType::Text, None),
                 one(inner.clone(), whole, language),
@@ -84,19 +84,6 @@ pub(super) fn split(view: View, whole: ContentType, language: Option<Language>) 
             segments
         }
     }
-}
-
-/// From the first to the last line with a number, where the lines are numbered.
-fn numbered_range(view: View) -> Option<Range<usize>> {
-    let (mut count, mut total, mut found) = (0usize, 0usize, None::<Range<usize>>);
-    for line in view.filled() {
-        total += 1;
-        if line.is(Question::Numbered) {
-            count += 1;
-            found = Some(found.map_or(line.start, |range| range.start)..line.end);
-        }
-    }
-    found.filter(|_| count * 10 >= total * 6)
 }
 
 /// The type of a run once its surroundings are known.
@@ -162,8 +149,8 @@ fn push_part(view: View, runs: &mut Vec<Run>, range: Range<usize>, is_code: bool
 fn paragraphs<'p, 't>(view: View<'p, 't>) -> impl Iterator<Item = View<'p, 't>> {
     let mut rest = view.lines;
     std::iter::from_fn(move || {
-        let is_blank = |line: &Seen| line.is(Question::Blank);
-        let opens = |pair: &[Seen]| is_blank(&pair[0]) && !is_blank(&pair[1]);
+        let is_blank = |line: &PageLine| line.is(Question::Blank);
+        let opens = |pair: &[PageLine]| is_blank(&pair[0]) && !is_blank(&pair[1]);
         let count = rest.windows(2).position(opens).map_or(rest.len(), |at| at + 1);
         let (lines, behind) = rest.split_at(count);
         rest = behind;
@@ -174,7 +161,7 @@ fn paragraphs<'p, 't>(view: View<'p, 't>) -> impl Iterator<Item = View<'p, 't>> 
 
 /// What lines look like.
 fn shape(view: View) -> Shape {
-    Shape::of(view.lines.iter().map(Seen::class))
+    Shape::of(view.lines.iter().map(PageLine::class))
 }
 
 /// Whether a paragraph is code without a fence: four lines or more, or any number below other code.
@@ -192,9 +179,9 @@ fn runs(view: View, whole: ContentType) -> Vec<Run> {
     let mut at = 0;
     while let Some(line) = view.lines.get(at) {
         at += 1;
-        if is_readable && let Some(open) = Fence::of(line) {
+        if is_readable && let Some(open) = line.fence() {
             push(&mut runs, line.start..line.end, Kind::Plain, 1);
-            let closes = |line: &Seen| Fence::of(line).is_some_and(|fence| fence.closes(&open));
+            let closes = |line: &PageLine| line.fence().is_some_and(|fence| fence.closes(&open));
             let close = view.lines[at..].iter().find(|line| closes(line));
             let body = line.end..close.map_or(view.above.len(), |line| line.start);
             if !body.is_empty() {
@@ -232,7 +219,7 @@ fn fenced(body: View, info: &str) -> Kind {
     match of_info(info) {
         Some(expected) => Kind::Block(expected.content_type, expected.language),
         None => {
-            let found = super::detect::judge(body);
+            let found = super::judge(body);
             Kind::Block(
                 if found.content_type == ContentType::Text { ContentType::Unknown } else { found.content_type },
                 found.language,
@@ -242,10 +229,10 @@ fn fenced(body: View, info: &str) -> Kind {
 }
 
 /// A block that tells itself by its first line: where it ends and what it is.
-fn block(text: &str, line: &Seen, is_readable: bool, budget: &mut Budget) -> Option<(usize, Kind)> {
+fn block(text: &str, line: &PageLine, is_readable: bool, budget: &mut Budget) -> Option<(usize, Kind)> {
     let found = |end: usize, content_type| (end, Kind::Block(content_type, None));
     if line.is(Question::DiffStart)
-        && let Some(end) = diff::block_end(text, line.start)
+        && let Some(end) = diff_hunk::block_end(text, line.start)
     {
         return Some(found(end, ContentType::Diff));
     }
@@ -271,7 +258,7 @@ fn block(text: &str, line: &Seen, is_readable: bool, budget: &mut Budget) -> Opt
 }
 
 /// The kind of a line, given the kind of the run before it, and whether it is that by itself.
-fn classify(line: &Seen, whole: ContentType, before: Option<Kind>) -> (Kind, usize) {
+fn classify(line: &PageLine, whole: ContentType, before: Option<Kind>) -> (Kind, usize) {
     if line.is(Question::Blank) {
         let goes_on = before.filter(|kind| !matches!(kind, Kind::Block(..)));
         return (goes_on.unwrap_or(Kind::Plain), 0);
@@ -295,8 +282,9 @@ fn classify(line: &Seen, whole: ContentType, before: Option<Kind>) -> (Kind, usi
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Hints, detect};
+    use super::super::detect;
     use super::*;
+    use crate::Hints;
 
     fn parts(text: &str) -> Vec<(ContentType, Option<Language>, &str)> {
         detect(text, &Hints::default())

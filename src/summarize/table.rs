@@ -2,15 +2,13 @@
 //!
 //! CSV, TSV, pipes (Markdown, psql) and aligned columns. A table is read once, column by column; its rows are never all held.
 
-mod form;
-
 use std::borrow::Cow;
 
-use form::{Form, below_figures, for_each_row, form_of, is_capital};
 use indexmap::IndexMap;
 
 use super::sheet::{Sheet, quote};
 use crate::content::severity::{Severity, severity_of_state};
+use crate::content::table::{Dialect, below_figures, dialect_of, for_each_row, is_capital, is_header_cell};
 
 /// A column with more different words is no category.
 const MOST_CATEGORIES: usize = 8;
@@ -24,9 +22,9 @@ const QUOTED: usize = 6;
 /// Writes the summary; false when the text has no rows of like cells.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let text = below_figures(text);
-    let Some(form) = form_of(text) else { return false };
+    let Some(dialect) = dialect_of(text) else { return false };
     let mut table = Table::default();
-    for_each_row(text, form, |cells, line| table.add(cells, line, form));
+    for_each_row(text, dialect, |cells, line| table.add(cells, line, dialect));
     if table.rows == 0 || table.columns.len() < 2 {
         return false;
     }
@@ -64,17 +62,17 @@ struct Extreme {
 }
 
 impl Table {
-    fn add(&mut self, cells: &[Cow<'_, str>], line: Option<&str>, form: Form) {
+    fn add(&mut self, cells: &[Cow<'_, str>], line: Option<&str>, dialect: Dialect) {
         if self.columns.is_empty() {
             self.columns =
                 cells.iter().take(MOST_COLUMNS).map(|_| Column { is_category: true, ..Column::default() }).collect();
-            if is_header(cells, form) {
+            if is_header(cells, dialect) {
                 self.header = cells.iter().map(|cell| quote(cell, 40)).collect();
                 return;
             }
         }
         self.rows += 1;
-        self.is_ragged |= matches!(form, Form::Aligned | Form::Blanks(_)) && cells.len() != self.columns.len();
+        self.is_ragged |= matches!(dialect, Dialect::Aligned | Dialect::Blanks(_)) && cells.len() != self.columns.len();
         let quoted = |most| match line {
             Some(line) => quote(line, most),
             None => quote(&cells.join(","), most),
@@ -205,13 +203,12 @@ fn is_key(name: &str) -> bool {
     name.ends_with("id") || ["pid", "year", "key", "code", "number", "no", "#"].contains(&&*name)
 }
 
-fn is_header(cells: &[Cow<'_, str>], form: Form) -> bool {
+fn is_header(cells: &[Cow<'_, str>], dialect: Dialect) -> bool {
     let words = cells.iter().filter(|cell| !cell.is_empty());
-    let has_no_values =
-        words.clone().all(|cell| cell.len() <= 60 && !cell.starts_with(|c: char| c.is_ascii_digit() || c == '-'));
+    let has_no_values = words.clone().all(|cell| is_header_cell(cell));
     has_no_values
         && words.clone().count() > 1
-        && (!matches!(form, Form::Blanks(_)) || words.clone().all(|cell| is_capital(cell)))
+        && (!matches!(dialect, Dialect::Blanks(_)) || words.clone().all(|cell| is_capital(cell)))
 }
 
 #[cfg(test)]

@@ -2,17 +2,32 @@
 
 use std::borrow::Cow;
 
-use super::behind::behind_prefixes;
-use super::escapes::visible;
-use super::hints::{Expected, expected};
-use super::lines::lines;
-use super::numbered::strip_numbers;
-use super::prefixes::without_prefix;
-use super::search::Survey;
-use super::seen::{Page, Question, Seen, View, filled};
-use super::severity::refuses;
-use super::text::{Shape, behind_front_matter, is_markdown, without_fences};
-use super::{ContentType, Detection, Hints, Language, Segment, code, diff, html, json, sections, segments, table};
+use self::page::{Page, PageLine, Question, View, filled};
+use self::prefixed::{judge_behind_prefixes, without_prefix};
+use self::prose_shape::{Shape, behind_front_matter, is_markdown, without_fences};
+use self::search::Survey;
+use crate::escapes::visible;
+use crate::hints::{Expected, expected};
+use crate::json_span::Budget;
+use crate::lines::lines;
+use crate::numbered::Listing;
+use crate::severity::refuses;
+use crate::{ContentType, Detection, Hints, Language, Segment, diff_hunk, html};
+
+mod code;
+mod command_line;
+mod json;
+mod lexicon;
+mod outputs;
+mod page;
+pub(crate) mod prefixed;
+mod program_output;
+mod prose_shape;
+mod search;
+mod segments;
+mod tables;
+
+pub use program_output::is_frame;
 
 /// Lines of a text that is looked at.
 const MAX_LINES: usize = 1 << 20;
@@ -64,7 +79,7 @@ fn detect_visible(text: &str, hints: &Hints) -> Detection {
         None => find(whole, hints),
     };
     if insisted.is_none()
-        && let Some(found) = sections::detect(whole, kind, hints)
+        && let Some(found) = outputs::detect(whole, kind, hints)
     {
         return found;
     }
@@ -77,20 +92,20 @@ fn detect_visible(text: &str, hints: &Hints) -> Detection {
 
 /// What one output is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
-    pub(super) content_type: ContentType,
+struct Kind {
+    content_type: ContentType,
     /// The language of code.
-    pub(super) language: Option<Language>,
+    language: Option<Language>,
     /// Whether structure proves it, so that no hint can say otherwise.
-    pub(super) is_proved: bool,
+    is_proved: bool,
     /// Whether its lines stand behind prefixes.
-    pub(super) is_prefixed: bool,
+    is_prefixed: bool,
 }
 
 impl Kind {
-    pub(super) const UNKNOWN: Self = Self::of(ContentType::Unknown);
+    const UNKNOWN: Self = Self::of(ContentType::Unknown);
 
-    pub(super) const fn of(content_type: ContentType) -> Self {
+    const fn of(content_type: ContentType) -> Self {
         Self { content_type, language: None, is_proved: false, is_prefixed: false }
     }
 
@@ -104,7 +119,7 @@ impl Kind {
 
     /// The parts of a text of this kind. Behind prefixes everything but code reads as the lines of a log: what knows its form
     /// would read the prefixes, too.
-    pub(super) fn segments(self, view: View) -> Vec<Segment> {
+    fn segments(self, view: View) -> Vec<Segment> {
         if self.is_prefixed {
             let is_code = self.content_type == ContentType::Code;
             let content_type = if is_code { ContentType::Code } else { ContentType::Log };
@@ -115,7 +130,7 @@ impl Kind {
 }
 
 /// Finds what one output is.
-pub(super) fn find(view: View, hints: &Hints) -> Kind {
+fn find(view: View, hints: &Hints) -> Kind {
     let judged = judge(view);
     match expected(hints).filter(|expected| !judged.is_proved && view.sampled(|sample| fits(expected, sample))) {
         Some(expected) if expected.content_type == ContentType::Code => Kind::code(language_of(view, Some(expected))),
@@ -155,21 +170,21 @@ fn language_of(view: View, expected: Option<Expected>) -> Option<Language> {
 
 /// Looks at lines without their numbers, where they have some.
 fn without_numbers<T>(view: View, look: impl FnOnce(View) -> T) -> T {
-    match strip_numbers(view.lines) {
+    match Listing::of(view.text()).map(|listing| listing.bare()) {
         Some(bare) => look(Page::of(&bare).view()),
         None => look(view),
     }
 }
 
 /// What the text alone says, by structure first and by words last.
-pub(super) fn judge(view: View) -> Kind {
+fn judge(view: View) -> Kind {
     if view.filled().next().is_none() {
         return Kind::UNKNOWN;
     }
     if json::is_json(view.text()) {
         return Kind::proved(ContentType::Json);
     }
-    if table::has_broken_rows(view.text()) {
+    if tables::has_broken_rows(view.text()) {
         return Kind::proved(ContentType::Table);
     }
     view.sampled(judge_sample)
@@ -182,10 +197,10 @@ fn judge_sample(sample: View) -> Kind {
     if html::is_document(sample.text()) {
         return Kind::proved(ContentType::Html);
     }
-    let Some(bare) = strip_numbers(sample.lines) else {
+    let Some(bare) = Listing::of(sample.text()).map(|listing| listing.bare()) else {
         let plain = judge_lines(sample);
         let first = if plain.is_proved { None } else { without_prefix(sample.lines) };
-        return first.and_then(|first| behind_prefixes(first, plain)).map_or(plain, |(_, kind)| kind);
+        return first.and_then(|first| judge_behind_prefixes(first, plain)).map_or(plain, |(_, kind)| kind);
     };
     let page = Page::of(&bare);
     let bare = page.view();
@@ -198,7 +213,7 @@ fn judge_sample(sample: View) -> Kind {
 }
 
 /// What the lines of a skeleton look like.
-fn shape(skeleton: &[&Seen]) -> Shape {
+fn shape(skeleton: &[&PageLine]) -> Shape {
     Shape::of(skeleton.iter().map(|line| line.bone_class()))
 }
 
@@ -208,12 +223,12 @@ fn is_contradicted(sample: View) -> bool {
     let rest = &sample.lines[first + 1..];
     let survey = Survey::of(rest);
     let log = LogShare::of(rest);
-    (survey.hits * 10 >= survey.lines * 8 || log.stamped * 10 >= log.lines * 8 || table::is_table(rest))
+    (survey.hits * 10 >= survey.lines * 8 || log.stamped * 10 >= log.lines * 8 || tables::is_table(rest))
         && log.lines > MIN_OUTPUT
         && !shape(&code::skeleton(rest)).is_code()
 }
 
-pub(super) fn judge_lines(sample: View) -> Kind {
+fn judge_lines(sample: View) -> Kind {
     let blocks = Blocks::of(sample);
     let length = sample.range().len();
     if blocks.diff * 2 >= length {
@@ -232,7 +247,7 @@ pub(super) fn judge_lines(sample: View) -> Kind {
 }
 
 /// Diffs, search results, tables, logs, markup: whatever most lines agree on.
-fn structure(lines: &[&Seen]) -> Option<Kind> {
+fn structure(lines: &[&PageLine]) -> Option<Kind> {
     let survey = Survey::of(lines.iter().copied());
     if survey.is_search() {
         let is_proved = survey.hits * 10 >= survey.lines * 6;
@@ -242,13 +257,13 @@ fn structure(lines: &[&Seen]) -> Option<Kind> {
     if log.is_output() {
         return Some(Kind::of(ContentType::Log));
     }
-    if table::is_table(lines.iter().copied()) {
+    if tables::is_table(lines.iter().copied()) {
         return Some(Kind::of(ContentType::Table));
     }
     if log.is_log() {
         return Some(Kind::of(ContentType::Log));
     }
-    html::is_markup(lines).then(|| Kind::of(ContentType::Html))
+    html::is_markup(lines.iter().map(|line| line.bare)).then(|| Kind::of(ContentType::Html))
 }
 
 /// A text's diffs and JSON values, and the lines that are left without them.
@@ -256,18 +271,18 @@ fn structure(lines: &[&Seen]) -> Option<Kind> {
 struct Blocks<'p, 't> {
     diff: usize,
     json: usize,
-    rest: Vec<&'p Seen<'t>>,
+    rest: Vec<&'p PageLine<'t>>,
 }
 
 impl<'p, 't> Blocks<'p, 't> {
     fn of(sample: View<'p, 't>) -> Self {
         let mut blocks = Self::default();
-        let mut budget = json::Budget::of(sample.text());
+        let mut budget = Budget::of(sample.text());
         let mut at = 0;
         while let Some(line) = sample.lines.get(at) {
             at += 1;
             if line.is(Question::DiffStart)
-                && let Some(end) = diff::block_end(sample.above, line.start)
+                && let Some(end) = diff_hunk::block_end(sample.above, line.start)
             {
                 blocks.diff += end - line.start;
                 at = sample.index(end);
@@ -298,7 +313,7 @@ struct LogShare {
 }
 
 impl LogShare {
-    fn of<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p Seen<'t>>) -> Self {
+    fn of<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> Self {
         let mut share = Self::default();
         let mut inside = false;
         for line in filled(lines) {
@@ -326,7 +341,7 @@ impl LogShare {
 }
 
 /// Code by its words, then prose; unknown when neither prevails.
-fn words(lines: &[&Seen]) -> Kind {
+fn words(lines: &[&PageLine]) -> Kind {
     let bare = without_fences(lines);
     let skeleton = code::skeleton(bare.iter().copied());
     let shape = shape(&skeleton);
@@ -348,8 +363,8 @@ fn words(lines: &[&Seen]) -> Kind {
 }
 
 /// Whether most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose, whatever the values say.
-fn is_settings(lines: &[&Seen]) -> bool {
-    let is_comment = |line: &Seen| line.bare.starts_with('#');
+fn is_settings(lines: &[&PageLine]) -> bool {
+    let is_comment = |line: &PageLine| line.bare.starts_with('#');
     let (mut total, mut settings) = (0usize, 0usize);
     for line in filled(lines.iter().copied()).filter(|line| !is_comment(line)) {
         total += 1;
@@ -372,7 +387,7 @@ fn fits(expected: &Expected, sample: View) -> bool {
             (survey.hits + survey.unnumbered + survey.listed + survey.headed + survey.urls) * 10
                 >= survey.lines.max(1) * 3
         }
-        ContentType::Diff => sample.lines.iter().any(|line| diff::HunkHeader::parse(line.text).is_some()),
+        ContentType::Diff => sample.lines.iter().any(|line| diff_hunk::HunkHeader::parse(line.text).is_some()),
         ContentType::Json => sample.text().trim_start().starts_with(['{', '[']),
         ContentType::Html => sample.text().contains("</") || sample.text().contains("/>"),
         ContentType::Table | ContentType::Log => !is_error && sample.filled().next().is_some(),

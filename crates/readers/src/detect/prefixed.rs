@@ -3,11 +3,14 @@
 //! Without a prefix a line may be of something that only the lines alone tell. Those of a common log are not: they are rows, and what
 //! stands before them is a column.
 
-use super::detect::{Kind, judge_lines};
-use super::lines::sample;
-use super::prefixes::{Bare, Prefix, without_prefix};
-use super::seen::Page;
-use super::{ContentType, json, numbered};
+use std::collections::HashSet;
+
+use super::page::{Page, PageLine, filled};
+use super::{Kind, json, judge_lines};
+use crate::ContentType;
+use crate::line_prefix::{FORMS, Form, Prefix, blanks};
+use crate::lines::sample;
+use crate::numbered::Listing;
 
 /// What stands before the lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct Prefixes {
 /// Finds what stands before nearly all lines of a text, where these are something else than prose without it: their numbers, or who
 /// printed them and when. Which prefixes they are is told by a sample of the lines.
 pub fn prefixes(text: &str) -> Option<Prefixes> {
-    if let Some(lengths) = numbered::lengths(text) {
+    if let Some(lengths) = Listing::of(text).and_then(|listing| listing.lengths()) {
         return Some(Prefixes { lengths, are_numbers: true });
     }
     let sample = sample(text);
@@ -29,7 +32,7 @@ pub fn prefixes(text: &str) -> Option<Prefixes> {
     let view = page.view();
     // Of most texts a few lines say that they have none.
     let first = without_prefix(view.lines)?;
-    let (prefixes, kind) = behind_prefixes(first, judge_lines(view))?;
+    let (prefixes, kind) = judge_behind_prefixes(first, judge_lines(view))?;
     if kind.content_type == ContentType::Text {
         return None;
     }
@@ -43,7 +46,7 @@ const MAX_PREFIXES: usize = 3;
 
 /// The prefixes that lines share, of which the `first` is off, and what the lines are: without the prefixes, where that says more than
 /// `plain`, what they are with them, else `plain`. `None` where nothing is known better without prefixes.
-pub(super) fn behind_prefixes(first: Bare, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
+pub(super) fn judge_behind_prefixes(first: WithoutPrefix, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
     use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
     if plain.is_proved {
         return None;
@@ -92,6 +95,51 @@ pub(super) fn behind_prefixes(first: Bare, plain: Kind) -> Option<(Vec<Prefix>, 
     formed
 }
 
+/// The share of the lines that must have the prefix, in percent.
+const SHARE: usize = 80;
+/// Fewer lines share nothing.
+const MIN_LINES: usize = 2;
+/// A text without the prefix that nearly all of its lines have.
+#[derive(Debug)]
+pub(super) struct WithoutPrefix {
+    /// The lines; those without the prefix as they are.
+    pub(super) text: String,
+    /// What was taken off.
+    pub(super) prefix: Prefix,
+}
+
+/// Takes off the prefix that four of five lines share, in the first form that fits.
+pub(super) fn without_prefix(lines: &[PageLine]) -> Option<WithoutPrefix> {
+    let total = filled(lines).count();
+    let least = (total * SHARE).div_ceil(100).max(MIN_LINES);
+    FORMS.iter().enumerate().find_map(|(number, &form)| {
+        let has_form = |line: &&PageLine| line.is_other(number, || form.parse(line.text).is_some());
+        let (mut found, mut left) = (0usize, total);
+        for line in filled(lines) {
+            found += usize::from(has_form(&line));
+            left -= 1;
+            if found + left < least {
+                return None;
+            }
+        }
+        let formed = || filled(lines).filter(has_form).filter_map(|line| Some((line.text, form.parse(line.text)?)));
+        let is_short = formed().map(|(_, (name, _))| name).collect::<HashSet<&str>>().len() <= form.names(found);
+        if found < least || !is_short {
+            return None;
+        }
+        // Of the blanks behind a time those that all lines have: what is more indents what the line tells.
+        let rests = || formed().map(|(line, (_, end))| &line[end..]).filter(|rest| !rest.trim().is_empty());
+        let shared = if form == Form::Stamp { rests().map(blanks).min().unwrap_or(0) } else { 0 };
+        let prefix = Prefix { form, blanks: shared };
+        let mut text = String::new();
+        for line in lines {
+            text.push_str(&line.text[prefix.end(line.text)..]);
+            text.push('\n');
+        }
+        Some(WithoutPrefix { text, prefix })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +178,52 @@ mod tests {
         let few = "web-1  | {\n  \"a\": 1,\n  \"b\": 2,\n  \"c\": 3\n}\n";
         for text in ["", "\n", "a\nb\n", "{\n  \"a\": 1\n}\n", "4:a\n90:b\n31:c\n", &log, prose, few] {
             assert_eq!(bare(text), None, "{text}");
+        }
+    }
+
+    /// The lines without what nearly all of them begin with.
+    fn without(lines: &[&str]) -> Option<String> {
+        without_prefix(Page::of(&lines.join("\n")).view().lines)
+            .map(|bare| bare.text.lines().collect::<Vec<_>>().join("|"))
+    }
+
+    #[test]
+    fn prefixes_of_several_programs_are_taken_off() {
+        for (lines, expected) in [
+            (&["web-1  | a b", "db-1   | c", "web-1  | d", "web-1  |", "db-1   | e", "db-1   | f"][..], "a b|c|d||e|f"),
+            (&["[1/3] a", "[2/3] b", "[3/3] c"], "a|b|c"),
+            (&["[pod/web-1/app] {", "[pod/web-1/app] }"], "{|}"),
+            (&["stdout: a", "stdout: b", "stdout:", "stderr: c", "stdout: d", "stdout: e"], "a|b||c|d|e"),
+            (&["> a", ">", "> b"], "a||b"),
+            (&[">> a", ">> b"], "a|b"),
+            (&["#7 0.123 a", "#7 1.200 b", "#8 c"], "a|b|c"),
+            (
+                &["web-7f9c-x2 app {\"a\":1}", "web-7f9c-x2 app {\"a\":2}", "web-7f9c-x2 app {\"a\":3}"],
+                "{\"a\":1}|{\"a\":2}|{\"a\":3}",
+            ),
+            (
+                &["2026-11-22T10:00:00Z stdout F {\"a\":1}", "2026-11-22T10:00:01Z stderr F {\"a\":2}"],
+                "{\"a\":1}|{\"a\":2}",
+            ),
+            (&["2026-11-22 10:00:00,123 a", "2026-11-22 10:00:01,200 b"], "a|b"),
+            (&["12:00:01.123  {", "12:00:01.124    \"a\": 1", "12:00:01.125  }", "12:00:01.126  "], "{|  \"a\": 1|}|"),
+        ] {
+            assert_eq!(without(lines).as_deref(), Some(expected), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_differ_have_no_prefix() {
+        for lines in [
+            &["name: a", "on: b", "jobs: c", "env: d"][..],
+            &["[INFO] a", "[WARN] b", "[INFO] c"],
+            &["ann | 3 | Rome", "bob | 4 | Oslo", "eve | 5 | Bern", "kim | 6 | Wien"],
+            &["> a", "b", "c"],
+            &["plain words", "other words"],
+            &["> one"],
+            &[],
+        ] {
+            assert_eq!(without(lines), None, "{lines:?}");
         }
     }
 }

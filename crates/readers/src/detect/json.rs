@@ -1,0 +1,95 @@
+//! Whether a text, or lines, are JSON: documents, streams of them (NDJSON, `jq` output), and JSON that was cut short.
+//!
+//! Nothing is built: values are parsed and dropped. A scalar alone is not JSON here, `"ok"` and `42` are texts.
+
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+use super::page::{Page, PageLine, Question, filled};
+
+/// Whether a text is JSON: one or more objects or arrays and nothing else but a short tail, or the intact head of one.
+pub(super) fn is_json(text: &str) -> bool {
+    let bare = text.trim_start_matches('\u{feff}').trim();
+    if !bare.starts_with(['{', '[']) {
+        return false;
+    }
+    let mut stream = Deserializer::from_str(bare).into_iter::<IgnoredAny>();
+    loop {
+        let parsed = stream.byte_offset();
+        match stream.next() {
+            None => return true,
+            Some(Ok(_)) if bare[parsed..].trim_start().starts_with(['{', '[']) => {}
+            Some(Err(error)) if error.is_eof() && has_structure(&bare[parsed..]) => return true,
+            // What follows the values is a note of the tool that printed them, or this was no JSON at all.
+            Some(_) => return parsed * 10 >= bare.len() * 8 || has_json_lines(Page::of(bare).view().lines),
+        }
+    }
+}
+
+/// Whether the head of a value shows more than a bracket.
+fn has_structure(cut: &str) -> bool {
+    let dense: String = cut.chars().filter(|c| !c.is_whitespace()).take(200).collect();
+    dense.contains("\":") || ["[{", "[[", "[\""].iter().any(|start| dense.starts_with(start)) && dense.len() > 8
+}
+
+/// Lines of a printed document whose middle was left out, or records of which some are cut: nearly all lines are of JSON's form.
+pub(super) fn has_json_lines(lines: &[PageLine]) -> bool {
+    let (mut total, mut members, mut items) = (0usize, 0usize, 0usize);
+    for line in filled(lines) {
+        total += 1;
+        let is_member = line.is(Question::Record) || line.is(Question::Member);
+        members += usize::from(is_member);
+        items += usize::from(!is_member && line.is(Question::Item));
+    }
+    total >= 3 && members * 10 >= total * 3 && (members + items) * 10 >= total * 9
+}
+
+/// The share of lines, in percent of `length` bytes, that are objects.
+pub(super) fn share_of_records(lines: &[PageLine], length: usize) -> usize {
+    let records = lines.iter().filter(|line| line.is(Question::Record));
+    records.map(|line| line.bare.len()).sum::<usize>() * 100 / length.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_streams_and_cut_documents_are_json() {
+        for text in [
+            "{}",
+            " [1, 2]\n",
+            "\u{feff}{\"a\": 1}",
+            "{\"a\":1}\n{\"a\":2}\n",
+            "{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n",
+            "{\"a\": [1, 2, {\"b\":",
+            "[{\"name\": \"x\"}, {\"na",
+            "{\n\"a\": 1,\n\"b\": 2,\n...\n\"c\": 3,\n\"d\": 4,\n\"e\": 5,\n\"f\": 6,\n\"g\": 7,\n\"h\": 8\n}",
+        ] {
+            assert!(is_json(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn scalars_blocks_and_tags_are_not_json() {
+        for text in [
+            "",
+            "42",
+            "\"text\"",
+            "{",
+            "[",
+            "[note] a line",
+            "[0042] step\n[0043] step",
+            "{ return x; }",
+            "[1] a\n[2] b\nmore",
+            "{'a': 1}",
+        ] {
+            assert!(!is_json(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn brackets_without_end_are_no_json() {
+        assert!(!is_json("{\n".repeat(50_000).as_str()));
+    }
+}

@@ -1,0 +1,449 @@
+//! The lines that grep, ripgrep and compilers print -> the file, the line in it, and what stands there.
+//!
+//! A line is read alone ([`read_line`]) or among the others of its output ([`read_lines`]). A context line (`path-12-text`) has no
+//! separator that could not stand in a path: alone, its path is believed where it ends with a suffix; among others, also where a hit
+//! names it. Compiler messages (`src/a.rs:1:2: error`) have the form of hits and are read as such.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::lines::head;
+use super::time_stamp::Stamp;
+
+/// The longest path that is believed, in bytes.
+const MAX_PATH: usize = 400;
+
+/// A path and its place end within so many bytes. Looking further would not be linear.
+const REACH: usize = MAX_PATH + 24;
+
+/// How many numbers between separators may be a line's.
+const MAX_PLACES: usize = 16;
+
+/// One line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row<'a> {
+    /// A line of a file that was searched, or a message about one.
+    Hit(Hit<'a>),
+    /// `--` between groups.
+    Separator,
+    /// The path of the lines below it, as `rg --heading` prints.
+    Heading(&'a str),
+    /// Anything else.
+    Other,
+}
+
+/// The parts of a hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// Whether the path stands above, not in the line.
+    pub is_headed: bool,
+    /// How the line gives its place.
+    pub form: Form,
+    /// The column, where one is printed.
+    pub column: Option<u64>,
+    /// The line from its number on, or from what follows the path where the number does not stand between two separators.
+    pub place: &'a str,
+    /// What follows the last separator.
+    pub text: &'a str,
+}
+
+/// How a line gives its place; the value is the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `path:12:text` and `path:12:5:text`.
+    Numbered(u64),
+    /// `path-12-text`, a line around a hit.
+    Context(u64),
+    /// `path(12,5): text`.
+    Parenthesized(u64),
+    /// `  12: text` and `Line 12: text` below a heading.
+    Labelled(u64),
+    /// `path:text`.
+    Unnumbered,
+}
+
+impl<'a> Hit<'a> {
+    /// The line in the file.
+    pub fn line(&self) -> Option<u64> {
+        match self.form {
+            Form::Numbered(line) | Form::Context(line) | Form::Parenthesized(line) | Form::Labelled(line) => Some(line),
+            Form::Unnumbered => None,
+        }
+    }
+
+    /// Whether it is a line around a hit.
+    pub fn is_context(&self) -> bool {
+        matches!(self.form, Form::Context(_))
+    }
+
+    /// Its place as printed (`12` or `12:5`) and its text, where one separator stands between them.
+    pub fn place_and_text(&self) -> Option<(&'a str, &'a str)> {
+        let is_plain = matches!(self.form, Form::Numbered(_) | Form::Context(_));
+        is_plain.then(|| (&self.place[..self.place.len() - self.text.len() - 1], self.text))
+    }
+
+    fn numbered(path: &'a str, number: Number<'a>) -> Self {
+        let (column, text) = match column(number.text).filter(|_| !number.is_context) {
+            Some((column, text)) => (Some(column), text),
+            None => (None, number.text),
+        };
+        let form = if number.is_context { Form::Context(number.line) } else { Form::Numbered(number.line) };
+        Self { path, is_headed: path.is_empty(), form, column, place: number.place, text }
+    }
+}
+
+/// Reads a line by itself; the path must look like one (a `/`, a suffix or a well-known name; no blanks).
+pub fn read_line(line: &str) -> Row<'_> {
+    if line == "--" {
+        return Row::Separator;
+    }
+    if line.starts_with([' ', '\t']) {
+        return Row::Other;
+    }
+    let is_believed = |path: &str, number: &Number| is_believed_alone(path, number.is_context);
+    let hit = numbered(line, is_believed).or_else(|| parenthesized(line));
+    hit.map_or(Row::Other, Row::Hit)
+}
+
+/// Reads `12:text` and `12-text`, as printed below a heading or when one file was searched; the path is empty.
+pub fn read_headed(line: &str) -> Row<'_> {
+    let Some(number) = Number::read(line) else { return if line == "--" { Row::Separator } else { Row::Other } };
+    // `2012-01-31`: a date.
+    let is_date = number.is_context && number.text.get(2..3) == Some("-");
+    if is_date || Stamp::find(line).is_some() { Row::Other } else { Row::Hit(Hit::numbered("", number)) }
+}
+
+/// Reads every line of a text that has no final line end, where most lines are known to be of a search.
+pub fn read_lines(text: &str) -> Vec<(&str, Row<'_>)> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let known = known_paths(&lines);
+    let mut heading = None;
+    let mut rows = Vec::with_capacity(lines.len());
+    for (index, line) in lines.iter().enumerate() {
+        let below = lines.get(index + 1);
+        let row = match (row(line, &known), heading) {
+            (Row::Other, Some(path)) if below_heading(path, line).is_some() => {
+                below_heading(path, line).map_or(Row::Other, Row::Hit)
+            }
+            (Row::Other, _) => match heading_of(line) {
+                Some(path) if below.is_some_and(|below| below_heading(path, below).is_some()) => Row::Heading(path),
+                _ => Row::Other,
+            },
+            (row, _) => row,
+        };
+        heading = match row {
+            Row::Heading(path) => Some(path),
+            Row::Hit(Hit { is_headed: true, .. }) | Row::Separator => heading,
+            _ => None,
+        };
+        rows.push((*line, row));
+    }
+    rows
+}
+
+/// From the first line that names a file to the last, where there are any: their bytes, and which of the lines.
+pub fn range(rows: &[(&str, Row)]) -> Option<(Range<usize>, Range<usize>)> {
+    let names_file = |(_, row): &(&str, Row)| matches!(row, Row::Hit(_) | Row::Heading(_));
+    let lines = rows.iter().position(names_file)?..rows.iter().rposition(names_file)? + 1;
+    let len = |rows: &[(&str, Row)]| rows.iter().map(|(line, _)| line.len() + 1).sum::<usize>();
+    let start = len(&rows[..lines.start]);
+    Some((start..start + len(&rows[lines.clone()]) - 1, lines))
+}
+
+fn row<'a>(line: &'a str, known: &HashSet<&str>) -> Row<'a> {
+    if line == "--" {
+        return Row::Separator;
+    }
+    // A path that another line names decides, wherever it is cut off.
+    let is_known = |path: &str, _: &Number| known.contains(path);
+    let is_likely =
+        |path: &str, number: &Number| !path.contains(' ') && is_path(path) && (!number.is_context || has_suffix(path));
+    numbered(line, is_known)
+        .or_else(|| numbered(line, is_likely))
+        .or_else(|| parenthesized(line))
+        .or_else(|| unnumbered(line).filter(|hit| known.contains(hit.path)))
+        .map_or(Row::Other, Row::Hit)
+}
+
+/// The path of a line that may stand above the lines of its file.
+fn heading_of(line: &str) -> Option<&str> {
+    let path = line.strip_suffix(':').filter(|path| !path.contains(' ')).unwrap_or(line);
+    is_path(path).then_some(path)
+}
+
+/// A line below the heading of its file.
+fn below_heading<'a>(path: &'a str, line: &'a str) -> Option<Hit<'a>> {
+    if let Some(number) = Number::read(line) {
+        return Some(Hit { path, is_headed: true, ..Hit::numbered("", number) });
+    }
+    let bare = line.trim_start_matches([' ', '\t']);
+    let bare = bare.strip_prefix("Line ").unwrap_or(bare);
+    let number = Number::read(bare).filter(|number| bare.len() < line.len() && !number.is_context)?;
+    let form = Form::Labelled(number.line);
+    Some(Hit { path, is_headed: true, form, column: None, place: line, text: number.text })
+}
+
+/// Paths that other lines may be read by. One with a blank in it, or of a hit without a number, must come twice, be it before a
+/// context line.
+fn known_paths<'a>(lines: &[&'a str]) -> HashSet<&'a str> {
+    let mut known = HashSet::new();
+    let mut weak: HashMap<&str, usize> = HashMap::new();
+    let mut last = "";
+    for line in lines {
+        match numbered(line, |path, number| !number.is_context && is_path(path)) {
+            Some(hit) if hit.path == last => {}
+            Some(hit) if !hit.path.contains(' ') => {
+                known.insert(hit.path);
+                last = hit.path;
+            }
+            Some(hit) => *weak.entry(hit.path).or_default() += 1,
+            None => {
+                if let Some(hit) = unnumbered(line) {
+                    *weak.entry(hit.path).or_default() += 1;
+                }
+            }
+        }
+    }
+    if !weak.is_empty() {
+        for (path, _) in lines.iter().flat_map(|line| places(line)).filter(|(_, number)| number.is_context) {
+            if let Some(count) = weak.get_mut(path) {
+                *count += 1;
+            }
+        }
+    }
+    known.extend(weak.into_iter().filter(|&(_, count)| count > 1).map(|(path, _)| path));
+    known
+}
+
+/// A number and the separator behind it.
+#[derive(Clone, Copy)]
+struct Number<'a> {
+    line: u64,
+    is_context: bool,
+    /// From the number on, and what follows the separator.
+    place: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Number<'a> {
+    /// Reads `12:` and `12-`. A number with leading zeros is of a date or a time, and would not print back.
+    fn read(place: &'a str) -> Option<Self> {
+        let (line, rest) = number(place)?;
+        let separator = *rest.as_bytes().first().filter(|byte| matches!(byte, b':' | b'-'))?;
+        Some(Self { line, is_context: separator == b'-', place, text: &rest[1..] })
+    }
+}
+
+/// A number of at most 18 digits without leading zeros, and what follows it.
+fn number(text: &str) -> Option<(u64, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_plain = (1..=18).contains(&digits) && !text.starts_with('0');
+    is_plain.then(|| text[..digits].parse().ok().map(|number| (number, &text[digits..])))?
+}
+
+/// `5:text`: with a column the text follows a second number; `12:34` at the start of the text itself reads the same.
+fn column(text: &str) -> Option<(u64, &str)> {
+    let (column, rest) = text.strip_prefix('0').map(|rest| (0, rest)).or_else(|| number(text))?;
+    Some((column, rest.strip_prefix(':')?))
+}
+
+/// The place of a line as it is printed: `12:5:text` -> `12:5` and the text; `12:text` -> `12` and the text.
+pub fn split_place(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(':')?;
+    let text = column(rest).map_or(rest, |(_, text)| text);
+    Some((&line[..line.len() - text.len() - 1], text))
+}
+
+/// Where a line may be cut: what stands before `:12:` or `-12-`, and the number.
+fn places(line: &str) -> impl Iterator<Item = (&str, Number<'_>)> {
+    let bytes = head(line, REACH).as_bytes();
+    let places = memchr::memchr2_iter(b':', b'-', bytes).filter_map(|at| {
+        let number = Number::read(&line[at + 1..])?;
+        (number.is_context == (bytes[at] == b'-')).then_some((&line[..at], number))
+    });
+    places.take(MAX_PLACES)
+}
+
+/// The first cut of a line whose path is believed. No path goes on behind `:12:`.
+fn numbered<'a>(line: &'a str, is_believed: impl Fn(&str, &Number) -> bool) -> Option<Hit<'a>> {
+    for (path, number) in places(line) {
+        if is_believed(path, &number) {
+            return Some(Hit::numbered(path, number));
+        }
+        if !number.is_context {
+            return None;
+        }
+    }
+    None
+}
+
+/// `path(12,34): text` or `path(12): text`.
+fn parenthesized(line: &str) -> Option<Hit<'_>> {
+    memchr::memchr_iter(b'(', head(line, REACH).as_bytes()).find_map(|at| {
+        let (path, place) = line.split_at(at);
+        let (line, rest) = number(&place[1..])?;
+        let (column, rest) = match rest.strip_prefix(',') {
+            Some(rest) => number(rest).map(|(column, rest)| (Some(column), rest))?,
+            None => (None, rest),
+        };
+        let text = rest.strip_prefix("):")?;
+        let is_sure = has_suffix(path) && is_path(path) && !path.contains(' ');
+        is_sure.then_some(Hit { path, is_headed: false, form: Form::Parenthesized(line), column, place, text })
+    })
+}
+
+/// `packages/tui/src/utils.ts:export function ...`: a hit without its line number. Weak evidence.
+pub fn unnumbered(line: &str) -> Option<Hit<'_>> {
+    let bytes = head(line, REACH).as_bytes();
+    // The colon of a drive is part of the path.
+    let drive = if bytes.get(1) == Some(&b':') && matches!(bytes.get(2), Some(b'\\' | b'/')) { 2 } else { 0 };
+    let at = drive + memchr::memchr(b':', &bytes[drive..])?;
+    let (path, place) = line.split_at(at);
+    let is_sure = is_path(path) && !path.contains(' ') && (has_suffix(path) || path.contains('/'));
+    let hit = Hit { path, is_headed: false, form: Form::Unnumbered, column: None, place, text: &place[1..] };
+    is_sure.then_some(hit)
+}
+
+fn is_believed_alone(path: &str, is_context: bool) -> bool {
+    const BARE: &[&str] = &["Makefile", "Dockerfile", "LICENSE", "Rakefile", "Gemfile", "README"];
+    let is_likely = || !is_context && (path.contains(['/', '\\']) || BARE.contains(&path));
+    is_path(path) && !path.contains(' ') && (has_suffix(path) || is_likely())
+}
+
+/// Whether a word may be the path of a file at all: a letter, and nothing that a shell would take for something else; blanks only
+/// where there is a dot or a slash.
+pub fn is_path(path: &str) -> bool {
+    !path.ends_with('/') && is_name(path) && (!path.contains(' ') || path.contains(['/', '\\', '.']))
+}
+
+/// Whether words may name a file or a directory.
+pub fn is_name(path: &str) -> bool {
+    let is_foreign = |byte: u8| {
+        matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'|' | b';' | b'*' | b'?' | b'=' | b',' | b'`' | b'{' | b'}')
+            || byte.is_ascii_control()
+    };
+    (1..=MAX_PATH).contains(&path.len())
+        && !path.starts_with(' ')
+        && path.bytes().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
+        && !path.bytes().any(is_foreign)
+        && !(path.contains(':') && (path.contains("://") || path.contains("::")))
+        // `HEAD:src/a.rs` is a file of a revision, `src/a.rs:name` a place in a file.
+        && path.rsplit_once(':').is_none_or(|(before, _)| !has_suffix(before))
+        // `app/(shop)/page.tsx`: a group of routes. Any other bracket opens an argument or a remark.
+        && path.match_indices('(').all(|(at, _)| path[..at].ends_with('/') && path[at..].contains(")/"))
+}
+
+/// Whether the last part of a path has a suffix like `.rs`: a dot and up to 16 letters and digits, or is a dot file.
+pub fn has_suffix(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, suffix)| {
+        (1..=16).contains(&suffix.len())
+            && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && suffix.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alone(line: &str) -> Option<(Form, &str, Option<u64>, &str)> {
+        match read_line(line) {
+            Row::Hit(hit) => Some((hit.form, hit.path, hit.column, hit.text)),
+            _ => None,
+        }
+    }
+
+    fn among(text: &str) -> Vec<(&str, Form)> {
+        let hit = |(_, row)| if let Row::Hit(hit) = row { Some((hit.path, hit.form)) } else { None };
+        read_lines(text).into_iter().filter_map(hit).collect()
+    }
+
+    #[test]
+    fn a_line_alone_says_its_file_its_place_and_its_text() {
+        use Form::{Context, Numbered, Parenthesized};
+        for (line, form, path, column, text) in [
+            ("src/a.rs:12:    let x = 1;", Numbered(12), "src/a.rs", None, "    let x = 1;"),
+            ("src/a.rs:12:5:let x", Numbered(12), "src/a.rs", Some(5), "let x"),
+            ("a.py:1:0: C0114: no", Numbered(1), "a.py", Some(0), " C0114: no"),
+            ("../t/a.ts(28,2): error TS2739: x", Parenthesized(28), "../t/a.ts", Some(2), " error TS2739: x"),
+            ("C:\\a\\b.cs:3:x", Numbered(3), "C:\\a\\b.cs", None, "x"),
+            ("Makefile:3:all:", Numbered(3), "Makefile", None, "all:"),
+            ("HEAD:src/a.rs:3:x", Numbered(3), "HEAD:src/a.rs", None, "x"),
+            ("app/(shop)/page.tsx:3:x", Numbered(3), "app/(shop)/page.tsx", None, "x"),
+            ("src/a.rs:12:x.rs-13-y", Numbered(12), "src/a.rs", None, "x.rs-13-y"),
+            ("src/a.rs-12-x:13:y", Context(12), "src/a.rs", None, "x:13:y"),
+            ("/a-1-b/x_test.go-20-// 2. User", Context(20), "/a-1-b/x_test.go", None, "// 2. User"),
+            ("a.md-31-", Context(31), "a.md", None, ""),
+        ] {
+            assert_eq!(alone(line), Some((form, path, column, text)), "{line}");
+        }
+        assert_eq!(read_line("--"), Row::Separator);
+    }
+
+    #[test]
+    fn times_urls_calls_and_indented_places_are_no_hits() {
+        for line in [
+            "",
+            "12:30:45 up",
+            "http://a.b:80:x",
+            "    a_test.go:131: x",
+            "note: a",
+            "std::x:1:2",
+            "2024-01-02-03 x",
+            "a b.rs:1:x",
+            "a.rs:007:x",
+            "f(src/a.rs:1:2)",
+            "lib/a.py:lib.a:1: [W0611] unused",
+        ] {
+            assert_eq!(alone(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_forms_of_hits_are_told() {
+        assert_eq!(
+            among("a/b.rs:12:x\na/b.rs-13-y\nC:\\c.cs:7:5:z\nD.cs(1,2): error\na/b.rs:bare\n--\n"),
+            [
+                ("a/b.rs", Form::Numbered(12)),
+                ("a/b.rs", Form::Context(13)),
+                ("C:\\c.cs", Form::Numbered(7)),
+                ("D.cs", Form::Parenthesized(1)),
+                ("a/b.rs", Form::Unnumbered),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_known_path_decides_where_a_context_line_is_cut() {
+        let text = "a-1-b:3:x\na-1-b-4-y:12:z\nq-1-w.rs-9-t";
+        let expected = [Form::Numbered(3), Form::Context(4), Form::Context(9)];
+        assert_eq!(among(text).iter().map(|(_, form)| *form).collect::<Vec<_>>(), expected);
+        assert_eq!(among(text)[1].0, "a-1-b");
+        assert_eq!(among(text)[2].0, "q-1-w.rs");
+    }
+
+    #[test]
+    fn a_path_with_a_blank_is_believed_when_context_names_it_too() {
+        assert_eq!(among("b c.rs-1-x\nb c.rs:2:y"), [("b c.rs", Form::Context(1)), ("b c.rs", Form::Numbered(2))]);
+        assert_eq!(among("b c.rs:2:y\nwords-1-x"), []);
+    }
+
+    #[test]
+    fn lines_below_a_heading_belong_to_it() {
+        let rows: Vec<Row> =
+            read_lines("src/a.rs\n1:use x;\n2-\n--\n9:y\n\nnote").into_iter().map(|(_, row)| row).collect();
+        assert_eq!(rows[0], Row::Heading("src/a.rs"));
+        assert!(rows[1..5].iter().all(|row| matches!(row, Row::Hit(Hit { is_headed: true, .. }) | Row::Separator)));
+        assert_eq!(rows[5..], [Row::Other, Row::Other]);
+        let labelled = among("/w/a.rs:\n  Line 1: use x;\n  Line 9: y\n");
+        assert_eq!(labelled, [("/w/a.rs", Form::Labelled(1)), ("/w/a.rs", Form::Labelled(9))]);
+    }
+
+    #[test]
+    fn times_numbers_with_zeros_and_addresses_are_no_places() {
+        assert_eq!(among("12:30:45 up\nhttp://a:80:x\na.rs:007:x\nb.rs:99999999999999999999:x\nsome words: 12"), []);
+    }
+}

@@ -1,0 +1,98 @@
+//! JSON: the lines that it is printed on, and where a value that stands in other text ends.
+//!
+//! Nothing is built: values are parsed and dropped.
+
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+use super::lines::lines;
+
+/// Whether a line, without blanks around it, is an object.
+pub(crate) fn is_record(line: &str) -> bool {
+    line.starts_with("{\"") && line.ends_with('}')
+}
+
+/// Whether a line, without blanks around it, is a name with its value.
+pub(crate) fn is_member(line: &str) -> bool {
+    line.starts_with('"') && line.contains("\":")
+}
+
+/// Whether a line, without blanks around it, is brackets, or an item of an array.
+pub(crate) fn is_item(line: &str) -> bool {
+    let is_value = line.starts_with(['"', '-']) || line.starts_with(|c: char| c.is_ascii_digit());
+    line.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b' ')) || is_value && line.ends_with(',')
+}
+
+/// Attempts to read values inside other text; bounded, so that a text of opening brackets stays linear.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    bytes: usize,
+}
+
+/// A value on one line that is shorter stays part of what it stands in.
+const MIN_INLINE: usize = 200;
+
+impl Budget {
+    /// For one text.
+    pub(crate) fn of(text: &str) -> Self {
+        Self { bytes: text.len().saturating_mul(2) }
+    }
+
+    /// The object or array that starts at byte `start`, a line start, and ends with a line: the byte where the next line
+    /// starts. `None` when it is broken, shorter than 200 bytes on one line, or the budget is spent.
+    pub(crate) fn block_end(&mut self, text: &str, start: usize) -> Option<usize> {
+        let bare = text[start..].trim_start_matches([' ', '\t']);
+        let indent = text.len() - start - bare.len();
+        let mut marks = bare.bytes().filter(|byte| !byte.is_ascii_whitespace()).take(2);
+        let opens = matches!(
+            (marks.next()?, marks.next()?),
+            (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"' | b'0'..=b'9' | b'-' | b']')
+        );
+        if !opens || self.bytes == 0 {
+            return None;
+        }
+        let mut stream = Deserializer::from_str(bare).into_iter::<IgnoredAny>();
+        let value = stream.next()?;
+        if let Err(error) = value {
+            // The parser stopped at the error's line; an unfinished value was read to the end.
+            let read = if error.is_eof() {
+                bare.len()
+            } else {
+                lines(bare).nth(error.line().saturating_sub(1)).map_or(bare.len(), |line| line.end)
+            };
+            self.bytes = self.bytes.saturating_sub(read.max(1));
+            return None;
+        }
+        let end = start + indent + stream.byte_offset();
+        let rest = lines(&text[end..]).next();
+        let (tail, line_end) = rest.map_or(("", end), |line| (line.text, end + line.end));
+        let bytes = end - start;
+        let long = bytes >= MIN_INLINE || memchr::memchr(b'\n', &text.as_bytes()[start..end]).is_some() && bytes >= 20;
+        if !long || !tail.trim().is_empty() {
+            self.bytes = self.bytes.saturating_sub(bytes);
+            return None;
+        }
+        Some(line_end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_inside_a_text_is_found_by_its_brackets() {
+        let text = "before\n{\n  \"a\": [1, 2],\n  \"b\": {}\n}\nafter\n";
+        let end = Budget::of(text).block_end(text, 7);
+        assert_eq!(end.map(|end| &text[end..]), Some("after\n"));
+        assert_eq!(Budget::of("{\"a\":1} and\n").block_end("{\"a\":1} and\n", 0), None);
+    }
+
+    #[test]
+    fn nested_brackets_without_end_are_given_up_after_a_few_tries() {
+        let text = "[[\n".repeat(100_000);
+        let mut budget = Budget::of(&text);
+        let tries = (0..100_000).filter(|line| budget.bytes > 0 && budget.block_end(&text, line * 3).is_none()).count();
+        assert!(tries <= 3, "{tries}");
+    }
+}
