@@ -9,7 +9,7 @@ use concertina::content::ContentType;
 use concertina::pipeline::fold::Fold;
 use concertina::pipeline::{
     CompressOptions, Compressed, Edit, FusionContext, FusionEngine, FusionPipeline, Gone, Question, Role, Stage,
-    StageOptions, elided, restore,
+    StageOption, StageOptions, elided, restore,
 };
 use concertina::tokens;
 use properties::{Case, check};
@@ -358,4 +358,74 @@ fn what_needs_its_original_is_clearly_shorter_than_what_needs_none() {
         assert!(lossless.tokens_after * 2 < lossless.tokens_before, "{}", lossless.text);
         assert!(balanced.tokens_after <= lossless.tokens_after, "{}", balanced.text);
     }
+}
+
+/// What a router says of its neighbours: blocks of like lines, in which some runs of lines are exact copies.
+fn neighbours() -> String {
+    let block = |(i, n): (usize, usize)| {
+        format!(
+            "Neighbor 10.{i}.{}.1, vrf Client_{i}, remote AS 6500{i}, external link\n \
+             Description: edge router {}\n  \
+             Protocol version 4, remote router ID 10.{i}.6.1\n  \
+             State = Established, up for 0{i}:0{}:2{i}\n  \
+             Last read 00:00:2{i}, hold time is 180, keepalive interval is 60 seconds\n  \
+             Neighbor capabilities:\n    \
+             Route refresh: advertised and received(new)\n    \
+             New ASN Capability: advertised\n    \
+             Address family IPv4 Unicast: advertised and received\n  \
+             Message statistics:\n    \
+             InQ depth is 0\n    OutQ depth is 0\n                         Sent       Rcvd\n    \
+             Opens:                  1          1\n    \
+             Notifications:          0          0\n    \
+             Updates:               1{n}          1{n}\n    \
+             Keepalives:             {}          {}\n    \
+             Route Refresh:          0          0\n  \
+             Default minimum time between advertisement runs is 0 seconds\n\n  \
+             Session state is kept for 120 seconds\n  \
+             Output queue size : 0\n  \
+             Overrides the neighbor AS with my AS before sending updates\n  \
+             Slow-peer detection is disabled\n  \
+             Slow-peer split-update-group dynamic is disabled\n                                 Sent       Rcvd\n  \
+             Prefix activity:               ----       ----\n    \
+             Prefixes Current:               {}          {} (Consumes 36{n} bytes)\n    \
+             Implicit Withdraw:              0          0\n    \
+             Explicit Withdraw:              0          0\n    \
+             Used as bestpath:             n/a          {}\n    \
+             Used as multipath:            n/a          0\n  \
+             Number of NLRIs in the update sent: max {i}, min 0\n  \
+             Last detected as dynamic slow peer: never\n  \
+             Connection is established with 10.{i}.6.1, local port {}, foreign port {}\n  \
+             Sent: {} (retransmit: {i}, fastretransmit: 0), with data: {}, total data bytes: {}\n",
+            i * 7,
+            i * 13,
+            9 - i,
+            n + 3,
+            n + 4,
+            n + 1,
+            n + 2,
+            i + 2,
+            1700 + i * 31,
+            17900 + i * 77,
+            i * 19,
+            i + 11,
+            i * 353
+        )
+    };
+    [(1, 1), (2, 4), (3, 1), (4, 6), (5, 4)].map(block).join("\n")
+}
+
+#[test]
+fn an_exact_copy_does_not_keep_like_blocks_apart() {
+    let text = neighbours();
+    let tokens = |without: &[&str]| {
+        let off = |name: &&str| ((*name).to_owned(), StageOption { enabled: false, ..StageOption::default() });
+        let options = StageOptions { stages: without.iter().map(off).collect(), ..StageOptions::default() };
+        let engine = FusionEngine::new(FusionPipeline::build(&options, Vec::new()).expect("known stages"));
+        compress(&engine, &text, Preset::Lossless).tokens_after
+    };
+    let with = tokens(&[]);
+    for without in [&["semanticDedup"][..], &["rle"], &["rle", "semanticDedup"]] {
+        assert!(with <= tokens(without), "{with} tokens, without {without:?} {}", tokens(without));
+    }
+    assert!(tokens(&["structuralCollapse"]) > with, "the copies alone save as much");
 }

@@ -231,9 +231,9 @@ pub trait Stage: Send + Sync {
         false
     }
 
-    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text, and of the edits that
-    /// want the same part of it, those stay that save most, where one for all types counts a tenth less: a wrong type costs time, and hardly
-    /// any savings.
+    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text: each for all of it, and
+    /// for what the ones before would leave. Of all these edits those are made that save most together, where an edit of a stage for
+    /// plain text counts a tenth less.
     fn is_codec(&self) -> bool {
         false
     }

@@ -1,7 +1,7 @@
 //! `the same again and again` -> `it once, and how often`: plain text of which next to nothing is left.
 //!
-//! Lossless, in the notation of [`lines`]. It comes before the stages that take repeated passages and words: a fold is sealed, so
-//! only lines that repeat or count are worth it here. What lines share but for more than their numbers is for the codecs after it.
+//! Lossless, in the notation of [`lines`], and weighed against the other codecs. What lines share but for more than their numbers
+//! is left to those.
 
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
@@ -32,6 +32,10 @@ impl Stage for Rle {
     }
 
     fn is_lossless(&self) -> bool {
+        true
+    }
+
+    fn is_codec(&self) -> bool {
         true
     }
 
