@@ -43,15 +43,9 @@ impl Stage for Made {
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         (self.apply)(context)
     }
-    /// `<count>` and the line.
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        let count: usize = fold.legend.strip_prefix("times ")?.parse().ok()?;
-        (count < 100_000).then_some(())?;
-        Some(vec![fold.body.as_deref()?; count].join("\n"))
-    }
 }
 
-/// Runs of one line -> the line and how often.
+/// Runs of one line -> the line and how often, as `rle` folds them.
 fn fold_runs(context: &FusionContext) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let (mut start, mut lines) = (0, context.text.split('\n').peekable());
@@ -62,7 +56,8 @@ fn fold_runs(context: &FusionContext) -> Vec<Edit> {
         }
         let end = start + count * (line.len() + 1) - 1;
         if count > 1 && context.is_free(&(start..end)) {
-            edits.push(Edit::fold(start..end, &Fold::new("runs", format!("times {count}"), Some(line.to_owned()))));
+            let body = format!("|{line}\n*{}", count - 1);
+            edits.push(Edit::fold(start..end, &Fold::new("rle", format!("{{}}: times {count}"), Some(body))));
         }
         start = end + 1;
     }
@@ -96,7 +91,7 @@ fn drop_half(context: &FusionContext) -> Vec<Edit> {
     vec![Edit::reversible(range, "")]
 }
 
-const RUNS: Made = Made { name: "runs", order: 10, lossless: true, apply: fold_runs };
+const RUNS: Made = Made { name: "rle", order: 10, lossless: true, apply: fold_runs };
 const COMMENTS: Made = Made { name: "comments", order: 20, lossless: false, apply: drop_comments };
 const HALF: Made = Made { name: "half", order: 30, lossless: false, apply: drop_half };
 
@@ -121,7 +116,7 @@ fn sample() -> String {
 fn folds_alone_are_lossless_and_notes_add_a_marker() {
     let text = sample();
     let lossless = compress(&engine(vec![RUNS, COMMENTS]), &text, Preset::Lossless);
-    assert!(lossless.lossless && lossless.text.contains("]] times 20\nthe same line"), "{}", lossless.text);
+    assert!(lossless.lossless && lossless.text.contains("]] {}: times 20\n|the same line"), "{}", lossless.text);
     assert!(lossless.text.contains("a comment of some length"));
 
     let balanced = compress(&engine(vec![RUNS, COMMENTS]), &text, Preset::Balanced);
@@ -131,7 +126,7 @@ fn folds_alone_are_lossless_and_notes_add_a_marker() {
     assert!(balanced.text.ends_with(&last), "{}", balanced.text);
     assert!(balanced.tokens_after < lossless.tokens_after);
     let fired: Vec<(&str, bool)> = balanced.stages.iter().map(|row| (row.name.as_str(), row.fired)).collect();
-    assert_eq!(fired, [("cortex", false), ("runs", true), ("comments", true)]);
+    assert_eq!(fired, [("cortex", false), ("rle", true), ("comments", true)]);
 }
 
 #[test]
@@ -156,14 +151,14 @@ fn notes_that_do_not_pay_for_the_marker_give_way_to_folds() {
 #[test]
 fn a_stage_that_never_settles_costs_its_edits_but_not_the_folds() {
     let balanced = compress(&engine(vec![RUNS, HALF]), &sample().repeat(4), Preset::Balanced);
-    assert!(balanced.lossless && balanced.text.contains("[[FOLD:runs"), "{}", balanced.text);
+    assert!(balanced.lossless && balanced.text.contains("[[FOLD:rle"), "{}", balanced.text);
 }
 
 #[test]
 fn a_fold_that_does_not_come_undone_is_dropped() {
     fn wrong_count(context: &FusionContext) -> Vec<Edit> {
         let mut edits = fold_runs(context);
-        edits.iter_mut().for_each(|edit| edit.text = edit.text.replace("times 20", "times 21"));
+        edits.iter_mut().for_each(|edit| edit.text = edit.text.replace("*19", "*20"));
         edits
     }
     let engine = engine(vec![Made { apply: wrong_count, ..RUNS }]);
@@ -238,7 +233,7 @@ fn a_stage_of_the_callers_runs_between_native_ones() {
     let caller = |question: Question| {
         count.set(count.get() + 1);
         assert_eq!(question.stage, "mine");
-        assert!(question.text.contains("[[FOLD:runs"), "after the stages before it");
+        assert!(question.text.contains("[[FOLD:rle"), "after the stages before it");
         assert!(question.text.contains("a comment of some length") || count.get() > 1, "before those after it");
         Ok(Some(question.text.replace("something that the caller does not need at all\n", "")))
     };

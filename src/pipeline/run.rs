@@ -457,7 +457,6 @@ impl<'a> Filter<'a> {
 
     /// Whether a sealed fold that is to stand at `start` comes undone.
     fn is_proved(&mut self, fold: &Fold, start: usize) -> bool {
-        let Some(stage) = self.stage else { return false };
         // Sealed parts are never cut by an edit, so a piece that holds a fold is either before the edit or after it.
         while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < start) {
             if range.end <= start {
@@ -469,7 +468,7 @@ impl<'a> Filter<'a> {
                 (range.start, *text) = (start, rest);
             }
         }
-        undone(stage, fold, &mut self.before).is_some()
+        undone(fold, &mut self.before).is_some()
     }
 }
 

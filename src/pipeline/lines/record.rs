@@ -188,7 +188,7 @@ pub(super) fn settle(template: &mut Template) {
                 }
                 parts.push(Part::Value(rules.len(), pad));
                 let (rule, cost) = column::rule(&column, &columns);
-                let rule = rule.made_silent(&column);
+                let rule = column::made_silent(rule, &column);
                 spent.push(if rule.is_silent() { 0 } else { cost });
                 rules.push(rule);
                 columns.push(column);

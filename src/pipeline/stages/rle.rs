@@ -4,7 +4,6 @@
 //! is left to those.
 
 use crate::content::ContentType;
-use crate::pipeline::fold::Fold;
 use crate::pipeline::restore::before_marker;
 use crate::pipeline::{Edit, FusionContext, Stage, lines};
 
@@ -56,10 +55,6 @@ impl Stage for Rle {
         }
         edits
     }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        lines::unfold(fold)
-    }
 }
 
 /// Whether most lines begin as the line above, up to its first digit: a look that plans nothing.
@@ -94,7 +89,7 @@ mod tests {
             assert_eq!(edits.len(), 1);
             let (fold, len) = fold::parse(&edits[0].text).expect("a fold");
             assert_eq!(len, edits[0].text.len());
-            assert_eq!(Rle.unfold(&fold).as_deref(), text.strip_suffix('\n'));
+            assert_eq!(concertina_format::unfold(&fold).as_deref(), text.strip_suffix('\n'));
         }
     }
 

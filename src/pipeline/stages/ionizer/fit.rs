@@ -6,9 +6,11 @@
 
 use std::borrow::Cow;
 
+use concertina_format::ionizer::notation::index_of;
+
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
-use super::steps::Step;
+use super::steps::{self, Step};
 use crate::pipeline::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
@@ -34,11 +36,6 @@ impl<'a> Lookup<'a> for Row<'_, 'a> {
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>> {
         self.columns[column].get(self.row.checked_sub(back)?)
     }
-}
-
-/// Names by column index, for templates.
-pub(super) fn index_of<N: AsRef<str>>(names: &[N]) -> FastMap<&str, usize> {
-    names.iter().enumerate().map(|(index, name)| (name.as_ref(), index)).collect()
 }
 
 /// How a row compares with a rule.
@@ -83,7 +80,7 @@ impl<'g, 'a> Grid<'g, 'a> {
                 else {
                     return Outcome::Miss;
                 };
-                implied_if(same == quoted && step.leads(before, text))
+                implied_if(same == quoted && steps::leads(step, before, text))
             }
             Rule::Shown => Outcome::Miss,
             Rule::Fixed(fixed) => implied_if(fixed == cell),
@@ -300,7 +297,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let spread = cells.len().div_ceil(SAMPLE).max(1);
         for pair in cells.windows(2).step_by(spread) {
             let (Some(from), Some(to)) = (pair[0].text(), pair[1].text()) else { continue };
-            let Some(step) = Step::between(from, to) else { continue };
+            let Some(step) = steps::between(from, to) else { continue };
             match steps.iter_mut().find(|(_, known)| *known == step) {
                 Some((count, _)) => *count += 1,
                 None => steps.push((1, step)),

@@ -7,15 +7,17 @@ use super::shared::Shared;
 
 /// How hits are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Legend<'a> {
+pub struct Legend<'a> {
     /// Whether there are lines around the hits.
-    pub(super) context: bool,
+    pub context: bool,
     /// Whether paths stood above their hits, a blank line before each but the first.
-    pub(super) headings: bool,
+    pub headings: bool,
     /// Whether `--` stood where lines do not follow each other, and only there.
-    pub(super) gaps: bool,
-    pub(super) shared: Shared,
-    pub(super) root: Root<'a>,
+    pub gaps: bool,
+    /// What many hits begin and end with.
+    pub shared: Shared,
+    /// The directory that some paths have in front.
+    pub root: Root<'a>,
 }
 
 const PLAIN: &str = "hits by file: line text";
@@ -34,7 +36,8 @@ const ROOTED: [((bool, bool), &str); 4] = [
 ];
 
 impl<'a> Legend<'a> {
-    pub(super) fn write(&self) -> String {
+    /// The words of the legend.
+    pub fn write(&self) -> String {
         let mut text = String::from(if self.context { CONTEXT } else { PLAIN });
         text.push_str(if self.headings { HEADINGS } else { "" });
         text.push_str(if self.gaps { GAPS } else { "" });
@@ -52,7 +55,8 @@ impl<'a> Legend<'a> {
         text
     }
 
-    pub(super) fn read(text: &'a str) -> Option<Self> {
+    /// Reads the words back.
+    pub fn read(text: &'a str) -> Option<Self> {
         let (context, mut rest) = match text.strip_prefix(PLAIN) {
             Some(rest) => (false, rest),
             None => (true, text.strip_prefix(CONTEXT)?),

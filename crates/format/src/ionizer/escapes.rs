@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 /// How a text's strings are escaped beyond what JSON asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Escapes {
+pub struct Escapes {
     /// Everything beyond ASCII.
-    pub(super) ascii: bool,
+    pub ascii: bool,
     /// `<`, `>` and `&`, as Go does.
-    pub(super) html: bool,
+    pub html: bool,
 }
 
 impl Escapes {
     /// How the strings of a JSON text seem to be escaped.
-    pub(super) fn of(json: &str) -> Self {
+    pub fn of(json: &str) -> Self {
         Self {
             ascii: json.is_ascii() && json.contains("\\u"),
             html: json.contains("\\u003c") || json.contains("\\u0026"),
@@ -21,7 +21,7 @@ impl Escapes {
     }
 
     /// The words that name it in a legend.
-    pub(super) fn to_words(self) -> &'static str {
+    pub fn to_words(self) -> &'static str {
         match (self.ascii, self.html) {
             (false, false) => "",
             (true, false) => " ascii",
@@ -31,14 +31,14 @@ impl Escapes {
     }
 
     /// Takes the words from the start of a text.
-    pub(super) fn parse(text: &str) -> (Self, &str) {
+    pub fn parse(text: &str) -> (Self, &str) {
         let (ascii, text) = text.strip_prefix(" ascii").map_or((false, text), |rest| (true, rest));
         let (html, text) = text.strip_prefix(" html").map_or((false, text), |rest| (true, rest));
         (Self { ascii, html }, text)
     }
 
     /// Escapes a text, without a copy where there is nothing to escape.
-    pub(super) fn spell(self, text: &str) -> Cow<'_, str> {
+    pub fn spell(self, text: &str) -> Cow<'_, str> {
         match self == Self::default() && text.bytes().all(is_plain) {
             true => Cow::Borrowed(text),
             false => Cow::Owned(self.escape(text)),
@@ -46,7 +46,7 @@ impl Escapes {
     }
 
     /// Escapes a text.
-    pub(super) fn escape(self, text: &str) -> String {
+    pub fn escape(self, text: &str) -> String {
         if self == Self::default() && text.bytes().all(is_plain) {
             return text.to_owned();
         }
@@ -75,7 +75,7 @@ impl Escapes {
     }
 
     /// The text that a string's inner spelling stands for, if escaping it gives the same spelling again.
-    pub(super) fn unescape(self, inner: &str) -> Option<String> {
+    pub fn unescape(self, inner: &str) -> Option<String> {
         let text = meaning(inner)?.into_owned();
         (self.escape(&text) == inner).then_some(text)
     }
@@ -87,7 +87,7 @@ fn is_plain(byte: u8) -> bool {
 }
 
 /// The text that a string's inner spelling stands for.
-pub(super) fn meaning(inner: &str) -> Option<Cow<'_, str>> {
+pub fn meaning(inner: &str) -> Option<Cow<'_, str>> {
     if inner.bytes().all(is_plain) {
         return Some(Cow::Borrowed(inner));
     }

@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Id, string_end};
 use super::steps::Step;
-use crate::pipeline::hashing::FastMap;
+use super::tree::{Id, string_end};
+use concertina_base::hashing::FastMap;
 
 /// One value of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Cell<'a> {
+pub enum Cell<'a> {
     /// The key is not there.
     Absent,
     /// A scalar as spelt, a string without its quotes.
@@ -27,12 +27,12 @@ pub(super) enum Cell<'a> {
 
 impl Cell<'_> {
     /// A cell that is no string.
-    pub(super) fn literal(text: &'static str) -> Self {
+    pub fn literal(text: &'static str) -> Self {
         Self::Text { quoted: false, text: Cow::Borrowed(text) }
     }
 
     /// Its spelling, without quotes.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text { text, .. } => Some(text),
             _ => None,
@@ -42,7 +42,7 @@ impl Cell<'_> {
 
 /// What a cell is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub enum Part {
     /// This text.
     Literal(String),
     /// What the row shows: at most one.
@@ -63,16 +63,16 @@ const LONGEST_NAME: usize = 128;
 
 /// A text with references to other cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Template {
+pub struct Template {
     /// Whether it makes a string.
-    pub(super) quoted: bool,
+    pub quoted: bool,
     /// The parts, in order; no two literals are neighbours.
-    pub(super) parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 /// How a column's cells come about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Rule<'a> {
+pub enum Rule<'a> {
     /// Each row shows it.
     Shown,
     /// Always the same.
@@ -90,7 +90,7 @@ pub(super) enum Rule<'a> {
 
 impl Rule<'_> {
     /// Whether rows have a place for it.
-    pub(super) fn is_shown(&self) -> bool {
+    pub fn is_shown(&self) -> bool {
         match self {
             Self::Shown => true,
             Self::Made(template) => template.has_hole(),
@@ -99,7 +99,7 @@ impl Rule<'_> {
     }
 
     /// The columns of the same row that it needs.
-    pub(super) fn needs(&self) -> impl Iterator<Item = usize> {
+    pub fn needs(&self) -> impl Iterator<Item = usize> {
         let parts = if let Self::Made(template) = self { &template.parts[..] } else { &[] };
         parts.iter().filter_map(|part| match part {
             Part::Ref { column, above: false, .. } => Some(*column),
@@ -108,19 +108,19 @@ impl Rule<'_> {
     }
 
     /// Whether rows show only a part of it.
-    pub(super) fn has_hole(&self) -> bool {
+    pub fn has_hole(&self) -> bool {
         matches!(self, Self::Made(template) if template.has_hole())
     }
 }
 
 /// Reads other cells: a column, and how many rows above.
-pub(super) trait Lookup<'a> {
+pub trait Lookup<'a> {
     /// The cell, unless there is no such row.
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>>;
 }
 
 /// The cell that a rule says another is equal to, where it says so without making one.
-pub(super) fn copied<'c, 'a>(rule: &'c Rule<'a>, column: usize, cells: &'c impl Lookup<'a>) -> Option<&'c Cell<'a>> {
+pub fn copied<'c, 'a>(rule: &'c Rule<'a>, column: usize, cells: &'c impl Lookup<'a>) -> Option<&'c Cell<'a>> {
     match rule {
         Rule::Fixed(cell) => Some(cell),
         Rule::Above { back, step: None } => cells.cell(column, *back),
@@ -129,12 +129,7 @@ pub(super) fn copied<'c, 'a>(rule: &'c Rule<'a>, column: usize, cells: &'c impl 
 }
 
 /// What a rule says about a cell; `None` where it says nothing. `column` is the rule's own.
-pub(super) fn predict<'a>(
-    rule: &Rule<'a>,
-    column: usize,
-    hole: Option<&str>,
-    cells: &impl Lookup<'a>,
-) -> Option<Cell<'a>> {
+pub fn predict<'a>(rule: &Rule<'a>, column: usize, hole: Option<&str>, cells: &impl Lookup<'a>) -> Option<Cell<'a>> {
     match rule {
         Rule::Shown | Rule::Fixed(_) | Rule::Above { step: None, .. } => copied(rule, column, cells).cloned(),
         Rule::Above { back, step: Some(step) } => match cells.cell(column, *back)? {
@@ -152,7 +147,7 @@ pub(super) fn predict<'a>(
 
 impl Part {
     /// What it contributes.
-    pub(super) fn text<'s, 'a>(&'s self, hole: Option<&'s str>, cells: &'s impl Lookup<'a>) -> Option<&'s str>
+    pub fn text<'s, 'a>(&'s self, hole: Option<&'s str>, cells: &'s impl Lookup<'a>) -> Option<&'s str>
     where
         'a: 's,
     {
@@ -168,20 +163,20 @@ impl Part {
 }
 
 /// What follows the last slash; all of it where there is none.
-pub(super) fn after_slash(text: &str) -> &str {
+pub fn after_slash(text: &str) -> &str {
     text.rfind('/').map_or(text, |slash| &text[slash + 1..])
 }
 
 impl Template {
     /// Whether a row must show a part of it.
-    pub(super) fn has_hole(&self) -> bool {
+    pub fn has_hole(&self) -> bool {
         self.parts.contains(&Part::Hole)
     }
 
     /// Prints it: `https://host/{name}/{}`, with quotes where it makes a string.
     ///
     /// `None` where it would not read back, because its text has braces of its own, or a name in it a quote or a comma.
-    pub(super) fn to_text(&self, names: &[String], index: &FastMap<&str, usize>) -> Option<String> {
+    pub fn to_text(&self, names: &[String], index: &FastMap<&str, usize>) -> Option<String> {
         let mut inner = String::new();
         for part in &self.parts {
             match part {
@@ -207,7 +202,7 @@ impl Template {
     }
 
     /// Reads the inner text of a printed template.
-    pub(super) fn parse_parts(text: &str, index: &FastMap<&str, usize>) -> Vec<Part> {
+    pub fn parse_parts(text: &str, index: &FastMap<&str, usize>) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use super::ContentHash;
+use concertina_base::reference::ContentHash;
 
 /// What every fold starts with, at the start of a line.
 pub const OPENING: &str = "[[FOLD:";

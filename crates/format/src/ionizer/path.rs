@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::scan::{Id, Node, Tree, string_end};
+use super::tree::{Id, Node, Tree, string_end};
 
 /// A step from a record to a value inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Step<'k> {
+pub enum Step<'k> {
     /// The key under which the record itself stands.
     Own,
     /// Into an object.
@@ -14,12 +14,12 @@ pub(super) enum Step<'k> {
 }
 
 /// The node at the end of a path.
-pub(super) fn follow(tree: &Tree<'_>, record: Id, path: &[Step<'_>]) -> Option<Id> {
+pub fn follow(tree: &Tree<'_>, record: Id, path: &[Step<'_>]) -> Option<Id> {
     follow_from(tree, record, path, &mut 0)
 }
 
 /// The same. `likely` is where the first key may be, and becomes where it is: paths are in the order of the keys.
-pub(super) fn follow_from(tree: &Tree<'_>, record: Id, path: &[Step<'_>], likely: &mut usize) -> Option<Id> {
+pub fn follow_from(tree: &Tree<'_>, record: Id, path: &[Step<'_>], likely: &mut usize) -> Option<Id> {
     let mut at = record;
     for (depth, step) in path.iter().enumerate() {
         at = match (step, &tree.nodes[at]) {
@@ -39,7 +39,7 @@ pub(super) fn follow_from(tree: &Tree<'_>, record: Id, path: &[Step<'_>], likely
 }
 
 /// `user.name`, `@` for the record's own key; keys with other characters in quotes.
-pub(super) fn name_of(path: &[Step<'_>]) -> String {
+pub fn name_of(path: &[Step<'_>]) -> String {
     let mut name = String::new();
     for step in path {
         match step {
@@ -62,7 +62,7 @@ pub(super) fn name_of(path: &[Step<'_>]) -> String {
 }
 
 /// Reads a name back.
-pub(super) fn path_of(name: &str) -> Option<Vec<Step<'_>>> {
+pub fn path_of(name: &str) -> Option<Vec<Step<'_>>> {
     if name == "@" {
         return Some(vec![Step::Own]);
     }

@@ -7,17 +7,17 @@ use std::hash::{BuildHasherDefault, Hasher};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A map for keys from one text.
-pub(in crate::pipeline) type FastMap<K, V> = HashMap<K, V, FastState>;
+pub type FastMap<K, V> = HashMap<K, V, FastState>;
 
 /// A set of such keys.
-pub(in crate::pipeline) type FastSet<K> = HashSet<K, FastState>;
+pub type FastSet<K> = HashSet<K, FastState>;
 
 /// What such maps hash with.
-pub(in crate::pipeline) type FastState = BuildHasherDefault<FastHasher>;
+pub type FastState = BuildHasherDefault<FastHasher>;
 
 /// What a map has for the first key with a hash that `is_it` says is the same; what `add` gives where there is none. For keys that
 /// are dear to make: the map has only their hashes, and those that are equal by chance move on to the next.
-pub(in crate::pipeline) fn first_like<T: Copy>(
+pub fn first_like<T: Copy>(
     known: &mut FastMap<u64, T>,
     mut hash: u64,
     is_it: impl Fn(T) -> bool,
@@ -34,7 +34,7 @@ pub(in crate::pipeline) fn first_like<T: Copy>(
 
 /// Mixes whole integers, and hashes text with XXH3.
 #[derive(Debug, Default, Clone)]
-pub(in crate::pipeline) struct FastHasher(u64);
+pub struct FastHasher(u64);
 
 impl FastHasher {
     fn mix(&mut self, number: u64) {

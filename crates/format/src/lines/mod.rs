@@ -16,21 +16,24 @@
 //! *3                             the last row, three times more
 //! ```
 
+pub mod rule;
+pub mod template;
+
 use std::borrow::Cow;
 
-use super::cells::shown;
-use super::column::{Count, Rule, folder};
-use super::layout::{Pad, column_after, tabs};
-use super::template::Part;
+use rule::{Count, Rule, folder};
+use template::{Pad, Part, column_after, shown, tabs};
+
+use crate::fold::Fold;
 
 /// Pairs that may mark the places of values.
-pub(super) const MARKS: [(char, char); 4] = [('{', '}'), ('«', '»'), ('‹', '›'), ('⟨', '⟩')];
+pub const MARKS: [(char, char); 4] = [('{', '}'), ('«', '»'), ('‹', '›'), ('⟨', '⟩')];
 
 /// Stands between what a number grows by and the first one, where rows leave it out.
 const FROM: &str = " from ";
 
 /// After so many rows that do not tell it, the number that counts is told.
-pub(super) const MILESTONE: usize = 10;
+pub const MILESTONE: usize = 10;
 
 /// The place of the bytes of a dump's line, as text.
 const SHOWN: &str = "text";
@@ -38,6 +41,14 @@ const SHOWN: &str = "text";
 /// Unfolded lines are at most so many times the fold, and as many bytes more.
 const MAX_GROWTH: usize = 200;
 const MAX_MORE: usize = 1 << 20;
+
+/// The text that a fold stands for.
+pub fn unfold(fold: &Fold) -> Option<String> {
+    let mut characters = fold.legend.chars();
+    let marks = (characters.next()?, characters.next()?);
+    (MARKS.contains(&marks) && characters.as_str().starts_with(": ")).then_some(())?;
+    read(fold.body.as_ref()?, marks)
+}
 
 /// A template as it is read.
 #[derive(Debug)]
@@ -168,7 +179,7 @@ fn named(word: &str, names: &mut Vec<String>) -> Option<String> {
 }
 
 /// Reads `.` or `.4` at the start of some words; returns how many values are as expected, and the words behind it.
-pub(super) fn run_of(words: &str) -> Option<(usize, Option<&str>)> {
+pub fn run_of(words: &str) -> Option<(usize, Option<&str>)> {
     let words = words.strip_prefix('.')?;
     let (word, rest) = words.split_once(' ').map_or((words, None), |(word, rest)| (word, Some(rest)));
     let times = match word {
@@ -219,7 +230,7 @@ fn push_padded(text: &mut String, value: &str, pad: Pad) {
 }
 
 /// The name of a template.
-pub(super) fn name(mut index: usize) -> String {
+pub fn name(mut index: usize) -> String {
     let mut name = String::new();
     loop {
         name.insert(0, char::from(b'a' + (index % 26) as u8));
@@ -231,20 +242,20 @@ pub(super) fn name(mut index: usize) -> String {
 }
 
 /// Which template has a name, if there were so many.
-pub(super) fn index(name: &str) -> Option<usize> {
+pub fn index(name: &str) -> Option<usize> {
     let is_name = (1..=3).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase());
     is_name.then(|| name.bytes().fold(0, |index, byte| index * 26 + usize::from(byte - b'a') + 1) - 1)
 }
 
 /// Whether a line that is written as the values of a row would be read as something else.
-pub(super) fn is_taken(line: &str) -> bool {
+pub fn is_taken(line: &str) -> bool {
     let word = line.split(' ').next().unwrap_or(line);
     let head = word.strip_suffix(':').map_or(word, |word| word.split(['/', '*']).next().unwrap_or(word));
     line.starts_with(['|', '*']) || index(head).is_some()
 }
 
 /// A template in its own notation.
-pub(super) fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> String {
+pub fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> String {
     let mut text = String::new();
     for part in parts {
         match part {
@@ -342,7 +353,7 @@ fn parse_template(text: &str, is_list: bool, marks: (char, char)) -> Option<Know
 }
 
 /// Reads a body; `None` when it is not one.
-pub(super) fn read(body: &str, marks: (char, char)) -> Option<String> {
+pub fn read(body: &str, marks: (char, char)) -> Option<String> {
     let most = body.len().saturating_mul(MAX_GROWTH).saturating_add(MAX_MORE);
     let mut templates: Vec<Known> = Vec::new();
     let mut names = Vec::new();

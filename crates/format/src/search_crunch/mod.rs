@@ -1,17 +1,29 @@
-//! Folded hits -> the lines they were.
+//! Folded hits and listings -> the lines they were.
 
-use super::legend::Legend;
-use super::rows::split_place;
-use super::tree::Directories;
-use crate::pipeline::fold::Fold;
+pub mod legend;
+pub mod listing;
+pub mod place;
+pub mod root;
+pub mod shared;
+pub mod tree;
+
+use legend::Legend;
+use place::split_place;
+use tree::Directories;
+
+use crate::fold::Fold;
 
 /// What comes back may be longer than the fold, but a fold from outside must not blow up: this many bytes for each of its own,
 /// and some for short ones.
 const MAX_GROWTH: usize = 512;
 const MAX_SHORT: usize = 4096;
 
-/// The inverse of [`super::hits::fold`]; `None` where the fold is not one of ours.
-pub(super) fn unfold(fold: &Fold) -> Option<String> {
+/// The text that a fold stands for; `None` where the fold is not one of ours.
+pub fn unfold(fold: &Fold) -> Option<String> {
+    hits(fold).or_else(|| listing::unfold(fold))
+}
+
+fn hits(fold: &Fold) -> Option<String> {
     let legend = Legend::read(&fold.legend)?;
     let body = fold.body.as_ref()?;
     let mut reader = Reader {
@@ -33,7 +45,7 @@ pub(super) fn unfold(fold: &Fold) -> Option<String> {
 }
 
 /// How long the text may be that comes out of a fold.
-pub(super) fn limit(fold: &Fold) -> usize {
+pub fn limit(fold: &Fold) -> usize {
     MAX_SHORT + MAX_GROWTH * (fold.legend.len() + fold.body.as_ref().map_or(0, String::len))
 }
 

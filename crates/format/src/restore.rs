@@ -7,26 +7,26 @@
 use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::fold::{self, Fold, Seal};
-use super::hashing::FastMap;
-use super::stages::STAGES;
-use super::{Stage, prefixes};
-use crate::error::{Error, Result};
-use crate::reference::{Media, Original, RefId};
+use concertina_base::error::{Error, Result};
+use concertina_base::hashing::FastMap;
+use concertina_base::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS};
+
+use crate::fold::{self, Fold, Seal};
+use crate::prefixes;
 
 /// No text is unfolded beyond this many bytes: folds come from outside too, and one may double all text before it.
-pub(super) const UNFOLDED_MAX_BYTES: usize = 16 << 20;
+pub const UNFOLDED_MAX_BYTES: usize = 16 << 20;
 
 /// How often folds inside unfolded text are undone.
 const ROUNDS: usize = 8;
 
-/// Undoes [`super::FusionEngine::compress`]: `restore(compress(x)) == x`.
+/// The text that a compressed one stands for.
 ///
 /// A final `[[REWIND:sha256:…]]` line that names one of the originals gives that original; folds are undone; everything else,
 /// foreign markers and look-alikes of folds included, stays as it is. Where `x` itself holds genuine folds, the lossless way
 /// back ends at `restore(x)`: the two cannot be told apart.
 pub fn restore(text: &str, originals: &[Original]) -> String {
-    rewound(text, originals).unwrap_or_else(|| unfold(text, &built_in).unwrap_or_else(|| text.to_owned()))
+    rewound(text, originals).unwrap_or_else(|| unfold(text).unwrap_or_else(|| text.to_owned()))
 }
 
 /// [`restore`], but a text in which something of ours is left is an error.
@@ -53,20 +53,16 @@ pub fn restore_whole(text: &str, originals: &[Original]) -> Result<String> {
     }
 }
 
-fn built_in(name: &str) -> Option<&'static dyn Stage> {
-    STAGES.iter().copied().find(|stage| stage.name() == name)
-}
-
 /// The original that the last line of a text names.
-pub(super) fn rewound(text: &str, originals: &[Original]) -> Option<String> {
+pub fn rewound(text: &str, originals: &[Original]) -> Option<String> {
     let id = RefId::parse(marker_line_id(text.rsplit('\n').next()?)?).ok()?;
     let original = originals.iter().find(|original| original.media == Media::Text && id.matches(original.hash))?;
     String::from_utf8(original.bytes.clone()).ok()
 }
 
 /// The line that tells where the original of a text is, and how long it was.
-pub(super) fn marker_line(original: &Original, text: &str) -> String {
-    let marker = crate::reference::Marker::Rewind(original.hash.to_ref_id(crate::reference::SHORT_ID_DIGITS));
+pub fn marker_line(original: &Original, text: &str) -> String {
+    let marker = Marker::Rewind(original.hash.to_ref_id(SHORT_ID_DIGITS));
     match text.lines().count() {
         1 => format!("{marker} original: {} characters", text.chars().count()),
         lines => format!("{marker} original: {lines} lines"),
@@ -74,12 +70,12 @@ pub(super) fn marker_line(original: &Original, text: &str) -> String {
 }
 
 /// Whether a line has the form of [`marker_line`]. Whose it is cannot be told.
-pub(super) fn is_marker_line(line: &str) -> bool {
+pub fn is_marker_line(line: &str) -> bool {
     marker_line_id(line).is_some()
 }
 
 /// Where a text ends for what folds its lines: the line that leads to the original ends a text, and no fold.
-pub(super) fn before_marker(text: &str) -> usize {
+pub fn before_marker(text: &str) -> usize {
     let marker = text.rsplit('\n').next().filter(|line| is_marker_line(line)).map_or(0, |line| line.len() + 1);
     text.len().saturating_sub(marker)
 }
@@ -92,15 +88,15 @@ fn marker_line_id(line: &str) -> Option<&str> {
 }
 
 /// Whether undoing the folds of `folded` gives `text`.
-pub(super) fn unfolds_to<'a>(folded: &str, text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> bool {
-    unfold(folded, find).as_deref().unwrap_or(folded) == text
+pub fn unfolds_to(folded: &str, text: &str) -> bool {
+    unfold(folded).as_deref().unwrap_or(folded) == text
 }
 
-/// Undoes every fold of the stages that `find` knows by name; `None` when there is none.
-pub(super) fn unfold<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
-    let mut unfolded = unfold_once(text, find)?;
+/// Undoes every fold; `None` when there is none.
+pub fn unfold(text: &str) -> Option<String> {
+    let mut unfolded = unfold_once(text)?;
     for _ in 1..ROUNDS {
-        match unfold_once(&unfolded, find) {
+        match unfold_once(&unfolded) {
             Some(again) => unfolded = again,
             None => break,
         }
@@ -118,7 +114,7 @@ fn sealed_headers(text: &str) -> impl Iterator<Item = (usize, Fold, usize)> {
     })
 }
 
-fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> Option<String> {
+fn unfold_once(text: &str) -> Option<String> {
     let mut headers = sealed_headers(text).peekable();
     headers.peek()?;
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]).collect();
@@ -132,13 +128,15 @@ fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> 
         }
         let line = line_ends.partition_point(|&end| end < at);
         let Some(&end) = line.checked_add(lines).and_then(|last| line_ends.get(last)) else { continue };
-        let Some(stage) = find(&fold.stage) else { continue };
+        if crate::decoder(&fold.stage).is_none() {
+            continue;
+        }
         let Some(left) = patience.checked_sub(end - at) else { continue };
         patience = left;
         before.push(&text[copied..at]);
         copied = at;
         let fold = fold.with_lines((lines > 0).then(|| &text[line_ends[line] + 1..end]));
-        if let Some(replaced) = undone(stage, &fold, &mut before) {
+        if let Some(replaced) = undone(&fold, &mut before) {
             if before.text.len() + replaced.len() + (text.len() - end) > UNFOLDED_MAX_BYTES {
                 break;
             }
@@ -151,12 +149,12 @@ fn unfold_once<'a>(text: &str, find: &dyn Fn(&str) -> Option<&'a dyn Stage>) -> 
 }
 
 /// The text that a sealed fold stands for; `None` where its stage cannot read it or the text does not have the checksum of the seal.
-pub(super) fn undone(stage: &dyn Stage, fold: &Fold, before: &mut Prior) -> Option<String> {
+pub fn undone(fold: &Fold, before: &mut Prior) -> Option<String> {
     let seal = fold.seal?;
     let is_whole = |text: &String| Seal::of(text) == seal;
-    stage.unfold_after(fold, before).filter(is_whole).or_else(|| {
+    crate::unfold_after(fold, before).filter(is_whole).or_else(|| {
         let (prefixes, bare) = prefixes::told(fold)?;
-        prefixes.put(&stage.unfold_after(&bare, before)?).filter(is_whole)
+        prefixes.put(&crate::unfold_after(&bare, before)?).filter(is_whole)
     })
 }
 
@@ -179,7 +177,8 @@ impl Prior {
         &self.text
     }
 
-    pub(super) fn push(&mut self, text: &str) {
+    /// Adds text that follows.
+    pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
@@ -196,7 +195,7 @@ impl Prior {
 }
 
 /// The words that a line is quoted by: its first 48 characters at most, cut between words where that is possible.
-pub(in crate::pipeline) fn quote(line: &str) -> &str {
+pub fn quote(line: &str) -> &str {
     let line = line.trim();
     match line.char_indices().nth(48) {
         None => line,

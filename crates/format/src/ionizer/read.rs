@@ -6,14 +6,12 @@ use std::borrow::Cow;
 
 use super::cells::{Cell, Part, Rule, Template};
 use super::escapes::Escapes;
-use super::fit::index_of;
 use super::layout::Setting;
+use super::notation::{Around, MARKS, class_name, index_of, short_names};
 use super::path::{Step, path_of};
-use super::records::MARKS;
-use super::scan::{Id, Node, Tree, is_literal, string_end};
 use super::steps;
-use super::write::{Around, class_name, short_names};
-use crate::pipeline::hashing::FastMap;
+use super::tree::{Id, Node, Tree, is_literal, string_end};
+use concertina_base::hashing::FastMap;
 
 /// Deepest nesting, well above what is ever written.
 const DEEPEST: usize = 300;

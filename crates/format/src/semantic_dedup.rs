@@ -1,13 +1,26 @@
-//! What stands in the place of a repeat: which lines it repeats.
+//! `repeats 12 lines above; line 1: "…"` -> the lines that it repeats.
 //!
-//! Text from outside may look the same: everything here refuses what it would not write.
+//! The earlier place is named by words that stand there. Text from outside may look the same: everything here refuses what no encoder
+//! writes.
+
+use crate::fold::Fold;
+use crate::restore::Prior;
+
+/// The text that a fold stands for, by the restored text before it.
+pub fn unfold(fold: &Fold, before: &mut Prior) -> Option<String> {
+    let reference = Reference::parse(&fold.legend).filter(|_| fold.body.is_none())?;
+    let quoted = before.find_quoted(reference.quote)?;
+    reference.lines_at(before.text(), quoted).map(str::to_owned)
+}
 
 /// `repeats 12 lines above; line 1: "## Installation"`.
-pub(super) struct Reference<'a> {
-    pub(super) lines: usize,
+pub struct Reference<'a> {
+    /// How many lines it repeats.
+    pub lines: usize,
     /// Which of those lines is quoted, from 1.
-    pub(super) at: usize,
-    pub(super) quote: &'a str,
+    pub at: usize,
+    /// The words that stand in that line.
+    pub quote: &'a str,
 }
 
 impl std::fmt::Display for Reference<'_> {
@@ -18,7 +31,8 @@ impl std::fmt::Display for Reference<'_> {
 }
 
 impl<'a> Reference<'a> {
-    pub(super) fn parse(legend: &'a str) -> Option<Self> {
+    /// Reads a legend.
+    pub fn parse(legend: &'a str) -> Option<Self> {
         let (head, quote) = legend.strip_suffix('"')?.split_once(": \"")?;
         let (head, at) = head.strip_prefix("repeats ")?.split_once("; line ")?;
         let (lines, _) = head.split_once(' ')?;
@@ -27,7 +41,7 @@ impl<'a> Reference<'a> {
     }
 
     /// The lines that it means, when the quoted one starts at `quoted`.
-    pub(super) fn lines_at<'t>(&self, text: &'t str, quoted: usize) -> Option<&'t str> {
+    pub fn lines_at<'t>(&self, text: &'t str, quoted: usize) -> Option<&'t str> {
         lines_from(text, line_back(text, quoted, self.at)?, self.lines)
     }
 }
@@ -51,9 +65,7 @@ fn lines_from(text: &str, start: usize, lines: usize) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::pipeline::fold::Fold;
-    use crate::pipeline::stages::semantic_dedup::SemanticDedup;
-    use crate::pipeline::{Prior, Stage};
+    use super::*;
 
     #[test]
     fn foreign_references_do_not_resolve() {
@@ -67,11 +79,7 @@ mod tests {
             "repeats 1 lines above; line 1: \"one\"",
             "",
         ] {
-            assert_eq!(
-                SemanticDedup.unfold_after(&Fold::new("semanticDedup", legend, None), &mut before),
-                None,
-                "{legend}"
-            );
+            assert_eq!(unfold(&Fold::new("semanticDedup", legend, None), &mut before), None, "{legend}");
         }
     }
 }
