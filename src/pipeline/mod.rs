@@ -11,7 +11,7 @@
 //! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once, and no
 //! marker or note that stands in a text protects it.
 
-mod affixes;
+mod columns;
 mod counter;
 mod custom;
 mod draft;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use concertina_format::lines::template::shown;
 
 use super::Keeps;
-use super::column::cost;
+use crate::pipeline::columns::cost;
 use crate::pipeline::hashing::FastMap;
 
 /// Longer lines are data: they stay as they are.

@@ -6,7 +6,7 @@
 use super::column::{self, Rule};
 use super::layout::Pad;
 use super::template::{Part, Template};
-use crate::pipeline::affixes::is_constant;
+use crate::pipeline::columns::is_constant;
 use crate::pipeline::hashing::FastMap;
 
 /// Records of more lines are hard to read.

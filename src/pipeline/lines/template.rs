@@ -2,9 +2,9 @@
 
 pub(super) use concertina_format::lines::template::Part;
 
-use super::column::{self, Piece, Rule, cost, pieces};
+use super::column::{self, Piece, Rule, pieces};
 use super::layout::{Layout, Pad};
-use crate::pipeline::affixes::{is_constant, split_affixes};
+use crate::pipeline::columns::{cost, is_constant, split_affixes};
 use crate::pipeline::hashing::FastMap;
 
 /// The fewest rows that a template of their own is worth to.

@@ -12,7 +12,6 @@ mod records;
 mod sample;
 mod scan;
 mod shared_text;
-mod steps;
 mod table;
 mod write;
 

@@ -1,7 +1,7 @@
 //! What the values of a column share, for the codecs that write it down once.
 
 /// What all values share at the start, what each has between, and what all share at the end.
-pub(super) fn split_affixes<'v>(values: &[&'v str]) -> (&'v str, Vec<&'v str>, &'v str) {
+pub(in super::super) fn split_affixes<'v>(values: &[&'v str]) -> (&'v str, Vec<&'v str>, &'v str) {
     let (prefix, suffix) = shared_affixes(values);
     let first = values.first().copied().unwrap_or_default();
     let between = values.iter().map(|value| &value[prefix..value.len() - suffix]).collect();
@@ -46,7 +46,7 @@ fn is_boundary(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Whether all values are the same.
-pub(super) fn is_constant(column: &[&str]) -> bool {
+pub(in super::super) fn is_constant(column: &[&str]) -> bool {
     column.iter().all(|value| *value == column[0])
 }
 

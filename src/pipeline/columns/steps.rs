@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-pub(super) use concertina_format::ionizer::steps::Step;
-use concertina_format::ionizer::steps::{LONGEST, run_from_end, value};
+use concertina_format::ionizer::steps::{LONGEST, Step, run_from_end, value};
+use concertina_format::ionizer::tree::is_number;
 
 /// The step that leads from one text to another, if there is a simple one.
-pub(super) fn between(from: &str, to: &str) -> Option<Step> {
+pub(in super::super) fn between(from: &str, to: &str) -> Option<Step> {
     if from == to || from.len() > 128 {
         return None;
     }
@@ -37,7 +37,7 @@ pub(super) fn between(from: &str, to: &str) -> Option<Step> {
 }
 
 /// Whether it leads from one text to another.
-pub(super) fn leads(step: &Step, from: &str, to: &str) -> bool {
+pub(in super::super) fn leads(step: &Step, from: &str, to: &str) -> bool {
     may_lead(step, from, to) && step.apply(from).is_some_and(|next| next == to)
 }
 
@@ -50,10 +50,23 @@ fn may_lead(step: &Step, from: &str, to: &str) -> bool {
     own.len() > LONGEST || sum == value(own)
 }
 
+/// Which value most neighbours have between them, if more than half of so many have the same.
+pub(in super::super) fn majority(steps: impl Iterator<Item = i64> + Clone, of: usize) -> Option<i64> {
+    let (mut most, mut lead) = (0, 0usize);
+    for step in steps.clone() {
+        match lead {
+            0 => (most, lead) = (step, 1),
+            _ if step == most => lead += 1,
+            _ => lead -= 1,
+        }
+    }
+    (steps.filter(|step| *step == most).count() * 2 > of).then_some(most)
+}
+
 /// The runs of digits; a text that is a number is one run, sign and decimals included.
 fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
-    let is_one = super::scan::is_number(text) && !text.contains(['e', 'E']);
+    let is_one = is_number(text) && !text.contains(['e', 'E']);
     let mut at = 0;
     std::iter::from_fn(move || {
         if is_one {
