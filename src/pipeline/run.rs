@@ -6,7 +6,7 @@
 //! Where lines stand behind prefixes, stages that fold by structure are shown the lines alone, too; what they want to change there is an
 //! edit of the text like any other.
 
-use std::iter::{self, Peekable};
+use std::iter::Peekable;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -113,17 +113,13 @@ impl Passes<'_> {
             }
             let scene = Scene { frame: &frame, draft: &draft, segments: &segments, behind: &behind };
             for index in contest {
-                // Either for all that is left, or for what the steps before would leave.
-                let around = (!wanted.is_empty()).then(|| merged(taken.iter().chain(&wanted)));
-                let mut plans = Vec::new();
-                for sealed in iter::once(&taken).chain(&around) {
-                    plans.extend(self.plan(index, &scene, sealed, &mut started)?);
-                }
-                if plans.is_empty() {
-                    continue;
-                }
+                let Some(mut plans) = self.plan(index, &scene, &taken, &mut started)? else { continue };
                 fired.push(index);
-                let plans: Vec<Bid> = plans.into_iter().flatten().collect();
+                // Its plan for all of the text rules out those of steps before, so there is one that goes around them, too.
+                let around = merged(taken.iter().chain(&wanted));
+                if plans.iter().any(|bid| overlaps(&around, &bid.edit.range)) {
+                    plans.extend(self.plan(index, &scene, &around, &mut started)?.unwrap_or_default());
+                }
                 let (settled, open): (Vec<&Bid>, Vec<&Bid>) = plans.iter().partition(|bid| self.is_settled(bid));
                 wanted.extend(open.into_iter().map(|bid| bid.edit.range.clone()));
                 taken = merged(taken.iter().chain(settled.into_iter().map(|bid| &bid.edit.range)));
@@ -332,6 +328,12 @@ fn merged<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Vec<Range<usize
     ranges
 }
 
+/// Whether a range overlaps one of some that are in order and apart.
+fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
+    let first = ranges.partition_point(|other| other.end <= range.start);
+    ranges.get(first).is_some_and(|other| other.start < range.end)
+}
+
 /// What stays the same for all steps of a pass.
 struct Frame<'a> {
     content_type: ContentType,
@@ -483,7 +485,7 @@ struct LineMap<'a> {
 impl<'a> LineMap<'a> {
     fn new(text: &str, original: &str, draft: &'a Draft) -> Self {
         let ends = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).collect::<Vec<_>>();
-        let line_starts = iter::once(0).chain(ends(text).into_iter().map(|end| end + 1)).collect();
+        let line_starts = std::iter::once(0).chain(ends(text).into_iter().map(|end| end + 1)).collect();
         Self { line_starts, len: text.len(), original_line_ends: ends(original), origins: draft.origins() }
     }
 
