@@ -1,6 +1,7 @@
 use super::*;
 use crate::content::Segment;
-use crate::pipeline::{fold, restore};
+use crate::pipeline::fold::{self, Fold};
+use crate::pipeline::restore;
 
 fn edits(text: &str, content_type: ContentType, preset: Preset) -> Vec<Edit> {
     let segments = [Segment::whole(text, content_type, None)];
