@@ -28,7 +28,7 @@ impl<'r> Lookup<'r> for Draft<'_, 'r> {
 
 impl<'r> Reader<'r> {
     /// Reads a line of a block: mostly a row of its class.
-    pub fn line(&mut self, class: usize) -> Option<(Option<Cow<'r, str>>, Id)> {
+    pub(super) fn line(&mut self, class: usize) -> Option<(Option<Cow<'r, str>>, Id)> {
         if self.take("|").is_none() {
             return self.row(class, Around::Row(self.classes[class].mark));
         }
@@ -44,7 +44,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Reads a row: the record's own key, where it has one, and its node.
-    pub fn row(&mut self, class: usize, around: Around) -> Option<(Option<Cow<'r, str>>, Id)> {
+    pub(super) fn row(&mut self, class: usize, around: Around) -> Option<(Option<Cow<'r, str>>, Id)> {
         let columns = self.classes[class].rules.len();
         let mut cells: Vec<Option<Cell<'r>>> = vec![None; columns];
         let mut holes: Vec<Option<&str>> = vec![None; columns];
