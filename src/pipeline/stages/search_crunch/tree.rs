@@ -72,6 +72,8 @@ fn line(depth: usize, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use concertina_format::search_crunch::tree::Directories;
+
     use super::*;
 
     fn unfold(lines: &[Vec<String>]) -> Vec<String> {
