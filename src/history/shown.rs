@@ -224,7 +224,7 @@ pub(super) fn tells_of_writing(text: &str) -> bool {
 mod tests {
     use super::*;
     use crate::content::numbered::{LEGEND, without_expected_numbers};
-    use crate::reference::fold::Fold;
+    use concertina_format::fold::Fold;
 
     fn of(first: u64, last: u64) -> Lines {
         Lines { first, last: Some(last) }

@@ -11,7 +11,7 @@ use super::custom::{Answers, Caller, Gone};
 use super::draft::Draft;
 use super::measure::saving;
 use super::report::{Attempts, Compressed, Sum, Tally, rows};
-use super::restore::{UNFOLDED_MAX_BYTES, before_marker, marker_line, rewound, unfold, unfolds_to};
+use super::restore::{UNFOLDED_MAX_BYTES, before_marker, marker_line, restore, rewound, unfold, unfolds_to};
 use super::run::{Pass, Passes, is_codec};
 use super::{CompressOptions, Edit, FusionPipeline, Remembered};
 use crate::config::Preset;
@@ -88,11 +88,7 @@ impl FusionEngine {
 
     /// Undoes [`FusionEngine::compress`] with the stages of this pipeline; see [`super::restore()`].
     pub fn restore(&self, text: &str, originals: &[Original]) -> String {
-        rewound(text, originals).unwrap_or_else(|| self.unfold(text).unwrap_or_else(|| text.to_owned()))
-    }
-
-    fn unfold(&self, text: &str) -> Option<String> {
-        unfold(text, &|name| self.pipeline.stage(name))
+        restore(text, originals)
     }
 
     /// [`FusionEngine::compress`] for a caller that runs the custom stages that the pipeline names.
@@ -147,7 +143,7 @@ impl FusionEngine {
         let mut tallies = vec![Tally::default(); steps.len()];
         // What cannot be unfolded again is not folded.
         if text.len() <= UNFOLDED_MAX_BYTES {
-            let unfolded = self.unfold(text);
+            let unfolded = unfold(text);
             let start = Rc::new(unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived));
             let first = passes.run(&start, options.preset)?;
             (compressed.content_type, compressed.language) = (first.content_type, first.language);
@@ -222,7 +218,7 @@ impl FusionEngine {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
         let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
-        Ok(if pays && unfolds_to(after, before, &|name| self.pipeline.stage(name)) {
+        Ok(if pays && unfolds_to(after, before) {
             let text = after.to_owned();
             Form { text, tallies: pass.tallies, pays_in_cache: pass.pays_in_cache, original: None }
         } else {
@@ -286,7 +282,7 @@ impl FusionEngine {
 
     /// A draft as it would come in from outside: a reversible edit may have written something that comes undone.
     fn without_folds(&self, draft: Draft) -> Draft {
-        self.unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
+        unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
     }
 }
 

@@ -4,20 +4,19 @@
 //! the original of everything else, and rejects what does not pay. Stages never call each other and share nothing.
 //!
 //! Two ways back, and every rewrite takes one of them:
-//! - *lossless*: the edit is a [`fold`] that [`Stage::unfold`] inverts from the output alone;
+//! - *lossless*: the edit is a [`fold`] that `concertina_format` undoes from the output alone;
 //! - *reversible*: the whole original is handed to the store and the block ends with its `[[REWIND:sha256:…]]` marker; what was
 //!   left out is said in place ([`elided`]), with unit, count and range, so that the fetch tool can be asked for just that.
 //!
 //! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once, and no
 //! marker or note that stands in a text protects it.
 
-mod affixes;
+mod columns;
 mod counter;
 mod custom;
 mod draft;
 mod edits;
 mod engine;
-mod hashing;
 pub mod images;
 mod lines;
 mod measure;
@@ -27,7 +26,6 @@ mod peeled;
 mod prefixes;
 mod repeats;
 mod report;
-mod restore;
 mod restore_messages;
 mod run;
 mod segments;
@@ -39,13 +37,15 @@ mod syntax;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use concertina_base::hashing;
 use serde_json::{Map, Value};
 
 use crate::config::{Encoding, Preset};
 use crate::content::{ContentType, Hints, Language, Segment};
 use crate::error::{Error, Result};
 
-pub use crate::reference::fold;
+pub use concertina_format::fold;
+pub use concertina_format::{Prior, restore, restore_whole};
 pub use custom::{Caller, Gone, Question};
 pub use edits::check as check_edits;
 pub use engine::FusionEngine;
@@ -54,7 +54,6 @@ pub use messages::{BlockAction, BlockReport, CompressedMessages, MessagesOptions
 pub use options::{CompressOptions, StageOption, StageOptions};
 pub use prefixes::unnumbered;
 pub use report::{Compressed, StageReport};
-pub use restore::{Prior, restore, restore_whole};
 pub use restore_messages::{ChangedBlock, restore_messages};
 pub use sequence::{FusionPipeline, StageInfo};
 #[doc(hidden)]
@@ -157,7 +156,7 @@ pub struct Edit {
     pub text: String,
     /// Whether later stages must leave the new text alone. Folds and elision notes are sealed; cleaned-up text is not.
     pub sealed: bool,
-    /// Whether [`Stage::unfold`] restores it.
+    /// Whether its text is a fold that restores it.
     pub lossless: bool,
 }
 
@@ -212,28 +211,14 @@ pub trait Stage: Send + Sync {
     /// reversible stage must find nothing more to do in its own output, or the block falls back to its lossless form.
     fn apply(&self, context: &FusionContext) -> Vec<Edit>;
 
-    /// The inverse of this stage's folds: the text that the fold replaced, or `None` when the fold is not one of ours.
-    ///
-    /// Folds come from outside too: the text it builds must stay in proportion to what a real fold of that size can hold.
-    fn unfold(&self, fold: &fold::Fold) -> Option<String> {
-        let _ = fold;
-        None
-    }
-
-    /// [`Stage::unfold`] for folds that refer to the text before them; `before` ends where the replaced text starts.
-    fn unfold_after(&self, fold: &fold::Fold, before: &mut Prior) -> Option<String> {
-        let _ = before;
-        self.unfold(fold)
-    }
-
     /// Whether what it folds is left to it by the codecs after it, however much they would save.
     fn settles(&self) -> bool {
         false
     }
 
-    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text, and of the edits that
-    /// want the same part of it, those stay that save most, where one for all types counts a tenth less: a wrong type costs time, and hardly
-    /// any savings.
+    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text: each for all of it, and
+    /// for what the ones before would leave. Of all these edits those are made that save most together, where an edit of a stage for
+    /// plain text counts a tenth less.
     fn is_codec(&self) -> bool {
         false
     }

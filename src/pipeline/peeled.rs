@@ -189,7 +189,7 @@ mod tests {
         let fold = fold::Fold::new("x", "all", Some(body.clone()));
         let edit = lines.to_edit(&FusionContext::of(&text, &[]), Edit::fold(0..body.len(), &fold)).unwrap();
         let (fold, _) = fold::parse(&edit.text).unwrap();
-        let (before, alone) = prefixes::told(&fold).unwrap();
+        let (before, alone) = concertina_format::prefixes::told(&fold).unwrap();
         assert_eq!(edit.range, 0..text.len());
         assert_eq!(before.put(alone.body.as_ref().unwrap()).as_deref(), Some(text.as_str()));
     }

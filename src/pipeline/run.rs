@@ -98,70 +98,34 @@ impl Passes<'_> {
             let contest = next..next + steps[next..].iter().take_while(|step| is_codec(step)).count().max(1);
             next = contest.end;
             let draft = Rc::clone(&pass.draft);
+            let is_contest = is_codec(&steps[contest.start]);
+            // What no later step of the contest may have, and what earlier ones would fold.
             let mut taken = draft.sealed();
-            // What only saves much: where it is a small part of the text, the others may still have all of it.
-            let mut claimed: Vec<Range<usize>> = Vec::new();
-            let mut sealed = taken.clone();
+            let mut wanted: Vec<Range<usize>> = Vec::new();
             let mut bids: Vec<Bid> = Vec::new();
             let mut fired = Vec::new();
             let mut behind = Vec::new();
-            if let Some(index) = self.detecting().filter(|_| is_codec(&steps[contest.start])) {
-                behind = Behind::all(&frame.context(draft.text(), &segments, &sealed));
+            if let Some(index) = self.detecting().filter(|_| is_contest) {
+                behind = Behind::all(&frame.context(draft.text(), &segments, &taken));
                 let now = (self.clock)();
                 self.attempts[index].work_ms += now - started;
                 started = now;
             }
+            let scene = Scene { frame: &frame, draft: &draft, segments: &segments, behind: &behind };
             for index in contest {
-                let step = &steps[index];
-                let context = frame.context(draft.text(), &segments, &sealed);
-                let sealed_behind: Vec<_> = behind.iter().map(|part| part.lines.to_lines(&sealed)).collect();
-                let shown = behind.iter().zip(&sealed_behind);
-                let shown: Vec<(&Peeled, FusionContext)> = shown
-                    .map(|(part, sealed)| (&part.lines, frame.context(&part.lines.text, &part.segments, sealed)))
-                    .filter(|(_, alone)| may_fire(step, alone))
-                    .collect();
-                let takes_text = may_fire(step, &context);
-                let gated = (self.clock)();
-                self.attempts[index].gate_ms += gated - started;
-                started = gated;
-                if !takes_text && shown.is_empty() {
-                    continue;
-                }
+                let Some(mut plans) = self.plan(index, &scene, &taken, &mut started)? else { continue };
                 fired.push(index);
-                let mut edits = self.propose(step, &context, takes_text, &shown, &draft)?;
-                let claims: usize = claimed.iter().map(ExactSizeIterator::len).sum();
-                if takes_text && claims > 0 && claims * 2 < draft.text().len() {
-                    let is_claimed = |range: &Range<usize>| {
-                        claimed.iter().any(|claim| claim.start < range.end && range.start < claim.end)
-                    };
-                    let context = frame.context(draft.text(), &segments, &taken);
-                    let whole = self.propose(step, &context, true, &[], &draft)?;
-                    edits.extend(whole.into_iter().filter(|(edit, _)| is_claimed(&edit.range)));
+                // Its plan for all of the text rules out those of steps before, so there is one that goes around them, too.
+                let around = merged(taken.iter().chain(&wanted));
+                if plans.iter().any(|bid| overlaps(&around, &bid.edit.range)) {
+                    plans.extend(self.plan(index, &scene, &around, &mut started)?.unwrap_or_default());
                 }
-                let less = if knows_type(step) { 0 } else { READING };
-                let bid = |(edit, saved): (Edit, isize)| Bid { step: index, edit, saved, worth: saved * (100 - less) };
-                let more: Vec<Bid> = edits.into_iter().map(bid).collect();
-                let more = if shown.is_empty() { more } else { best(more) };
-                if index + 1 < next {
-                    // What saves much, or is gone already, is not up to those that come after.
-                    let (settled, open): (Vec<&Bid>, Vec<&Bid>) = more.iter().partition(|bid| self.is_settled(bid));
-                    let saving = open.into_iter().filter(|bid| self.saves_much(bid, draft.text()));
-                    claimed.extend(saving.map(|bid| bid.edit.range.clone()));
-                    taken.extend(settled.into_iter().map(|bid| bid.edit.range.clone()));
-                    taken.sort_unstable_by_key(|range| range.start);
-                    sealed = taken.iter().chain(&claimed).cloned().collect();
-                    sealed.sort_unstable_by_key(|range| range.start);
-                }
-                let offered = more.iter().map(|bid| bid.saved).sum::<isize>();
-                let most = &mut self.attempts[index].offered;
-                *most = (*most).max(usize::try_from(offered).unwrap_or(0));
-                bids.extend(more);
-                started = (self.clock)();
-                self.attempts[index].work_ms += started - gated;
+                let (settled, open): (Vec<&Bid>, Vec<&Bid>) = plans.iter().partition(|bid| self.is_settled(bid));
+                wanted.extend(open.into_iter().map(|bid| bid.edit.range.clone()));
+                taken = merged(taken.iter().chain(settled.into_iter().map(|bid| &bid.edit.range)));
+                bids.extend(plans);
             }
-            // Edits of one step are apart already.
-            let is_contested = bids.iter().any(|bid| bid.step != bids[0].step);
-            let bids = if is_contested { best(bids) } else { bids };
+            let bids = if is_contest { best(bids) } else { bids };
             for bid in &bids {
                 let tally = &mut pass.tallies[bid.step];
                 let sum = if bid.edit.lossless { &mut tally.folds } else { &mut tally.changes };
@@ -201,10 +165,41 @@ impl Passes<'_> {
         !bid.edit.lossless || settles
     }
 
-    /// Whether an edit saves so much that other ways are tried only for the whole around it.
-    fn saves_much(&self, bid: &Bid, text: &str) -> bool {
-        let before = self.count(&text[bid.edit.range.clone()]);
-        usize::try_from(bid.saved).is_ok_and(|saved| saved * 100 >= before * MUCH)
+    /// What one step would do where nothing sealed is touched; `None` where it does not fire. `started` is when its time began, and
+    /// is set to when it ended.
+    fn plan(
+        &mut self,
+        index: usize,
+        scene: &Scene,
+        sealed: &[Range<usize>],
+        started: &mut f64,
+    ) -> Result<Option<Vec<Bid>>, Gone> {
+        let step = &self.pipeline.steps[index];
+        let context = scene.frame.context(scene.draft.text(), scene.segments, sealed);
+        let sealed_behind: Vec<_> = scene.behind.iter().map(|part| part.lines.to_lines(sealed)).collect();
+        let shown = scene.behind.iter().zip(&sealed_behind);
+        let shown: Vec<(&Peeled, FusionContext)> = shown
+            .map(|(part, sealed)| (&part.lines, scene.frame.context(&part.lines.text, &part.segments, sealed)))
+            .filter(|(_, alone)| may_fire(step, alone))
+            .collect();
+        let takes_text = may_fire(step, &context);
+        let gated = (self.clock)();
+        self.attempts[index].gate_ms += gated - *started;
+        *started = gated;
+        if !takes_text && shown.is_empty() {
+            return Ok(None);
+        }
+        let edits = self.propose(step, &context, takes_text, &shown, scene.draft)?;
+        let less = if knows_type(step) { 0 } else { READING };
+        let bid = |(edit, saved): (Edit, isize)| Bid { step: index, edit, saved, worth: saved * (100 - less) };
+        let bids: Vec<Bid> = edits.into_iter().map(bid).collect();
+        let bids = if shown.is_empty() { bids } else { best(bids) };
+        let offered = bids.iter().map(|bid| bid.saved).sum::<isize>();
+        *started = (self.clock)();
+        let attempts = &mut self.attempts[index];
+        attempts.work_ms += *started - gated;
+        attempts.offered = attempts.offered.max(usize::try_from(offered).unwrap_or(0));
+        Ok(Some(bids))
     }
 
     pub(super) fn count(&self, text: &str) -> usize {
@@ -311,6 +306,34 @@ fn may_fire(step: &Step, context: &FusionContext) -> bool {
     }
 }
 
+/// What the steps of a contest are shown.
+struct Scene<'a> {
+    frame: &'a Frame<'a>,
+    draft: &'a Draft,
+    segments: &'a [Segment],
+    behind: &'a [Behind],
+}
+
+/// Ranges in order, apart.
+fn merged<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = ranges.cloned().collect();
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    ranges.dedup_by(|next, last| {
+        let overlaps = next.start < last.end;
+        if overlaps {
+            last.end = last.end.max(next.end);
+        }
+        overlaps
+    });
+    ranges
+}
+
+/// Whether a range overlaps one of some that are in order and apart.
+fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
+    let first = ranges.partition_point(|other| other.end <= range.start);
+    ranges.get(first).is_some_and(|other| other.start < range.end)
+}
+
 /// What stays the same for all steps of a pass.
 struct Frame<'a> {
     content_type: ContentType,
@@ -340,11 +363,8 @@ impl Frame<'_> {
     }
 }
 
-/// What an edit saves, in percent, so that no other way is tried for it alone.
-const MUCH: usize = 80;
-
-/// What a fold by lines of one shape counts less where a stage that knows the type folds the same text, in percent: names of columns, paths
-/// and hunks say more to a reader than places in a row.
+/// What a fold by a stage for text of any kind counts less where a stage that knows the type folds the same text, in percent: names
+/// of columns, paths and hunks say more to a reader than places in a row.
 const READING: isize = 10;
 
 /// An edit that a step would make.
@@ -361,9 +381,9 @@ pub(super) fn is_codec(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if stage.is_codec())
 }
 
-/// Whether a step is for some types only.
+/// Whether a step reads its text by what it means, which no codec of plain text does.
 fn knows_type(step: &Step) -> bool {
-    matches!(&step.work, Work::Native(stage) if stage.content_types() != ContentType::ALL)
+    matches!(&step.work, Work::Native(stage) if !stage.content_types().contains(&ContentType::Text))
 }
 
 /// Of edits that want the same text, those that are worth most together; sorted.
@@ -439,7 +459,6 @@ impl<'a> Filter<'a> {
 
     /// Whether a sealed fold that is to stand at `start` comes undone.
     fn is_proved(&mut self, fold: &Fold, start: usize) -> bool {
-        let Some(stage) = self.stage else { return false };
         // Sealed parts are never cut by an edit, so a piece that holds a fold is either before the edit or after it.
         while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < start) {
             if range.end <= start {
@@ -451,7 +470,7 @@ impl<'a> Filter<'a> {
                 (range.start, *text) = (start, rest);
             }
         }
-        undone(stage, fold, &mut self.before).is_some()
+        undone(fold, &mut self.before).is_some()
     }
 }
 

@@ -19,8 +19,6 @@ const CORTEX_ORDER: u32 = 5;
 /// The stages of a pipeline, sorted by order. Built once, used for any number of texts.
 pub struct FusionPipeline {
     pub(super) steps: Vec<Step>,
-    /// Left out, but its folds still come undone.
-    left_out: Vec<HeldStage>,
 }
 
 /// One step of a pipeline.
@@ -106,7 +104,6 @@ impl FusionPipeline {
                 return Err(Error::bad_argument("stages", format!("twice {}", step.name), "a list of unique names"));
             }
         }
-        let mut left_out = Vec::new();
         for (name, option) in &options.stages {
             let Some(index) = steps.iter().position(|step| step.name == *name) else {
                 let known: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
@@ -114,14 +111,12 @@ impl FusionPipeline {
                 return Err(Error::bad_argument(format!("stages.{name}"), "not a stage", expected));
             };
             configure(&mut steps[index], option)?;
-            if !option.enabled
-                && let Work::Native(stage) = steps.remove(index).work
-            {
-                left_out.push(stage);
+            if !option.enabled {
+                steps.remove(index);
             }
         }
         steps.sort_by_key(|step| step.order);
-        Ok(Self { steps, left_out })
+        Ok(Self { steps })
     }
 
     /// The stages in the order in which they run, detection included.
@@ -152,15 +147,6 @@ impl FusionPipeline {
         };
         let properties: Map<String, Value> = self.steps.iter().map(of).collect();
         json!({ "type": "object", "properties": properties })
-    }
-
-    /// The stage with a name, whether it runs or not.
-    pub(super) fn stage(&self, name: &str) -> Option<&dyn Stage> {
-        let running = self.steps.iter().filter_map(|step| match &step.work {
-            Work::Native(stage) => Some(stage),
-            _ => None,
-        });
-        running.chain(&self.left_out).map(Deref::deref).find(|stage| stage.name() == name)
     }
 }
 

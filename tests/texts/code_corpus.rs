@@ -202,7 +202,7 @@ fn folded_code_comes_back_byte_for_byte() {
                 let replaced = &text[edit.range.clone()];
                 let (fold, len) = fold::parse(&edit.text).expect("a fold");
                 assert_eq!(len, edit.text.len(), "{name}");
-                let unfolded = collapse.unfold(&fold).unwrap_or_else(|| panic!("{name}: {fold}"));
+                let unfolded = concertina_format::unfold(&fold).unwrap_or_else(|| panic!("{name}: {fold}"));
                 assert_eq!(unfolded, replaced, "{name}: {fold}");
                 restored.push_str(&text[at..edit.range.start]);
                 restored.push_str(&unfolded);

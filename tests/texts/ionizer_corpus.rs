@@ -18,7 +18,10 @@ fn folded(name: &str, text: &str, content_type: ContentType) -> String {
         assert!(edit.lossless, "{name}");
         let (fold, length) = fold::parse(&edit.text).expect("an edit is a whole fold");
         assert_eq!(length, edit.text.len(), "{name}");
-        assert!(Ionizer.unfold(&fold).as_deref() == Some(&text[edit.range.clone()]), "{name} does not come back");
+        assert!(
+            concertina_format::unfold(&fold).as_deref() == Some(&text[edit.range.clone()]),
+            "{name} does not come back"
+        );
     }
     edited(text, &edits)
 }

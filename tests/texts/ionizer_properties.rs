@@ -26,7 +26,7 @@ fn check(text: &str, content_type: ContentType) -> usize {
         assert!(whole_lines, "{edit:?}");
         let (fold, length) = fold::parse(&edit.text).unwrap_or_else(|| panic!("no fold: {}", edit.text));
         assert_eq!(length, edit.text.len());
-        let back = Ionizer.unfold(&fold);
+        let back = concertina_format::unfold(&fold);
         assert!(back.as_deref() == Some(old), "\n--- text\n{old}\n--- fold\n{}\n--- back\n{back:?}", edit.text);
         assert!(tokens::count(&edit.text, Encoding::O200kBase) < tokens::count(old, Encoding::O200kBase));
     }
@@ -285,7 +285,7 @@ proptest! {
             }
             damaged.replace_range(at..at, &put);
             if let Some((fold, _)) = fold::parse(&damaged) {
-                let _ = Ionizer.unfold(&fold);
+                let _ = concertina_format::unfold(&fold);
             }
         }
     }

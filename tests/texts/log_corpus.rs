@@ -75,7 +75,7 @@ fn check(text: &str, preset: Preset) {
         assert!(edit.lossless || preset != Preset::Lossless, "left out: {old:.200}");
         if let Some((fold, len)) = fold::parse(&edit.text).filter(|_| edit.lossless) {
             assert_eq!(len, edit.text.len());
-            assert_eq!(log_crunch().unfold(&fold).as_deref(), Some(old));
+            assert_eq!(concertina_format::unfold(&fold).as_deref(), Some(old));
             for line in errors(old) {
                 assert!(edit.text.contains(line), "{line}");
             }

@@ -27,7 +27,7 @@ fn run(text: &str, content_type: ContentType) -> String {
         let old = &text[edit.range.clone()];
         let (fold, len) = fold::parse(&edit.text).expect("a fold");
         assert!(edit.lossless && len == edit.text.len());
-        assert_eq!(rle().unfold(&fold).as_deref(), Some(old));
+        assert_eq!(concertina_format::unfold(&fold).as_deref(), Some(old));
         assert!(tokens(&edit.text) < tokens(old));
     }
     edited(text, &edits)

@@ -6,6 +6,7 @@
 
 pub mod error;
 pub mod foreign;
+pub mod hashing;
 pub mod parallel;
 pub mod private;
 pub mod reference;

@@ -249,13 +249,6 @@ fn column(text: &str) -> Option<(u64, &str)> {
     Some((column, rest.strip_prefix(':')?))
 }
 
-/// The place of a line as it is printed: `12:5:text` -> `12:5` and the text; `12:text` -> `12` and the text.
-pub fn split_place(line: &str) -> Option<(&str, &str)> {
-    let (_, rest) = line.split_once(':')?;
-    let text = column(rest).map_or(rest, |(_, text)| text);
-    Some((&line[..line.len() - text.len() - 1], text))
-}
-
 /// Where a line may be cut: what stands before `:12:` or `-12-`, and the number.
 fn places(line: &str) -> impl Iterator<Item = (&str, Number<'_>)> {
     let bytes = head(line, REACH).as_bytes();

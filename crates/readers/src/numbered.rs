@@ -3,17 +3,12 @@
 //! Numbers count up by one: the hits of a search in one file have the same form and do not. So a listing says as much where most of
 //! its lines leave their number out, for a quarter less ([`without_expected_numbers`]); its lines are the same, byte for byte.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::memmem;
+pub use concertina_format::listing::{LEGEND, NumberedLine, renumbered, with_expected_numbers};
 
 use super::table::is_rule;
 use super::time_stamp::Stamp;
-use concertina_base::reference::fold;
-
-/// What is said above a listing that leaves numbers out.
-pub const LEGEND: &str = "a line without a number has the next one";
 
 /// Lines whose number can be divided by it keep it.
 const TOLD: u64 = 10;
@@ -21,65 +16,15 @@ const TOLD: u64 = 10;
 /// Fewer lines cannot pay for the legend.
 const MIN_LINES: usize = 8;
 
-/// No tool fills numbers up to more bytes, and no text may make much of little.
-const MAX_PREFIX: usize = 24;
-
-/// A line with the number that `cat -n` or a read tool put before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NumberedLine<'a> {
-    /// Its number.
-    pub number: u64,
-    /// The prefix, separator included; `prefix` + `text` is the line.
-    pub prefix: &'a str,
-    /// What stands behind it.
-    pub text: &'a str,
-}
-
-impl<'a> NumberedLine<'a> {
-    /// Reads `     1→text`, `     1<tab>text`, `12| text`, `12 │ text` or `12:text` (at most nine digits, blanks before them).
-    pub fn parse(line: &'a str) -> Option<Self> {
-        let digits_at = line.bytes().take_while(|&byte| byte == b' ').count();
-        let digits = line[digits_at..].bytes().take_while(u8::is_ascii_digit).count();
-        if digits == 0 || digits > 9 {
-            return None;
-        }
-        let rest = &line[digits_at + digits..];
-        let bare = rest.trim_start_matches(' ');
-        let blanks = rest.len() - bare.len();
-        let separator = match bare.chars().next()? {
-            '→' | '\t' | ':' if blanks == 0 => bare.chars().next()?.len_utf8(),
-            bar @ ('|' | '│') if blanks <= 1 => bar.len_utf8() + usize::from(bare[bar.len_utf8()..].starts_with(' ')),
-            _ => return None,
-        };
-        let prefix_end = digits_at + digits + blanks + separator;
-        let number = line[digits_at..digits_at + digits].parse().ok()?;
-        Some(Self { number, prefix: &line[..prefix_end], text: &line[prefix_end..] })
-    }
-}
-
-impl NumberedLine<'_> {
-    /// What stands before the next line, where numbers are filled up to one width.
-    fn next_prefix(&self) -> String {
-        let separator = self.prefix.trim_start_matches(' ').trim_start_matches(|one: char| one.is_ascii_digit());
-        let width = self.prefix.len() - separator.len();
-        format!("{:>width$}{separator}", self.number + 1)
-    }
-
-    /// Whether it numbers a line: the first cell of a table has no blanks before it.
-    fn is_listed(&self) -> bool {
-        self.prefix.len() <= MAX_PREFIX && (self.prefix.starts_with(' ') || !self.prefix.ends_with('\t'))
-    }
-
-    /// Whether it may as well be a row of a table, whose first column counts.
-    fn is_row(&self) -> bool {
-        let text = self.text.trim();
-        let is_padded = self.prefix.starts_with(' ');
-        match self.prefix.trim_end_matches(' ').chars().next_back() {
-            Some('\t') => !is_padded && text.contains('\t'),
-            Some(bar @ ('|' | '│')) => text.contains(bar),
-            Some(':') => is_padded && self.text.starts_with("  ") && text.contains("  "),
-            _ => false,
-        }
+/// Whether a line may as well be a row of a table, whose first column counts.
+fn is_row(line: &NumberedLine) -> bool {
+    let text = line.text.trim();
+    let is_padded = line.prefix.starts_with(' ');
+    match line.prefix.trim_end_matches(' ').chars().next_back() {
+        Some('\t') => !is_padded && text.contains('\t'),
+        Some(bar @ ('|' | '│')) => text.contains(bar),
+        Some(':') => is_padded && line.text.starts_with("  ") && text.contains("  "),
+        _ => false,
     }
 }
 
@@ -118,7 +63,7 @@ impl<'a> Listing<'a> {
                 }
                 last = Some(found.number);
                 listing.numbered += 1;
-                rows += usize::from(found.is_row());
+                rows += usize::from(is_row(&found));
             }
             is_below_number = found.is_some();
             is_below_rule = is_rule(line);
@@ -218,46 +163,6 @@ pub fn without_expected_numbers(listing: &str) -> Option<String> {
     }
     bare.pop();
     Some(bare)
-}
-
-/// Undoes [`without_expected_numbers`]; `None` where the first line has no number.
-pub fn with_expected_numbers(bare: &str) -> Option<String> {
-    let mut listing = String::with_capacity(bare.len() * 2);
-    let mut expected: Option<String> = None;
-    for line in bare.split('\n') {
-        let start = listing.len();
-        if NumberedLine::parse(line).is_none() {
-            listing.push_str(expected.as_deref()?);
-        }
-        listing.push_str(line);
-        let found = NumberedLine::parse(&listing[start..]).filter(NumberedLine::is_listed)?;
-        expected = Some(found.next_prefix());
-        listing.push('\n');
-    }
-    listing.pop();
-    Some(listing)
-}
-
-/// A text with the numbers that folds of its listings left out.
-pub fn renumbered(text: &str) -> Cow<'_, str> {
-    let mut whole = String::new();
-    let mut copied = 0;
-    for at in memmem::find_iter(text.as_bytes(), fold::OPENING) {
-        if at < copied || !(at == 0 || text.as_bytes()[at - 1] == b'\n') {
-            continue;
-        }
-        let header = text[at..].split('\n').next().and_then(fold::parse_header);
-        if header.is_none_or(|(fold, _)| fold.legend != LEGEND) {
-            continue;
-        }
-        let listing = fold::parse(&text[at..]).and_then(|(fold, len)| Some((with_expected_numbers(&fold.body?)?, len)));
-        // Where one is cut off, so are all behind it.
-        let Some((listing, len)) = listing else { break };
-        whole.push_str(&text[copied..at]);
-        whole.push_str(&listing);
-        copied = at + len;
-    }
-    if copied == 0 { Cow::Borrowed(text) } else { Cow::Owned(whole + &text[copied..]) }
 }
 
 #[cfg(test)]

@@ -78,8 +78,11 @@ export const restore: Command = {
     if (text === given && markers + folds === 0) console.error(`${nameOf(file)}: nothing in it is folded; it stays as it is`);
     if (values.json) printJson({ text, left: markers + folds });
     else print(text === given ? bytes : text);
-    if (markers > 0) console.error(`${nameOf(file)}: ${number(markers)} markers stay: the originals that they name were not given`);
-    if (folds > 0) console.error(`${nameOf(file)}: ${number(folds)} folds stay: they were changed since, or only look like folds`);
+    const stay = (code: string, what: string) => console.error(`${nameOf(file)}: ${what} (${code})`);
+    if (markers > 0) {
+      stay("CONCERTINA_ORIGINAL_MISSING", `${number(markers)} markers stay: the originals that they name were not given`);
+    }
+    if (folds > 0) stay("CONCERTINA_FOLD_DAMAGED", `${number(folds)} folds stay: they were changed since, or only look like folds`);
     if (markers + folds > 0) process.exitCode = 1;
   },
 };

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use concertina_format::lines::template::shown;
+
 use super::Keeps;
-use super::column::cost;
+use crate::pipeline::columns::cost;
 use crate::pipeline::hashing::FastMap;
 
 /// Longer lines are data: they stay as they are.
@@ -56,31 +58,6 @@ impl Dump {
         };
         Some(Self { head, around: arounds.into_iter().find(is_text)? })
     }
-}
-
-/// The bytes that a line has in hexadecimal behind its first word, as text, and where they end.
-pub(super) fn shown(line: &str) -> Option<(usize, String)> {
-    let start = line.len() - line.trim_start().len();
-    let address = line[start..].find(' ')?;
-    let (mut at, mut head) = (start + address, 0);
-    let mut text = String::new();
-    for word in line[at..].split(' ') {
-        let is_hex = word.len() % 2 == 0 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        // One blank more than usual parts the bytes in two halves; two end them.
-        if !is_hex || word.is_empty() && line[..at].ends_with("  ") {
-            break;
-        }
-        for pair in word.as_bytes().chunks(2) {
-            let byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-            text.push(if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '.' });
-        }
-        at += word.len();
-        if !word.is_empty() {
-            head = at;
-        }
-        at = (at + 1).min(line.len());
-    }
-    (text.len() >= 4).then_some((head, text))
 }
 
 impl<'t> Lines<'t> {

@@ -2,112 +2,21 @@
 
 use std::borrow::Cow;
 
+use concertina_format::lines::rule::number;
+pub(super) use concertina_format::lines::rule::{Count, Rule};
+
+use crate::pipeline::columns::cost;
+use crate::pipeline::columns::steps::majority;
 use crate::pipeline::hashing::FastMap;
 
 /// A value is cut so often at most; the rest is one piece.
 const MAX_PIECES: usize = 24;
 
-/// What a value is expected to be, by the value above.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// The same.
-    Above,
-    /// More by so much; in hexadecimal with the same number of digits if the second is set.
-    Step(i64, bool),
-    /// Always more by so much, so that rows leave it out.
-    Count(Count),
-    /// Always that of another field, so that rows leave it out.
-    Same(usize),
-    /// The same, and what begins like it says so: up to this separator.
-    Folder(char),
-}
-
-/// Numbers from the first row to the last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Count {
-    first: i64,
-    /// Digits of the first number.
-    width: usize,
-    pub(super) step: i64,
-    pub(super) is_hex: bool,
-}
-
-impl Count {
-    /// `None` where the first value is no number.
-    pub(super) fn from(first: &str, step: i64, is_hex: bool) -> Option<Self> {
-        let count = Self { first: number(first, is_hex)?, width: first.len(), step, is_hex };
-        (count.first() == first).then_some(count)
-    }
-
-    pub(super) fn first(self) -> String {
-        digits(self.first, self.width, self.is_hex)
-    }
-}
-
-fn digits(number: i64, width: usize, is_hex: bool) -> String {
-    if is_hex { format!("{number:0width$x}") } else { format!("{number:0width$}") }
-}
-
-impl Rule {
-    /// Whether rows do not mention the value.
-    pub(super) fn is_silent(self) -> bool {
-        matches!(self, Self::Same(_) | Self::Count(_))
-    }
-
-    /// The first value that counts without being mentioned: some rows tell where it is.
-    pub(super) fn told(rules: &[Self]) -> Option<usize> {
-        rules.iter().position(|rule| matches!(rule, Self::Count(_)))
-    }
-
-    /// The rule of a column whose values all are as expected, or this one.
-    pub(super) fn made_silent(self, column: &[&str]) -> Self {
-        let Self::Step(step, is_hex) = self else { return self };
-        let count = Count::from(column[0], step, is_hex).map(Self::Count);
-        count.filter(|_| column.windows(2).all(|pair| self.is_expected(pair[0], pair[1]))).unwrap_or(self)
-    }
-
-    /// Whether a value is the one that is [expected](Self::expected) below another.
-    pub(super) fn is_expected(self, above: &str, value: &str) -> bool {
-        let (Self::Step(step, is_hex) | Self::Count(Count { step, is_hex, .. })) = self else { return above == value };
-        let Some((next, width)) = next(above, step, is_hex) else { return above == value };
-        let len = if is_hex { 16 - next.leading_zeros() / 4 } else { next.checked_ilog10().unwrap_or(0) + 1 } as usize;
-        match value.len() == width.max(len.max(1)) {
-            // Of one length, a number is written in one way.
-            true if len < 15 => number(value, is_hex) == Some(next),
-            is_as_long => is_as_long && digits(next, width, is_hex) == value,
-        }
-    }
-
-    /// The value that is expected below another.
-    pub(super) fn expected(self, above: &str) -> Cow<'_, str> {
-        let (Self::Step(step, is_hex) | Self::Count(Count { step, is_hex, .. })) = self else { return above.into() };
-        next(above, step, is_hex).map_or_else(|| above.into(), |(next, width)| digits(next, width, is_hex).into())
-    }
-}
-
-/// The number that is so much more than another, and how many digits it has at least.
-fn next(above: &str, step: i64, is_hex: bool) -> Option<(i64, usize)> {
-    let next = number(above, is_hex)?.checked_add(step).filter(|&at| at >= 0)?;
-    Some((next, if is_hex || above.starts_with('0') { above.len() } else { 0 }))
-}
-
-/// Which value most neighbours have between them, if more than half of so many have the same.
-fn majority(steps: impl Iterator<Item = i64> + Clone, of: usize) -> Option<i64> {
-    let (mut most, mut lead) = (0, 0usize);
-    for step in steps.clone() {
-        match lead {
-            0 => (most, lead) = (step, 1),
-            _ if step == most => lead += 1,
-            _ => lead -= 1,
-        }
-    }
-    (steps.filter(|step| *step == most).count() * 2 > of).then_some(most)
-}
-
-fn number(text: &str, is_hex: bool) -> Option<i64> {
-    let (radix, most) = if is_hex { (16, 15) } else { (10, 18) };
-    let is_canonical = text.bytes().all(|byte| byte.is_ascii_digit() || is_hex && matches!(byte, b'a'..=b'f'));
-    ((1..=most).contains(&text.len()) && is_canonical).then(|| i64::from_str_radix(text, radix).ok())?
+/// The rule of a column whose values all are as expected, or this one.
+pub(super) fn made_silent(rule: Rule, column: &[&str]) -> Rule {
+    let Rule::Step(step, is_hex) = rule else { return rule };
+    let count = Count::from(column[0], step, is_hex).map(Rule::Count);
+    count.filter(|_| column.windows(2).all(|pair| rule.is_expected(pair[0], pair[1]))).unwrap_or(rule)
 }
 
 /// Words that say how something went. Read as above, a failure would pass for a success.
@@ -130,73 +39,6 @@ pub(super) fn below<'v>(above: &str, value: &'v str, separator: char) -> Option<
 
 /// Folders that a reader may be asked to go up.
 const MAX_UP: usize = 3;
-
-/// What `up` folders above a value's own is.
-pub(super) fn folder(above: &str, up: usize, separator: char) -> Option<&str> {
-    above.rmatch_indices(separator).nth(up).map(|(at, _)| &above[..at + separator.len_utf8()])
-}
-
-/// The kinds of bytes that tokens are made of, and how many of a kind make a token.
-const KINDS: [u8; 256] = {
-    let (mut kinds, mut byte) = ([5u8; 256], 0);
-    while byte < 256 {
-        kinds[byte] = match byte as u8 {
-            b'0'..=b'9' => 1,
-            b'a'..=b'z' => 2,
-            b'A'..=b'Z' => 3,
-            128.. => 4,
-            b' ' => 0,
-            _ => 5,
-        };
-        byte += 1;
-    }
-    kinds
-};
-const RUNS: [u8; 6] = [1, 3, 7, 3, 3, 2];
-
-/// What the byte before was: its kind, and how many of it the token has that it belongs to.
-type State = (u8, u8);
-
-/// The number of a state: kinds have at most seven bytes in a token, and none comes first.
-const fn number_of((kind, run): State) -> usize {
-    if kind == NONE { 0 } else { 1 + kind as usize * 7 + run as usize - 1 }
-}
-const NONE: u8 = 6;
-const STATES: usize = 1 + 6 * 7;
-
-/// For each state and each kind of byte that follows: the state behind it, and with 128 whether a token begins.
-const NEXT: [[u8; 6]; STATES] = {
-    let mut table = [[0; 6]; STATES];
-    let mut state = 0;
-    while state < STATES {
-        let (kind, run) = if state == 0 { (NONE, 0) } else { ((state as u8 - 1) / 7, (state as u8 - 1) % 7 + 1) };
-        let mut next = 0;
-        while next < 6 {
-            table[state][next as usize] = if next == kind && (run < RUNS[kind as usize] || next == 0 && run > 1) {
-                number_of((kind, if run < 7 { run + 1 } else { 7 })) as u8
-            } else {
-                // A word with a capital is one token, and a blank belongs to the word behind it.
-                let is_one = kind == 3 && next == 2 && run == 1 || next == 0 && kind != 0;
-                let begins = if is_one { 0 } else { 128 };
-                number_of((next, if next == 0 && kind == 0 { 2 } else { 1 })) as u8 | begins
-            };
-            next += 1;
-        }
-        state += 1;
-    }
-    table
-};
-
-/// About how many tokens a word costs behind a blank. Counting them takes a hundred times as long.
-pub(super) fn cost(word: &str) -> usize {
-    let (mut tokens, mut state) = (0usize, 0usize);
-    for &byte in word.as_bytes() {
-        let next = NEXT[state][usize::from(KINDS[usize::from(byte)])];
-        tokens += usize::from(next >> 7);
-        state = usize::from(next & 127);
-    }
-    tokens + usize::from(word.as_bytes().first().is_some_and(u8::is_ascii_digit))
-}
 
 /// Rows that tell the rule of a column, and what all of them cost: so many runs of so many.
 const SAMPLE: (usize, usize) = (4, 100);
@@ -444,23 +286,6 @@ mod tests {
         assert_eq!(step(&["5", "40", "75", "110"], false), None);
         assert_eq!(step(&["5", "105", "205", "305"], false), Some(100));
         assert_eq!(step(&["0a", "0b", "0c", "0d"], true), Some(1));
-    }
-
-    #[test]
-    fn words_cost_about_what_their_tokens_do() {
-        for (word, tokens) in [
-            ("", 0),
-            ("word", 1),
-            ("Word", 1),
-            ("WORD", 2),
-            ("abcdefgh", 2),
-            ("1234", 3),
-            ("a b", 2),
-            ("a  b", 3),
-            ("a.b", 3),
-        ] {
-            assert_eq!(cost(word), tokens, "{word:?}");
-        }
     }
 
     #[test]

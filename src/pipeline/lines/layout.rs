@@ -1,20 +1,10 @@
 //! the blanks between fields -> widths that they follow from, as `printf` pads: a cell that is wider pushes the rest along.
 
+pub(super) use concertina_format::lines::template::Pad;
+use concertina_format::lines::template::{column_after, tabs};
+
 use super::cells::Lines;
 use super::group::{Group, MIN_ROWS};
-
-/// How a field is filled up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Pad {
-    #[default]
-    None,
-    /// Blanks behind it, up to so many characters.
-    Behind(usize),
-    /// Blanks before it, up to so many characters.
-    Before(usize),
-    /// Tabs behind it, up to this column.
-    Tabs(usize),
-}
 
 /// The fields of the lines of a group, and what stands between them.
 #[derive(Debug)]
@@ -29,9 +19,6 @@ pub(super) struct Layout<'t> {
     /// What stands around the text of a dump's bytes, where the lines have it.
     pub(super) dump: Option<(&'static str, &'static str)>,
 }
-
-/// How wide a tab is.
-const TAB: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
 enum Rule<'t> {
@@ -79,16 +66,6 @@ impl Rule<'_> {
 
 fn is_blanks(text: &str, count: usize) -> bool {
     text.len() == count && text.bytes().all(|byte| byte == b' ')
-}
-
-/// How many tabs lead from one column to another.
-pub(super) fn tabs(from: usize, to: usize) -> usize {
-    (to.saturating_sub(from / TAB * TAB)).div_ceil(TAB)
-}
-
-/// The column that a text leads to.
-pub(super) fn column_after(column: usize, text: &str) -> usize {
-    text.chars().fold(column, |column, c| if c == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
 }
 
 /// The layout that most lines of a group follow; those that do not are left out.

@@ -2,9 +2,8 @@
 //!
 //! What the lines mean does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape, [`layout`] explains
 //! the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and how, [`record`] joins
-//! templates that follow each other, [`write`] writes down the result in the notation of [`book`], which reads it back.
+//! templates that follow each other, [`write`] writes down the result in the notation of [`concertina_format::lines`], which reads it back.
 
-mod book;
 mod cells;
 mod column;
 mod group;
@@ -135,14 +134,6 @@ fn whole(stage: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
         Some((tokens::count(&fold.to_string(), encoding), fold))
     });
     folds.min_by_key(|(tokens, _)| *tokens).map(|(_, fold)| fold)
-}
-
-/// What a fold stands for.
-pub(super) fn unfold(fold: &Fold) -> Option<String> {
-    let mut characters = fold.legend.chars();
-    let marks = (characters.next()?, characters.next()?);
-    (book::MARKS.contains(&marks) && characters.as_str().starts_with(": ")).then_some(())?;
-    book::read(fold.body.as_ref()?, marks)
 }
 
 /// The folds of a part of a text, as edits of a stage; what seems to save less than half of `least`, in percent, is not tried.

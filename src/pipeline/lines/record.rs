@@ -6,7 +6,7 @@
 use super::column::{self, Rule};
 use super::layout::Pad;
 use super::template::{Part, Template};
-use crate::pipeline::affixes::is_constant;
+use crate::pipeline::columns::is_constant;
 use crate::pipeline::hashing::FastMap;
 
 /// Records of more lines are hard to read.
@@ -188,7 +188,7 @@ pub(super) fn settle(template: &mut Template) {
                 }
                 parts.push(Part::Value(rules.len(), pad));
                 let (rule, cost) = column::rule(&column, &columns);
-                let rule = rule.made_silent(&column);
+                let rule = column::made_silent(rule, &column);
                 spent.push(if rule.is_silent() { 0 } else { cost });
                 rules.push(rule);
                 columns.push(column);

@@ -1,8 +1,10 @@
 //! a layout -> templates: the text that its lines share, with places for the values that rows list.
 
-use super::column::{self, Piece, Rule, cost, pieces};
+pub(super) use concertina_format::lines::template::Part;
+
+use super::column::{self, Piece, Rule, pieces};
 use super::layout::{Layout, Pad};
-use crate::pipeline::affixes::{is_constant, split_affixes};
+use crate::pipeline::columns::{cost, is_constant, split_affixes};
 use crate::pipeline::hashing::FastMap;
 
 /// The fewest rows that a template of their own is worth to.
@@ -13,16 +15,6 @@ const MAX_SPLITS: usize = 3;
 
 /// A group that falls into more parts is divided only where that saves at once; of few parts each may be worth dividing further.
 const MANY_PARTS: usize = 8;
-
-/// A piece of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
-    Text(String),
-    /// The bytes that the line has in hexadecimal, as text.
-    Shown,
-    /// The value with this index.
-    Value(usize, Pad),
-}
 
 /// What lines share.
 #[derive(Debug, Clone, Default)]

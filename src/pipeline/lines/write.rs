@@ -1,10 +1,11 @@
-//! templates and entries -> the lines that [`super::book`] reads.
+//! templates and entries -> the lines that [`concertina_format::lines`] reads.
 
-use super::book::{MARKS, MILESTONE, is_taken, name, run_of, spell};
-use super::column::{Rule, below, cost, tells_verdict};
+use super::column::{Rule, below, tells_verdict};
 use super::record::Entry;
 use super::template::{Part, Template};
+use crate::pipeline::columns::cost;
 use crate::pipeline::hashing::FastMap;
+use concertina_format::lines::{MARKS, MILESTONE, is_taken, name, run_of, spell};
 
 /// What a fold uses of the notation.
 #[derive(Debug, Default)]

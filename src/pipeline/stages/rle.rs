@@ -1,10 +1,9 @@
 //! `the same again and again` -> `it once, and how often`: plain text of which next to nothing is left.
 //!
-//! Lossless, in the notation of [`lines`]. It comes before the stages that take repeated passages and words: a fold is sealed, so
-//! only lines that repeat or count are worth it here. What lines share but for more than their numbers is for the codecs after it.
+//! Lossless, in the notation of [`lines`], and weighed against the other codecs. What lines share but for more than their numbers
+//! is left to those.
 
 use crate::content::ContentType;
-use crate::pipeline::fold::Fold;
 use crate::pipeline::restore::before_marker;
 use crate::pipeline::{Edit, FusionContext, Stage, lines};
 
@@ -35,6 +34,10 @@ impl Stage for Rle {
         true
     }
 
+    fn is_codec(&self) -> bool {
+        true
+    }
+
     fn should_apply(&self, context: &FusionContext) -> bool {
         context.text.len() >= MIN_BYTES && context.has(self.content_types())
     }
@@ -51,10 +54,6 @@ impl Stage for Rle {
             }
         }
         edits
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        lines::unfold(fold)
     }
 }
 
@@ -90,7 +89,7 @@ mod tests {
             assert_eq!(edits.len(), 1);
             let (fold, len) = fold::parse(&edits[0].text).expect("a fold");
             assert_eq!(len, edits[0].text.len());
-            assert_eq!(Rle.unfold(&fold).as_deref(), text.strip_suffix('\n'));
+            assert_eq!(concertina_format::unfold(&fold).as_deref(), text.strip_suffix('\n'));
         }
     }
 

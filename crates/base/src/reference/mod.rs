@@ -3,7 +3,6 @@
 //! An id is a lower-case hexadecimal prefix of the SHA-256 of the original bytes: 16 digits by default (a full one costs about
 //! 40 tokens), longer where two originals share a prefix. The store decides the length; everything else only prints and parses.
 
-pub mod fold;
 mod marker;
 pub mod wtf8;
 

@@ -1,5 +1,7 @@
 //! Hunks of unified diffs, read by their counts and not by looks: a removed line that starts with `--` reads `---`.
 
+use concertina_format::diff_crunch::{is_signed, number};
+
 use crate::content::diff_hunk::HunkHeader;
 
 /// Reads a header whose numbers all print back as they are.
@@ -7,13 +9,6 @@ fn header(line: &str) -> Option<HunkHeader<'_>> {
     let header = HunkHeader::parse(line).filter(|header| header.parents == 1)?;
     let mut numbers = line[..line.len() - header.section.len()].split(|c: char| !c.is_ascii_digit());
     numbers.all(|digits| digits.is_empty() || number(digits).is_some()).then_some(header)
-}
-
-/// A number that prints back as it is.
-pub(super) fn number(text: &str) -> Option<(u64, &str)> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let is_plain = (1..=18).contains(&digits) && (digits == 1 || !text.starts_with('0'));
-    is_plain.then(|| text[..digits].parse().ok().map(|number| (number, &text[digits..])))?
 }
 
 /// A hunk: its header and as many of the lines below as belong to it.
@@ -48,17 +43,6 @@ fn signed(lines: &[&str]) -> usize {
         starts(0, "--- ") && starts(1, "+++ ") && starts(2, "@@ ")
     };
     (0..lines.len()).take_while(|&index| is_signed(lines[index]) && !is_file(index)).count()
-}
-
-/// How many old and new lines the lines of a hunk are.
-pub(super) fn sizes(lines: &[&str]) -> (u64, u64) {
-    let count = |signs: [char; 2]| lines.iter().filter(|line| line.starts_with(signs)).count() as u64;
-    (count([' ', '-']), count([' ', '+']))
-}
-
-/// Whether a line may be one of a hunk.
-pub(super) fn is_signed(line: &str) -> bool {
-    line.starts_with([' ', '+', '-', '\\'])
 }
 
 #[cfg(test)]

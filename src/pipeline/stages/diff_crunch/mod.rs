@@ -10,6 +10,8 @@ mod stat;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use concertina_format::diff_crunch::{LEGEND, STAT_LEGEND, unfold};
+
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::pipeline::fold::Fold;
@@ -18,11 +20,6 @@ use crate::pipeline::{Edit, FusionContext, Stage};
 use hunk::Hunk;
 
 const NAME: &str = "diffCrunch";
-
-const LEGEND: &str = "short headers: diff path, @@ -old +new";
-
-/// With diffstats.
-const STAT_LEGEND: &str = "short headers: diff path, @@ -old +new, path +added -removed, /name beside it";
 
 /// Digits of a commit's hash that stay: enough for git.
 const HASH_DIGITS: usize = 12;
@@ -63,11 +60,6 @@ impl Stage for DiffCrunch {
             folded(text).map(|fold| vec![Edit::fold(at(0..text.len()), &fold)]).unwrap_or_default()
         };
         context.free_segments(ContentType::Diff).flat_map(edits).collect()
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        let is_ours = [LEGEND, STAT_LEGEND].contains(&fold.legend.as_str());
-        short::unfold(fold.body.as_ref().filter(|_| is_ours)?)
     }
 }
 
@@ -162,5 +154,5 @@ fn folded(text: &str) -> Option<Fold> {
         is_shorter = true;
     }
     let fold = Fold::new(NAME, legend, Some(body.join("\n")));
-    (is_shorter && DiffCrunch.unfold(&fold).as_deref() == Some(text)).then_some(fold)
+    (is_shorter && unfold(&fold).as_deref() == Some(text)).then_some(fold)
 }

@@ -4,7 +4,9 @@
 
 use std::ops::Range;
 
-use super::hunk::{Hunk, sizes};
+use concertina_format::diff_crunch::sizes;
+
+use super::hunk::Hunk;
 use crate::content::diff_hunk::HunkHeader;
 
 /// A second header costs about as much as a line or two: gaps of less text are not worth one.

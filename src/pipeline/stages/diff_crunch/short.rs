@@ -4,41 +4,13 @@
 
 use std::borrow::Cow;
 
-use super::hunk::{Hunk, is_signed, number, sizes};
+use concertina_format::diff_crunch::{
+    ESCAPE, FILES, is_extended, is_short, is_short_header, is_signed, read_hunk, unfold_commit,
+};
+
+use super::hunk::Hunk;
 use super::stat;
 use crate::content::diff_hunk::HunkHeader;
-
-/// `diff path`, `new file path`, `deleted file path` and what they stand for.
-const FILES: [File; 3] = [
-    File { word: "diff ", mode: None, old: "a/", new: "b/" },
-    File { word: "new file ", mode: Some("new file mode 100644"), old: "/dev/null", new: "b/" },
-    File { word: "deleted file ", mode: Some("deleted file mode 100644"), old: "a/", new: "/dev/null" },
-];
-
-const ESCAPE: char = '>';
-
-struct File {
-    word: &'static str,
-    mode: Option<&'static str>,
-    old: &'static str,
-    new: &'static str,
-}
-
-impl File {
-    fn side(&self, mark: &str, prefix: &str, path: &str) -> String {
-        format!("{mark} {prefix}{}", if prefix == "/dev/null" { "" } else { path })
-    }
-
-    /// The two lines above the first hunk.
-    fn sides(&self, path: &str) -> [String; 2] {
-        [self.side("---", self.old, path), self.side("+++", self.new, path)]
-    }
-}
-
-/// Whether a line may stand between `diff --git` and `---`.
-fn is_extended(line: &str) -> bool {
-    line.starts_with("index ") || line.starts_with("old mode ") || line.starts_with("new mode ")
-}
 
 /// The short form of the file header that `lines` begin with, and how many lines it was.
 pub(super) fn file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
@@ -59,17 +31,6 @@ pub(super) fn file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> 
     fits.then_some((short, at + 2))
 }
 
-/// The lines that a short file header stands for, and how many lines it was.
-fn unfold_file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
-    let (form, path) = FILES.iter().find_map(|form| Some((form, lines.first()?.strip_prefix(form.word)?)))?;
-    let mut long = vec![Cow::Owned(format!("diff --git a/{path} b/{path}"))];
-    long.extend(form.mode.map(Cow::Borrowed));
-    let extended = lines[1..].iter().take_while(|line| is_extended(line)).count();
-    long.extend(lines[1..=extended].iter().map(|line| Cow::Borrowed(*line)));
-    long.extend(form.sides(path).map(Cow::Owned));
-    Some((long, 1 + extended))
-}
-
 /// The short form of a hunk's header, where its lines tell its counts.
 pub(super) fn hunk(hunk: &Hunk, next: Option<&str>) -> Option<String> {
     let HunkHeader { old_start, new_start, section, .. } = &hunk.header;
@@ -77,23 +38,6 @@ pub(super) fn hunk(hunk: &Hunk, next: Option<&str>) -> Option<String> {
     // Without counts a hunk ends at the first line that has no sign.
     let ends = hunk.is_exact && !next.is_some_and(is_signed);
     (ends && read_hunk(&short) == Some((*old_start, *new_start, section))).then_some(short)
-}
-
-fn read_hunk(line: &str) -> Option<(u64, u64, &str)> {
-    let (old, rest) = number(line.strip_prefix("@@ -")?)?;
-    let (new, section) = number(rest.strip_prefix(" +")?)?;
-    let is_section = section.is_empty() || (section.starts_with(' ') && !section.starts_with(" @@"));
-    is_section.then_some((old, new, section))
-}
-
-fn unfold_hunk<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
-    let (old_start, new_start, section) = read_hunk(lines.first()?)?;
-    let body = &lines[1..1 + lines[1..].iter().take_while(|line| is_signed(line)).count()];
-    let (old_lines, new_lines) = sizes(body);
-    let header = HunkHeader { parents: 1, old_start, old_lines, new_start, new_lines, section };
-    let long =
-        std::iter::once(Cow::Owned(header.to_string())).chain(body.iter().map(|line| Cow::Borrowed(*line))).collect();
-    Some((long, 1 + body.len()))
 }
 
 /// A commit's header in one line, and how many lines it was: `commit hash; date; author`, without the author where it is the
@@ -114,35 +58,9 @@ pub(super) fn commit<'a>(lines: &[&'a str], last: Option<&str>) -> Option<(Strin
     (long == lines[..at + 3] && read == author).then_some((short, at + 3, author))
 }
 
-fn unfold_commit<'a>(line: &'a str, last: Option<&'a str>) -> Option<(Vec<String>, &'a str)> {
-    let mut parts = line.strip_prefix("commit ")?.split("; ").peekable();
-    let hash = parts.next()?;
-    let merge = parts.next_if(|part| part.starts_with("merge ")).map(|part| part.replacen("merge ", "Merge: ", 1));
-    let date = parts.next()?;
-    let author = parts.next().or(last)?;
-    if parts.next().is_some() {
-        return None;
-    }
-    let first = std::iter::once(format!("commit {hash}")).chain(merge);
-    Some((first.chain([format!("Author: {author}"), format!("Date:   {date}"), String::new()]).collect(), author))
-}
-
 /// The short form of a diffstat; see [`stat::fold`].
 pub(super) fn stat(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     stat::fold(lines).filter(|(short, _)| !short.iter().any(|line| is_short_header(line)))
-}
-
-/// Whether a line reads as a short form.
-pub(super) fn is_short(line: &str) -> bool {
-    is_short_header(line) || stat::is_short(line)
-}
-
-fn is_short_header(line: &str) -> bool {
-    let is_file = FILES.iter().any(|form| {
-        line.strip_prefix(form.word)
-            .is_some_and(|path| !path.is_empty() && !path.starts_with('-') && !path.starts_with("mode "))
-    });
-    is_file || read_hunk(line).is_some() || (line.starts_with("commit ") && line.contains("; "))
 }
 
 /// A line of the text that is no header, as it stands in the fold.
@@ -150,43 +68,10 @@ pub(super) fn escape(line: &str) -> Cow<'_, str> {
     if is_short(line.trim_start_matches(ESCAPE)) { format!(">{line}").into() } else { line.into() }
 }
 
-fn owned<'a>(lines: Vec<String>) -> Vec<Cow<'a, str>> {
-    lines.into_iter().map(Cow::Owned).collect()
-}
-
-/// All lines that short ones stand for.
-pub(super) fn unfold(text: &str) -> Option<String> {
-    let lines: Vec<&str> = text.split('\n').collect();
-    let mut long: Vec<Cow<str>> = Vec::with_capacity(lines.len());
-    let mut author = None;
-    let mut at = 0;
-    while at < lines.len() {
-        let line = lines[at];
-        if !is_short(line) {
-            let is_escaped = line.starts_with(ESCAPE) && is_short(line.trim_start_matches(ESCAPE));
-            long.push(Cow::Borrowed(&line[usize::from(is_escaped)..]));
-            at += 1;
-            continue;
-        }
-        let (unfolded, taken) = if !is_short_header(line) {
-            let files = lines[at..].iter().take_while(|line| stat::is_short(line) && !is_short_header(line)).count();
-            let (unfolded, taken) = stat::unfold(&lines[at..at + files])?;
-            (owned(unfolded), taken)
-        } else if line.starts_with("commit ") {
-            let (unfolded, by) = unfold_commit(line, author)?;
-            author = Some(by);
-            (owned(unfolded), 1)
-        } else {
-            unfold_hunk(&lines[at..]).or_else(|| unfold_file(&lines[at..]))?
-        };
-        long.extend(unfolded);
-        at += taken;
-    }
-    Some(long.join("\n"))
-}
-
 #[cfg(test)]
 mod tests {
+    use concertina_format::diff_crunch::unfold_text as unfold;
+
     use super::*;
 
     #[test]

@@ -6,9 +6,13 @@
 
 use std::borrow::Cow;
 
+use concertina_format::ionizer::notation::index_of;
+use concertina_format::ionizer::steps::Step;
+
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
-use super::steps::Step;
+use crate::pipeline::columns::split_affixes;
+use crate::pipeline::columns::steps::{between, leads};
 use crate::pipeline::hashing::FastMap;
 use crate::tokens::{self, Encoding};
 
@@ -34,11 +38,6 @@ impl<'a> Lookup<'a> for Row<'_, 'a> {
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>> {
         self.columns[column].get(self.row.checked_sub(back)?)
     }
-}
-
-/// Names by column index, for templates.
-pub(super) fn index_of<N: AsRef<str>>(names: &[N]) -> FastMap<&str, usize> {
-    names.iter().enumerate().map(|(index, name)| (name.as_ref(), index)).collect()
 }
 
 /// How a row compares with a rule.
@@ -83,7 +82,7 @@ impl<'g, 'a> Grid<'g, 'a> {
                 else {
                     return Outcome::Miss;
                 };
-                implied_if(same == quoted && step.leads(before, text))
+                implied_if(same == quoted && leads(step, before, text))
             }
             Rule::Shown => Outcome::Miss,
             Rule::Fixed(fixed) => implied_if(fixed == cell),
@@ -300,7 +299,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let spread = cells.len().div_ceil(SAMPLE).max(1);
         for pair in cells.windows(2).step_by(spread) {
             let (Some(from), Some(to)) = (pair[0].text(), pair[1].text()) else { continue };
-            let Some(step) = Step::between(from, to) else { continue };
+            let Some(step) = between(from, to) else { continue };
             match steps.iter_mut().find(|(_, known)| *known == step) {
                 Some((count, _)) => *count += 1,
                 None => steps.push((1, step)),
@@ -409,57 +408,26 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
     }
 
     /// Moves what all the texts in a hole share at its ends out of it.
-    fn tighten(&self, mut template: Template) -> Template {
-        let mut shared: Option<(&str, usize, usize)> = None;
-        for row in 0..self.grid.rows() {
-            let Cell::Text { quoted, text } = &self.cells()[row] else { continue };
-            if *quoted != template.quoted {
-                continue;
+    fn tighten(&self, template: Template) -> Template {
+        let rest = |row: usize| match &self.cells()[row] {
+            Cell::Text { quoted, text } if *quoted == template.quoted => {
+                residual(&template.parts, text, &self.grid.row(row))
             }
-            let Some(rest) = residual(&template.parts, text, &self.grid.row(row)) else { continue };
-            shared = Some(match shared {
-                None => (rest, rest.len(), rest.len()),
-                Some((first, start, end)) => {
-                    let start = common(first.bytes().take(start), rest.bytes());
-                    (first, start, common(first.bytes().rev().take(end), rest.bytes().rev()))
-                }
-            });
-            if matches!(shared, Some((_, 0, 0))) {
-                return template;
-            }
-        }
-        let Some((first, start, end)) = shared else { return template };
-        let mut start = start;
-        while !first.is_char_boundary(start) || !may_end(&first[..start]) {
-            start -= 1;
-        }
-        let mut from = first.len() - end.min(first.len() - start);
-        while !first.is_char_boundary(from) || first[from..].starts_with(char::is_alphanumeric) {
-            from += 1;
-        }
-        let hole = template.parts.iter().position(|part| *part == Part::Hole).expect("tighten takes a hole");
-        if from < first.len() {
-            template.parts.insert(hole + 1, Part::Literal(first[from..].to_owned()));
-        }
-        if start > 0 {
-            template.parts.insert(hole, Part::Literal(first[..start].to_owned()));
-        }
-        template.parts = merged(template.parts);
-        template
+            _ => None,
+        };
+        let rests: Vec<&str> = (0..self.grid.rows()).filter_map(rest).collect();
+        let (before, _, behind) = split_affixes(&rests);
+        // An escape is not cut.
+        let before = before.trim_end_matches('\\').to_owned();
+        let behind = behind.to_owned();
+        let around = |part: Part| match part {
+            Part::Hole => vec![Part::Literal(before.clone()), Part::Hole, Part::Literal(behind.clone())],
+            part => vec![part],
+        };
+        let parts = template.parts.into_iter().flat_map(around);
+        let parts = merged(parts.filter(|part| *part != Part::Literal(String::new())).collect());
+        Template { parts, ..template }
     }
-}
-
-/// Whether the beginning of a text may be cut off here: not inside a word, an escape or a negative number.
-fn may_end(start: &str) -> bool {
-    match start.chars().last() {
-        Some('-') => start[..start.len() - 1].ends_with(char::is_alphanumeric),
-        Some(last) => !last.is_alphanumeric() && last != '\\',
-        None => true,
-    }
-}
-
-fn common(a: impl Iterator<Item = u8>, b: impl Iterator<Item = u8>) -> usize {
-    a.zip(b).take_while(|(a, b)| a == b).count()
 }
 
 fn merged(parts: Vec<Part>) -> Vec<Part> {

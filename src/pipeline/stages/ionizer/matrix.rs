@@ -3,8 +3,6 @@
 //! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as JSON
 //! writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
 
-use std::borrow::Cow;
-
 use super::scan::{Id, Node, Tree, is_number};
 
 /// Fewest numbers in a text's points for which they are packed.
@@ -54,49 +52,6 @@ pub(super) fn write(tree: &Tree<'_>, items: &[Id], packed: bool) -> Option<Strin
     Some(out)
 }
 
-/// Reads what follows `[#` or `[=`, up to the closing bracket.
-pub(super) fn read<'r>(tree: &mut Tree<'r>, text: &'r str, packed: bool) -> Option<Vec<Id>> {
-    let rows: Vec<Vec<Cow<'r, str>>> = if packed {
-        let numbers = unpack(text)?;
-        numbers.chunks(2).map(<[_]>::to_vec).collect()
-    } else {
-        text.split(' ').map(|row| row.split(',').map(Cow::Borrowed).collect()).collect()
-    };
-    let mut found = Vec::new();
-    for row in rows {
-        let mut items = Vec::new();
-        for raw in row {
-            if !is_number(&raw) {
-                return None;
-            }
-            items.push(tree.push(Node::Scalar { quoted: false, text: raw }));
-        }
-        found.push(tree.push(Node::Array(items)));
-    }
-    Some(found)
-}
-
-fn unpack(mut text: &str) -> Option<Vec<Cow<'_, str>>> {
-    let mut found = Vec::new();
-    while !text.is_empty() {
-        if let Some(long) = text.strip_prefix(' ') {
-            let (number, rest) = long.split_once(' ')?;
-            found.push(Cow::Borrowed(number));
-            text = rest;
-            continue;
-        }
-        let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
-        let digits = rest.get(..3).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
-        let shown = match digits.trim_start_matches('0') {
-            "" => &digits[2..],
-            shown => shown,
-        };
-        found.push(if sign.is_empty() { Cow::Borrowed(shown) } else { Cow::Owned(format!("{sign}{shown}")) });
-        text = &rest[3..];
-    }
-    Some(found)
-}
-
 /// The numbers of an array of at least two arrays of numbers of one length above one.
 fn rows<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Option<Vec<Vec<&'t str>>> {
     let mut found: Vec<Vec<&str>> = Vec::new();
@@ -121,6 +76,8 @@ fn is_whole(raw: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use concertina_format::ionizer::matrix::read;
+
     use super::super::escapes::Escapes;
     use super::super::scan::scan;
     use super::*;

@@ -1,8 +1,6 @@
 //! `[{"id":1,"ok":true},{"id":2,"ok":true}]` -> `[A` with columns `id=^+1,ok=true`: JSON becomes columns, rows and rules.
 
-mod cells;
 mod columns;
-mod escapes;
 mod find;
 mod fit;
 mod groups;
@@ -10,17 +8,16 @@ mod json;
 mod keys;
 mod layout;
 mod matrix;
-mod path;
-mod read;
 mod records;
 mod sample;
 mod scan;
 mod shared_text;
-mod steps;
 mod table;
 mod write;
 
 use std::ops::Range;
+
+use concertina_format::ionizer::{cells, escapes, path};
 
 use self::escapes::Escapes;
 use self::find::Found;
@@ -101,14 +98,6 @@ impl Stage for Ionizer {
         }
         edits.sort_by_key(|edit| edit.range.start);
         edits
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        if fold.stage != self.name() {
-            return None;
-        }
-        let body = fold.body.as_deref()?;
-        json::unfold(&fold.legend, body).or_else(|| table::unfold(&fold.legend, body))
     }
 }
 

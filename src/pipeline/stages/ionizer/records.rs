@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use concertina_format::ionizer::notation::MARKS;
+
 use super::cells::{Cell, Rule};
 use super::columns;
 use super::fit::{Grid, Outcome};
@@ -57,8 +59,6 @@ pub(super) struct Plan<'a> {
 
 /// Fewest bytes of a repeated subtree that is printed once.
 const SHARED_BYTES: usize = 80;
-/// What may stand between the cells of a row instead of a comma.
-pub(super) const MARKS: [char; 2] = [' ', '\t'];
 
 impl<'a> Plan<'a> {
     /// Plans a tree.

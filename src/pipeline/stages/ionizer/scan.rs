@@ -11,6 +11,8 @@ use serde::de::IgnoredAny;
 
 use super::escapes::Escapes;
 
+pub(super) use concertina_format::ionizer::tree::{Id, Node, Tree, is_literal, is_number, string_end};
+
 /// How many levels of JSON in strings of JSON are looked into.
 const INNER_DEPTH: usize = 2;
 
@@ -21,97 +23,15 @@ pub(super) const DEEPEST: usize = 128;
 const BYTES_PER_TOKEN: usize = 4;
 const TOKENS_PER_VALUE: usize = 4;
 
-/// Index of a node in its tree.
-pub(super) type Id = usize;
-
-/// One value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Node<'a> {
-    /// A string, a number or a literal.
-    Scalar {
-        /// Whether it is a string.
-        quoted: bool,
-        /// Its spelling, without quotes.
-        text: Cow<'a, str>,
-    },
-    /// A string that is itself minified JSON.
-    Inner {
-        /// The string as spelt, with its quotes.
-        raw: Cow<'a, str>,
-        /// The value in it.
-        root: Id,
-        /// Whether a line end follows the value.
-        line_end: bool,
-    },
-    /// Elements in order.
-    Array(Vec<Id>),
-    /// Keys as spelt, without their quotes, and values, in order; a key may come twice.
-    Object(Vec<(Cow<'a, str>, Id)>),
-}
-
-impl Node<'_> {
-    /// The values directly inside.
-    pub(super) fn children(&self) -> impl DoubleEndedIterator<Item = Id> + Clone {
-        let (root, items, fields) = match self {
-            Self::Scalar { .. } => (None, &[][..], &[][..]),
-            Self::Inner { root, .. } => (Some(*root), &[][..], &[][..]),
-            Self::Array(items) => (None, &items[..], &[][..]),
-            Self::Object(fields) => (None, &[][..], &fields[..]),
-        };
-        root.into_iter().chain(items.iter().copied()).chain(fields.iter().map(|(_, item)| *item))
-    }
-}
-
-/// A value with all that is in it; children come before their parents.
-#[derive(Debug, Default)]
-pub(super) struct Tree<'a> {
-    /// All values.
-    pub(super) nodes: Vec<Node<'a>>,
-    /// The outermost one.
-    pub(super) root: Id,
-}
-
-impl<'a> Node<'a> {
-    /// The same node in a tree where all ids are higher by `by`.
-    fn shifted(self, by: Id) -> Self {
-        match self {
-            scalar @ Self::Scalar { .. } => scalar,
-            Self::Inner { raw, root, line_end } => Self::Inner { raw, root: root + by, line_end },
-            Self::Array(items) => Self::Array(items.into_iter().map(|item| item + by).collect()),
-            Self::Object(items) => Self::Object(items.into_iter().map(|(key, item)| (key, item + by)).collect()),
+/// A node that borrows nothing.
+fn into_owned(node: Node<'_>) -> Node<'static> {
+    match node {
+        Node::Scalar { quoted, text } => Node::Scalar { quoted, text: Cow::Owned(text.into_owned()) },
+        Node::Inner { raw, root, line_end } => Node::Inner { raw: Cow::Owned(raw.into_owned()), root, line_end },
+        Node::Array(items) => Node::Array(items),
+        Node::Object(items) => {
+            Node::Object(items.into_iter().map(|(key, item)| (Cow::Owned(key.into_owned()), item)).collect())
         }
-    }
-
-    fn into_owned(self) -> Node<'static> {
-        match self {
-            Self::Scalar { quoted, text } => Node::Scalar { quoted, text: Cow::Owned(text.into_owned()) },
-            Self::Inner { raw, root, line_end } => Node::Inner { raw: Cow::Owned(raw.into_owned()), root, line_end },
-            Self::Array(items) => Node::Array(items),
-            Self::Object(items) => {
-                Node::Object(items.into_iter().map(|(key, item)| (Cow::Owned(key.into_owned()), item)).collect())
-            }
-        }
-    }
-}
-
-impl<'a> Tree<'a> {
-    /// Adds the nodes of another tree; returns the id of its root here.
-    pub(super) fn append(&mut self, other: Tree<'a>) -> Id {
-        let base = self.nodes.len();
-        self.nodes.extend(other.nodes.into_iter().map(|node| node.shifted(base)));
-        base + other.root
-    }
-
-    /// Adds a node.
-    pub(super) fn push(&mut self, node: Node<'a>) -> Id {
-        self.nodes.push(node);
-        self.nodes.len() - 1
-    }
-
-    /// Adds a node and makes it the root.
-    pub(super) fn finish(mut self, node: Node<'a>) -> Self {
-        self.root = self.push(node);
-        self
     }
 }
 
@@ -327,7 +247,7 @@ impl<'a> Scanner<'a> {
         let scan = Scanner::new(value, self.escapes, self.inner_depth - 1).run()?;
         let is_minified = scan.gaps.iter().all(|gap| gap.is_empty())
             && matches!(scan.tree.nodes[scan.tree.root], Node::Array(_) | Node::Object(_));
-        let tree = Tree { nodes: scan.tree.nodes.into_iter().map(Node::into_owned).collect(), root: scan.tree.root };
+        let tree = Tree { nodes: scan.tree.nodes.into_iter().map(into_owned).collect(), root: scan.tree.root };
         is_minified.then_some((tree, value.len() < text.len()))
     }
 
@@ -363,19 +283,6 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// End of the string that starts at a quote.
-pub(super) fn string_end(text: &str, start: usize) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut at = start + 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        if bytes[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
-}
-
 /// End of the number or literal that starts here. A run that ends with the text may be cut, so it does not count.
 fn literal_end(text: &str, start: usize) -> Option<usize> {
     let length = text[start..]
@@ -384,36 +291,4 @@ fn literal_end(text: &str, start: usize) -> Option<usize> {
         .count();
     let literal = &text[start..start + length];
     is_literal(literal).then_some(start + length)
-}
-
-/// Whether a text is a number, `true`, `false` or `null`.
-pub(super) fn is_literal(text: &str) -> bool {
-    matches!(text, "true" | "false" | "null") || is_number(text)
-}
-
-/// Whether a text is a JSON number.
-pub(super) fn is_number(text: &str) -> bool {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let text = text.strip_prefix('-').unwrap_or(text);
-    let whole = digits(text);
-    if whole == 0 || (whole > 1 && text.starts_with('0')) {
-        return false;
-    }
-    let mut rest = &text[whole..];
-    if let Some(fraction) = rest.strip_prefix('.') {
-        let length = digits(fraction);
-        if length == 0 {
-            return false;
-        }
-        rest = &fraction[length..];
-    }
-    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
-        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        let length = digits(exponent);
-        if length == 0 {
-            return false;
-        }
-        rest = &exponent[length..];
-    }
-    rest.is_empty()
 }

@@ -5,11 +5,13 @@
 
 use std::borrow::Cow;
 
-use super::escapes::{self, Escapes};
-use super::json::HOW_TO_READ;
+use concertina_format::ionizer::json::HOW_TO_READ;
+use concertina_format::ionizer::table::{Ends, Fields, MARKS, Quotes, needs_quotes, word_of};
+
+use super::escapes::Escapes;
 use super::records::Plan;
-use super::scan::{Id, Node, Tree, is_literal, is_number};
-use super::{read, sample, write};
+use super::scan::{Node, Tree, is_literal, is_number};
+use super::{sample, write};
 use crate::tokens::Encoding;
 
 /// A table, read.
@@ -26,124 +28,13 @@ pub(super) struct Table {
     rows: Fields,
 }
 
-/// The fields of lines that have as many each, in one text.
-#[derive(Debug)]
-struct Fields {
-    /// How many a line has.
-    width: usize,
-    text: String,
-    /// Where each field ends in the text.
-    ends: Vec<usize>,
-}
-
-impl Fields {
-    fn new(width: usize) -> Self {
-        Self { width, text: String::new(), ends: Vec::new() }
-    }
-
-    fn push(&mut self, field: &str) {
-        self.text.push_str(field);
-        self.ends.push(self.text.len());
-    }
-
-    fn field(&self, index: usize) -> &str {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start..self.ends[index]]
-    }
-
-    fn row(&self, row: usize) -> impl Iterator<Item = &str> + Clone {
-        (row * self.width..(row + 1) * self.width).map(|index| self.field(index))
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len() / self.width
-    }
-
-    fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = &str> + Clone> {
-        (0..self.len()).map(|row| self.row(row))
-    }
-}
-
-/// How lines end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    Lf,
-    CrLf,
-    /// `\r\n`, but the last line has no end.
-    OpenCrLf,
-}
-
-impl Ends {
-    const WORDS: [(Self, &'static str); 2] = [(Self::OpenCrLf, " crlf open"), (Self::CrLf, " crlf")];
-
-    /// What stands between lines.
-    fn between(self) -> &'static str {
-        if self == Self::Lf { "\n" } else { "\r\n" }
-    }
-
-    fn of(text: &str) -> Self {
-        match (text.contains("\r\n"), text.ends_with('\r')) {
-            (false, _) => Self::Lf,
-            (true, true) => Self::CrLf,
-            (true, false) => Self::OpenCrLf,
-        }
-    }
-}
-
-/// Which fields are quoted beside those with a mark, a quote or a line end in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quotes {
-    /// Only those.
-    Needed,
-    /// All, as spreadsheets write them.
-    All,
-    /// All but empty ones.
-    Filled,
-    /// All but numbers and truth values, as Python's `QUOTE_NONNUMERIC`.
-    Texts,
-    /// All but those and empty ones, as `jq`'s `@csv` writes what is null.
-    FilledTexts,
-}
-
-impl Quotes {
-    /// Each with its word in a legend, the usual one first. Every legend ends with the first word, none with two of the others.
-    const WORDS: [(Self, &'static str); 5] = [
-        (Self::Needed, ""),
-        (Self::All, " quoted"),
-        (Self::Filled, " quoted filled"),
-        (Self::Texts, " quoted texts"),
-        (Self::FilledTexts, " quoted filled-texts"),
-    ];
-
-    /// Whether a field that could do without quotes has them.
-    fn fit(self, field: &str) -> bool {
-        match self {
-            Self::Needed => false,
-            Self::All => true,
-            Self::Filled => !field.is_empty(),
-            Self::Texts => !is_literal(field),
-            Self::FilledTexts => !field.is_empty() && !is_literal(field),
-        }
-    }
-
-    /// The rule that all fields of a table follow.
-    fn of(rows: &Fields, quoted: &[bool], mark: char) -> Option<Self> {
-        let fields = || (0..rows.ends.len()).map(|index| rows.field(index)).zip(quoted);
-        let fits =
-            |rule: Self| fields().all(|(field, quoted)| (rule.fit(field) || needs_quotes(field, mark)) == *quoted);
-        Self::WORDS.into_iter().map(|(rule, _)| rule).find(|rule| fits(*rule))
-    }
-}
-
 /// Fewest lines of a table.
 const FEWEST_LINES: usize = 4;
-/// What may stand between fields.
-const MARKS: [char; 4] = ['\t', ',', ';', '|'];
 
 impl Table {
     /// Reads a table: all lines of a text, which has no line end at its end.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let ends = Ends::of(text);
+        let ends = ends_of(text);
         let lines = text.lines().count();
         if lines < FEWEST_LINES || text.is_empty() {
             return None;
@@ -152,7 +43,7 @@ impl Table {
         let (mark, quotes, rows) = MARKS.into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
             let rows = split(text, mark)?;
             let quoted = quoted(text, &rows, mark, ends)?;
-            Some((mark, Quotes::of(&rows, &quoted, mark), rows))
+            Some((mark, quotes_of(&rows, &quoted, mark), rows))
         })?;
         let mut names: Vec<&str> = rows.row(0).collect();
         names.sort_unstable();
@@ -240,6 +131,22 @@ impl Table {
     }
 }
 
+/// How the lines of a text end.
+fn ends_of(text: &str) -> Ends {
+    match (text.contains("\r\n"), text.ends_with('\r')) {
+        (false, _) => Ends::Lf,
+        (true, true) => Ends::CrLf,
+        (true, false) => Ends::OpenCrLf,
+    }
+}
+
+/// The rule that all fields of a table follow.
+fn quotes_of(rows: &Fields, quoted: &[bool], mark: char) -> Option<Quotes> {
+    let fields = || (0..rows.ends.len()).map(|index| rows.field(index)).zip(quoted);
+    let fits = |rule: Quotes| fields().all(|(field, quoted)| (rule.fit(field) || needs_quotes(field, mark)) == *quoted);
+    Quotes::WORDS.into_iter().map(|(rule, _)| rule).find(|rule| fits(*rule))
+}
+
 /// Whether a field of a first line is no name: a date, a size, a path, an address, a hash.
 fn reads_as_value(field: &str) -> bool {
     let is_hash = |word: &str| {
@@ -249,90 +156,6 @@ fn reads_as_value(field: &str) -> bool {
         || field.matches('/').nth(1).is_some()
         || field.trim_start_matches('@').contains('@')
         || field.split(' ').any(is_hash)
-}
-
-/// Undoes [`Table::fold`].
-pub(super) fn unfold(legend: &str, body: &str) -> Option<String> {
-    let words = legend.strip_prefix("table ")?.strip_suffix(HOW_TO_READ)?;
-    let (words, has_header) = words.strip_suffix(" bare").map_or((words, true), |words| (words, false));
-    let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
-    let (words, ends) = ends.unwrap_or((words, Ends::Lf));
-    let words_of = |(quotes, word): &(Quotes, &str)| Some((words.strip_suffix(word)?, *quotes));
-    let (words, quotes) = Quotes::WORDS.iter().rev().find_map(words_of)?;
-    let mark = MARKS.into_iter().find(|mark| word_of(*mark) == words)?;
-    let tree = read::read(body, Escapes::default())?;
-    let Node::Array(records) = &tree.nodes[tree.root] else { return None };
-    let fields = |record: &Id| match &tree.nodes[*record] {
-        Node::Object(fields) => Some(fields),
-        _ => None,
-    };
-    let names: Vec<&str> = fields(records.first()?)?.iter().map(|(name, _)| &**name).collect();
-    if names.is_empty() {
-        return None;
-    }
-    let mut rows = Fields::new(names.len());
-    if has_header {
-        for name in &names {
-            rows.push(&escapes::meaning(name)?);
-        }
-    }
-    for record in records {
-        let mut present = fields(record)?.iter().peekable();
-        for name in &names {
-            match present.next_if(|(own, _)| own == name) {
-                None => rows.push(""),
-                Some((_, value)) => match &tree.nodes[*value] {
-                    Node::Scalar { quoted: true, text } => rows.push(&escapes::meaning(text)?),
-                    Node::Scalar { text, .. } => rows.push(text),
-                    _ => return None,
-                },
-            }
-        }
-        if present.next().is_some() {
-            return None;
-        }
-    }
-    Some(print(&rows, mark, quotes, ends))
-}
-
-/// What the legend calls a table with this mark.
-fn word_of(mark: char) -> String {
-    match mark {
-        '\t' => "tsv".into(),
-        ',' => "csv".into(),
-        _ => format!("split={mark}"),
-    }
-}
-
-fn print(rows: &Fields, mark: char, quotes: Quotes, ends: Ends) -> String {
-    let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.len());
-    for (index, row) in rows.rows().enumerate() {
-        if index > 0 {
-            out.push_str(ends.between());
-        }
-        for (column, field) in row.enumerate() {
-            if column > 0 {
-                out.push(mark);
-            }
-            if quotes.fit(field) || needs_quotes(field, mark) {
-                out.push('"');
-                out.push_str(&field.replace('"', "\"\""));
-                out.push('"');
-            } else {
-                out.push_str(field);
-            }
-        }
-    }
-    if ends == Ends::CrLf {
-        // The second half of the last line's end is not part of a fold.
-        out.push('\r');
-    }
-    out
-}
-
-/// Whether a field without quotes would be read as something else.
-fn needs_quotes(field: &str, mark: char) -> bool {
-    field.bytes().any(|byte| char::from(byte) == mark || matches!(byte, b'"' | b'\n' | b'\r'))
 }
 
 /// Which fields of a text are quoted; `None` where it is not made of exactly these fields.
@@ -378,6 +201,8 @@ fn split(text: &str, mark: char) -> Option<Fields> {
 
 #[cfg(test)]
 mod tests {
+    use concertina_format::ionizer::table::unfold;
+
     use super::*;
 
     fn sampled(text: &str) -> String {

@@ -18,7 +18,6 @@ use crate::content::severity::{Severity, severity};
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::engine::MARKER_TOKENS;
-use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage, lines};
 use crate::tokens;
 
@@ -78,10 +77,6 @@ impl Stage for LogCrunch {
 
     fn settles(&self) -> bool {
         true
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        lines::unfold(fold)
     }
 }
 

@@ -48,7 +48,7 @@ fn needles_and_errors_stay_in_sight_even_under_a_limit() {
     let (before, _) = lossless[0].text.split_once("\n. . 302\n").expect("what is unusual of the row");
     assert!(before.lines().rev().take(10).any(|line| line.starts_with("@41")), "{before}");
     let (fold, _) = crate::pipeline::fold::parse(&lossless[0].text).expect("a fold");
-    assert!(LogCrunch.unfold(&fold).is_some_and(|text| text.contains("GET /api/items/417 302 ")));
+    assert!(concertina_format::unfold(&fold).is_some_and(|text| text.contains("GET /api/items/417 302 ")));
     assert!(limited[0].text.contains("417 302"), "{}", limited[0].text);
     assert!(limited[0].text.len() < lossless[0].text.len());
     assert!(limited[0].text.contains("[… 87 lines 6-92]"), "{}", limited[0].text);
@@ -90,7 +90,7 @@ fn a_fold_comes_back() {
         for edit in edits {
             let (fold, len) = crate::pipeline::fold::parse(&edit.text).expect("a fold");
             assert_eq!(len, edit.text.len());
-            assert_eq!(LogCrunch.unfold(&fold).as_deref(), Some(&text[edit.range.clone()]));
+            assert_eq!(concertina_format::unfold(&fold).as_deref(), Some(&text[edit.range.clone()]));
         }
     }
 }

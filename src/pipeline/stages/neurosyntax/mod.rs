@@ -26,7 +26,6 @@ use crate::config::Preset;
 use crate::content::{ContentType, Language};
 use crate::pipeline::counter::LineCounter;
 use crate::pipeline::edits::free_lines;
-use crate::pipeline::fold::Fold;
 use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
 use crate::pipeline::{Edit, FusionContext, Stage, prefixes};
 
@@ -72,10 +71,6 @@ impl Stage for Neurosyntax {
             edits.extend(changes.into_iter().map(|change| change.into_edit(&source)));
         }
         edits
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        prefixes::unfold(fold)
     }
 }
 

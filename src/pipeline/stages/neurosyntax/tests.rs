@@ -58,7 +58,7 @@ fn a_listing_without_comments_leaves_out_numbers() {
     let edits = edits(listing, Language::Python, Preset::Balanced, &[]);
     let (fold, _) = crate::pipeline::fold::parse(&edits[0].text).expect("a fold");
     assert!(edits[0].range == (0..listing.len()) && edits[0].lossless);
-    assert_eq!(Neurosyntax.unfold(&fold).as_deref(), Some(listing));
+    assert_eq!(concertina_format::unfold(&fold).as_deref(), Some(listing));
     assert!(fold.body.unwrap().starts_with("     7→x7 = 7\nx8 = 8\nx9 = 9\n    10→x10 = 10\nx11"));
 }
 

@@ -14,7 +14,6 @@ mod terminal;
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::pipeline::counter::LineCounter;
-use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage, elided};
 use crate::reference::ContentHash;
 use blob::{Blob, blobs};
@@ -51,10 +50,6 @@ impl Stage for Photon {
         let payloads = if has_payload(context) { payload_edits(context) } else { Vec::new() };
         let noise = if terminal::may_apply(context) { terminal::edits(context) } else { Vec::new() };
         together(payloads, noise)
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        terminal::unfold(fold)
     }
 }
 

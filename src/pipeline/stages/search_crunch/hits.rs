@@ -3,14 +3,16 @@
 //! Lines of a file that were merged stood in ascending order, so sorting by number is the way back. A file whose numbers do not
 //! ascend is not merged.
 
-use super::legend::Legend;
-use super::root::Root;
-use super::shared::Shared;
+use super::root;
+use super::shared;
 use super::tree;
-use super::unfold::unfold;
 use crate::content::hit_line::{Form, Hit, Row};
 use crate::pipeline::fold::Fold;
 use crate::pipeline::hashing::FastMap;
+use concertina_format::search_crunch::legend::Legend;
+use concertina_format::search_crunch::root::Root;
+use concertina_format::search_crunch::shared::Shared;
+use concertina_format::search_crunch::unfold;
 
 /// How many lines share one text at most, so that what comes back stays in proportion.
 const MAX_MERGED: usize = 32;
@@ -43,10 +45,10 @@ pub(super) fn fold(text: &str, rows: &[(&str, Row)]) -> Option<Fold> {
         headings: headings > 0,
         gaps: false,
         shared: Shared::default(),
-        root: if headings > 0 { Root::default() } else { Root::find(&hits) },
+        root: if headings > 0 { Root::default() } else { root::find(&hits) },
     };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
-    let shared = Shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
+    let shared = shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
     // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left out.
     let legends = [
         Legend { gaps, shared: shared.clone(), ..plain.clone() },

@@ -3,14 +3,12 @@
 //! Hits and listings are folded without loss; only the texts of low-ranking web results need the original.
 
 mod hits;
-mod legend;
 mod listing;
 mod long;
 mod pattern;
 mod root;
 mod shared;
 mod tree;
-mod unfold;
 mod web;
 
 use std::ops::Range;
@@ -68,10 +66,6 @@ impl Stage for SearchCrunch {
             }
         }
         edits
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        unfold::unfold(fold).or_else(|| listing::unfold(fold))
     }
 }
 

@@ -2,14 +2,12 @@
 //!
 //! Both are cut where words begin or end, so that every name stays whole.
 
-use std::borrow::Cow;
 use std::ops::Range;
+
+use concertina_format::search_crunch::shared::Shared;
 
 use crate::content::head;
 use crate::pipeline::hashing::FastMap;
-
-/// Stands for the shared part.
-const SIGN: char = '…';
 
 /// How much of a line is looked at from either end, in bytes, and how many places to cut.
 const MAX_BYTES: usize = 96;
@@ -18,45 +16,14 @@ const MAX_CUTS: usize = 12;
 /// What the legend needs around it, in tokens, more or less.
 const LEGEND_TOKENS: usize = 8;
 
-/// Shared parts; empty where there are none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Shared {
-    pub(super) start: String,
-    pub(super) end: String,
-}
-
-impl Shared {
-    /// What saves most in these texts, by estimate.
-    pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let texts: Vec<&str> = texts.collect();
-        let end = best(texts.iter().copied(), ends).to_owned();
-        let inner =
-            texts.into_iter().map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
-        let start = best(inner, starts).to_owned();
-        Self { start, end }
-    }
-
-    /// The text with signs.
-    pub(super) fn shorten<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let bare = text.strip_suffix(&*self.end).filter(|_| !self.end.is_empty());
-        let (rest, end) = bare.map_or((text, ""), |bare| (bare, "…"));
-        let bare = rest.strip_prefix(&*self.start).filter(|_| !self.start.is_empty());
-        let (rest, start) = bare.map_or((rest, ""), |bare| (bare, "…"));
-        joined(start, rest, end)
-    }
-
-    /// The text without signs.
-    pub(super) fn lengthen<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let bare = text.strip_suffix(SIGN).filter(|_| !self.end.is_empty());
-        let (rest, end) = bare.map_or((text, ""), |bare| (bare, &*self.end));
-        let bare = rest.strip_prefix(SIGN).filter(|_| !self.start.is_empty());
-        let (rest, start) = bare.map_or((rest, ""), |bare| (bare, &*self.start));
-        joined(start, rest, end)
-    }
-}
-
-fn joined<'t>(start: &str, text: &'t str, end: &str) -> Cow<'t, str> {
-    if start.is_empty() && end.is_empty() { Cow::Borrowed(text) } else { Cow::Owned([start, text, end].concat()) }
+/// What saves most in these texts, by estimate.
+pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str>) -> Shared {
+    let texts: Vec<&str> = texts.collect();
+    let end = best(texts.iter().copied(), ends).to_owned();
+    let inner =
+        texts.into_iter().map(|text| if end.is_empty() { text } else { text.strip_suffix(&end).unwrap_or(text) });
+    let start = best(inner, starts).to_owned();
+    Shared { start, end }
 }
 
 /// The candidate that saves most, of those that `find` adds for each text; of equal ones the first.
@@ -160,7 +127,7 @@ mod tests {
     #[test]
     fn what_the_search_asked_for_is_said_once() {
         let texts: Vec<String> = (0..20).map(|n| format!("func Test{n}x(t *testing.T) {{")).collect();
-        let shared = Shared::find(texts.iter().map(String::as_str));
+        let shared = find(texts.iter().map(String::as_str));
         assert_eq!(shared, Shared { start: String::new(), end: "(t *testing.T) {".into() });
         assert_eq!(shared.shorten(&texts[3]), "func Test3x…");
         assert_eq!(shared.lengthen("func Test3x…"), texts[3]);
@@ -169,7 +136,7 @@ mod tests {
     #[test]
     fn names_stay_whole() {
         let texts: Vec<String> = (0..20).map(|n| format!("\t\treturn errors.New(\"session{n}\")")).collect();
-        let shared = Shared::find(texts.iter().map(String::as_str));
+        let shared = find(texts.iter().map(String::as_str));
         assert_eq!(shared.start, "\t\treturn errors.New(\"");
         assert!(!shared.shorten(&texts[7]).contains("errors"));
         assert!(shared.shorten(&texts[7]).contains("session7"));
@@ -177,6 +144,6 @@ mod tests {
 
     #[test]
     fn few_or_short_ones_stay() {
-        assert_eq!(Shared::find(["a.b()", "c.d()", "", "…"].into_iter()), Shared::default());
+        assert_eq!(find(["a.b()", "c.d()", "", "…"].into_iter()), Shared::default());
     }
 }

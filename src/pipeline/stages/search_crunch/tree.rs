@@ -2,8 +2,7 @@
 //!
 //! A line that ends with `/` is a directory; lines that are indented deeper continue it. One blank is one level.
 
-/// Deeper trees go on flat.
-const MAX_DEPTH: usize = 12;
+use concertina_format::search_crunch::tree::MAX_DEPTH;
 
 /// For each path the lines before and with it, in order.
 pub(super) fn fold(paths: &[&str]) -> Vec<Vec<String>> {
@@ -71,36 +70,10 @@ fn line(depth: usize, text: &str) -> String {
     format!("{:depth$}{}{text}", "", if is_plain { "" } else { ">" })
 }
 
-/// Reads the lines back.
-#[derive(Debug, Default)]
-pub(super) struct Directories {
-    stack: Vec<String>,
-}
-
-impl Directories {
-    /// The path that a line stands for, or `None` for a directory; `Err` where the line is not one of ours.
-    pub(super) fn read(&mut self, line: &str) -> Result<Option<String>, ()> {
-        let text = line.trim_start_matches(' ');
-        let depth = line.len() - text.len();
-        let text = text.strip_prefix('>').unwrap_or(text);
-        if depth > self.stack.len() {
-            return Err(());
-        }
-        self.stack.truncate(depth);
-        let path = format!("{}{text}", self.stack.last().map_or("", String::as_str));
-        if !text.ends_with('/') {
-            return Ok(Some(path));
-        }
-        if depth >= MAX_DEPTH {
-            return Err(());
-        }
-        self.stack.push(path);
-        Ok(None)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use concertina_format::search_crunch::tree::Directories;
+
     use super::*;
 
     fn unfold(lines: &[Vec<String>]) -> Vec<String> {

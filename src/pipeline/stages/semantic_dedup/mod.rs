@@ -3,13 +3,11 @@
 //! The reference names the earlier place by words that stand there, for the reader as for the inverse. A passage with a change in
 //! it is two repeats and what is between them.
 
-mod reference;
-
 use std::ops::Range;
 
+use concertina_format::semantic_dedup::Reference;
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::reference::Reference;
 use crate::config::Preset;
 use crate::content::html::is_page;
 use crate::content::{ContentType, Segment};
@@ -17,7 +15,7 @@ use crate::pipeline::fold::Fold;
 use crate::pipeline::hashing::FastSet;
 use crate::pipeline::repeats::Lines;
 use crate::pipeline::restore::quote;
-use crate::pipeline::{Edit, FusionContext, Prior, Stage};
+use crate::pipeline::{Edit, FusionContext, Stage};
 
 /// Shorter texts have no room for a repeat that pays.
 const TEXT_MIN_BYTES: usize = 256;
@@ -93,12 +91,6 @@ impl Stage for SemanticDedup {
         });
         edits.collect()
     }
-
-    fn unfold_after(&self, fold: &Fold, before: &mut Prior) -> Option<String> {
-        let reference = Reference::parse(&fold.legend).filter(|_| fold.body.is_none())?;
-        let quoted = before.find_quoted(reference.quote)?;
-        reference.lines_at(before.text(), quoted).map(str::to_owned)
-    }
 }
 
 /// The segments where a later stage does better: logs, whose lines repeat as templates, and pages whose markup goes anyhow, so
@@ -118,6 +110,8 @@ fn left_alone(context: &FusionContext) -> Vec<Range<usize>> {
 mod tests {
     use super::*;
 
+    use concertina_format::Prior;
+
     use crate::config::Preset;
     use crate::content::Segment;
 
@@ -135,7 +129,7 @@ mod tests {
         assert_eq!(edits.len(), 1, "{edits:#?}");
         let (fold, _) = crate::pipeline::fold::parse(&edits[0].text).unwrap();
         let mut before = Prior::of(&text[..edits[0].range.start]);
-        let undone = SemanticDedup.unfold_after(&fold, &mut before).unwrap();
+        let undone = concertina_format::unfold_after(&fold, &mut before).unwrap();
         assert_eq!(undone, text[edits[0].range.clone()]);
         fold
     }

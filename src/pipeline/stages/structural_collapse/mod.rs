@@ -17,7 +17,6 @@ use crate::content::hints::expected;
 use crate::content::html::{is_hypertext, is_page};
 use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
-use crate::pipeline::fold::Fold;
 use crate::pipeline::measure::{is_worth, saving};
 use crate::pipeline::restore::before_marker;
 use crate::pipeline::{Edit, FusionContext, Stage, lines, prefixes};
@@ -64,10 +63,6 @@ impl Stage for StructuralCollapse {
             if saved(&bare) > saved(&shapes) { bare } else { shapes }
         };
         stretches(context).into_iter().flat_map(best).collect()
-    }
-
-    fn unfold(&self, fold: &Fold) -> Option<String> {
-        prefixes::unfold(fold).or_else(|| lines::unfold(fold))
     }
 
     fn is_codec(&self) -> bool {

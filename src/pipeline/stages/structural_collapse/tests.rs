@@ -1,6 +1,7 @@
 use super::*;
 use crate::content::Segment;
-use crate::pipeline::{fold, restore};
+use crate::pipeline::fold::{self, Fold};
+use crate::pipeline::restore;
 
 fn edits(text: &str, content_type: ContentType, preset: Preset) -> Vec<Edit> {
     let segments = [Segment::whole(text, content_type, None)];
@@ -16,7 +17,7 @@ fn folded(text: &str) -> String {
         let replaced = &text[edit.range.clone()];
         let (fold, len) = fold::parse(&edit.text).expect("a fold");
         assert_eq!(len, edit.text.len());
-        assert_eq!(StructuralCollapse.unfold(&fold).as_deref(), Some(replaced));
+        assert_eq!(concertina_format::unfold(&fold).as_deref(), Some(replaced));
         folded.push_str(&text[at..edit.range.start]);
         folded.push_str(&edit.text);
         at = edit.range.end;
@@ -206,7 +207,7 @@ fn what_counts_through_all_rows_is_said_once() {
 }
 
 fn unfolded(body: &str) -> Option<String> {
-    StructuralCollapse.unfold(&Fold::new("structuralCollapse", "{}: values, row by row", Some(body.into())))
+    concertina_format::unfold(&Fold::new("structuralCollapse", "{}: values, row by row", Some(body.into())))
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn a_uuid_is_one_value() {
     let text = text.trim_end();
     let folded = folded(text);
     assert!(folded.contains(&format!("\n{} ", id(3))), "{folded}");
-    assert_eq!(StructuralCollapse.unfold(&fold::parse(&folded).unwrap().0).as_deref(), Some(text));
+    assert_eq!(concertina_format::unfold(&fold::parse(&folded).unwrap().0).as_deref(), Some(text));
 }
 
 #[test]

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use concertina_format::photon::{ESCAPE, NAMED_MAX_BYTES, NAMES};
+
 use crate::config::Encoding;
 use crate::content::escapes::{Control, control};
 use crate::content::{ContentType, Segment};
@@ -15,17 +17,8 @@ use crate::tokens;
 
 use super::super::NAME;
 
-/// Names, each of one token in both vocabularies.
-const NAMES: [char; 16] = ['§', '¶', '†', '±', '¬', '¤', '°', '¦', '×', '÷', '¿', '¡', '‡', '•', '→', '←'];
-
-/// What has a name is no longer, in bytes.
-const NAMED_MAX_BYTES: usize = 48;
-
 /// Tokens of an entry of the legend, beside what it names.
 const ENTRY_TOKENS: usize = 3;
-
-/// How the escape character is written in the legend.
-const ESCAPE: &str = "\\e";
 
 /// The folds of a text: of all lines from the first to the last with a colour that nobody else has sealed. Logs have theirs folded
 /// with their lines, and so has what saves more that way: a fold is sealed, and the codecs would find nothing left.
@@ -80,28 +73,6 @@ fn fold(text: &str, encoding: Encoding) -> Option<Fold> {
     Some(Fold::new(NAME, legend.join(" "), Some(body)))
 }
 
-/// Undoes a fold of colours.
-pub(in super::super) fn unfold(fold: &Fold) -> Option<String> {
-    let mut sequences: HashMap<char, String> = HashMap::new();
-    for entry in fold.legend.split(' ') {
-        let (name, written) = entry.split_once('=')?;
-        let mut name = name.chars();
-        let (Some(first), None) = (name.next().filter(|name| NAMES.contains(name)), name.next()) else { return None };
-        let is_new =
-            written.len() <= 2 * NAMED_MAX_BYTES && sequences.insert(first, written.replace(ESCAPE, "\x1b")).is_none();
-        is_new.then_some(())?;
-    }
-    let body = fold.body.as_deref()?;
-    let mut text = String::with_capacity(body.len() * 2);
-    for c in body.chars() {
-        match sequences.get(&c) {
-            Some(sequence) => text.push_str(sequence),
-            None => text.push(c),
-        }
-    }
-    Some(text)
-}
-
 /// Control sequences that follow each other without a gap, where they can be written in a legend.
 fn sequences(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
@@ -138,6 +109,8 @@ pub(super) fn has_red_or_green(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use concertina_format::photon::unfold;
+
     use super::*;
 
     #[test]

@@ -19,8 +19,6 @@ use crate::pipeline::{Edit, FusionContext, Role};
 use screen::{Block, show, sources};
 use tidy::{rule, tidied};
 
-pub(super) use colour::unfold;
-
 /// Types whose lines nobody reads by their columns and whose blank lines part nothing but paragraphs.
 const LOOSE: &[ContentType] = &[ContentType::Log, ContentType::Text, ContentType::Unknown];
 

@@ -1,0 +1,25 @@
+//! Legend and body -> a JSON text.
+
+use super::escapes::Escapes;
+use super::layout::Setting;
+use super::read;
+use super::tree::Node;
+
+/// Says how to read rows, for a reader who sees only the fold.
+pub const HOW_TO_READ: &str =
+    "; A: columns of rows A, =rule: implied (^ as above, {x} cell x), ;k=v instead, k? absent";
+
+/// The text that a fold with this legend and body stands for.
+pub fn unfold(legend: &str, body: &str) -> Option<String> {
+    let (setting, rest) = Setting::parse(legend.strip_prefix("json ")?)?;
+    let (escapes, rest) = Escapes::parse(rest);
+    if !rest.is_empty() && rest != HOW_TO_READ {
+        return None;
+    }
+    let (body, tail) = if setting.tail { body.rsplit_once('\n')? } else { (body, "") };
+    let tree = read::read(body, escapes)?;
+    if setting.lines && !matches!(&tree.nodes[tree.root], Node::Array(_)) {
+        return None;
+    }
+    Some(setting.print_from(&tree, tree.root, read::MOST_BYTES)? + tail)
+}

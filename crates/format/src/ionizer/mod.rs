@@ -1,0 +1,21 @@
+//! Columns, rows and rules -> the JSON text or the table that they stand for.
+
+pub mod cells;
+pub mod escapes;
+pub mod json;
+pub mod layout;
+pub mod matrix;
+pub mod notation;
+pub mod path;
+mod read;
+pub mod steps;
+pub mod table;
+pub mod tree;
+
+use crate::fold::Fold;
+
+/// The text that a fold stands for.
+pub fn unfold(fold: &Fold) -> Option<String> {
+    let body = fold.body.as_deref()?;
+    json::unfold(&fold.legend, body).or_else(|| table::unfold(&fold.legend, body))
+}

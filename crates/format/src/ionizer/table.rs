@@ -1,0 +1,196 @@
+//! Legend and body -> a table: CSV and TSV.
+
+use super::escapes::{self, Escapes};
+use super::json::HOW_TO_READ;
+use super::read;
+use super::tree::{Id, Node, is_literal};
+
+/// The fields of lines that have as many each, in one text.
+#[derive(Debug)]
+pub struct Fields {
+    /// How many a line has.
+    pub width: usize,
+    /// The fields, one after another.
+    pub text: String,
+    /// Where each field ends in the text.
+    pub ends: Vec<usize>,
+}
+
+impl Fields {
+    /// No fields yet.
+    pub fn new(width: usize) -> Self {
+        Self { width, text: String::new(), ends: Vec::new() }
+    }
+
+    /// Adds a field.
+    pub fn push(&mut self, field: &str) {
+        self.text.push_str(field);
+        self.ends.push(self.text.len());
+    }
+
+    /// A field, counted over all lines.
+    pub fn field(&self, index: usize) -> &str {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[index]]
+    }
+
+    /// The fields of a line.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = &str> + Clone {
+        (row * self.width..(row + 1) * self.width).map(|index| self.field(index))
+    }
+
+    /// The number of lines.
+    pub fn len(&self) -> usize {
+        self.ends.len() / self.width
+    }
+
+    /// All lines.
+    pub fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = &str> + Clone> {
+        (0..self.len()).map(|row| self.row(row))
+    }
+}
+
+/// How lines end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// With `\n`.
+    Lf,
+    /// With `\r\n`.
+    CrLf,
+    /// `\r\n`, but the last line has no end.
+    OpenCrLf,
+}
+
+impl Ends {
+    /// Each with its word in a legend.
+    pub const WORDS: [(Self, &'static str); 2] = [(Self::OpenCrLf, " crlf open"), (Self::CrLf, " crlf")];
+
+    /// What stands between lines.
+    pub fn between(self) -> &'static str {
+        if self == Self::Lf { "\n" } else { "\r\n" }
+    }
+}
+
+/// Which fields are quoted beside those with a mark, a quote or a line end in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quotes {
+    /// Only those.
+    Needed,
+    /// All, as spreadsheets write them.
+    All,
+    /// All but empty ones.
+    Filled,
+    /// All but numbers and truth values, as Python's `QUOTE_NONNUMERIC`.
+    Texts,
+    /// All but those and empty ones, as `jq`'s `@csv` writes what is null.
+    FilledTexts,
+}
+
+impl Quotes {
+    /// Each with its word in a legend, the usual one first. Every legend ends with the first word, none with two of the others.
+    pub const WORDS: [(Self, &'static str); 5] = [
+        (Self::Needed, ""),
+        (Self::All, " quoted"),
+        (Self::Filled, " quoted filled"),
+        (Self::Texts, " quoted texts"),
+        (Self::FilledTexts, " quoted filled-texts"),
+    ];
+
+    /// Whether a field that could do without quotes has them.
+    pub fn fit(self, field: &str) -> bool {
+        match self {
+            Self::Needed => false,
+            Self::All => true,
+            Self::Filled => !field.is_empty(),
+            Self::Texts => !is_literal(field),
+            Self::FilledTexts => !field.is_empty() && !is_literal(field),
+        }
+    }
+}
+
+/// What may stand between fields.
+pub const MARKS: [char; 4] = ['\t', ',', ';', '|'];
+
+/// The text that a fold with this legend and body stands for.
+pub fn unfold(legend: &str, body: &str) -> Option<String> {
+    let words = legend.strip_prefix("table ")?.strip_suffix(HOW_TO_READ)?;
+    let (words, has_header) = words.strip_suffix(" bare").map_or((words, true), |words| (words, false));
+    let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
+    let (words, ends) = ends.unwrap_or((words, Ends::Lf));
+    let words_of = |(quotes, word): &(Quotes, &str)| Some((words.strip_suffix(word)?, *quotes));
+    let (words, quotes) = Quotes::WORDS.iter().rev().find_map(words_of)?;
+    let mark = MARKS.into_iter().find(|mark| word_of(*mark) == words)?;
+    let tree = read::read(body, Escapes::default())?;
+    let Node::Array(records) = &tree.nodes[tree.root] else { return None };
+    let fields = |record: &Id| match &tree.nodes[*record] {
+        Node::Object(fields) => Some(fields),
+        _ => None,
+    };
+    let names: Vec<&str> = fields(records.first()?)?.iter().map(|(name, _)| &**name).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let mut rows = Fields::new(names.len());
+    if has_header {
+        for name in &names {
+            rows.push(&escapes::meaning(name)?);
+        }
+    }
+    for record in records {
+        let mut present = fields(record)?.iter().peekable();
+        for name in &names {
+            match present.next_if(|(own, _)| own == name) {
+                None => rows.push(""),
+                Some((_, value)) => match &tree.nodes[*value] {
+                    Node::Scalar { quoted: true, text } => rows.push(&escapes::meaning(text)?),
+                    Node::Scalar { text, .. } => rows.push(text),
+                    _ => return None,
+                },
+            }
+        }
+        if present.next().is_some() {
+            return None;
+        }
+    }
+    Some(print(&rows, mark, quotes, ends))
+}
+
+/// What the legend calls a table with this mark.
+pub fn word_of(mark: char) -> String {
+    match mark {
+        '\t' => "tsv".into(),
+        ',' => "csv".into(),
+        _ => format!("split={mark}"),
+    }
+}
+
+fn print(rows: &Fields, mark: char, quotes: Quotes, ends: Ends) -> String {
+    let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.len());
+    for (index, row) in rows.rows().enumerate() {
+        if index > 0 {
+            out.push_str(ends.between());
+        }
+        for (column, field) in row.enumerate() {
+            if column > 0 {
+                out.push(mark);
+            }
+            if quotes.fit(field) || needs_quotes(field, mark) {
+                out.push('"');
+                out.push_str(&field.replace('"', "\"\""));
+                out.push('"');
+            } else {
+                out.push_str(field);
+            }
+        }
+    }
+    if ends == Ends::CrLf {
+        // The second half of the last line's end is not part of a fold.
+        out.push('\r');
+    }
+    out
+}
+
+/// Whether a field without quotes would be read as something else.
+pub fn needs_quotes(field: &str, mark: char) -> bool {
+    field.bytes().any(|byte| char::from(byte) == mark || matches!(byte, b'"' | b'\n' | b'\r'))
+}

@@ -1,0 +1,56 @@
+//! The format of folds: a text that a fold stands for, from the fold alone.
+//!
+//! This crate depends on no encoder: the header of a fold names its stage, the stage's name selects the decoder, and the seal says
+//! whether the decoder gave the right text. What an encoder and its decoder share (legend words, rules, escapes) is defined here.
+//! `docs/format.md` specifies the format for decoders in other languages.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+pub mod diff_crunch;
+pub mod fold;
+pub mod ionizer;
+pub mod lines;
+pub mod listing;
+pub mod photon;
+pub mod prefixes;
+pub mod quantum_lock;
+pub mod restore;
+pub mod search_crunch;
+pub mod semantic_dedup;
+
+use fold::Fold;
+pub use restore::{Prior, restore, restore_whole};
+
+/// Returns the text that a fold stands for, whatever its seal says; `None` where the fold cannot be read. The restored text before the
+/// fold is for folds that refer to it.
+pub type Decoder = fn(&Fold, &mut Prior) -> Option<String>;
+
+/// The decoders by the names of their stages.
+pub const DECODERS: [(&str, Decoder); 10] = [
+    ("quantumLock", |fold, _| quantum_lock::unfold(fold)),
+    ("photon", |fold, _| photon::unfold(fold)),
+    ("rle", |fold, _| lines::unfold(fold)),
+    ("semanticDedup", semantic_dedup::unfold),
+    ("ionizer", |fold, _| ionizer::unfold(fold)),
+    ("logCrunch", |fold, _| lines::unfold(fold)),
+    ("searchCrunch", |fold, _| search_crunch::unfold(fold)),
+    ("diffCrunch", |fold, _| diff_crunch::unfold(fold)),
+    ("structuralCollapse", |fold, _| prefixes::unfold(fold).or_else(|| lines::unfold(fold))),
+    ("neurosyntax", |fold, _| prefixes::unfold(fold)),
+];
+
+/// The decoder of a stage's folds.
+pub fn decoder(stage: &str) -> Option<Decoder> {
+    DECODERS.iter().find(|(name, _)| *name == stage).map(|(_, decoder)| *decoder)
+}
+
+/// Returns the text that a fold stands for, whatever its seal says; see [`Decoder`].
+pub fn unfold_after(fold: &Fold, before: &mut Prior) -> Option<String> {
+    decoder(&fold.stage)?(fold, before)
+}
+
+/// [`unfold_after`] for a fold with no text before it.
+pub fn unfold(fold: &Fold) -> Option<String> {
+    unfold_after(fold, &mut Prior::default())
+}

@@ -1,0 +1,120 @@
+//! The legend of folded hits, for the reader and for the way back.
+
+use serde_json::Value;
+
+use super::root::Root;
+use super::shared::Shared;
+
+/// How hits are written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Legend<'a> {
+    /// Whether there are lines around the hits.
+    pub context: bool,
+    /// Whether paths stood above their hits, a blank line before each but the first.
+    pub headings: bool,
+    /// Whether `--` stood where lines do not follow each other, and only there.
+    pub gaps: bool,
+    /// What many hits begin and end with.
+    pub shared: Shared,
+    /// The directory that some paths have in front.
+    pub root: Root<'a>,
+}
+
+const PLAIN: &str = "hits by file: line text";
+const CONTEXT: &str = "by file: line:hit; line or tab, then context";
+const HEADINGS: &str = "; headings";
+const GAPS: &str = "; -- at gaps";
+const START: &str = "; …x is ";
+const END: &str = "; x… is ";
+
+/// Who has the root in front, by (hits, context).
+const ROOTED: [((bool, bool), &str); 4] = [
+    ((true, true), "; paths but ~ below "),
+    ((true, false), "; hits but ~ below "),
+    ((false, true), "; context but ~ below "),
+    ((false, false), "; ~ below "),
+];
+
+impl<'a> Legend<'a> {
+    /// The words of the legend.
+    pub fn write(&self) -> String {
+        let mut text = String::from(if self.context { CONTEXT } else { PLAIN });
+        text.push_str(if self.headings { HEADINGS } else { "" });
+        text.push_str(if self.gaps { GAPS } else { "" });
+        for (words, part) in [(START, &self.shared.start), (END, &self.shared.end)] {
+            if !part.is_empty() {
+                text.push_str(words);
+                text.push_str(&Value::from(part.as_str()).to_string());
+            }
+        }
+        if !self.root.directory.is_empty() {
+            let rooted = ROOTED.iter().find(|(who, _)| *who == (self.root.hits, self.root.context));
+            text.push_str(rooted.map_or("", |(_, words)| words));
+            text.push_str(self.root.directory);
+        }
+        text
+    }
+
+    /// Reads the words back.
+    pub fn read(text: &'a str) -> Option<Self> {
+        let (context, mut rest) = match text.strip_prefix(PLAIN) {
+            Some(rest) => (false, rest),
+            None => (true, text.strip_prefix(CONTEXT)?),
+        };
+        let mut take = |words: &str| {
+            let taken = rest.strip_prefix(words);
+            rest = taken.unwrap_or(rest);
+            taken.is_some()
+        };
+        let (headings, gaps) = (take(HEADINGS), take(GAPS));
+        let mut quoted = |words: &str| match rest.strip_prefix(words) {
+            Some(text) => {
+                let mut values = serde_json::Deserializer::from_str(text).into_iter::<String>();
+                let part = values.next()?.ok()?;
+                rest = &text[values.byte_offset()..];
+                Some(part)
+            }
+            None => Some(String::new()),
+        };
+        let shared = Shared { start: quoted(START)?, end: quoted(END)? };
+        let root = if rest.is_empty() {
+            Root::default()
+        } else {
+            ROOTED.iter().find_map(|&((hits, context), words)| {
+                let directory = rest.strip_prefix(words).filter(|directory| !directory.is_empty())?;
+                Some(Root { directory, hits, context })
+            })?
+        };
+        Some(Self { context, headings, gaps, shared, root })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legends_read_back() {
+        let roots = [("", false, false), ("/a b; ~ below /", true, false), ("/", false, true), ("~/", true, true)];
+        let parts = ["", "\t\"(…; x… is \"\"\\"];
+        for index in 0..8 * roots.len() * parts.len() * parts.len() {
+            let (directory, hits, rooted) = roots[index / 8 % roots.len()];
+            let (start, end) = (parts[index / 32 % 2], parts[index / 64]);
+            let legend = Legend {
+                context: index & 1 > 0,
+                headings: index & 2 > 0,
+                gaps: index & 4 > 0,
+                shared: Shared { start: start.into(), end: end.into() },
+                root: Root { directory, hits, context: rooted },
+            };
+            assert_eq!(Legend::read(&legend.write()), Some(legend.clone()), "{}", legend.write());
+        }
+    }
+
+    #[test]
+    fn other_legends_are_not_ours() {
+        for text in ["", "hits by file", "hits by file: line text, more", "hits by file: line text; …x is \"a"] {
+            assert_eq!(Legend::read(text), None, "{text}");
+        }
+    }
+}
