@@ -1,4 +1,5 @@
-// A decoder of folds, written from docs/format.md alone: it shares no code with the library. Sizes are not limited here.
+// A decoder of folds, written from docs/format.md alone: it shares no code with the library.
+// Sizes are not limited here.
 import { createHash } from "node:crypto"
 import { json, table } from "./ionizer.mjs"
 
@@ -238,7 +239,8 @@ const rowOf = (template, words, names) => {
       const [word, behind] = (at === last ? undefined : cut(rest, " ")) ?? [rest, undefined]
       rest = behind
       const up = /^\^+/.exec(rule.folder === undefined ? "" : word)?.[0].length
-      if (up) above[at] = `${above[at].split(rule.folder).slice(0, -up).join(rule.folder)}${rule.folder}${word.slice(up)}`
+      const folders = up ? [...above[at].split(rule.folder).slice(0, -up), word.slice(up)] : undefined
+      if (folders) above[at] = folders.join(rule.folder)
       else above[at] = word.split(" ").map(named).join(" ")
     }
   })
@@ -260,7 +262,8 @@ const rowOf = (template, words, names) => {
   return text
 }
 
-const templateName = (at) => (at < 26 ? "" : templateName(Math.floor(at / 26) - 1)) + String.fromCharCode(97 + (at % 26))
+const templateName = (at) =>
+  (at < 26 ? "" : templateName(Math.floor(at / 26) - 1)) + String.fromCharCode(97 + (at % 26))
 
 const rows = (fold) => {
   const marks = /^(\{\}|«»|‹›|⟨⟩): /.exec(fold.legend)
@@ -269,7 +272,8 @@ const rows = (fold) => {
   const told = (template, words) => {
     const [, number, rest = ""] = /^@(\S+)(?: ([^]*))?$/.exec(words) ?? []
     const { rules, above, told: at } = template
-    if (number === undefined || at < 0 || template.untold < 10 || expectedOf(rules[at], above[at]) !== number) return words
+    if (number === undefined || at < 0 || template.untold < 10) return words
+    if (expectedOf(rules[at], above[at]) !== number) return words
     template.untold = 0
     return rest
   }
@@ -315,7 +319,8 @@ const FILES = [
 ]
 const HUNK = /^@@ -(0|[1-9]\d{0,17}) \+(0|[1-9]\d{0,17})((?: (?!@@)[^]*)?)$/
 const COUNT = "([1-9]\\d?|[1-3]\\d\\d|400)"
-const STAT = new RegExp(`^([^ +\\-\\\\>][^]*?) (?:\\+${COUNT} -${COUNT}|\\+${COUNT}|-${COUNT}|(0|[1-9]\\d{0,17}) ([+-]{1,400}))$`)
+const BAR = "(0|[1-9]\\d{0,17}) ([+-]{1,400})"
+const STAT = new RegExp(`^([^ +\\-\\\\>][^]*?) (?:\\+${COUNT} -${COUNT}|\\+${COUNT}|-${COUNT}|${BAR})$`)
 
 const statOf = (line) => {
   const [, path, plus, minus, added, removed, sum, bar] = STAT.exec(line) ?? []
@@ -327,7 +332,8 @@ const isShortHeader = (line) => HUNK.test(line) || /^commit [^]*; /.test(line)
 const isShort = (line) => isShortHeader(line) || statOf(line) !== undefined
 
 const diff = (fold) => {
-  if (!/^short headers: diff path, @@ -old \+new(?:, path \+added -removed, \/name beside it)?$/.test(fold.legend)) fail()
+  const plain = "short headers: diff path, @@ -old +new"
+  if (![plain, `${plain}, path +added -removed, /name beside it`].includes(fold.legend)) fail("not a diff")
   const [lines, text] = [need(fold.body).split("\n"), []]
   let author
   while (lines.length > 0) {
@@ -392,8 +398,9 @@ const directories = () => {
   }
 }
 
+const QUOTED = '("(?:[^"\\\\]|\\\\.)*")'
 const HITS = new RegExp("^(hits by file: line text|by file: line:hit; line or tab, then context)(; headings)?(; -- at gaps)?"
-  + '(?:; …x is ("(?:[^"\\\\]|\\\\.)*"))?(?:; x… is ("(?:[^"\\\\]|\\\\.)*"))?(?:; (|paths but |hits but |context but )~ below (.+))?$', "s")
+  + `(?:; …x is ${QUOTED})?(?:; x… is ${QUOTED})?(?:; (|paths but |hits but |context but )~ below (.+))?$`, "s")
 
 const hits = (fold) => {
   const [, form, headings, gaps, start, end, who, root = ""] = need(HITS.exec(fold.legend))

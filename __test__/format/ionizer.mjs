@@ -1,5 +1,5 @@
-// The part of the decoder that reads columns, rows and rules: see "ionizer" in docs/format.md. A value is `{ text, isQuoted }`,
-// `{ items }` or `{ fields }`; strings and keys keep their spelling as JSON.
+// The part of the decoder that reads columns, rows and rules: see "ionizer" in docs/format.md.
+// A value is `{ text, isQuoted }`, `{ items }` or `{ fields }`; strings and keys keep their spelling as JSON.
 
 const fail = (reason) => {
   throw new Error(reason)
@@ -39,7 +39,8 @@ const OPENS = { object: "{", array: "[", tuple: "(" }
 const escapeWith = (escapes) => (text) => {
   const short = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f" }
   const hex = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
-  const isHex = (unit) => unit < " " || (escapes.html && /[<>&\u2028\u2029]/.test(unit)) || (escapes.ascii && unit > "\x7f")
+  const isHtml = (unit) => escapes.html && /[<>&\u2028\u2029]/.test(unit)
+  const isHex = (unit) => unit < " " || isHtml(unit) || (escapes.ascii && unit > "\x7f")
   return text.split("").map((unit) => short[unit] ?? (isHex(unit) ? hex(unit) : unit)).join("")
 }
 
@@ -120,8 +121,9 @@ const bodyOf = (text, escapes) => {
       const [, mark, numbers] = match(/([#=])([^\]]*)\]/y)
       const literal = (text) => ({ text, isQuoted: false })
       if (mark === "#") return numbers.split(" ").map((row) => ({ items: row.split(",").map(literal) }))
-      const packed = numbers.match(/ \S+ |-?\d{3}/g).map((one) => (one[0] === " " ? one.trim() : one.replace(/^(-?)0{1,2}(?=\d)/, "$1")))
-      for (let pair = 0; pair < packed.length; pair += 2) items.push({ items: packed.slice(pair, pair + 2).map(literal) })
+      const unpacked = (one) => (one[0] === " " ? one.trim() : one.replace(/^(-?)0{1,2}(?=\d)/, "$1"))
+      const all = numbers.match(/ \S+ |-?\d{3}/g).map((one) => literal(unpacked(one)))
+      while (all.length > 0) items.push({ items: all.splice(0, 2) })
       return items
     }
     for (;;) {
@@ -355,8 +357,8 @@ const settingOf = (words) => {
   const unit = width === "tab" ? "\t" : " ".repeat(Number(width ?? 0))
   const layout = width ? { Indent: { unit } } : { Flat: { comma: name === "spaced" ? " " : "" } }
   const colon = ["", tight || name === "minified" ? "" : " "]
-  const setting = { layout, colon, crlf: Boolean(crlf), lines: Boolean(lines), tail: Boolean(tail), missing: Number(missing ?? 0) }
-  return [setting, words.slice(whole.length)]
+  const setting = { layout, colon, crlf: Boolean(crlf), lines: Boolean(lines), tail: Boolean(tail) }
+  return [{ ...setting, missing: Number(missing ?? 0) }, words.slice(whole.length)]
 }
 
 /** A fold of a JSON text. */
@@ -379,7 +381,8 @@ const QUOTED = {
 
 /** A fold of a table. */
 export const table = (fold) => {
-  const pattern = /^table (tsv|csv|split=([;|]))( quoted(?: filled-texts| filled| texts)?)?( crlf(?: open)?)?( bare)?(; [^]*)$/
+  const words = /( quoted(?: filled-texts| filled| texts)?)?( crlf(?: open)?)?( bare)?(; [^]*)$/.source
+  const pattern = new RegExp(`^table (tsv|csv|split=([;|]))${words}`)
   const [, word, split, quotes = "", ends, isBare, how] = need(pattern.exec(fold.legend))
   if (how !== HOW_TO_READ) fail("another legend")
   const mark = split ?? (word === "tsv" ? "\t" : ",")

@@ -36,7 +36,8 @@ fn every_golden_fold_is_restored() {
     assert!(golden.len() > 50, "{}", golden.len());
     for (name, (fold, text)) in &golden {
         assert_ne!(fold, text, "{name}");
-        assert_eq!(restore_whole(fold, &[]).as_ref(), Ok(text), "{name}");
+        let restored = restore_whole(fold, &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(&restored, text, "{name}");
     }
 }
 
@@ -134,6 +135,9 @@ fn mutated(text: &str, dice: &mut u64) -> String {
     characters.into_iter().collect()
 }
 
+/// The shortest folds of each stage are mutated, so that 100,000 mutations take seconds.
+const FOLDS: usize = 6;
+
 /// Mutations of the folds of each stage.
 const MUTATIONS: usize = 10_000;
 
@@ -145,7 +149,6 @@ fn a_changed_fold_is_restored_exactly_or_said_to_be_damaged() {
         // A fold that is all of its text, so that what it gives can be compared; a repeat needs the text before it.
         if let Some((only, len)) = fold::parse(&fold)
             && len + 1 >= fold.len()
-            && fold.len() < 4_000
         {
             by_stage.entry(only.stage).or_default().push((fold, text));
         } else if name.starts_with("semanticDedup") || name.starts_with("quantumLock") {
@@ -154,7 +157,9 @@ fn a_changed_fold_is_restored_exactly_or_said_to_be_damaged() {
     }
     assert_eq!(by_stage.len(), DECODERS.len(), "{:?}", by_stage.keys());
     let mut dice = 1;
-    for (stage, pairs) in &by_stage {
+    for (stage, pairs) in &mut by_stage {
+        pairs.sort_by_key(|(fold, _)| fold.len());
+        pairs.truncate(FOLDS);
         let mut damaged = 0;
         for (fold, text) in pairs.iter().cycle().take(MUTATIONS) {
             let (start, header) =

@@ -278,7 +278,8 @@ mod tests {
 
     #[test]
     fn folded_listings_are_numbered_again() {
-        let fold = |text: &str| fold::Fold::new("x", LEGEND, without_expected_numbers(text)).to_string();
+        let fold =
+            |text: &str| concertina_format::fold::Fold::new("x", LEGEND, without_expected_numbers(text)).to_string();
         let (first, second) = (listing(1..20), listing(7..90));
         let text = format!("{}\n[[FOLD:x 1]] other\ny\n{}\nend", fold(&first), fold(&second));
         assert_eq!(renumbered(&text), format!("{first}\n[[FOLD:x 1]] other\ny\n{second}\nend"));
