@@ -105,7 +105,7 @@ test("nothing is written over, which is said before the work; and what a full di
   const { stdout, stderr, status } = run("analyze", session, "--html", page, "--json");
   assert.deepEqual([status, stderr, JSON.parse(stdout).read.length, existsSync(page)], [0, `${page} written\n`, 1, true]);
   const part = path.join(dir, "part.html");
-  const program = `require(${JSON.stringify(path.join(path.dirname(cli), "files.js"))}).writeNew(process.argv[1], "a".repeat(100_000))`;
+  const program = `require(${JSON.stringify(path.join(path.dirname(cli), "formats", "files.js"))}).writeNew(process.argv[1], "a".repeat(100_000))`;
   const limited = spawnSync("sh", ["-c", `ulimit -f 10; "${process.execPath}" -e '${program}' "${part}"`], { encoding: "utf8" });
   assert.match(limited.stderr, /part\.html cannot be written: EFBIG/);
   assert.equal(existsSync(part), false);
@@ -134,7 +134,7 @@ test("a text that is too long to be folded is said to be", () => {
 });
 
 test("on a terminal a clock runs from the second second on, and goes with the work; elsewhere none does", async (context) => {
-  const { withClock } = createRequire(import.meta.url)(path.join(path.dirname(cli), "progress.js"));
+  const { withClock } = createRequire(import.meta.url)(path.join(path.dirname(cli), "terminal", "progress.js"));
   const { isTTY } = process.stderr;
   context.after(() => (process.stderr.isTTY = isTTY));
   context.mock.timers.enable({ apis: ["setInterval", "Date"] });

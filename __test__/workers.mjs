@@ -10,8 +10,8 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { noise } from "./conversation.mjs";
 
 const lib = createRequire(new URL("../dist/node/lib/index.js", import.meta.url));
-const { native } = lib("./native.js");
-const { handOver } = lib("./handover.js");
+const { native } = lib("./binding/native.js");
+const { handOver } = lib("./binding/handover.js");
 /** Alone, threads load the addon, and the main thread does not: then each takes it along when it ends. */
 const isAlone = isMainThread && process.argv[3] === "alone";
 const addon = isAlone ? undefined : native();
