@@ -66,17 +66,21 @@ fn read(text: &str) -> Found<'_> {
         found.lines += 1;
         match row {
             Row::Hit(hit) if hit.is_context() => found.understood += 1,
-            Row::Hit(hit) => found.add(&hit),
+            Row::Hit(hit) if is_match(&hit) => found.add(&hit),
             Row::Heading(path) => found.add_path(path),
             _ => match (listed_path(line), unnumbered(line)) {
                 (Some(path), _) => found.add_path(path),
-                // `a.py::test_b PASSED` is a verdict, `a.com://x` an address.
-                (_, Some(hit)) if !hit.text.starts_with([':', '/']) && !hit.text.is_empty() => found.add(&hit),
+                (_, Some(hit)) if is_match(&hit) => found.add(&hit),
                 _ => {}
             },
         }
     }
     found
+}
+
+/// Whether a hit is a match: without a number, `a.py::test_b PASSED` is a verdict and `a.com://x` an address.
+fn is_match(hit: &Hit) -> bool {
+    hit.line().is_some() || !hit.text.starts_with([':', '/']) && !hit.text.is_empty()
 }
 
 /// The path that is all of a line.

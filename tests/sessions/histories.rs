@@ -473,8 +473,20 @@ impl Host {
         }
         if self.random.chance(20) {
             let engine = &self.engines[self.random.next(2)];
-            let back = engine.unfold(Some(&scope()), "main", &shown, self.now).expect("unfolds").rewrite.apply(&shown);
+            let unfolded = engine.unfold(Some(&scope()), "main", &shown, self.now).expect("unfolds");
+            let back = unfolded.rewrite.apply(&shown);
             for (at, (back, (was, _))) in back.iter().zip(truth).enumerate() {
+                // Thinking whose place the host has changed, because it kept what was shown, is named as missing.
+                let is_named = |part: &Value| {
+                    let id = ContentHash::of(part.to_string().as_bytes()).to_ref_id(64);
+                    part["type"] == "thinking" && unfolded.missing.contains(&id)
+                };
+                let mut was = was.clone();
+                if back != &was
+                    && let Some(parts) = was["content"].as_array_mut()
+                {
+                    parts.retain(|part| !is_named(part));
+                }
                 assert_eq!(back.to_string(), was.to_string(), "message {at} unfolds: {}", self.context());
             }
         }

@@ -29,7 +29,7 @@ fn compress(text: &str, preset: Preset, max_tokens: Option<usize>) -> Compressed
 /// Lines that report an error, without blanks at their ends, found without the stage's own patterns.
 fn errors(text: &str) -> Vec<&str> {
     let error = Regex::new(
-        r"\b(ERROR|WARN|WARNING|FATAL|CRITICAL|SEVERE|Traceback)\b|\[(error|warn)\]|[a-z](Exception|Error)\b",
+        r"\b(ERROR|WARN|WARNING|FATAL|CRITICAL|SEVERE|Traceback)\b|\[(error|warn)\]|\b[A-Z]\w*[a-z](Exception|Error)\b",
     )
     .unwrap();
     let calm = Regex::new(r"\b(INFO|DEBUG|NOTICE)\b").unwrap();

@@ -325,7 +325,7 @@ pub fn is_name(path: &str) -> bool {
         // `HEAD:src/a.rs` is a file of a revision, `src/a.rs:name` a place in a file.
         && path.rsplit_once(':').is_none_or(|(before, _)| !has_suffix(before))
         // `app/(shop)/page.tsx`: a group of routes. Any other bracket opens an argument or a remark.
-        && path.match_indices('(').all(|(at, _)| path[..at].ends_with('/') && path[at..].contains(")/"))
+        && path.match_indices('(').all(|(at, _)| (at == 0 || path[..at].ends_with('/')) && path[at..].contains(')'))
 }
 
 /// Whether the last part of a path has a suffix like `.rs`: a dot and up to 16 letters and digits, or is a dot file.

@@ -177,7 +177,7 @@ fn is_label(bytes: &[u8], at: usize, end: usize) -> bool {
         }
     };
     match after.first() {
-        Some(b':' | b'[') => is_first || [&b": "[..], b" - ", b": fatal "].iter().any(|sign| before.ends_with(sign)),
+        Some(b':' | b'[') => is_first || [&b": "[..], b" - "].iter().any(|sign| before.ends_with(sign)),
         Some(b' ') if after.starts_with(b"  ") => is_first || before.ends_with(b"  "),
         Some(b' ') => (before.ends_with(b": ") || before.ends_with(b" - ")) && is_coded(),
         _ => false,
