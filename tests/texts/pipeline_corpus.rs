@@ -30,7 +30,7 @@ static TEXTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
 /// Holds the properties for texts, each with the preset that goes with it.
 fn hold<'a>(
     engines: &[(String, FusionEngine)],
-    texts: impl Iterator<Item = (&'a (String, String), Preset)> + Clone,
+    texts: &(impl Iterator<Item = (&'a (String, String), Preset)> + Clone),
     left_out: &str,
 ) {
     assert!(texts.clone().next().is_some(), "no input at all");
@@ -69,7 +69,7 @@ fn hold<'a>(
 }
 
 fn hold_together(preset: Preset) {
-    hold(&engines()[..1], TEXTS.iter().map(|text| (text, preset)), "");
+    hold(&engines()[..1], &TEXTS.iter().map(|text| (text, preset)), "");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn the_properties_hold_for_real_texts_max() {
 #[test]
 fn the_properties_hold_for_each_stage_alone_and_the_presets_by_turns() {
     let presets = [Preset::Lossless, Preset::Balanced, Preset::Max].into_iter().cycle();
-    hold(&engines()[1..], TEXTS.iter().zip(presets), "edits_valid");
+    hold(&engines()[1..], &TEXTS.iter().zip(presets), "edits_valid");
 }
 
 #[test]

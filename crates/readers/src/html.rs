@@ -31,7 +31,7 @@ fn goes_on(text: &str) -> bool {
 }
 
 /// Whether most of a text is markup: it opens with a tag, closes several, and its lines begin or end with tags.
-pub(crate) fn is_markup<'t>(lines: impl Iterator<Item = &'t str> + Clone) -> bool {
+pub(crate) fn is_markup<'t>(lines: &(impl Iterator<Item = &'t str> + Clone)) -> bool {
     let filled = || lines.clone().map(str::trim).filter(|line| !line.is_empty());
     let first = filled().next().unwrap_or_default();
     if !first.starts_with('<') || first.starts_with("<?php") {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn markup_needs_closing_tags_on_many_lines() {
-        let markup = |text: &str| is_markup(text.lines());
+        let markup = |text: &str| is_markup(&text.lines());
         assert!(markup("<div>\n<p>a</p>\n<p>b</p>\n</div>\n"));
         assert!(!markup("<img src=a>\n\n# Title\n\nSome words.\n\nMore words.\n"));
         assert!(!markup("<output>\nline\nline\nline\n</output>\n"));

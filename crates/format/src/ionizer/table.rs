@@ -40,13 +40,13 @@ impl Fields {
     }
 
     /// The number of lines.
-    pub fn len(&self) -> usize {
+    pub fn line_count(&self) -> usize {
         self.ends.len() / self.width
     }
 
     /// All lines.
     pub fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = &str> + Clone> {
-        (0..self.len()).map(|row| self.row(row))
+        (0..self.line_count()).map(|row| self.row(row))
     }
 }
 
@@ -165,7 +165,7 @@ pub fn word_of(mark: char) -> String {
 }
 
 fn print(rows: &Fields, mark: char, quotes: Quotes, ends: Ends) -> String {
-    let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.len());
+    let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.line_count());
     for (index, row) in rows.rows().enumerate() {
         if index > 0 {
             out.push_str(ends.between());

@@ -2,7 +2,7 @@
 //! `src/*.rs lib main` is `src/lib.rs` and `src/main.rs`.
 
 use super::limit;
-use super::tree::Directories;
+use super::tree::{Directories, Entry};
 use crate::fold::Fold;
 
 /// The legend of a listing without shared suffixes.
@@ -35,7 +35,7 @@ pub fn unfold(fold: &Fold) -> Option<String> {
                 _ => (Some(word).filter(|word| index == 0 && word.ends_with('/')), None),
             };
             if let Some(directory) = directory {
-                directories.read(&format!("{:depth$}{directory}", "")).ok()?;
+                directories.read(&format!("{:depth$}{directory}", ""))?;
                 suffixes.resize(depth, None);
                 suffixes.push(suffix);
                 depth += 1;
@@ -47,7 +47,7 @@ pub fn unfold(fold: &Fold) -> Option<String> {
                 (Some(shared), None) if !word.contains('.') => format!("{word}{shared}"),
                 _ => word.to_owned(),
             };
-            let path = directories.read(&format!("{:depth$}{name}", "")).ok()??;
+            let Entry::Path(path) = directories.read(&format!("{:depth$}{name}", ""))? else { return None };
             size += path.len() + 1;
             if size > limit {
                 return None;

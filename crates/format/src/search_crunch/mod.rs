@@ -9,7 +9,7 @@ pub mod tree;
 
 use legend::Legend;
 use place::split_place;
-use tree::Directories;
+use tree::{Directories, Entry};
 
 use crate::fold::Fold;
 
@@ -96,7 +96,7 @@ impl Reader<'_> {
     }
 
     fn header(&mut self, line: &str) -> Option<()> {
-        let Some(path) = self.directories.read(line).ok()? else { return Some(()) };
+        let Entry::Path(path) = self.directories.read(line)? else { return Some(()) };
         // The next line is of another file, so it does not follow.
         self.previous = self.previous.map(|(number, _)| (number, false));
         if self.legend.headings {

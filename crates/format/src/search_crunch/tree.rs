@@ -11,24 +11,33 @@ pub struct Directories {
     stack: Vec<String>,
 }
 
+/// What a line of a tree of paths is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A directory, which the deeper lines below it are in.
+    Directory,
+    /// A file, with its whole path.
+    Path(String),
+}
+
 impl Directories {
-    /// The path that a line stands for, or `None` for a directory; `Err` where the line is not one of ours.
-    pub fn read(&mut self, line: &str) -> Result<Option<String>, ()> {
+    /// Reads the next line; `None` where it is not one of ours.
+    pub fn read(&mut self, line: &str) -> Option<Entry> {
         let text = line.trim_start_matches(' ');
         let depth = line.len() - text.len();
         let text = text.strip_prefix('>').unwrap_or(text);
         if depth > self.stack.len() {
-            return Err(());
+            return None;
         }
         self.stack.truncate(depth);
         let path = format!("{}{text}", self.stack.last().map_or("", String::as_str));
         if !text.ends_with('/') {
-            return Ok(Some(path));
+            return Some(Entry::Path(path));
         }
         if depth >= MAX_DEPTH {
-            return Err(());
+            return None;
         }
         self.stack.push(path);
-        Ok(None)
+        Some(Entry::Directory)
     }
 }

@@ -263,7 +263,7 @@ fn structure(lines: &[&PageLine]) -> Option<Kind> {
     if log.is_log() {
         return Some(Kind::of(ContentType::Log));
     }
-    html::is_markup(lines.iter().map(|line| line.bare)).then(|| Kind::of(ContentType::Html))
+    html::is_markup(&lines.iter().map(|line| line.bare)).then(|| Kind::of(ContentType::Html))
 }
 
 /// A text's diffs and JSON values, and the lines that are left without them.

@@ -86,7 +86,7 @@ impl Table {
                 again[column] += usize::from(name == field);
             }
         }
-        let records = self.rows.len() - 1;
+        let records = self.rows.line_count() - 1;
         let any = |counts: &[usize], tenths: usize| counts.iter().any(|count| count * 10 >= records * tenths);
         let is_named = any(&numbers, 5) || !self.rows.row(0).any(reads_as_value);
         self.has_header && is_named && !any(&again, 1)
@@ -102,8 +102,8 @@ impl Table {
     fn records<'t>(&'t self, names: &[Cow<'t, str>], has_header: bool, is_first_whole: bool) -> Tree<'t> {
         let escapes = Escapes::default();
         let mut tree = Tree::default();
-        tree.nodes.reserve(self.rows.ends.len() + self.rows.len() + 1);
-        let mut records = Vec::with_capacity(self.rows.len());
+        tree.nodes.reserve(self.rows.ends.len() + self.rows.line_count() + 1);
+        let mut records = Vec::with_capacity(self.rows.line_count());
         for (index, row) in self.rows.rows().skip(usize::from(has_header)).enumerate() {
             let mut fields = Vec::with_capacity(names.len());
             for (name, field) in names.iter().zip(row) {
@@ -196,7 +196,7 @@ fn split(text: &str, mark: char) -> Option<Fields> {
         rows.width = record.len();
         record.iter().for_each(|field| rows.push(field));
     }
-    (rows.width > 1 && rows.len() >= FEWEST_LINES).then_some(rows)
+    (rows.width > 1 && rows.line_count() >= FEWEST_LINES).then_some(rows)
 }
 
 #[cfg(test)]

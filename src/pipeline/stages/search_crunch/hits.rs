@@ -41,7 +41,7 @@ pub(super) fn fold(text: &str, rows: &[(&str, Row)]) -> Option<Fold> {
         return None;
     }
     let plain = Legend {
-        context: hits.iter().any(|hit| hit.is_context()),
+        context: hits.iter().any(Hit::is_context),
         headings: headings > 0,
         gaps: false,
         shared: Shared::default(),

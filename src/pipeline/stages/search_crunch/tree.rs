@@ -72,13 +72,17 @@ fn line(depth: usize, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use concertina_format::search_crunch::tree::Directories;
+    use concertina_format::search_crunch::tree::{Directories, Entry};
 
     use super::*;
 
     fn unfold(lines: &[Vec<String>]) -> Vec<String> {
         let mut directories = Directories::default();
-        lines.iter().flatten().filter_map(|line| directories.read(line).unwrap()).collect()
+        let paths = lines.iter().flatten().filter_map(|line| match directories.read(line).unwrap() {
+            Entry::Path(path) => Some(path),
+            Entry::Directory => None,
+        });
+        paths.collect()
     }
 
     #[test]
