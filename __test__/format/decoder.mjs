@@ -1,4 +1,4 @@
-// A decoder of folds, written from docs/format.md alone: it shares no code with the library.
+// A decoder of folds as docs/format.md specifies them: it shares no code with the library.
 // Sizes are not limited here.
 import { createHash } from "node:crypto"
 import { json, table } from "./ionizer.mjs"
@@ -18,7 +18,6 @@ const cut = (text, mark) => {
   const at = text.indexOf(mark)
   return at < 0 ? undefined : [text.slice(0, at), text.slice(at + mark.length)]
 }
-const after = (text, start) => (text.startsWith(start) ? text.slice(start.length) : undefined)
 const before = (text, end) => (text.endsWith(end) ? text.slice(0, text.length - end.length) : undefined)
 const blanks = (width, text) => " ".repeat(Math.max(0, width - [...text].length))
 const times = (count, make) => Array.from({ length: count }, (_, at) => make(at))

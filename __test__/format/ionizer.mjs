@@ -273,7 +273,10 @@ const bodyOf = (text, escapes) => {
     if (take("&")) {
       const own = number()
       if (take("=")) texts.push((take("&") ? shared() : "") + match(/[^\n]*/y)[0])
-      else need(take(":")) && entries.push(value({ kind: "line" }))
+      else {
+        need(take(":"))
+        entries.push(value({ kind: "line" }))
+      }
       if (own !== texts.length + entries.length) fail("not the next number")
     } else if (/[A-Z]/.test(text[at] ?? "")) header()
     else break
