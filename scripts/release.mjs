@@ -99,7 +99,7 @@ export function packFaults(name, files, expected) {
  * Most bytes of a platform package, on disk and as downloaded, measured where every change is tested. The store in PostgreSQL, with TLS, is 2.2
  * and 1.1 MB of them: less than a second family of packages would cost everybody who chooses.
  */
-const SIZES = { platform: "linux-x64-gnu", installed: 18.1e6, download: 9.55e6 };
+const SIZES = { platform: "linux-x64-gnu", installed: 20e6, download: 10e6 };
 
 /** What is too large. */
 export function sizeFaults(name, { installed, download }) {
