@@ -19,8 +19,8 @@ const VERSION = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/;
 /** How many crates the workspace has. */
 function rustCrates() {
   const [, members] = /^members = \[(.*)\]$/m.exec(read("Cargo.toml"));
-  const folders = members.split(", ").map((member) => member.slice(1, -1));
-  return 1 + folders.reduce((sum, folder) => sum + (folder.endsWith("/*") ? readdirSync(path.join(root, folder.slice(0, -2))).length : 1), 0);
+  const countOf = (member) => (member.endsWith("/*") ? readdirSync(path.join(root, member.slice(0, -2))).length : 1);
+  return members.split(", ").reduce((sum, member) => sum + countOf(member.slice(1, -1)), 1);
 }
 
 /** Where the version stands. Each pattern has it as its only group. Platform packages take it from package.json when they are packed. */

@@ -37,7 +37,7 @@ const parts = {
   /** Lets every call of a store's life fail in its turn, where `rust` takes a sample of them. */
   async faults() {
     const env = { CONCERTINA_ALL_FAULTS: "1" };
-    await run("let each call of the store fail", "cargo", ["test", ...CHECKED, "-p", "concertina-power-test", "--test", "faults"], { env });
+    await run("let each call of the store fail", "cargo", ["test", ...CHECKED, "--test", "faults"], { env });
   },
   /** Looks for texts that break a property, 20 s for each: the same ones each time. `npm run fuzz` looks for others, and longer. */
   async fuzz() {

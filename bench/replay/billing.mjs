@@ -1,7 +1,7 @@
-// The bill of a row of requests. The longest prefix that an entry of the provider's cache holds is read, at r of the input price; what
-// follows is written, at w. Each request leaves an entry at its end. Where the provider looks for entries only so many blocks back from
-// the end of a request (`lookback`), an older entry is not found; elsewhere any common prefix is. After a pause longer than the cache
-// lives all of it is written.
+// The bill of a row of requests. The longest prefix that an entry of the provider's cache holds is read, at r of the
+// input price; what follows is written, at w. Each request leaves an entry at its end. Where the provider looks for
+// entries only so many blocks back from the end of a request (`lookback`), an older entry is not found; elsewhere any
+// common prefix is. After a pause longer than the cache lives all of it is written.
 //
 // Figures are kept in tokens, not in money, so that one replay serves every price point. Tokens are those of each message as
 // `countMessageTokens` counts them. The unit of "unchanged" is the message: a message of which one block changed is billed whole.
@@ -82,7 +82,8 @@ export class Meter {
 
   /**
    * @param overhead tokens that the engine adds to every request: its words in the system prompt, its tools
-   * @param lookback blocks from the end of a request within which the provider looks for an entry; Infinity finds any common prefix
+   * @param lookback blocks from the end of a request within which the provider looks for an entry; Infinity finds any
+   *   common prefix
    */
   constructor({ catalogue, sight, ttlMs, overhead = 0, calls, lookback = Infinity }) {
     Object.assign(this, { catalogue, sight, ttlMs, overhead, calls, lookback });

@@ -14,8 +14,8 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
   --policies A,B           never, references, squeeze, trim, server-clearing, host-pruning, every-turn, cache-aware (default all)
   --prices all|R/W,...     prices of cached reads and of writes, relative to input (default 0.1/1.25)
   --ttl MINUTES            life of the provider's cache (default 5)
-  --lookback BLOCKS        how far back from the end of a request the provider looks for a cache entry, such as 20 for Anthropic (default: any
-                           common prefix is found, which is also what the optimum assumes)
+  --lookback BLOCKS        how far back from the end of a request the provider looks for a cache entry, such as 20 for
+                           Anthropic (default: any common prefix is found, which is also what the optimum assumes)
   --model NAME             the model that all sessions are replayed with, whichever it was: what is known of its thinking (default claude-opus-4-6)
   --window TOKENS          the model's context window, for server clearing and host pruning (default 200000)
   --config JSON            options of Concertina
@@ -54,7 +54,8 @@ const text = { type: "string" };
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    mode: { ...text, default: "full" }, policies: text, prices: { ...text, default: "0.1/1.25" }, ttl: { ...text, default: "5" }, lookback: text,
+    mode: { ...text, default: "full" }, policies: text, prices: { ...text, default: "0.1/1.25" },
+    ttl: { ...text, default: "5" }, lookback: text,
     config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, words: text, model: { ...text, default: "claude-opus-4-6" }, window: { ...text, default: "200000" }, tune: text, floor: { ...text, default: "0.955" }, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
   },
 });

@@ -44,7 +44,8 @@ export async function replaySession(session, options, progress = () => {}) {
     const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: options.ttlMs };
     const engine = await POLICIES[policy].open({ config: options.config, prices, model: options.model, window: options.window });
     const overhead = options.bare ? 0 : engine.overhead;
-    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls, lookback: options.lookback });
+    const { ttlMs, lookback } = options;
+    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs, overhead, calls, lookback });
     const agreement = new Agreement(edits, engine.fetch);
     try {
       for await (const request of requests(messages, engine, mode)) {

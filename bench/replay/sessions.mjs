@@ -1,4 +1,5 @@
-// Files and directories -> recorded sessions by name and family. What a session file may be is in `node/lib/formats/session-file.ts`.
+// Files and directories -> recorded sessions by name and family. What a session file may be is in
+// `node/lib/formats/session-file.ts`.
 //
 // Of a directory only its own files are read, not those in folders below: archives often keep the same sessions in a second form.
 import { readdirSync, statSync } from "node:fs";
