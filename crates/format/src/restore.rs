@@ -38,7 +38,7 @@ pub fn restore_whole(text: &str, originals: &[Original]) -> Result<String> {
     if let Some(original) = rewound(text, originals) {
         return Ok(original);
     }
-    let restored = restore(text, originals);
+    let restored = unfold(text).unwrap_or_else(|| text.to_owned());
     if let Some((at, fold, _)) = sealed_headers(&restored).next() {
         let line = 1 + memchr::memchr_iter(b'\n', &restored.as_bytes()[..at]).count();
         let reason = match fold.seal {
