@@ -1,14 +1,14 @@
 //! Calls and results of every harness: what a script parses and what was fetched stay as they are while they are fresh, whatever the
 //! tool is called, and equal parts of two originals are told apart.
 
-use crate::engines;
-use crate::engines::scope;
 use concertina::assemble::{Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule};
 use concertina::squeeze::squeeze;
 use concertina::store::Printed;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::engines::{self, scope};
 
 /// A log that every stage finds something in.
 fn log(lines: usize) -> String {

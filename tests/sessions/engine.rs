@@ -1,14 +1,15 @@
 //! The whole jobs over a real store: nothing lost, nothing changed without a logged epoch, and a store that fails never stops a
 //! turn.
 
-use crate::engines::{fetch, scope};
-use crate::{corpus, engines};
 use concertina::assemble::{AssembleOptions, Engine, FetchedBlock, FinishedTurn};
 use concertina::config::{Config, RulesScope, Schedule};
 use concertina::store::figures::FiguresQuery;
 use concertina::store::{Scope, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::engines::{fetch, scope};
+use crate::{corpus, engines};
 
 fn open(dir: &TempDir) -> Engine {
     open_with(dir, Config::default())

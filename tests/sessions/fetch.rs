@@ -1,15 +1,15 @@
 //! An answer is never longer than asked for, whatever is asked, and always says what is missing.
 
-use crate::engines;
 use std::ops::RangeInclusive;
 
-use crate::engines::scope;
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule};
 use concertina::reference::{Original, RefId};
 use concertina::store::Batch;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::engines::{self, scope};
 
 fn put(engine: &Engine, text: &str) -> RefId {
     put_labelled(engine, text, "test")

@@ -1,15 +1,14 @@
 //! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions,
 //! restarts, two writers, cache breakpoints that move on, originals that the model fetches back, clocks that jump,
 //! backwards too, tools that print their arguments, arguments that look like rows of the ledger, twins of one image,
-//! thinking, results that are folded when they are born, and hosts that keep as their own what was shown. After each step every text is in sight or can be fetched byte for
-//! byte, what was sent stays unless an epoch is logged, no placeholder stands for a block that no epoch folded, no call
-//! with a breakpoint loses a part of its arguments, and what was shown unfolds to what was.
+//! thinking, results that are folded when they are born, and hosts that keep as their own what was shown. After each
+//! step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no
+//! placeholder stands for a block that no epoch folded, no call with a breakpoint loses a part of its arguments, and
+//! what was shown unfolds to what was.
 
-use crate::engines;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use crate::engines::{directory, scope};
 use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::history::{Reason, fates};
@@ -18,6 +17,8 @@ use concertina::store::{Retention, SqliteStore, Store, StoreOptions};
 use concertina::transcript::{Arguments, Kind, Transcript, is_cache_point};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::engines::{self, directory, scope};
 
 /// Steps in all; more by the environment, as `npm run test:long` has them.
 const STEPS: usize = 20_000;

@@ -1,9 +1,7 @@
 //! Images: shrunk to what a model perceives, never larger, and back byte for byte.
 
-use crate::{corpus, engines};
 use std::io::Cursor;
 
-use crate::engines::{fetch, scope};
 use concertina::assemble::{AssembleOptions, Engine, FetchedBlock};
 use concertina::config::{Config, Encoding, Preset};
 use concertina::pipeline::images::{ShrunkImage, shrink_image};
@@ -15,6 +13,9 @@ use image::codecs::gif::GifEncoder;
 use image::{DynamicImage, Frame, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::engines::{fetch, scope};
+use crate::{corpus, engines};
 
 /// A screen: a light page with dark strokes.
 fn screen(width: u32, height: u32) -> DynamicImage {

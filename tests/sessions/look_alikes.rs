@@ -4,13 +4,13 @@
 //! Each test generates neighbours of a fault that was found, in the four shapes of messages: OpenClaw's, Anthropic's,
 //! and OpenAI's two.
 
-use crate::engines;
-use crate::engines::{directory, scope};
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
 use concertina::store::Scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::engines::{self, directory, scope};
 
 const SHAPES: [&str; 4] = ["openclaw", "anthropic", "openai", "responses"];
 

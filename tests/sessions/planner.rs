@@ -1,10 +1,8 @@
 //! The cache-aware schedule over a real store and real sessions: what was sent stays, byte for byte, until an epoch is logged, and
 //! epochs are opened when they cost nothing or have paid.
 
-use crate::{corpus, engines};
 use std::collections::HashMap;
 
-use crate::engines::scope;
 use concertina::assemble::{AssembleOptions, Engine, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::plan::prices::Prices;
@@ -12,6 +10,9 @@ use concertina::reference::ContentHash;
 use concertina::store::Scope;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::corpus;
+use crate::engines::{self, scope};
 
 const HOUR_MS: i64 = 3_600_000;
 

@@ -2,7 +2,6 @@
 //!
 //! `cargo test --test squeeze -- --nocapture` prints what the defaults save on the real sessions.
 
-use crate::corpus;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use concertina::config::{Compat, Config, Encoding};
@@ -11,6 +10,8 @@ use concertina::squeeze::{repair_tool_pairing, squeeze};
 use concertina::transcript::{Kind, Path, Rewrite, Role, Slot, Transcript, call_links, result_links};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use crate::corpus;
 
 fn tokens(messages: &[Value]) -> usize {
     message_tokens(messages, None, Encoding::O200kBase)

@@ -2,13 +2,13 @@
 //!
 //! The provider here signs a model's thinking with all that stands before it, and refuses a request as the real ones do.
 
-use crate::engines;
-use crate::engines::scope;
 use concertina::assemble::{AssembleOptions, Engine};
 use concertina::config::{Config, Schedule, Thinking};
 use concertina::reference::ContentHash;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::engines::{self, scope};
 
 const HOUR_MS: i64 = 3_600_000;
 

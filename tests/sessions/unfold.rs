@@ -1,13 +1,14 @@
 //! Messages -> as they were before anything stood in their place: nothing but what the host gave is left.
 
-use crate::engines::scope;
-use crate::{corpus, engines};
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
 use concertina::reference::{Marker, Original};
 use concertina::store::{Batch, Scope};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::corpus;
+use crate::engines::{self, scope};
 
 fn open(dir: &TempDir, config: Config) -> Engine {
     engines::open(dir, Config { secrets: Secrets::Store, ..config })

@@ -1,15 +1,16 @@
 //! Code on real files: what the code stages save, and that the result is still code. The tables print with `--nocapture`.
 
-use crate::corpus;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::stages::{edited, stage};
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Language, Segment};
 use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens::count;
 use concertina_grammars as grammars;
+
+use crate::corpus;
+use crate::stages::{edited, stage};
 
 /// The stage's edits that save tokens, checked against its contract.
 fn edits(stage: &dyn Stage, text: &str, language: Language, preset: Preset) -> Vec<Edit> {

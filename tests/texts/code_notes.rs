@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::stages::{edited, stage};
 use concertina::config::Preset;
 use concertina::content::{ContentType, Language, Segment};
 use concertina::pipeline::FusionContext;
+
+use crate::stages::{edited, stage};
 
 fn without_comments(text: &str, language: Language, preset: Preset) -> String {
     let segments = [Segment::whole(text, ContentType::Code, Some(language))];

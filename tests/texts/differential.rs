@@ -6,8 +6,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::search_diff::{Change, crunched, diff_changes};
-use crate::stages::stage;
 use concertina::config::Preset;
 use concertina::content::{ContentType, Hints, Segment, detect};
 use concertina::pipeline::FusionContext;
@@ -15,6 +13,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
+
+use crate::search_diff::{Change, crunched, diff_changes};
+use crate::stages::stage;
 
 /// What git prints in a directory, by its own defaults. A diff that finds something is no failure.
 fn git(dir: &Path, args: &[&str]) -> String {

@@ -1,16 +1,17 @@
 //! Web pages through the pipeline: what is saved, and that every visible word stays, in order, or stands behind a note that says
 //! where. `--nocapture` prints the table.
 
-use crate::corpus;
 use std::sync::LazyLock;
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::stages::stage;
 use concertina::config::Preset;
 use concertina::content::{ContentType, Hints, Segment};
 use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, restore};
 use regex::{Captures, Regex};
+
+use crate::corpus;
+use crate::stages::stage;
 
 /// The page as the stage alone writes it.
 fn text_of(page: &str) -> String {

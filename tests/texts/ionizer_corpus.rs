@@ -1,12 +1,13 @@
 //! The ionizer on real JSON and tables: everything comes back, and the totals hold. `--nocapture` prints the table.
 
-use crate::corpus;
-use crate::stages::edited;
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Segment};
 use concertina::pipeline::stages::ionizer::Ionizer;
 use concertina::pipeline::{FusionContext, Stage, fold};
 use concertina::tokens;
+
+use crate::corpus;
+use crate::stages::edited;
 
 /// Folds a text as one segment, proves the fold, and returns the new text.
 fn folded(name: &str, text: &str, content_type: ContentType) -> String {

@@ -1,12 +1,13 @@
 //! Logs on the whole way through the pipeline: what is saved, that every byte comes back, and which facts stay in sight.
 //! `--nocapture` prints the table.
 
-use crate::corpus;
-use crate::stages::stage;
 use concertina::config::Preset;
 use concertina::content::{ContentType, Segment};
 use concertina::pipeline::{CompressOptions, Compressed, Edit, FusionContext, FusionEngine, Stage, fold, restore};
 use regex::Regex;
+
+use crate::corpus;
+use crate::stages::stage;
 
 fn log_crunch() -> &'static dyn Stage {
     stage("logCrunch")

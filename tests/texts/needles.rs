@@ -1,8 +1,9 @@
 //! Facts without a keyword in large, uniform outputs: none is lost, in any preset, and in the usual one they stay in sight.
 
-use crate::sight::{Outcome, Shelf};
 use concertina::config::Preset;
 use concertina::pipeline::{CompressOptions, FusionEngine};
+
+use crate::sight::{Outcome, Shelf};
 
 /// Numbers that look random and are the same in every run.
 fn dice(n: usize) -> usize {

@@ -1,14 +1,15 @@
 //! The universal properties over every real input, for each stage alone and for all together.
 
-use crate::corpus;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
-use crate::properties::{Case, check, check_but, engines};
 use concertina::config::Preset;
 use concertina::pipeline::{CompressOptions, FusionEngine, MessagesOptions, Role, compress_messages};
 use concertina::transcript::{Kind, Transcript};
+
+use crate::corpus;
+use crate::properties::{Case, check, check_but, engines};
 
 const KINDS: [&str; 9] = ["code", "diffs", "html", "json", "logs", "prose", "rules", "search", "tables"];
 

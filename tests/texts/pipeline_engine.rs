@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::properties::{Case, check};
 use concertina::config::Preset;
 use concertina::content::ContentType;
 use concertina::pipeline::fold::Fold;
@@ -11,6 +10,8 @@ use concertina::pipeline::{
     StageOption, StageOptions, elided, restore,
 };
 use concertina::tokens;
+
+use crate::properties::{Case, check};
 
 /// What a made-up stage proposes.
 type Apply = fn(&FusionContext) -> Vec<Edit>;
@@ -353,7 +354,8 @@ fn what_needs_its_original_is_clearly_shorter_than_what_needs_none() {
     }
 }
 
-/// What a kernel says of its memory zones, of which all but the last are empty: blocks of like lines, many of them exact copies.
+/// What a kernel says of its memory zones, of which all but the last are empty: blocks of like lines, many of them
+/// exact copies.
 fn zones() -> String {
     let pages =
         ["free_pages", "inactive_anon", "active_anon", "inactive_file", "active_file", "unevictable", "write_pending"];

@@ -1,10 +1,8 @@
 //! The universal properties over generated texts, and over the shapes that break things.
 
-use crate::corpus;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::properties::{Case, check, engines};
 use concertina::config::Preset;
 use concertina::content::{Hints, detect};
 use concertina::pipeline::fold::{self, Fold};
@@ -14,6 +12,9 @@ use concertina::pipeline::{
     restore_whole,
 };
 use proptest::prelude::*;
+
+use crate::corpus;
+use crate::properties::{Case, check, engines};
 
 static ENGINES: LazyLock<Vec<(String, FusionEngine)>> = LazyLock::new(engines);
 

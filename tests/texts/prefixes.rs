@@ -1,8 +1,9 @@
 //! What stands before every line of an output is taken off, the lines are folded as if they stood alone, and all of it comes back.
 
-use crate::properties::{Case, check};
 use concertina::config::Preset;
 use concertina::pipeline::{CompressOptions, Compressed, FusionEngine};
+
+use crate::properties::{Case, check};
 
 /// The numbers of a line and the line -> the line behind something.
 type Shape = (&'static str, fn(usize, &str) -> String);

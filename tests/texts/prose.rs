@@ -1,12 +1,13 @@
 //! What shortening prose must never do, over every real text; judged by plain patterns of this file, not by the segmenter.
 
-use crate::shortening::lost;
-use crate::{corpus, shortening};
 use concertina::config::Encoding;
 use concertina::prose::{Intensity, Kind, Objective, Receipt, compress_prose, expand, expand_listed, tokenize};
 use concertina::tokens;
 use proptest::prelude::*;
 use regex::Regex;
+
+use crate::shortening::lost;
+use crate::{corpus, shortening};
 
 /// Longest piece of one session text that is looked at, in bytes.
 const SESSION_TEXT_BYTES: usize = 6000;

@@ -1,11 +1,12 @@
 //! RLE on real texts: what it saves, and that every byte comes back. `--nocapture` prints the table.
 
-use crate::corpus;
-use crate::stages::{edited, stage};
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Segment};
 use concertina::pipeline::{Edit, FusionContext, Stage, fold};
 use concertina::tokens::count;
+
+use crate::corpus;
+use crate::stages::{edited, stage};
 
 fn rle() -> &'static dyn Stage {
     stage("rle")

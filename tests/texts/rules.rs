@@ -1,6 +1,5 @@
 //! What shortening rule files must never do, over every real text; judged by plain patterns of this file, not by the segmenter.
 
-use crate::{corpus, shortening};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use concertina::config::Encoding;
@@ -11,6 +10,8 @@ use concertina::rules::{
 use concertina::tokens;
 use proptest::prelude::*;
 use regex::Regex;
+
+use crate::{corpus, shortening};
 
 /// Longest piece of one session text that is looked at, in bytes.
 const SESSION_TEXT_BYTES: usize = 4000;

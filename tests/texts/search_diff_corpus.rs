@@ -3,13 +3,14 @@
 //!
 //! `cargo test --test search_diff_corpus -- --nocapture` prints the tables.
 
-use crate::corpus;
 use std::collections::BTreeSet;
 
-use crate::search_diff::{crunched, diff_changes, folded, tokens};
-use crate::stages::stage;
 use concertina::config::Preset;
 use concertina::pipeline::Stage;
+
+use crate::corpus;
+use crate::search_diff::{crunched, diff_changes, folded, tokens};
+use crate::stages::stage;
 
 /// The table of one kind of file; returns tokens before and after.
 fn table(stage: &dyn Stage, inputs: &[(String, String)], preset: Preset) -> (usize, usize) {

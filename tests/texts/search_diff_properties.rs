@@ -1,12 +1,13 @@
 //! SearchCrunch and DiffCrunch on generated and hostile texts: folds come back, twice is once, foreign folds are data, and time
 //! is linear.
 
-use crate::search_diff::{crunched, diff_changes, edits, folded};
-use crate::stages::{edited, stage};
 use concertina::config::Preset;
 use concertina::pipeline::fold::Fold;
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use crate::search_diff::{crunched, diff_changes, edits, folded};
+use crate::stages::{edited, stage};
 
 const PATHS: &[&str] = &[
     "src/a.rs",

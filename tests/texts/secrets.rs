@@ -1,11 +1,12 @@
 //! The scan for secrets on real tool outputs: silent where there is none, and not distracted by what stands around one.
 
-use crate::corpus;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use concertina::secrets::find_secrets;
 use concertina::transcript::{Kind, Transcript};
+
+use crate::corpus;
 
 const KINDS: [&str; 5] = ["logs", "json", "code", "search", "diffs"];
 

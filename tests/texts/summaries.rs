@@ -5,7 +5,6 @@ mod claims;
 #[path = "../summaries/runners.rs"]
 mod runners;
 
-use crate::corpus;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -14,6 +13,8 @@ use concertina::content::{ContentType, Hints, Language};
 use concertina::reference::find_markers;
 use concertina::summarize::{Around, salient_identifiers, summarize};
 use regex::Regex;
+
+use crate::corpus;
 
 const LENGTHS: [usize; 3] = [50, 300, 2000];
 

@@ -1,8 +1,9 @@
 //! Counting in pieces against counting at once, on all real texts.
 
-use crate::corpus;
 use concertina::config::Encoding;
 use concertina::tokens::count;
+
+use crate::corpus;
 
 #[test]
 fn counting_in_pieces_is_within_a_hundredth_of_a_percent() {
