@@ -1,7 +1,8 @@
 //! Concertina folds stale and bulky context before a model is billed for it, and unfolds any of it, byte for byte, on demand.
 //!
 //! This crate is the pure core: no Node, no network, no clock, no environment, no randomness. Time and prices come in as
-//! arguments. Data flows one way, and a module may use only those of its own row of the map in ARCHITECTURE.md and of the rows above it.
+//! arguments. Data flows one way: a module uses
+//! the crates that it is made of and the modules above it in the list of ARCHITECTURE.md.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
@@ -17,7 +18,7 @@ pub mod squeeze;
 pub mod summarize;
 pub mod transcript;
 
-pub use concertina_base::{error, foreign, parallel, reference, tokens};
+pub use concertina_base::{error, foreign, reference, tokens};
 pub use concertina_prose as prose;
 pub use concertina_prose::rules;
 pub use concertina_readers as content;

@@ -23,7 +23,6 @@ use super::{Engine, FETCH_TOOL, Reply, Report};
 use crate::content::Hints;
 use crate::error::{Error, Result};
 use crate::history::{Meter, fates, may_replace, tells_of_failure};
-use crate::parallel;
 use crate::pipeline::restore;
 use crate::plan::cache::Cold;
 use crate::plan::prices::Prices;
@@ -31,6 +30,7 @@ use crate::reference::{ContentHash, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope, StoreOptions};
 use crate::summarize::Around;
 use crate::transcript::{Kind, Transcript, UNSTATED_MIME, frame};
+use concertina_base::parallel;
 
 /// What a caller may ask of an assembly.
 #[derive(Debug, Clone, Default)]

@@ -37,7 +37,6 @@ mod syntax;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use concertina_base::hashing;
 use serde_json::{Map, Value};
 
 use crate::config::{Encoding, Preset};
@@ -216,9 +215,9 @@ pub trait Stage: Send + Sync {
         false
     }
 
-    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text: each for all of it, and
-    /// for what the ones before would leave. Of all these edits those are made that save most together, where an edit of a stage for
-    /// plain text counts a tenth less.
+    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text: each for
+    /// all of it, and for what the ones before would leave. Of all these edits those are made that save most together,
+    /// where an edit of a stage for plain text counts a tenth less.
     fn is_codec(&self) -> bool {
         false
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 
 /// Words that a run must start with to be looked up, in bytes: shorter repeats do not pay for their reference.
 const KEY_BYTES: usize = 96;

@@ -115,7 +115,8 @@ impl Passes<'_> {
             for index in contest {
                 let Some(mut plans) = self.plan(index, &scene, &taken, &mut started)? else { continue };
                 fired.push(index);
-                // Its plan for all of the text rules out those of steps before, so there is one that goes around them, too.
+                // Its plan for all of the text rules out those of steps before, so there is one that goes around them,
+                // too.
                 let around = merged(taken.iter().chain(&wanted));
                 if plans.iter().any(|bid| overlaps(&around, &bid.edit.range)) {
                     plans.extend(self.plan(index, &scene, &around, &mut started)?.unwrap_or_default());
@@ -165,8 +166,8 @@ impl Passes<'_> {
         !bid.edit.lossless || settles
     }
 
-    /// What one step would do where nothing sealed is touched; `None` where it does not fire. `started` is when its time began, and
-    /// is set to when it ended.
+    /// What one step would do where nothing sealed is touched; `None` where it does not fire. `started` is when its
+    /// time began, and is set to when it ended.
     fn plan(
         &mut self,
         index: usize,
@@ -363,8 +364,8 @@ impl Frame<'_> {
     }
 }
 
-/// What a fold by a stage for text of any kind counts less where a stage that knows the type folds the same text, in percent: names
-/// of columns, paths and hunks say more to a reader than places in a row.
+/// What a fold by a stage for text of any kind counts less where a stage that knows the type folds the same text, in
+/// percent: names of columns, paths and hunks say more to a reader than places in a row.
 const READING: isize = 10;
 
 /// An edit that a step would make.

@@ -1,7 +1,8 @@
 //! The format of folds: a text that a fold stands for, from the fold alone.
 //!
-//! This crate depends on no encoder: the header of a fold names its stage, the stage's name selects the decoder, and the seal says
-//! whether the decoder gave the right text. What an encoder and its decoder share (legend words, rules, escapes) is defined here.
+//! This crate depends on no encoder: the header of a fold names its stage, the stage's name selects the decoder, and
+//! the seal says whether the decoder gave the right text. What an encoder and its decoder share (legend words, rules,
+//! escapes) is defined here.
 //! `docs/format.md` specifies the format for decoders in other languages.
 
 #![forbid(unsafe_code)]
@@ -22,8 +23,8 @@ pub mod semantic_dedup;
 use fold::Fold;
 pub use restore::{Prior, restore, restore_whole};
 
-/// Returns the text that a fold stands for, whatever its seal says; `None` where the fold cannot be read. The restored text before the
-/// fold is for folds that refer to it.
+/// Returns the text that a fold stands for, whatever its seal says; `None` where the fold cannot be read. The restored
+/// text before the fold is for folds that refer to it.
 pub type Decoder = fn(&Fold, &mut Prior) -> Option<String>;
 
 /// The decoders by the names of their stages.

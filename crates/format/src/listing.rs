@@ -24,7 +24,8 @@ pub struct NumberedLine<'a> {
 }
 
 impl<'a> NumberedLine<'a> {
-    /// Reads `     1→text`, `     1<tab>text`, `12| text`, `12 │ text` or `12:text` (at most nine digits, blanks before them).
+    /// Reads `     1→text`, `     1<tab>text`, `12| text`, `12 │ text` or `12:text` (at most nine digits, blanks before
+    /// them).
     pub fn parse(line: &'a str) -> Option<Self> {
         let digits_at = line.bytes().take_while(|&byte| byte == b' ').count();
         let digits = line[digits_at..].bytes().take_while(u8::is_ascii_digit).count();

@@ -1,8 +1,9 @@
-//! `     1→a`, `     2→b`, … -> the same lines without the numbers that follow from the line above; `web-1  | a`, `web-1  | b`, … -> the
-//! lines without what stands before each, which is said once, or in as many rows as it takes.
+//! `     1→a`, `     2→b`, … -> the same lines without the numbers that follow from the line above; `web-1  | a`,
+//! `web-1  | b`, … -> the lines without what stands before each, which is said once, or in as many rows as it takes.
 //!
-//! Lossless. Without numbers each line still stands there byte for byte, so that an edit can be made from it. Other prefixes go with
-//! whatever fold the lines alone have, or with none: what the legend says of them stands before what it says of the lines.
+//! Lossless. Without numbers each line still stands there byte for byte, so that an edit can be made from it. Other
+//! prefixes go with whatever fold the lines alone have, or with none: what the legend says of them stands before what
+//! it says of the lines.
 
 use crate::fold::{self, Fold};
 use crate::lines;

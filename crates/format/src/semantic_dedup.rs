@@ -1,7 +1,7 @@
 //! `repeats 12 lines above; line 1: "…"` -> the lines that it repeats.
 //!
-//! The earlier place is named by words that stand there. Text from outside may look the same: everything here refuses what no encoder
-//! writes.
+//! The earlier place is named by words that stand there. Text from outside may look the same: everything here refuses
+//! what no encoder writes.
 
 use crate::fold::Fold;
 use crate::restore::Prior;

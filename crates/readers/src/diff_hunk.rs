@@ -1,4 +1,5 @@
-//! Diffs, unified or without context: headers and lines of hunks, rows of diffstats, and where a diff that stands in other text ends.
+//! Diffs, unified or without context: headers and lines of hunks, rows of diffstats, and where a diff that stands in
+//! other text ends.
 //!
 //! Hunks are read by their counts, not by looks: a removed line that reads `-- a` is a line, not a header.
 
@@ -69,7 +70,8 @@ pub struct HunkBody {
     pub added: usize,
     /// Removed ones.
     pub removed: usize,
-    /// Whether they are as many as the header counts. They are not where a hunk is cut, or is no line by line comparison, as
+    /// Whether they are as many as the header counts. They are not where a hunk is cut, or is no line by line
+    /// comparison, as
     /// `--word-diff` makes.
     pub is_exact: bool,
 }

@@ -1,11 +1,13 @@
 //! The lines that grep, ripgrep and compilers print -> the file, the line in it, and what stands there.
 //!
-//! A line is read alone ([`read_line`]) or among the others of its output ([`read_lines`]). A context line (`path-12-text`) has no
-//! separator that could not stand in a path: alone, its path is believed where it ends with a suffix; among others, also where a hit
-//! names it. Compiler messages (`src/a.rs:1:2: error`) have the form of hits and are read as such.
+//! A line is read alone ([`read_line`]) or among the others of its output ([`read_lines`]). A context line
+//! (`path-12-text`) has no separator that could not stand in a path: alone, its path is believed where it ends with a
+//! suffix; among others, also where a hit names it. Compiler messages (`src/a.rs:1:2: error`) have the form of hits and
+//! are read as such.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+use concertina_base::hashing::{FastMap, FastSet};
 
 use super::lines::head;
 use super::time_stamp::Stamp;
@@ -43,7 +45,8 @@ pub struct Hit<'a> {
     pub form: Form,
     /// The column, where one is printed.
     pub column: Option<u64>,
-    /// The line from its number on, or from what follows the path where the number does not stand between two separators.
+    /// The line from its number on, or from what follows the path where the number does not stand between two
+    /// separators.
     pub place: &'a str,
     /// What follows the last separator.
     pub text: &'a str,
@@ -152,7 +155,7 @@ pub fn range(rows: &[(&str, Row)]) -> Option<(Range<usize>, Range<usize>)> {
     Some((start..start + len(&rows[lines.clone()]) - 1, lines))
 }
 
-fn row<'a>(line: &'a str, known: &HashSet<&str>) -> Row<'a> {
+fn row<'a>(line: &'a str, known: &FastSet<&str>) -> Row<'a> {
     if line == "--" {
         return Row::Separator;
     }
@@ -185,11 +188,11 @@ fn below_heading<'a>(path: &'a str, line: &'a str) -> Option<Hit<'a>> {
     Some(Hit { path, is_headed: true, form, column: None, place: line, text: number.text })
 }
 
-/// Paths that other lines may be read by. One with a blank in it, or of a hit without a number, must come twice, be it before a
-/// context line.
-fn known_paths<'a>(lines: &[&'a str]) -> HashSet<&'a str> {
-    let mut known = HashSet::new();
-    let mut weak: HashMap<&str, usize> = HashMap::new();
+/// Paths that other lines may be read by. One with a blank in it, or of a hit without a number, must come twice, be it
+/// before a context line.
+fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
+    let mut known = FastSet::default();
+    let mut weak: FastMap<&str, usize> = FastMap::default();
     let mut last = "";
     for line in lines {
         match numbered(line, |path, number| !number.is_context && is_path(path)) {
@@ -305,8 +308,8 @@ fn is_believed_alone(path: &str, is_context: bool) -> bool {
     is_path(path) && !path.contains(' ') && (has_suffix(path) || is_likely())
 }
 
-/// Whether a word may be the path of a file at all: a letter, and nothing that a shell would take for something else; blanks only
-/// where there is a dot or a slash.
+/// Whether a word may be the path of a file at all: a letter, and nothing that a shell would take for something else;
+/// blanks only where there is a dot or a slash.
 pub fn is_path(path: &str) -> bool {
     !path.ends_with('/') && is_name(path) && (!path.contains(' ') || path.contains(['/', '\\', '.']))
 }

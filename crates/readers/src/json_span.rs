@@ -38,8 +38,8 @@ impl Budget {
         Self { bytes: text.len().saturating_mul(2) }
     }
 
-    /// The object or array that starts at byte `start`, a line start, and ends with a line: the byte where the next line
-    /// starts. `None` when it is broken, shorter than 200 bytes on one line, or the budget is spent.
+    /// The object or array that starts at byte `start`, a line start, and ends with a line: the byte where the next
+    /// line starts. `None` when it is broken, shorter than 200 bytes on one line, or the budget is spent.
     pub(crate) fn block_end(&mut self, text: &str, start: usize) -> Option<usize> {
         let bare = text[start..].trim_start_matches([' ', '\t']);
         let indent = text.len() - start - bare.len();

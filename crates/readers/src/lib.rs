@@ -1,7 +1,9 @@
-//! What the forms of text say, and what kind of text something is (Cortex): content types, languages, the segments of a mixed text.
+//! What the forms of text say, and what kind of text something is (Cortex): content types, languages, the segments of a
+//! mixed text.
 //!
-//! Each form (a hit of a search, a hunk of a diff, a time stamp) is read by one module at the top, which has no opinion on what the
-//! text around it is. `detect` has these opinions, and asks the forms; so do the stages, the summaries and the history.
+//! Each form (a hit of a search, a hunk of a diff, a time stamp) is read by one module at the top, which has no opinion
+//! on what the text around it is. `detect` has these opinions, and asks the forms; so do the stages, the summaries and
+//! the history.
 //!
 //! Detection needs several signals and says [`ContentType::Unknown`] when unsure: a wrong guess costs more than none.
 //! Structural markers weigh more than hints, hints more than lexical evidence.

@@ -40,8 +40,8 @@ pub struct Listing<'a> {
 }
 
 impl<'a> Listing<'a> {
-    /// Whether a text is a listing: six of ten lines have numbers, nine of ten of these count up by one, and they are neither the
-    /// first column of a table (below a rule, or before other cells) nor the hours of times.
+    /// Whether a text is a listing: six of ten lines have numbers, nine of ten of these count up by one, and they are
+    /// neither the first column of a table (below a rule, or before other cells) nor the hours of times.
     pub fn of(text: &'a str) -> Option<Self> {
         let mut listing = Self { text, numbered: 0, is_one: true, is_unbroken: true };
         let (mut filled, mut steps, mut rows) = (0, 0, 0);
@@ -88,7 +88,8 @@ impl<'a> Listing<'a> {
         start.unwrap_or(end)..end
     }
 
-    /// The numbered lines without their numbers. Those without one (`[File: a.rs]`, `(5 more lines above)`) are left out.
+    /// The numbered lines without their numbers. Those without one (`[File: a.rs]`, `(5 more lines above)`) are left
+    /// out.
     pub(crate) fn bare(&self) -> String {
         let texts = self.text.lines().filter_map(|line| Some(NumberedLine::parse(line)?.text));
         texts.flat_map(|text| [text, "\n"]).collect()

@@ -15,7 +15,8 @@ const LONGEST_ROW: usize = 65_536;
 /// The most lines above a header that say what the table is.
 pub(crate) const MAX_TITLE: usize = 3;
 
-/// The share of rows that have as many cells as the first, in percent; chosen on the labelled texts of `tests/detection.rs`.
+/// The share of rows that have as many cells as the first, in percent; chosen on the labelled texts of
+/// `tests/detection.rs`.
 const SHARE: usize = 92;
 
 /// What may stand between values.
@@ -75,8 +76,8 @@ pub(crate) fn is_column_rule(row: &str) -> bool {
     row.split_whitespace().nth(1).is_some() && row.split_whitespace().all(is_line)
 }
 
-/// Lines whose values are separated, perhaps below lines of their own form: a title, a comment, a header without the cell above
-/// the row names.
+/// Lines whose values are separated, perhaps below lines of their own form: a title, a comment, a header without the
+/// cell above the row names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Separated {
     pub(crate) separator: u8,

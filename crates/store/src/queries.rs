@@ -208,8 +208,8 @@ impl Queries {
         })
     }
 
-    /// What a session knows, in the order in which it was first written. `holder` is the host for which this opener holds
-    /// sessions, where it does.
+    /// What a session knows, in the order in which it was first written. `holder` is the host for which this opener
+    /// holds sessions, where it does.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].

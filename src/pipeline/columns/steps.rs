@@ -1,7 +1,7 @@
 //! `usr_0099` -> `usr_0100`: the next text of a sequence, counted by number.
 //!
-//! A step works on spelling, not on values: `0099` is followed by `0100` but `99` by `100`, and `1.50` by `1.75`, so that a
-//! sequence restores every byte or is no sequence.
+//! A step works on spelling, not on values: `0099` is followed by `0100` but `99` by `100`, and `1.50` by `1.75`, so
+//! that a sequence restores every byte or is no sequence.
 
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use concertina_format::lines::template::shown;
 
 use super::Keeps;
 use crate::pipeline::columns::cost;
-use crate::pipeline::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 
 /// Longer lines are data: they stay as they are.
 const MAX_LINE: usize = 2000;

@@ -7,7 +7,7 @@ pub(super) use concertina_format::lines::rule::{Count, Rule};
 
 use crate::pipeline::columns::cost;
 use crate::pipeline::columns::steps::majority;
-use crate::pipeline::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 
 /// A value is cut so often at most; the rest is one piece.
 const MAX_PIECES: usize = 24;

@@ -5,7 +5,7 @@
 
 use super::cells::Lines;
 use super::column::tells_verdict;
-use crate::pipeline::hashing::{FastHasher, FastMap};
+use concertina_base::hashing::{FastHasher, FastMap};
 use std::hash::{Hash, Hasher};
 
 /// Fewer lines are no group.

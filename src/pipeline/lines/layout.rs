@@ -182,7 +182,7 @@ fn rule<'t>(gaps: &[Gap<'t>], is_taken: bool, is_last: bool) -> Option<Rule<'t>>
 }
 
 fn most<T: std::hash::Hash + Eq + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
-    let mut seen: crate::pipeline::hashing::FastMap<T, (usize, usize)> = crate::pipeline::hashing::FastMap::default();
+    let mut seen: concertina_base::hashing::FastMap<T, (usize, usize)> = concertina_base::hashing::FastMap::default();
     for (at, value) in values.enumerate() {
         seen.entry(value).or_insert((0, at)).0 += 1;
     }

@@ -2,7 +2,8 @@
 //!
 //! What the lines mean does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape, [`layout`] explains
 //! the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and how, [`record`] joins
-//! templates that follow each other, [`write`] writes down the result in the notation of [`concertina_format::lines`], which reads it back.
+//! templates that follow each other, [`write`] writes down the result in the notation of [`concertina_format::lines`],
+//! which reads it back.
 
 mod cells;
 mod column;
@@ -24,10 +25,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::hashing::{FastHasher, FastMap, FastSet};
 use crate::pipeline::measure::is_worth;
 use crate::pipeline::{Edit, FusionContext};
 use crate::tokens;
+use concertina_base::hashing::{FastHasher, FastMap, FastSet};
 
 /// What a fold of lines of any kind leaves at most, in percent of the tokens, and the tokens that it saves at least.
 pub(super) const WORTH: (usize, usize) = (95, 1);

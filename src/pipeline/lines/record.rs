@@ -7,7 +7,7 @@ use super::column::{self, Rule};
 use super::layout::Pad;
 use super::template::{Part, Template};
 use crate::pipeline::columns::is_constant;
-use crate::pipeline::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 
 /// Records of more lines are hard to read.
 const MAX_HEIGHT: usize = 40;

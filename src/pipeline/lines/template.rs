@@ -5,7 +5,7 @@ pub(super) use concertina_format::lines::template::Part;
 use super::column::{self, Piece, Rule, pieces};
 use super::layout::{Layout, Pad};
 use crate::pipeline::columns::{cost, is_constant, split_affixes};
-use crate::pipeline::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 
 /// The fewest rows that a template of their own is worth to.
 const MIN_SPLIT: usize = 4;

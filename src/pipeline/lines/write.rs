@@ -4,7 +4,7 @@ use super::column::{Rule, below, tells_verdict};
 use super::record::Entry;
 use super::template::{Part, Template};
 use crate::pipeline::columns::cost;
-use crate::pipeline::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 use concertina_format::lines::{MARKS, MILESTONE, is_taken, name, run_of, spell};
 
 /// What a fold uses of the notation.

@@ -1,7 +1,7 @@
 //! `the same again and again` -> `it once, and how often`: plain text of which next to nothing is left.
 //!
-//! Lossless, in the notation of [`lines`], and weighed against the other codecs. What lines share but for more than their numbers
-//! is left to those.
+//! Lossless, in the notation of [`lines`], and weighed against the other codecs. What lines share but for more than
+//! their numbers is left to those.
 
 use crate::content::ContentType;
 use crate::pipeline::restore::before_marker;

@@ -1,13 +1,14 @@
 //! How a JSON text is set: minified, indented, or by its own rule per level.
 //!
-//! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an exception, so a
-//! layout never has to be right, only cheap.
+//! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an
+//! exception, so a layout never has to be right, only cheap.
 
 use serde::{Deserialize, Serialize};
 
 use super::tree::{Id, Node, Tree};
 
-/// Blank space inside containers of one kind at one depth: after the opening bracket, after a comma, before the closing one.
+/// Blank space inside containers of one kind at one depth: after the opening bracket, after a comma, before the closing
+/// one.
 pub type Level = [String; 3];
 
 /// A rule for the blank space between tokens.

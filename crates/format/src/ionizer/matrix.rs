@@ -1,7 +1,8 @@
-//! `[[16,-5],[3,7]]` -> `[#16,-5 3,7]`, and in long lists of points `[=016-005003007]`: every number one group of three digits.
+//! `[[16,-5],[3,7]]` -> `[#16,-5 3,7]`, and in long lists of points `[=016-005003007]`: every number one group of three
+//! digits.
 //!
-//! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as JSON
-//! writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
+//! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as
+//! JSON writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
 
 use std::borrow::Cow;
 

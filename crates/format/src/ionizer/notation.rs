@@ -31,7 +31,8 @@ impl Around {
         }
     }
 
-    /// Where a bare text that starts here ends, and how many brackets it left open. Brackets that it opened do not end it.
+    /// Where a bare text that starts here ends, and how many brackets it left open. Brackets that it opened do not end
+    /// it.
     pub fn bare_length(self, text: &str) -> (usize, usize) {
         let open = match self {
             Self::Object => '{',

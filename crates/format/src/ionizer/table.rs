@@ -87,7 +87,8 @@ pub enum Quotes {
 }
 
 impl Quotes {
-    /// Each with its word in a legend, the usual one first. Every legend ends with the first word, none with two of the others.
+    /// Each with its word in a legend, the usual one first. Every legend ends with the first word, none with two of the
+    /// others.
     pub const WORDS: [(Self, &'static str); 5] = [
         (Self::Needed, ""),
         (Self::All, " quoted"),

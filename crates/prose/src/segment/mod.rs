@@ -150,7 +150,8 @@ pub fn tokenize_inline(text: &str) -> Vec<Token> {
     joined(inline_atoms(text, 0..text.len()), text.len())
 }
 
-/// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at words.
+/// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at
+/// words.
 pub fn blocks(text: &str) -> impl Iterator<Item = Token> {
     Blocks::new(text)
 }

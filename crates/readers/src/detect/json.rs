@@ -32,7 +32,8 @@ fn has_structure(cut: &str) -> bool {
     dense.contains("\":") || ["[{", "[[", "[\""].iter().any(|start| dense.starts_with(start)) && dense.len() > 8
 }
 
-/// Lines of a printed document whose middle was left out, or records of which some are cut: nearly all lines are of JSON's form.
+/// Lines of a printed document whose middle was left out, or records of which some are cut: nearly all lines are of
+/// JSON's form.
 pub(super) fn has_json_lines(lines: &[PageLine]) -> bool {
     let (mut total, mut members, mut items) = (0usize, 0usize, 0usize);
     for line in filled(lines) {

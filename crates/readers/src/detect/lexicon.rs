@@ -1,14 +1,15 @@
 //! What tells the sixteen languages apart: the clues of `lexicon.txt` and a few tables, scored by [`super::code`].
 //!
-//! A clue is looked for in source whose lines are trimmed, joined by `\n` and cleared of comments (a comment line is left as
-//! its bare marker: `//`, `///`, `//!`, `#`, `--`, `/*`). So `\n` at the start of a clue anchors it at a line's start and `\n` at
-//! its end anchors it at a line's end. Where a clue's first or last character is a letter, digit or underscore, a word boundary
-//! is required there. The number is its weight: 1 is weak and shared by several languages, 6 proves nearly by itself.
+//! A clue is looked for in source whose lines are trimmed, joined by `\n` and cleared of comments (a comment line is
+//! left as its bare marker: `//`, `///`, `//!`, `#`, `--`, `/*`). So `\n` at the start of a clue anchors it at a line's
+//! start and `\n` at its end anchors it at a line's end. Where a clue's first or last character is a letter, digit or
+//! underscore, a word boundary is required there. The number is its weight: 1 is weak and shared by several languages,
+//! 6 proves nearly by itself.
 
 use crate::Language;
 
-/// A language that is another one with additions: what speaks for `base` speaks for it too, and it wins over `base` once its
-/// own clues add up to `needs`.
+/// A language that is another one with additions: what speaks for `base` speaks for it too, and it wins over `base`
+/// once its own clues add up to `needs`.
 pub(super) struct Dialect {
     /// The richer language.
     pub(super) language: Language,

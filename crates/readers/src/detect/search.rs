@@ -39,7 +39,8 @@ pub(super) struct Survey {
     pub(super) unnumbered: usize,
     /// Lines of a listing.
     pub(super) listed: usize,
-    /// Those with a suffix, a leading dot or slash, or the branches of a tree: any other word may look like a name, too.
+    /// Those with a suffix, a leading dot or slash, or the branches of a tree: any other word may look like a name,
+    /// too.
     pub(super) certain: usize,
     /// Lines `12:text` or `12-text`, as `rg --heading` and a search of one file print.
     pub(super) headed: usize,
@@ -95,7 +96,8 @@ impl Survey {
     }
 }
 
-/// Whether a line is one of those above a web search tool's summary: what was searched for, and the links that were found.
+/// Whether a line is one of those above a web search tool's summary: what was searched for, and the links that were
+/// found.
 pub(super) fn is_web_header(line: &str) -> bool {
     line.starts_with("Web search results for ") || line.starts_with("Links: [{")
 }

@@ -7,7 +7,7 @@ use super::keys::Keys;
 use super::path::{Step, name_of};
 use super::records::{Class, Plan};
 use super::scan::{Id, Node, Tree};
-use crate::pipeline::hashing::{FastMap, FastSet};
+use concertina_base::hashing::{FastMap, FastSet};
 
 /// Adds classes, their records and their blocks to a plan.
 pub(super) fn plan<'a>(tree: &Tree<'a>, keys: &Keys<'_>, plan: Plan<'a>) -> Plan<'a> {

@@ -13,8 +13,8 @@ use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use crate::pipeline::columns::split_affixes;
 use crate::pipeline::columns::steps::{between, leads};
-use crate::pipeline::hashing::FastMap;
 use crate::tokens::{self, Encoding};
+use concertina_base::hashing::FastMap;
 
 /// A table by columns.
 pub(super) struct Grid<'g, 'a> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::keys::Keys;
 use super::records::Plan;
 use super::scan::{Id, Node, Tree};
-use crate::pipeline::hashing::{FastMap, FastSet};
+use concertina_base::hashing::{FastMap, FastSet};
 
 /// Most columns of a class.
 pub(super) const MOST_COLUMNS: usize = 512;

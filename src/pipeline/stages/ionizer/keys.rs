@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::scan::{Id, Node, Tree};
-use crate::pipeline::hashing::{FastHasher, FastMap, FastSet, FastState, first_like};
+use concertina_base::hashing::{FastHasher, FastMap, FastSet, FastState, first_like};
 
 /// The lists of keys that the objects of a tree have, numbered.
 #[derive(Default)]

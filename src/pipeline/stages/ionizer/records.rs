@@ -14,8 +14,8 @@ use super::fit::{Grid, Outcome};
 use super::keys::{Keys, number_equal};
 use super::path::{Step, follow_from};
 use super::scan::{Id, Node, Tree};
-use crate::pipeline::hashing::{FastMap, FastSet};
 use crate::tokens::{self, Encoding};
+use concertina_base::hashing::{FastMap, FastSet};
 
 /// Objects with the same keys.
 #[derive(Debug)]

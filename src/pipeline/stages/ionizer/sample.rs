@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use super::scan::{Id, Node, Scan, Tree};
 use crate::content::severity::{is_failure_key, severity_of_value};
 use crate::pipeline::elided;
-use crate::pipeline::hashing::FastState;
+use concertina_base::hashing::FastState;
 
 /// Arrays with more items than this are sampled.
 pub(super) const MANY_ROWS: usize = 20;

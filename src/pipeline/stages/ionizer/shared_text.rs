@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::pipeline::hashing::FastMap;
 use crate::tokens::{self, Encoding};
+use concertina_base::hashing::FastMap;
 
 /// Shared beginnings, each after the ones that it begins with.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use crate::config::Encoding;
 use crate::content::severity::{Severity, severity};
 use crate::pipeline::elided;
 use crate::pipeline::fold::Fold;
-use crate::pipeline::hashing::FastMap;
 use crate::pipeline::lines::Flood;
 use crate::tokens;
+use concertina_base::hashing::FastMap;
 
 /// Lines kept at both ends of each kind, tried in turn.
 const KEPT: [usize; 6] = [64, 32, 16, 8, 4, 2];

@@ -8,7 +8,7 @@ use super::shared;
 use super::tree;
 use crate::content::hit_line::{Form, Hit, Row};
 use crate::pipeline::fold::Fold;
-use crate::pipeline::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 use concertina_format::search_crunch::legend::Legend;
 use concertina_format::search_crunch::root::Root;
 use concertina_format::search_crunch::shared::Shared;

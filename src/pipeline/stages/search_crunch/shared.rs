@@ -7,7 +7,7 @@ use std::ops::Range;
 use concertina_format::search_crunch::shared::Shared;
 
 use crate::content::head;
-use crate::pipeline::hashing::FastMap;
+use concertina_base::hashing::FastMap;
 
 /// How much of a line is looked at from either end, in bytes, and how many places to cut.
 const MAX_BYTES: usize = 96;

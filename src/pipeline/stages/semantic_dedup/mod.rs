@@ -12,10 +12,10 @@ use crate::config::Preset;
 use crate::content::html::is_page;
 use crate::content::{ContentType, Segment};
 use crate::pipeline::fold::Fold;
-use crate::pipeline::hashing::FastSet;
 use crate::pipeline::repeats::Lines;
 use crate::pipeline::restore::quote;
 use crate::pipeline::{Edit, FusionContext, Stage};
+use concertina_base::hashing::FastSet;
 
 /// Shorter texts have no room for a repeat that pays.
 const TEXT_MIN_BYTES: usize = 256;
