@@ -196,7 +196,7 @@ test("calls that another engine made are credited with nothing, and counted", as
   await playTurns(with_.host, with_.provider, SESSION, [{ user: "Back?", steps: ["Yes."] }]);
   const { total } = await with_.host.openclawJson(["concertina", "stats"]);
   const others = played.flatMap(({ requests }) => requests);
-  const bypassed = rowsOf("weighed_told IS NULL AND sent > 0");
+  const bypassed = rowsOf("growth_reported IS NULL AND sent > 0");
   assert.deepEqual([total.bypassed, bypassed.requests], [others.length, others.length]);
   assert.deepEqual([bypassed.sent, bypassed.without], [tokensOf(others), tokensOf(others)]);
   assert.equal(total.sentTokens, tokensOf(with_.provider.requests));
