@@ -2,16 +2,23 @@
 /// <reference types="node" />
 
 /**
- * What Concertina costs and saves, of whole requests: the one shape that `stats`, `/concertina`, `analyze`, the page and the report show.
+ * What Concertina costs and saves, of whole requests: the one shape that `stats`, `/concertina`, `analyze`, the page
+ * and the report show.
  *
- * What the provider reported is *measured*; what it did not report is counted by our tokenizer. What would have been sent without
- * Concertina is always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and `src/plan/alone.rs`. Figures are of the
- * conversation's own requests: the host's calls for compaction, notes and titles are not among them.
+ * What the provider reported is *measured*; what it did not report is counted by our tokenizer. What would have been
+ * sent without Concertina is always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and
+ * `src/plan/alone.rs`. Figures are of the conversation's own requests: the host's calls for compaction, notes and
+ * titles are not among them.
  */
-/** Requests with Concertina, and as they would have been without it. Tokens are those of the prompt, not of the answer. */
+/**
+ * Requests with Concertina, and as they would have been without it. Tokens are those of the prompt, not of the answer.
+ */
 export interface Amount {
 	requests: number;
-	/** Requests of which no assembly of Concertina is known: made with another engine, or while it was off or away, or in a turn that was cut short. Without it they would have been the same. */
+	/**
+	 * Requests of which no assembly of Concertina is known: made with another engine, or while it was off or away, or in
+	 * a turn that was cut short. Without it they would have been the same.
+	 */
 	bypassed: number;
 	sentTokens: number;
 	/** As modelled: no request is larger than the model's window, where that is known. */
@@ -27,16 +34,25 @@ export interface Amount {
 }
 /** Figures of the whole store, or of one session, for a time. */
 export interface Figures {
-	/** `usd` where the host stated prices in dollars for every request counted; else tokens weighted with the prices of the cache. */
+	/**
+	 * `usd` where the host stated prices in dollars for every request counted; else tokens weighted with the prices of
+	 * the cache.
+	 */
 	unit: "usd" | "input tokens";
 	total: Amount & {
 		/** Requests whose tokens the provider reported; the others were counted here. */
 		measured: number;
-		/** Calls that the host would have made without Concertina for notes and summaries when it compacts; part of `withoutTokens` and `withoutBill`. */
+		/**
+		 * Calls that the host would have made without Concertina for notes and summaries when it compacts; part of
+		 * `withoutTokens` and `withoutBill`.
+		 */
 		compacting: number;
 		/** Originals that the model fetched back. */
 		fetches: number;
-		/** What fetching put into all requests together: answers for as long as they were sent, and whole requests made for a fetch alone. Part of `sentTokens`. */
+		/**
+		 * What fetching put into all requests together: answers for as long as they were sent, and whole requests made for
+		 * a fetch alone. Part of `sentTokens`.
+		 */
 		fetchTokens: number;
 		/** The fetch tool's definition in all requests together. Part of `sentTokens`. */
 		overheadTokens: number;
@@ -96,9 +112,14 @@ export interface Figures {
 export interface FiguresRequest {
 	/** Only this session's. */
 	sessionId?: string;
-	/** Whose session it is; when absent, that of `main`, or else of the agent that was last seen with one of that name. */
+	/**
+	 * Whose session it is; when absent, that of `main`, or else of the agent that was last seen with one of that name.
+	 */
 	agentId?: string;
-	/** First moment, in milliseconds since 1970. What was kept of forgotten sessions, and `kinds`, count by whole UTC days. */
+	/**
+	 * First moment, in milliseconds since 1970. What was kept of forgotten sessions, and `kinds`, count by whole UTC
+	 * days.
+	 */
 	since?: number;
 	/** First moment that no longer counts. */
 	until?: number;
@@ -671,8 +692,8 @@ export interface Removed {
 	sessions: number;
 }
 /**
- * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of OpenAI's Responses API
- * that is no message has a `type` instead of a role.
+ * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of
+ * OpenAI's Responses API that is no message has a `type` instead of a role.
  */
 export interface AnyMessage {
 	role?: string;
@@ -699,23 +720,29 @@ export type StorePlace = ({
 	dir?: undefined;
 }) & {
 	/**
-	 * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when the last host
-	 * that had it no longer lists it; one that lists nothing for 90 days counts as gone. All that give none are one host.
+	 * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when
+	 * the last host that had it no longer lists it; one that lists nothing for 90 days counts as gone. All that give none
+	 * are one host.
 	 */
 	host?: string;
 };
 /** Where a store lives, how long it keeps originals, and every option. */
 export type OpenOptions = StorePlace & {
 	/**
-	 * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. Programs
-	 * that list sessions of their own in one store each need a `host`, or each ends the sessions of the others.
+	 * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see
+	 * `settle`. Programs that list sessions of their own in one store each need a `host`, or each ends the sessions of
+	 * the others.
 	 */
 	retention?: "clock" | "host";
-	/** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
+	/**
+	 * A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it
+	 * is an error.
+	 */
 	today?: string;
 	/**
-	 * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the process inside one does
-	 * so once. A store in a directory keeps them there; without it nothing is noted beside a database.
+	 * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the
+	 * process inside one does so once. A store in a directory keeps them there; without it nothing is noted beside a
+	 * database.
 	 */
 	journalDir?: string;
 } & Options;
@@ -761,38 +788,48 @@ export interface ProseToken {
 	kind: string;
 	text: string;
 }
-/** How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words. */
+/**
+ * How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words.
+ */
 export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
 /** A text -> the same with masks in place of its secrets. */
 export type Redactor = (text: string) => string;
-/** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
+/**
+ * Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words.
+ */
 export declare const FETCH_CHARS = 15900;
-/** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
+/**
+ * One open store with one set of options. Several may be open at one place, in one process or, with a database, on
+ * several machines.
+ */
 export declare class Concertina {
 	#private;
 	private constructor();
 	/**
 	 * Opens the store in `dir`, creating it on first use, readable by its owner only; or in the database at `url`.
 	 *
-	 * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database cannot be used.
+	 * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database
+	 *   cannot be used.
 	 */
 	static open(options: OpenOptions): Promise<Concertina>;
 	/** One line for each lenient option that had to be corrected. */
 	get warnings(): string[];
 	/**
-	 * The moment of birth: replaces oversize texts of a fresh tool result by references, durably, before the result is first
-	 * sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`, never a
-	 * rejection.
+	 * The moment of birth: replaces oversize texts of a fresh tool result by references, durably, before the result is
+	 * first sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`,
+	 * never a rejection.
 	 *
 	 * @param input.toolName the tool, where the message does not name it itself
 	 * @param input.args what the tool was given, where the caller knows it
-	 * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's parses stays as it is
-	 * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
-	 * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
-	 * for texts that are not stored at birth, it is not asked
-	 * @param input.model the model that will see it, where the caller knows it and the option `models` says something of it
-	 * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so; so was one
-	 * that is a unit shorter because a surrogate pair stood there
+	 * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's
+	 *   parses stays as it is
+	 * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which
+	 *   it masks something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and
+	 *   shown; with `"store"`, and for texts that are not stored at birth, it is not asked
+	 * @param input.model the model that will see it, where the caller knows it and the option `models` says something of
+	 *   it
+	 * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so;
+	 *   so was one that is a unit shorter because a surrogate pair stood there
 	 * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
 	 */
 	admitToolResult<M extends AnyMessage>(input: {
@@ -814,16 +851,17 @@ export declare class Concertina {
 		report: Report;
 	}>;
 	/**
-	 * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
-	 * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
-	 * a `report.warning`, never a rejection.
+	 * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has
+	 * become stale. Messages that do not change are the same objects, and the same array comes back when none did. A
+	 * failing store is a `report.warning`, never a rejection.
 	 *
-	 * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say what there is to say.
+	 * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say
+	 * what there is to say.
 	 *
-	 * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
-	 * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
-	 * store; with `"redact"` what it returns of a tool's text is what is stored, and arguments stay as they are; with `"store"` it is
-	 * not asked
+	 * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be
+	 *   stored, and about the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something
+	 *   stays as it is, and out of the store; with `"redact"` what it returns of a tool's text is what is stored, and
+	 *   arguments stay as they are; with `"store"` it is not asked
 	 */
 	assemble<M extends AnyMessage>(input: {
 		sessionId: string;
@@ -840,7 +878,10 @@ export declare class Concertina {
 		availableTools?: Iterable<string>;
 		/** Also replace fresh oversize results: for engines that never saw them at birth. */
 		referOversize?: boolean;
-		/** Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older then. */
+		/**
+		 * Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older
+		 * then.
+		 */
 		turnBegins?: boolean;
 		redactor?: Redactor;
 		now?: number;
@@ -857,19 +898,25 @@ export declare class Concertina {
 		/** What the host calls the conversation. */
 		sessionKey?: string;
 		advancementKey: string;
-		/** The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI spell it, is what was sent; else it is counted. */
+		/**
+		 * The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI
+		 * spell it, is what was sent; else it is counted.
+		 */
 		messages?: readonly AnyMessage[];
 		/** What the model's tokens cost; by the model's family when absent. */
 		prices?: Prices;
-		/** The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it, as OpenClaw does. */
+		/**
+		 * The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it,
+		 * as OpenClaw does.
+		 */
 		contextWindow?: number;
 		now?: number;
 	}): Promise<{
 		status: "committed" | "duplicate";
 	}>;
 	/**
-	 * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the originals with the
-	 * named ids.
+	 * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the
+	 * originals with the named ids.
 	 */
 	inherit(input: {
 		parent: {
@@ -892,18 +939,18 @@ export declare class Concertina {
 		now?: number;
 	}): Promise<void>;
 	/**
-	 * Brings originals back. Alone and within `maxChars`, an original comes back byte for byte with nothing added; a part of one
-	 * ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
+	 * Brings originals back. Alone and within `maxChars`, an original comes back byte for byte with nothing added; a part
+	 * of one ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
 	 */
 	fetch(input: FetchRequest): Promise<{
 		content: ContentBlock[];
 		found: number;
 	}>;
 	/**
-	 * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Thinking that left comes
-	 * back only where `sessionId` is given: nothing stands in its place. Placeholders whose
-	 * originals cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and the
-	 * same array comes back when none did.
+	 * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Thinking
+	 * that left comes back only where `sessionId` is given: nothing stands in its place. Placeholders whose originals
+	 * cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and
+	 * the same array comes back when none did.
 	 */
 	unfold<M extends AnyMessage>(input: {
 		sessionId?: string;
@@ -916,9 +963,9 @@ export declare class Concertina {
 		missing: string[];
 	}>;
 	/**
-	 * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it does. The
-	 * time to live of what a session held begins with its end. All that open the store without a `host` are one host: what they list must be
-	 * what any of them has.
+	 * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it
+	 * does. The time to live of what a session held begins with its end. All that open the store without a `host` are one
+	 * host: what they list must be what any of them has.
 	 */
 	settle(input: {
 		sessionIds: string[];
@@ -926,7 +973,9 @@ export declare class Concertina {
 	}): Promise<{
 		ended: number;
 	}>;
-	/** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
+	/**
+	 * The host has ended a session: the time to live of what it held begins. A later call for the session takes it back.
+	 */
 	endSession(input: {
 		sessionId: string;
 		agentId?: string;
@@ -934,7 +983,10 @@ export declare class Concertina {
 	}): Promise<void>;
 	/** What an operator should know and has not been told yet, one line each. */
 	notices(): string[];
-	/** Parsers and libraries written in C that are not given every text, because some ended a process or did not come back. Of this process and version. */
+	/**
+	 * Parsers and libraries written in C that are not given every text, because some ended a process or did not come
+	 * back. Of this process and version.
+	 */
 	skipped(): SkippedCode[];
 	/** Totals of one session, or of the whole store. */
 	stats(input?: {
@@ -965,9 +1017,9 @@ export declare class Concertina {
 		now?: number;
 	}): Promise<void>;
 	/**
-	 * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name with that date, and a
-	 * new one takes its place; resolves to whether that was so. In a database there is nothing to read. @throws where the file is damaged
-	 * and stays.
+	 * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name
+	 * with that date, and a new one takes its place; resolves to whether that was so. In a database there is nothing to
+	 * read. @throws where the file is damaged and stays.
 	 */
 	check(input?: {
 		today?: string;
@@ -977,9 +1029,9 @@ export declare class Concertina {
 		now?: number;
 	}): Promise<Removed>;
 	/**
-	 * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them. A session of
-	 * the same name that another agent has stays; the agent is `main` where none is named.
-	 * With `dry` nothing is removed, and the answer is what would be.
+	 * Forgets a session and every original that no other session shares: placeholders of those are then all that is left
+	 * of them. A session of the same name that another agent has stays; the agent is `main` where none is named. With
+	 * `dry` nothing is removed, and the answer is what would be.
 	 */
 	purge(input: {
 		sessionId: string;
@@ -1076,7 +1128,10 @@ export interface FetchToolParameters {
 	pattern?: string;
 	max_chars?: number;
 }
-/** What the model reads about the tool, in every request: few words. The first placeholder of a session says when to fetch. */
+/**
+ * What the model reads about the tool, in every request: few words. The first placeholder of a session says when to
+ * fetch.
+ */
 export declare const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
 /** JSON schema of the parameters. */
 export declare const fetchToolParameters: {
@@ -1121,8 +1176,9 @@ export type OpenAIPart = {
 	};
 };
 /**
- * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where there are images,
- * they stand in a user message, `images`, which goes behind all tool messages that answer the same assistant message.
+ * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where
+ * there are images, they stand in a user message, `images`, which goes behind all tool messages that answer the same
+ * assistant message.
  */
 export type OpenAIAnswer = string | {
 	content: string;
@@ -1141,9 +1197,11 @@ export type ResponsesPart = {
 	detail: "auto";
 };
 /**
- * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
- * Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a user message beside it where there is an image
- * ({@link OpenAIAnswer}); with `form: "responses"` as the output of an item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
+ * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form:
+ * "anthropic"` in blocks of Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a
+ * user message beside it where there is an image ({@link OpenAIAnswer}); with `form: "responses"` as the output of an
+ * item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call
+ * again.
  */
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
 	form: "responses";
@@ -1158,17 +1216,18 @@ export declare function answerFetch(concertina: Concertina, parameters: unknown,
 /**
  * Rewrites a text so that it costs fewer tokens, on a worker thread.
  *
- * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its own folds are
- * undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must be
- * stored before the text is shown. The result is never longer than the text.
+ * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its
+ * own folds are undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must
+ * be stored before the text is shown. The result is never longer than the text.
  */
 export declare function compress(text: string, options?: CompressOptions): Promise<CompressResult>;
 /** {@link compress} on the calling thread. */
 export declare function compressSync(text: string, options?: CompressOptions): CompressResult;
 /**
- * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
- * stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In the place of what stands twice
- * is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of its row in the report names its original.
+ * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of
+ * the system stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In
+ * the place of what stands twice is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of
+ * its row in the report names its original.
  */
 export declare function compressMessages<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
 /** {@link compressMessages} on the calling thread. */
@@ -1179,8 +1238,8 @@ export declare function compressMessagesSync<M extends AnyMessage>(messages: rea
  * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
  * was before.
  *
- * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a fold
- * that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
+ * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a
+ *   fold that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
  */
 export declare function restore(text: string, originals?: {
 	data: Uint8Array;
@@ -1188,9 +1247,9 @@ export declare function restore(text: string, originals?: {
 	strict?: boolean;
 }): string;
 /**
- * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
- * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been
- * kept as JSON.
+ * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images
+ * byte for byte, but for texts that were folded before, whose own folds are undone, too. Messages may have been added
+ * behind, and the report may have been kept as JSON.
  *
  * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
  */
@@ -1198,8 +1257,8 @@ export declare function restoreMessages<M extends AnyMessage>(compressed: Compre
 /** The stages of the pipeline, in the order in which they run. */
 export declare function stages(): StageInfo[];
 /**
- * Says prose in fewer tokens. Code, names, numbers and whatever else is technical comes out byte for byte; what is lost are fillers,
- * hedges, pleasantries, articles and, for `objective: "chars"`, the long forms of listed abbreviations.
+ * Says prose in fewer tokens. Code, names, numbers and whatever else is technical comes out byte for byte; what is lost
+ * are fillers, hedges, pleasantries, articles and, for `objective: "chars"`, the long forms of listed abbreviations.
  */
 export declare function compressProse(text: string, options?: ProseOptions): CompressedProse;
 /** {@link compressProse} on a worker thread. */
@@ -1213,15 +1272,17 @@ export declare function redactPrivate(text: string): string;
 /** What shortening a rule file leaves as it is. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
 export declare function protectedSpans(text: string): ProtectedSpan[];
 /**
- * Shortens one rule file. What it forbids, demands or names comes out byte for byte, and the result never has more o200k tokens than
- * the text. What saves characters and costs tokens is done only with `maxChars`, for a text that would otherwise be longer.
+ * Shortens one rule file. What it forbids, demands or names comes out byte for byte, and the result never has more
+ * o200k tokens than the text. What saves characters and costs tokens is done only with `maxChars`, for a text that
+ * would otherwise be longer.
  */
 export declare function preprocess(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): string;
 /** {@link preprocess} on a worker thread. */
 export declare function preprocessAsync(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): Promise<string>;
 /**
- * Shortens rule files and joins them, `priority: N` of the front matter first (5 by default), up to `maxChars` characters (8000 by
- * default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind it may still fit.
+ * Shortens rule files and joins them, `priority: N` of the front matter first (5 by default), up to `maxChars`
+ * characters (8000 by default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind
+ * it may still fit.
  */
 export declare function compressRules(files: RuleFile[], options?: RulesOptions): CompressedRules;
 /** {@link compressRules} on a worker thread. */
@@ -1233,9 +1294,9 @@ export declare const preprocessSync: typeof preprocess;
 /** {@link compressRules}, by the name of the other synchronous twins. */
 export declare const compressRulesSync: typeof compressRules;
 /**
- * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody else can write
- * to either meanwhile. The source is never changed. A copy that does not end leaves the target empty; one that reads otherwise is an
- * error that says where.
+ * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody
+ * else can write to either meanwhile. The source is never changed. A copy that does not end leaves the target empty;
+ * one that reads otherwise is an error that says where.
  *
  * @param input.progress is told about once a second how many originals were copied; what it throws comes out once all
  * are
@@ -1249,30 +1310,36 @@ export declare function migrate(input: {
 /**
  * Evicts what is stale from a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
  *
- * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none did.
+ * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none
+ * did.
  */
 export declare function squeeze<M extends AnyMessage>(messages: readonly M[], options?: Options): {
 	messages: M[];
 	stats: SqueezeStats;
 };
 /**
- * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers accept the
- * conversation. Results of one answer that user messages carry come together in one of them; an output of the Responses API may stand
- * anywhere behind its call.
+ * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers
+ * accept the conversation. Results of one answer that user messages carry come together in one of them; an output of
+ * the Responses API may stand anywhere behind its call.
  *
- * The same array comes back when nothing had to change, and where a message that may hold a call or a result cannot be read:
- * `stats.unreadable` is then its index. Items of the Responses API whose calls the provider keeps (`previous_response_id`) are no whole
- * conversation: their outputs would be orphans.
+ * The same array comes back when nothing had to change, and where a message that may hold a call or a result cannot be
+ * read: `stats.unreadable` is then its index. Items of the Responses API whose calls the provider keeps
+ * (`previous_response_id`) are no whole conversation: their outputs would be orphans.
  */
 export declare function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): {
 	messages: M[];
 	stats: RepairStats;
 };
-/** Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does. */
+/**
+ * Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does.
+ */
 export declare function countTokens(text: string, options?: {
 	encoding?: Encoding | "approx";
 }): number;
-/** Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real size. */
+/**
+ * Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real
+ * size.
+ */
 export declare function countMessageTokens(messages: readonly AnyMessage[], options?: {
 	model?: string;
 	encoding?: Encoding;
@@ -1345,8 +1412,9 @@ export declare const rewindTool: {
 /**
  * Whose content it is: agents and sessions as OpenClaw names them.
  *
- * OpenClaw tells its engine a session key alone, and tools and middleware also an agent. What one of them puts the others must find, so
- * the plugin goes by the key alone. A caller of the library may have no keys: where there is none, the agent that it states decides.
+ * OpenClaw tells its engine a session key alone, and tools and middleware also an agent. What one of them puts the
+ * others must find, so the plugin goes by the key alone. A caller of the library may have no keys: where there is none,
+ * the agent that it states decides.
  */
 /** The agent of a session key such as `agent:main:work`; `main` where the key names none. Read as the host reads it. */
 export declare function agentOf(sessionKey: string | undefined): string;

@@ -20,8 +20,14 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const thrower = () => { throw new Error("do not look"); };
-const TRAPS = Object.fromEntries(Reflect.ownKeys(Reflect).filter((key) => typeof key === "string").map((key) => [key, thrower]));
+const thrower = () => {
+  throw new Error("do not look");
+};
+const TRAPS = Object.fromEntries(
+  Reflect.ownKeys(Reflect)
+    .filter((key) => typeof key === "string")
+    .map((key) => [key, thrower]),
+);
 const revoked = (of) => {
   const { proxy, revoke } = Proxy.revocable(of, {});
   revoke();
@@ -37,11 +43,22 @@ const HOSTILE = {
   "revoked proxy": () => revoked({}),
   "revoked proxy of an array": () => revoked([]),
   "throwing element": () => Object.defineProperty([1], 0, { get: thrower }),
-  "endless iterable": () => ({ *[Symbol.iterator]() { for (;;) yield "x"; } }),
+  "endless iterable": () => ({
+    *[Symbol.iterator]() {
+      for (;;) yield "x";
+    },
+  }),
   "four billion elements": () => Object.assign([], { length: 2 ** 32 - 1 }),
   "a million and one elements": () => Object.assign([], { length: 1_000_001 }),
   "sparse array": () => Object.assign([], { 3: "x" }),
-  "getter that throws": () => ({ get a() { return thrower(); }, get role() { return thrower(); } }),
+  "getter that throws": () => ({
+    get a() {
+      return thrower();
+    },
+    get role() {
+      return thrower();
+    },
+  }),
   "toJSON that throws": () => ({ toJSON: thrower }),
   "toString that throws": () => ({ toString: thrower, valueOf: thrower, [Symbol.toPrimitive]: thrower }),
   bigint: () => 10n,
@@ -59,7 +76,13 @@ const HOSTILE = {
   "empty text": () => "",
   "object of another realm": () => vm.runInNewContext("({ a: 1 })"),
   "array of another realm": () => vm.runInNewContext("[1]"),
-  "class instance": () => new (class { #x = 1; get a() { return this.#x; } })(),
+  "class instance": () =>
+    new (class {
+      #x = 1;
+      get a() {
+        return this.#x;
+      }
+    })(),
   date: () => new Date(Number.NaN),
   map: () => new Map([["a", 1]]),
   bytes: () => new Uint8Array(3),
@@ -71,15 +94,42 @@ const hints = { toolName: "exec", path: "a", command: "ls", contentType: "text",
 const rules = { level: 2, objective: "chars", maxChars: 500, abbreviations: { entries: { long: "l" } } };
 const prices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: 300_000, usdPerMillion: true };
 const stage = { name: "mine", order: 20, apply: () => null, shouldApply: () => true };
-const fusion = { hints, role: "tool", preset: "balanced", lossless: true, stages: { rle: false }, encoding: "o200k_base", maxTokens: 5 };
+const fusion = {
+  hints,
+  role: "tool",
+  preset: "balanced",
+  lossless: true,
+  stages: { rle: false },
+  encoding: "o200k_base",
+  maxTokens: 5,
+};
 const substitutions = [{ long: "long", short: "l", count: 1 }];
-const compressed = { messages: [message], originals: [{ data: Buffer.from("x"), mimeType: "image/png" }], report: { blocks: [] } };
-const options = { staleTurns: 4, storeMaxBytes: 2 ** 30, sccsStorageTtlSeconds: 86_400, sccsMaxEntries: 1000, maxDeferredTurns: 5, preset: "balanced", models: {}, skipTools: ["a"], fusion: { stages: {} }, rules: { level: 2 } };
+const compressed = {
+  messages: [message],
+  originals: [{ data: Buffer.from("x"), mimeType: "image/png" }],
+  report: { blocks: [] },
+};
+const options = {
+  staleTurns: 4,
+  storeMaxBytes: 2 ** 30,
+  sccsStorageTtlSeconds: 86_400,
+  sccsMaxEntries: 1000,
+  maxDeferredTurns: 5,
+  preset: "balanced",
+  models: {},
+  skipTools: ["a"],
+  fusion: { stages: {} },
+  rules: { level: 2 },
+};
 
 /** By export: arguments that are right, all fields given. */
 const FUNCTIONS = {
   agentOf: ["agent:main:x"],
-  answerFetch: [concertina, { ref_ids: ["0123456789abcdef"], lines: "1-2", chars: "1-2", pattern: "x", max_chars: 5 }, { agentId: "main", sessionId: "s", maxChars: 500, form: "openai" }],
+  answerFetch: [
+    concertina,
+    { ref_ids: ["0123456789abcdef"], lines: "1-2", chars: "1-2", pattern: "x", max_chars: 5 },
+    { agentId: "main", sessionId: "s", maxChars: 500, form: "openai" },
+  ],
   compress: ["x", { ...fusion, custom: [stage] }],
   compressMessages: [[message], { ...fusion, roles: ["tool"], role: undefined }],
   compressMessagesSync: [[message], { ...fusion, roles: ["tool"], role: undefined }],
@@ -92,12 +142,28 @@ const FUNCTIONS = {
   compressSync: ["x", { ...fusion, custom: [stage] }],
   countMessageTokens: [[message], { model: "m", encoding: "o200k_base" }],
   countTokens: ["x", { encoding: "o200k_base" }],
-  createContextEngine: [concertina, { compact: async () => undefined, complain: () => undefined, pricesOf: () => undefined, redactor: async () => undefined }],
-  createSccsIntegration: [{ cfg: { dir }, logger: { warn: () => undefined }, agentId: "main", sessionKey: "k", sessionId: "s" }],
+  createContextEngine: [
+    concertina,
+    {
+      compact: async () => undefined,
+      complain: () => undefined,
+      pricesOf: () => undefined,
+      redactor: async () => undefined,
+    },
+  ],
+  createSccsIntegration: [
+    { cfg: { dir }, logger: { warn: () => undefined }, agentId: "main", sessionKey: "k", sessionId: "s" },
+  ],
   describe: [new Error("x")],
   detect: ["x", hints],
   expand: ["x", { substitutions }],
-  migrate: [{ from: { dir: path.join(dir, "from"), url: undefined, namespace: undefined, host: "h" }, to: { dir: path.join(dir, "to"), url: undefined, namespace: undefined, host: "h" }, progress: () => undefined }],
+  migrate: [
+    {
+      from: { dir: path.join(dir, "from"), url: undefined, namespace: undefined, host: "h" },
+      to: { dir: path.join(dir, "to"), url: undefined, namespace: undefined, host: "h" },
+      progress: () => undefined,
+    },
+  ],
   preprocess: ["x", 2, { objective: "chars", maxChars: 500, abbreviations: rules.abbreviations }],
   preprocessAsync: ["x", 2, { objective: "chars", maxChars: 500, abbreviations: rules.abbreviations }],
   preprocessSync: ["x", 2, { objective: "chars", maxChars: 500, abbreviations: rules.abbreviations }],
@@ -115,8 +181,30 @@ const FUNCTIONS = {
 
 /** By method of an open store: its argument, all fields given. */
 const METHODS = {
-  admitToolResult: { ...who, message: { role: "toolResult", content: "x" }, toolName: "exec", args: { command: "x" }, hostCutAt: 5, hostKeeps: 5, model: "m", redactor: (text) => text, now: 5 },
-  assemble: { ...who, messages: [message], tokenBudget: 5, model: "m", prices, promptCache: {}, availableTools: ["x"], referOversize: true, turnBegins: true, redactor: (text) => text, now: 5 },
+  admitToolResult: {
+    ...who,
+    message: { role: "toolResult", content: "x" },
+    toolName: "exec",
+    args: { command: "x" },
+    hostCutAt: 5,
+    hostKeeps: 5,
+    model: "m",
+    redactor: (text) => text,
+    now: 5,
+  },
+  assemble: {
+    ...who,
+    messages: [message],
+    tokenBudget: 5,
+    model: "m",
+    prices,
+    promptCache: {},
+    availableTools: ["x"],
+    referOversize: true,
+    turnBegins: true,
+    redactor: (text) => text,
+    now: 5,
+  },
   check: { today: "2026-01-31" },
   commitTurn: { ...who, sessionKey: "k", advancementKey: "a", messages: [message], prices, now: 5 },
   endSession: { sessionId: "s", now: 5 },
@@ -140,10 +228,19 @@ const METHODS = {
  */
 function* mutations(given, path = []) {
   for (const [kind, make] of Object.entries(HOSTILE)) yield { kind, path, value: make() };
-  if (given === null || typeof given !== "object" || given instanceof Concertina || Buffer.isBuffer(given) || given instanceof Error) return;
+  if (
+    given === null ||
+    typeof given !== "object" ||
+    given instanceof Concertina ||
+    Buffer.isBuffer(given) ||
+    given instanceof Error
+  )
+    return;
   for (const key of Object.keys(given)) {
-    const own = (value) => (Array.isArray(given) ? given.map((item, at) => (String(at) === key ? value : item)) : { ...given, [key]: value });
-    for (const { kind, path: inner, value } of mutations(given[key], [...path, key])) yield { kind, path: inner, value: own(value) };
+    const own = (value) =>
+      Array.isArray(given) ? given.map((item, at) => (String(at) === key ? value : item)) : { ...given, [key]: value };
+    for (const { kind, path: inner, value } of mutations(given[key], [...path, key]))
+      yield { kind, path: inner, value: own(value) };
     const trapped = own(undefined);
     Object.defineProperty(trapped, key, { get: thrower, enumerable: true });
     yield { kind: "getter that throws there", path: [...path, key], value: trapped };
@@ -152,7 +249,8 @@ function* mutations(given, path = []) {
 
 /** What is named where the whole of the argument is wrong. */
 const NAMES = {
-  0: ["text", "messages", "input", "options", "concertina", "files", "sessionKey", "given", "compressed"], 1: ["options", "originals", "hints", "receipt", "level"],
+  0: ["text", "messages", "input", "options", "concertina", "files", "sessionKey", "given", "compressed"],
+  1: ["options", "originals", "hints", "receipt", "level"],
   2: ["scope", "options"],
 };
 
@@ -163,7 +261,8 @@ async function fault(about, call, path, given) {
     return undefined;
   } catch (error) {
     const said = `${about}: ${error?.constructor?.name} ${error?.code} ${error?.message}`;
-    if (!(error instanceof TypeError) || !["CONCERTINA_BAD_ARGUMENT", "CONCERTINA_BAD_REF_ID"].includes(error.code)) return said;
+    if (!(error instanceof TypeError) || !["CONCERTINA_BAD_ARGUMENT", "CONCERTINA_BAD_REF_ID"].includes(error.code))
+      return said;
     // It shows the id.
     if (error.code === "CONCERTINA_BAD_REF_ID") return undefined;
     // A place in a list is named by the list. Of what is wrong as a whole, a field that is missing or one too many is
@@ -171,7 +270,10 @@ async function fault(about, call, path, given) {
     const named = path.filter((key) => !/^\d+$/.test(key));
     const place = path.slice(1).reduce((value, key) => value?.[key], given);
     const fields = place !== null && typeof place === "object" ? Object.keys(place) : [];
-    const says = named.length === 0 ? [...NAMES[path[0]], ...fields, "is not an option", "cannot be read", "that JSON has"] : [...named.slice(-2), ...fields];
+    const says =
+      named.length === 0
+        ? [...NAMES[path[0]], ...fields, "is not an option", "cannot be read", "that JSON has"]
+        : [...named.slice(-2), ...fields];
     return says.some((name) => error.message.includes(name)) ? undefined : said;
   }
 }
@@ -182,7 +284,9 @@ for (const [name, args] of Object.entries(FUNCTIONS)) {
     for (const [at, given] of args.entries()) {
       for (const { kind, path: place, value } of mutations(given, [String(at)])) {
         const mutated = args.with?.(at, value) ?? args.map((arg, index) => (index === at ? value : arg));
-        faults.push(await fault(`${name}, ${kind} at ${place.join(".")}`, () => library[name](...mutated), place, given));
+        faults.push(
+          await fault(`${name}, ${kind} at ${place.join(".")}`, () => library[name](...mutated), place, given),
+        );
       }
     }
     assert.deepEqual(faults.filter(Boolean), []);
@@ -199,7 +303,11 @@ for (const [name, input] of Object.entries(METHODS)) {
     }
     assert.deepEqual(faults.filter(Boolean), []);
     const misspelt = { ...input, misspelt: 1 };
-    await assert.rejects(concertina[name](misspelt), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message: /^misspelt is not an option; it must be one of / });
+    await assert.rejects(concertina[name](misspelt), {
+      name: "TypeError",
+      code: "CONCERTINA_BAD_ARGUMENT",
+      message: /^misspelt is not an option; it must be one of /,
+    });
   });
 }
 
@@ -207,7 +315,14 @@ test("opening names whatever is wrong", { timeout: 120_000 }, async () => {
   const input = { dir: path.join(dir, "other"), host: "h", retention: "host", today: "2026-01-31", ...options };
   const faults = [];
   for (const { kind, path: place, value } of mutations(input, ["0"])) {
-    faults.push(await fault(`open, ${kind} at ${place.join(".")}`, async () => (await Concertina.open(value)).close(), place, input));
+    faults.push(
+      await fault(
+        `open, ${kind} at ${place.join(".")}`,
+        async () => (await Concertina.open(value)).close(),
+        place,
+        input,
+      ),
+    );
   }
   assert.deepEqual(faults.filter(Boolean), []);
 });
@@ -215,7 +330,9 @@ test("opening names whatever is wrong", { timeout: 120_000 }, async () => {
 test("the tables leave nothing out", () => {
   const functions = Object.entries(library).filter(([, value]) => typeof value === "function" && value !== Concertina);
   assert.deepEqual(functions.map(([name]) => name).sort(), Object.keys(FUNCTIONS).sort());
-  const methods = Object.getOwnPropertyNames(Concertina.prototype).filter((name) => concertina[name]?.length > 0 || name in METHODS);
+  const methods = Object.getOwnPropertyNames(Concertina.prototype).filter(
+    (name) => concertina[name]?.length > 0 || name in METHODS,
+  );
   assert.deepEqual(methods.filter((name) => name !== "constructor").sort(), Object.keys(METHODS).sort());
 });
 
@@ -225,12 +342,20 @@ test("the tables leave nothing out", () => {
  */
 test("bytes are bytes in whatever realm they were made", () => {
   const text = Array.from({ length: 400 }, (_, at) => `line ${at} took ${(at * 7919) % 977} ms`).join("\n");
-  const { text: folded, originals } = library.compressSync(text, { custom: [{ name: "mine", order: 1, apply: () => "short\n" }] });
+  const { text: folded, originals } = library.compressSync(text, {
+    custom: [{ name: "mine", order: 1, apply: () => "short\n" }],
+  });
   assert.equal(originals.length, 1);
   const [{ data, ...rest }] = originals;
   const foreign = vm.runInNewContext("(bytes) => Uint8Array.from(bytes)")([...data]);
   const wide = Buffer.concat([Buffer.from("before"), data, Buffer.from("after")]);
-  for (const bytes of [data, structuredClone(data), new Uint8Array(data), foreign, new Uint8Array(wide.buffer, wide.byteOffset + 6, data.length)]) {
+  for (const bytes of [
+    data,
+    structuredClone(data),
+    new Uint8Array(data),
+    foreign,
+    new Uint8Array(wide.buffer, wide.byteOffset + 6, data.length),
+  ]) {
     assert.equal(library.restore(folded, [{ ...rest, data: bytes }]), text);
   }
 });
@@ -241,10 +366,15 @@ test("a face in a realm of its own tells errors by their codes", () => {
 });
 
 test("under Node's permission model the binary is found, or the flag named", () => {
-  const flag = ["--permission", "--experimental-permission"].find((name) => process.allowedNodeEnvironmentFlags.has(name));
+  const flag = ["--permission", "--experimental-permission"].find((name) =>
+    process.allowedNodeEnvironmentFlags.has(name),
+  );
   const root = fileURLToPath(new URL("..", import.meta.url));
   const code = `import(${JSON.stringify(new URL("../index.js", import.meta.url).href)}).then(({ countTokens }) => console.log(countTokens("x"))).catch((error) => console.log(error.code, error.message))`;
-  const run = (...allowed) => execFileSync(process.execPath, ["--no-warnings", flag, `--allow-fs-read=${root}*`, ...allowed, "-e", code], { encoding: "utf8" });
+  const run = (...allowed) =>
+    execFileSync(process.execPath, ["--no-warnings", flag, `--allow-fs-read=${root}*`, ...allowed, "-e", code], {
+      encoding: "utf8",
+    });
   assert.equal(run("--allow-addons"), "1\n");
   assert.match(run(), /^CONCERTINA_NO_BINARY .*--allow-addons/);
 });

@@ -1,5 +1,5 @@
-// Prompt-cache breakpoints (`cache_control`) of a caller: what carries one stays as it is, wherever in a message it stands, unless an epoch
-// folds all of it.
+// Prompt-cache breakpoints (`cache_control`) of a caller: what carries one stays as it is, wherever in a message it
+// stands, unless an epoch folds all of it.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -16,24 +16,54 @@ const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options }
 const part = (text, mark) => ({ type: "text", text, ...mark });
 const user = { role: "user", content: "go" };
 const args = { command: "make" };
-const openClaw = (id, input, mark = {}) => ({ role: "assistant", content: [{ type: "toolCall", id, name: "exec", arguments: input, ...mark }], timestamp: 5 });
-const anthropic = (id, input, mark = {}) => ({ role: "assistant", content: [{ type: "tool_use", id, name: "exec", input, ...mark }] });
-const openAi = (id, input, mark = {}) => ({ role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name: "exec", arguments: JSON.stringify(input) }, ...mark }] });
+const openClaw = (id, input, mark = {}) => ({
+  role: "assistant",
+  content: [{ type: "toolCall", id, name: "exec", arguments: input, ...mark }],
+  timestamp: 5,
+});
+const anthropic = (id, input, mark = {}) => ({
+  role: "assistant",
+  content: [{ type: "tool_use", id, name: "exec", input, ...mark }],
+});
+const openAi = (id, input, mark = {}) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: [{ id, type: "function", function: { name: "exec", arguments: JSON.stringify(input) }, ...mark }],
+});
 
 /** A call with its result, where the mark stands in another place of the result each time. */
 const RESULTS = {
-  "OpenClaw, on the message": (mark) => [openClaw("a", args), { role: "toolResult", toolCallId: "a", toolName: "exec", content: [part(TEXT)], timestamp: 6, ...mark }],
-  "OpenClaw, on a part": (mark) => [openClaw("a", args), { role: "toolResult", toolCallId: "a", toolName: "exec", content: [part(TEXT, mark)], timestamp: 6 }],
-  "Anthropic, on the message": (mark) => [anthropic("a", args), { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: TEXT }], ...mark }],
-  "Anthropic, on the result": (mark) => [anthropic("a", args), { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: TEXT, ...mark }] }],
-  "Anthropic, on the result of parts": (mark) => [anthropic("a", args), { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [part(TEXT)], ...mark }] }],
-  "Anthropic, on a part in the result": (mark) => [anthropic("a", args), { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [part(TEXT, mark)] }] }],
+  "OpenClaw, on the message": (mark) => [
+    openClaw("a", args),
+    { role: "toolResult", toolCallId: "a", toolName: "exec", content: [part(TEXT)], timestamp: 6, ...mark },
+  ],
+  "OpenClaw, on a part": (mark) => [
+    openClaw("a", args),
+    { role: "toolResult", toolCallId: "a", toolName: "exec", content: [part(TEXT, mark)], timestamp: 6 },
+  ],
+  "Anthropic, on the message": (mark) => [
+    anthropic("a", args),
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: TEXT }], ...mark },
+  ],
+  "Anthropic, on the result": (mark) => [
+    anthropic("a", args),
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: TEXT, ...mark }] },
+  ],
+  "Anthropic, on the result of parts": (mark) => [
+    anthropic("a", args),
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [part(TEXT)], ...mark }] },
+  ],
+  "Anthropic, on a part in the result": (mark) => [
+    anthropic("a", args),
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [part(TEXT, mark)] }] },
+  ],
   "OpenAI, on the message": (mark) => [openAi("a", args), { role: "tool", tool_call_id: "a", content: TEXT, ...mark }],
   "OpenAI, on a part": (mark) => [openAi("a", args), { role: "tool", tool_call_id: "a", content: [part(TEXT, mark)] }],
 };
 
 /** The same without any mark. */
-const unmarked = (value) => JSON.parse(JSON.stringify(value, (key, inner) => (key === "cache_control" ? undefined : inner)));
+const unmarked = (value) =>
+  JSON.parse(JSON.stringify(value, (key, inner) => (key === "cache_control" ? undefined : inner)));
 const marks = (value) => JSON.stringify(value).split(JSON.stringify(MARK.cache_control)).length - 1;
 
 for (const [place, round] of Object.entries(RESULTS)) {
@@ -77,7 +107,12 @@ test("a result that carries a breakpoint is not touched at birth", async () => {
 test("a call that carries a breakpoint keeps its arguments whole, and what was shrunk before stays so", async () => {
   const long = { path: "a.rs", content: noise(200) };
   for (const call of [openClaw, anthropic, openAi]) {
-    const history = (mark) => [user, call("a", long, mark), { role: "tool", tool_call_id: "a", content: "done" }, ...talk(9)];
+    const history = (mark) => [
+      user,
+      call("a", long, mark),
+      { role: "tool", tool_call_id: "a", content: "done" },
+      ...talk(9),
+    ];
     for (const schedule of ["every-turn", "cache-aware"]) {
       const concertina = await opened({ schedule });
       const { messages } = await concertina.assemble({ sessionId, messages: history({}) });
@@ -93,11 +128,18 @@ test("a call that carries a breakpoint keeps its arguments whole, and what was s
 });
 
 test("words of the system and of the model, tool definitions beside them, stay where they carry a breakpoint", async () => {
-  const rows = JSON.stringify(Array.from({ length: 60 }, (_, id) => ({ id, name: `n${id}`, state: "ready and waiting" })), null, 2);
+  const rows = JSON.stringify(
+    Array.from({ length: 60 }, (_, id) => ({ id, name: `n${id}`, state: "ready and waiting" })),
+    null,
+    2,
+  );
   const now = `You are an agent.\nCurrent date: 2026-01-31\n${"You do what you are asked to do, and say so.\n".repeat(60)}`;
   const tools = [{ name: "make", description: rows, input_schema: { type: "object" }, ...MARK }];
   const options = { roles: ["system", "assistant", "tool"], preset: "max" };
-  for (const [role, text] of [["system", now], ["assistant", rows]]) {
+  for (const [role, text] of [
+    ["system", now],
+    ["assistant", rows],
+  ]) {
     const { messages } = await compressMessages([{ role, content: [part(text)], tools }, user], options);
     assert.notEqual(messages[0].content[0].text, text, `${role}: without a mark it is compressed`);
     assert.deepEqual(messages[0].tools, tools, "definitions of tools are none of the conversation");
@@ -111,7 +153,10 @@ test("words of the system and of the model, tool definitions beside them, stay w
 
 test("where two blocks repeat each other the one with the breakpoint is the one that stays", async () => {
   const text = noise(80);
-  const round = (id, mark) => [anthropic(id, args), { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text, ...mark }] }];
+  const round = (id, mark) => [
+    anthropic(id, args),
+    { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text, ...mark }] },
+  ];
   const { messages } = await compressMessages([user, ...round("a", {}), ...round("b", MARK)]);
   assert.deepEqual(messages[4].content[0], { type: "tool_result", tool_use_id: "b", content: text, ...MARK });
 });

@@ -7,5 +7,6 @@ import { root } from "../scripts/steps.mjs";
 export const cli = path.join(root, "dist", "node", "lib", "cli.js");
 
 /** Runs it to its end, with an environment and an input of its own where they are given. */
-export const runWith = (options, ...args) => spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", ...options });
+export const runWith = (options, ...args) =>
+  spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", ...options });
 export const run = (...args) => runWith({}, ...args);

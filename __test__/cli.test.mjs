@@ -20,11 +20,24 @@ test("it says what there is, and its version", () => {
   for (const args of [[], ["--help"], ["help"]]) {
     const { stdout, status } = run(...args);
     assert.equal(status, 0);
-    for (const name of ["analyze", "compress", "restore", "squeeze", "fetch", "stats", "unfold", "sweep", "purge", "migrate"]) assert.match(stdout, new RegExp(`^  ${name} ?`, "m"));
+    for (const name of [
+      "analyze",
+      "compress",
+      "restore",
+      "squeeze",
+      "fetch",
+      "stats",
+      "unfold",
+      "sweep",
+      "purge",
+      "migrate",
+    ])
+      assert.match(stdout, new RegExp(`^  ${name} ?`, "m"));
   }
   assert.match(run("compress", "--help").stdout, /--originals FILE/);
   assert.equal(run("help", "compress").stdout, run("compress", "--help").stdout);
-  for (const option of ["--lines", "--chars", "--pattern", "--max-chars", "--agent", "--json"]) assert.match(run("fetch", "--help").stdout, new RegExp(`${option} ?`));
+  for (const option of ["--lines", "--chars", "--pattern", "--max-chars", "--agent", "--json"])
+    assert.match(run("fetch", "--help").stdout, new RegExp(`${option} ?`));
 });
 
 test("what is asked wrongly is said on standard error, with 2", () => {
@@ -55,7 +68,11 @@ test("what is asked wrongly is said on standard error, with 2", () => {
 
 test("an address of another kind than PostgreSQL's is no directory, and is not shown", () => {
   const dir = freshDir();
-  for (const args of [["migrate", dir, "mysql://user:secret@host/db"], ["migrate", "postgress://user:secret@host/db", dir], ["stats", "--dir", "mysql://user:secret@host/db"]]) {
+  for (const args of [
+    ["migrate", dir, "mysql://user:secret@host/db"],
+    ["migrate", "postgress://user:secret@host/db", dir],
+    ["stats", "--dir", "mysql://user:secret@host/db"],
+  ]) {
     const { stdout, stderr, status } = spawnSync(process.execPath, [cli, ...args], { cwd: dir, encoding: "utf8" });
     assert.deepEqual([stdout, status], ["", 2], args.join(" "));
     assert.match(stderr, /must begin with postgresql:\/\//);
@@ -76,7 +93,10 @@ test("what fails names its file on standard error, with 1", () => {
     [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: \P{Cc}*\\u001b/u],
     [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be unpacked/],
     [["squeeze", empty], /empty\.jsonl is not JSON: .*; squeeze takes a JSON array of messages/],
-    [["restore", empty, "--originals", written("kept.json", "[1]")], /kept\.json holds something else; it must be what compress --originals wrote/],
+    [
+      ["restore", empty, "--originals", written("kept.json", "[1]")],
+      /kept\.json holds something else; it must be what compress --originals wrote/,
+    ],
     [["analyze", bad], /bad\.json/],
     [["analyze", empty], /empty\.jsonl holds no messages/],
     [["analyze", gz], /session\.json\.gz holds no messages/],
@@ -90,44 +110,91 @@ test("what fails names its file on standard error, with 1", () => {
   }
 });
 
-test("nothing is written over, which is said before the work; and what a full disk took part of is removed", { skip: process.platform === "win32" }, () => {
-  const dir = freshDir();
-  const there = written("there.html", "mine");
-  for (const args of [["analyze", "nowhere.json", "--html", there], ["compress", "nowhere.txt", "--originals", there]]) {
-    const { stdout, stderr, status } = run(...args);
-    assert.deepEqual([stdout, status], ["", 1], args.join(" "));
-    assert.match(stderr, /there\.html cannot be written: it is there already, and nothing is written over\n/);
-  }
-  assert.equal(readFileSync(there, "utf8"), "mine");
-  const session = written("session.json", JSON.stringify(staleConversation()));
-  assert.match(run("analyze", session, "--html", path.join(dir, "no", "page.html")).stderr, /page\.html cannot be written: there is no such directory/);
-  const page = path.join(dir, "page.html");
-  const { stdout, stderr, status } = run("analyze", session, "--html", page, "--json");
-  assert.deepEqual([status, stderr, JSON.parse(stdout).read.length, existsSync(page)], [0, `${page} written\n`, 1, true]);
-  const part = path.join(dir, "part.html");
-  const program = `require(${JSON.stringify(path.join(path.dirname(cli), "formats", "files.js"))}).writeNew(process.argv[1], "a".repeat(100_000))`;
-  const limited = spawnSync("sh", ["-c", `ulimit -f 10; "${process.execPath}" -e '${program}' "${part}"`], { encoding: "utf8" });
-  assert.match(limited.stderr, /part\.html cannot be written: EFBIG/);
-  assert.equal(existsSync(part), false);
-});
+test(
+  "nothing is written over, which is said before the work; and what a full disk took part of is removed",
+  { skip: process.platform === "win32" },
+  () => {
+    const dir = freshDir();
+    const there = written("there.html", "mine");
+    for (const args of [
+      ["analyze", "nowhere.json", "--html", there],
+      ["compress", "nowhere.txt", "--originals", there],
+    ]) {
+      const { stdout, stderr, status } = run(...args);
+      assert.deepEqual([stdout, status], ["", 1], args.join(" "));
+      assert.match(stderr, /there\.html cannot be written: it is there already, and nothing is written over\n/);
+    }
+    assert.equal(readFileSync(there, "utf8"), "mine");
+    const session = written("session.json", JSON.stringify(staleConversation()));
+    assert.match(
+      run("analyze", session, "--html", path.join(dir, "no", "page.html")).stderr,
+      /page\.html cannot be written: there is no such directory/,
+    );
+    const page = path.join(dir, "page.html");
+    const { stdout, stderr, status } = run("analyze", session, "--html", page, "--json");
+    assert.deepEqual(
+      [status, stderr, JSON.parse(stdout).read.length, existsSync(page)],
+      [0, `${page} written\n`, 1, true],
+    );
+    const part = path.join(dir, "part.html");
+    const program = `require(${JSON.stringify(path.join(path.dirname(cli), "formats", "files.js"))}).writeNew(process.argv[1], "a".repeat(100_000))`;
+    const limited = spawnSync("sh", ["-c", `ulimit -f 10; "${process.execPath}" -e '${program}' "${part}"`], {
+      encoding: "utf8",
+    });
+    assert.match(limited.stderr, /part\.html cannot be written: EFBIG/);
+    assert.equal(existsSync(part), false);
+  },
+);
 
-test("a session comes through a pipe as it does from a file, and what waits for a pipe can be ended", { skip: process.platform === "win32" }, async () => {
-  const session = written("session.json", JSON.stringify(staleConversation()));
-  const piped = spawnSync("sh", ["-c", `"${process.execPath}" "${cli}" analyze /dev/stdin --json < "${session}" | cat`], { encoding: "utf8" });
-  const fifo = spawnSync("sh", ["-c", `mkfifo "${session}.pipe"; cat "${session}" > "${session}.pipe" & "${process.execPath}" "${cli}" analyze "${session}.pipe" --json`], { encoding: "utf8", timeout: 60_000 });
-  for (const { stdout, stderr } of [piped, fifo]) assert.equal(JSON.parse(stdout || "{}").total?.requests, 7, stderr);
-  const waiting = spawn(process.execPath, [cli, "analyze", `${session}.pipe`], { stdio: "ignore", timeout: 60_000, killSignal: "SIGKILL" });
-  const ended = once(waiting, "close");
-  await delay(2000);
-  waiting.kill("SIGINT");
-  assert.deepEqual(await ended, [null, "SIGINT"]);
-});
+test(
+  "a session comes through a pipe as it does from a file, and what waits for a pipe can be ended",
+  { skip: process.platform === "win32" },
+  async () => {
+    const session = written("session.json", JSON.stringify(staleConversation()));
+    const piped = spawnSync(
+      "sh",
+      ["-c", `"${process.execPath}" "${cli}" analyze /dev/stdin --json < "${session}" | cat`],
+      { encoding: "utf8" },
+    );
+    const fifo = spawnSync(
+      "sh",
+      [
+        "-c",
+        `mkfifo "${session}.pipe"; cat "${session}" > "${session}.pipe" & "${process.execPath}" "${cli}" analyze "${session}.pipe" --json`,
+      ],
+      { encoding: "utf8", timeout: 60_000 },
+    );
+    for (const { stdout, stderr } of [piped, fifo]) assert.equal(JSON.parse(stdout || "{}").total?.requests, 7, stderr);
+    const waiting = spawn(process.execPath, [cli, "analyze", `${session}.pipe`], {
+      stdio: "ignore",
+      timeout: 60_000,
+      killSignal: "SIGKILL",
+    });
+    const ended = once(waiting, "close");
+    await delay(2000);
+    waiting.kill("SIGINT");
+    assert.deepEqual(await ended, [null, "SIGINT"]);
+  },
+);
 
 test("a text that is too long to be folded is said to be", () => {
   const most = 16 << 20;
-  const log = Array.from({ length: most / 40 }, (_, at) => `2026-01-31T08:00:00Z INFO job ${at} ended id=${((at * 7919) % 100_003).toString(36)}`).join("\n");
-  for (const [chars, says] of [[most, /^[\d,]+ tokens, [\d,]+ after: [1-9]\d\.\d % saved\n$/], [most + 1, /^standard input is longer than 16 MiB, and such a text stays as it is\n[\d,]+ tokens, [\d,]+ after: 0\.0 % saved\n$/]]) {
-    const { stderr, status } = spawnSync(process.execPath, [cli, "compress", "-"], { encoding: "utf8", input: log.slice(0, chars), maxBuffer: 64 << 20 });
+  const log = Array.from(
+    { length: most / 40 },
+    (_, at) => `2026-01-31T08:00:00Z INFO job ${at} ended id=${((at * 7919) % 100_003).toString(36)}`,
+  ).join("\n");
+  for (const [chars, says] of [
+    [most, /^[\d,]+ tokens, [\d,]+ after: [1-9]\d\.\d % saved\n$/],
+    [
+      most + 1,
+      /^standard input is longer than 16 MiB, and such a text stays as it is\n[\d,]+ tokens, [\d,]+ after: 0\.0 % saved\n$/,
+    ],
+  ]) {
+    const { stderr, status } = spawnSync(process.execPath, [cli, "compress", "-"], {
+      encoding: "utf8",
+      input: log.slice(0, chars),
+      maxBuffer: 64 << 20,
+    });
     assert.equal(status, 0);
     assert.match(stderr, says);
   }
@@ -139,7 +206,10 @@ test("on a terminal a clock runs from the second second on, and goes with the wo
   context.after(() => (process.stderr.isTTY = isTTY));
   context.mock.timers.enable({ apis: ["setInterval", "Date"] });
   const { mock } = context.mock.method(process.stderr, "write", () => true);
-  for (const [terminal, says] of [[true, ["\r\x1b[Kfolding: 2 s", "\r\x1b[Kfolding: 3 s", "\r\x1b[K"]], [false, []]]) {
+  for (const [terminal, says] of [
+    [true, ["\r\x1b[Kfolding: 2 s", "\r\x1b[Kfolding: 3 s", "\r\x1b[K"]],
+    [false, []],
+  ]) {
     process.stderr.isTTY = terminal;
     mock.resetCalls();
     let end;
@@ -147,13 +217,22 @@ test("on a terminal a clock runs from the second second on, and goes with the wo
     for (let second = 0; second < 3; second++) context.mock.timers.tick(1000);
     end("folded");
     assert.equal(await done, "folded");
-    assert.deepEqual(mock.calls.map(({ arguments: [text] }) => text), says);
+    assert.deepEqual(
+      mock.calls.map(({ arguments: [text] }) => text),
+      says,
+    );
   }
 });
 
 test("a store is not made by asking it", () => {
   const dir = freshDir();
-  for (const args of [["stats"], ["sweep"], ["purge", "s", "--yes"], ["fetch", "0123456789abcdef"], ["unfold", written("s.json", "[]")]]) {
+  for (const args of [
+    ["stats"],
+    ["sweep"],
+    ["purge", "s", "--yes"],
+    ["fetch", "0123456789abcdef"],
+    ["unfold", written("s.json", "[]")],
+  ]) {
     const { stderr, status } = run(...args, "--dir", dir);
     assert.equal(status, 1);
     assert.match(stderr, /holds no store/);
@@ -190,7 +269,10 @@ test("what is left out of a text is kept in a file, and without it the text is n
 });
 
 test("what cannot be restored is said, with 1", () => {
-  const log = Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`).join("\n");
+  const log = Array.from(
+    { length: 300 },
+    (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`,
+  ).join("\n");
   const short = runWith({ input: log }, "compress", "-").stdout;
   assert.match(short, /^\[\[FOLD:/);
   const twice = runWith({ input: short }, "compress", "-");
@@ -222,11 +304,18 @@ test("a reader that stops is no failure, and a disk that is full is one, in one 
   if (!existsSync("/dev/full")) return;
   const session = written("session.json", JSON.stringify(staleConversation()));
   for (const args of [["restore", file], ["--help"], ["analyze", session]]) {
-    const { stderr, status } = spawnSync(process.execPath, [cli, ...args], { encoding: "utf8", stdio: ["ignore", openSync("/dev/full", "w"), "pipe"] });
+    const { stderr, status } = spawnSync(process.execPath, [cli, ...args], {
+      encoding: "utf8",
+      stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+    });
     assert.equal(status, 1, args.join(" "));
     assert.match(stderr.replace(note, ""), /^openclaw-concertina: standard output cannot be written: ENOSPC.*\n$/);
   }
-  const limited = spawnSync("sh", ["-c", `ulimit -f 100; "${process.execPath}" "${cli}" restore "${file}" > "${file}.out"`], { encoding: "utf8" });
+  const limited = spawnSync(
+    "sh",
+    ["-c", `ulimit -f 100; "${process.execPath}" "${cli}" restore "${file}" > "${file}.out"`],
+    { encoding: "utf8" },
+  );
   assert.equal(limited.status, 1);
   assert.match(limited.stderr.replace(note, ""), /^openclaw-concertina: .*EFBIG.*\n$/);
 });
@@ -235,12 +324,20 @@ test("stats and purge take the key of a conversation, and list what is known for
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
-  await concertina.commitTurn({ sessionId: "s1", sessionKey: "agent:main:work", advancementKey: "1", messages: [{ role: "assistant", content: "hm", timestamp: 1, usage }] });
+  await concertina.commitTurn({
+    sessionId: "s1",
+    sessionKey: "agent:main:work",
+    advancementKey: "1",
+    messages: [{ role: "assistant", content: "hm", timestamp: 1, usage }],
+  });
   await concertina.close();
   const asked = run("stats", "--dir", dir, "--session", "agent:main:work", "--json");
   assert.equal(JSON.parse(asked.stdout).total.sentTokens, 100);
   assert.match(run("stats", "--dir", dir).stdout, /^tokens sent  100, 100 without Concertina: 0\.0 % saved$/m);
-  for (const args of [["stats", "--session", "nobody"], ["purge", "nobody", "--yes"]]) {
+  for (const args of [
+    ["stats", "--session", "nobody"],
+    ["purge", "nobody", "--yes"],
+  ]) {
     const { stderr, status } = run(...args, "--dir", dir);
     assert.equal(status, 1);
     assert.match(stderr, /there is no session "nobody"\. These are known:\n {2}s1 {2}agent:main:work/);
@@ -253,11 +350,17 @@ test("stats and purge take the key of a conversation, and list what is known for
 test("a session that a gateway has is purged only where that is asked for", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir, host: "one", retention: "host" });
-  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(400))[1] });
+  const { report } = await concertina.admitToolResult({
+    sessionId: "s",
+    message: toolRound("c", "exec", {}, noise(400))[1],
+  });
   await concertina.close();
   const kept = run("purge", "s", "--dir", dir, "--yes");
   assert.deepEqual([kept.stdout, kept.status], ["", 1]);
-  assert.match(kept.stderr, /session s was not purged: a gateway of this store \(one\) has it and would .*; --elsewhere purges it all the same/);
+  assert.match(
+    kept.stderr,
+    /session s was not purged: a gateway of this store \(one\) has it and would .*; --elsewhere purges it all the same/,
+  );
   const asked = run("purge", "s", "--dir", dir, "--elsewhere");
   assert.deepEqual([asked.stdout, asked.status], ["", 2]);
   assert.match(asked.stderr, /Mind that a gateway of this store \(one\) has it\.\n/);
@@ -270,13 +373,20 @@ test("a sweep goes by the options of the store's owner, and by others only where
   const owner = { sccsStorageTtlSeconds: 30 * 86_400 };
   const concertina = await Concertina.open({ dir, ...owner });
   const now = Date.now() - 3 * 86_400_000;
-  const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(400))[1], now });
+  const { report } = await concertina.admitToolResult({
+    sessionId: "s",
+    message: toolRound("c", "exec", {}, noise(400))[1],
+    now,
+  });
   await concertina.close();
   const [{ refId }] = report.actions;
   const unasked = run("sweep", "--dir", dir);
   assert.deepEqual([unasked.stdout, unasked.status], ["", 2]);
   assert.match(unasked.stderr, /for a day go[^]*nothing was removed[^]*--yes/);
-  assert.equal(JSON.parse(run("sweep", "--dir", dir, "--json", "--options", JSON.stringify(owner)).stdout).originals, 0);
+  assert.equal(
+    JSON.parse(run("sweep", "--dir", dir, "--json", "--options", JSON.stringify(owner)).stdout).originals,
+    0,
+  );
   assert.equal(run("fetch", refId, "--dir", dir).status, 0);
   assert.equal(JSON.parse(run("sweep", "--dir", dir, "--json", "--yes").stdout).originals, 1);
   assert.equal(run("sweep", "--dir", dir, "--options", '{"bogus":1}').status, 2);
@@ -292,7 +402,10 @@ test("of several ids those that are there are printed, and one that is not is a 
   const both = run("fetch", refId, "0123456789abcdef", "--dir", dir);
   assert.deepEqual([both.stdout, both.status], [text, 1]);
   assert.match(both.stderr, /0123456789abcdef/);
-  for (const [name, value] of [["lines", "1-2"], ["pattern", "x"]]) {
+  for (const [name, value] of [
+    ["lines", "1-2"],
+    ["pattern", "x"],
+  ]) {
     const parts = run("fetch", refId, "--dir", dir, `--${name}`, value, "--chars", "1-2");
     assert.deepEqual([parts.stdout, parts.status], ["", 2]);
     assert.match(parts.stderr, new RegExp(`--${name} and --chars exclude each other`));
@@ -312,18 +425,31 @@ test("of several ids those that are there are printed, and one that is not is a 
     assert.deepEqual([stdout, status], ["", 1], args.join(" "));
     assert.match(stderr, says);
   }
-  for (const args of [["--lines", "1-2"], ["--lines", "400"], ["--chars", "1-20"], ["--pattern", "unit"], ["--lines", "1-400", "--max-chars", "300"]]) {
+  for (const args of [
+    ["--lines", "1-2"],
+    ["--lines", "400"],
+    ["--chars", "1-20"],
+    ["--pattern", "unit"],
+    ["--lines", "1-400", "--max-chars", "300"],
+  ]) {
     const { stdout, stderr, status } = run("fetch", refId, ...args, "--dir", dir);
     assert.deepEqual([stdout.endsWith("]"), stderr, status], [true, "", 0], args.join(" "));
   }
-  assert.deepEqual([run("fetch", refId, "--dir", dir).status, JSON.parse(run("fetch", refId, "--dir", dir, "--json").stdout)[0].text], [0, text]);
+  assert.deepEqual(
+    [run("fetch", refId, "--dir", dir).status, JSON.parse(run("fetch", refId, "--dir", dir, "--json").stdout)[0].text],
+    [0, text],
+  );
 });
 
 /** A rollout of Codex that runs one command, then answers `turns` questions. */
 function rollout(text, turns) {
   const at = (seconds) => new Date(Date.UTC(2026, 0, 31) + seconds * 1000).toISOString();
   const item = (seconds, payload) => ({ timestamp: at(seconds), type: "response_item", payload });
-  const said = (role, words) => ({ type: "message", role, content: [{ type: role === "assistant" ? "output_text" : "input_text", text: words }] });
+  const said = (role, words) => ({
+    type: "message",
+    role,
+    content: [{ type: role === "assistant" ? "output_text" : "input_text", text: words }],
+  });
   const lines = [
     { timestamp: at(0), type: "session_meta", payload: { id: "0198", cwd: "/work", cli_version: "0.98.0" } },
     { timestamp: at(0), type: "turn_context", payload: { model: "gpt-5-codex" } },
@@ -333,9 +459,14 @@ function rollout(text, turns) {
     item(2, { type: "function_call", name: "exec_command", arguments: '{"cmd":"sh build.sh"}', call_id: "call_1" }),
     item(3, { type: "function_call_output", call_id: "call_1", output: text }),
     item(4, said("assistant", "It ran.")),
-    { timestamp: at(4), type: "event_msg", payload: { type: "token_count", info: { last_token_usage: { input_tokens: 9000, cached_input_tokens: 8000 } } } },
+    {
+      timestamp: at(4),
+      type: "event_msg",
+      payload: { type: "token_count", info: { last_token_usage: { input_tokens: 9000, cached_input_tokens: 8000 } } },
+    },
   ];
-  for (let turn = 0; turn < turns; turn++) lines.push(item(10 + turn, said("user", `And ${turn}?`)), item(10.5 + turn, said("assistant", "Yes.")));
+  for (let turn = 0; turn < turns; turn++)
+    lines.push(item(10 + turn, said("user", `And ${turn}?`)), item(10.5 + turn, said("assistant", "Yes.")));
   return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
@@ -352,23 +483,41 @@ test("a session is analysed in whatever form it was recorded, as the plugin woul
     const { total, shares, folded, proof, read } = JSON.parse(stdout);
     assert.deepEqual([total.requests, total.measured, proof.equal, read.length], [calls, 0, true, 1], name);
     assert.ok(total.sentTokens < total.withoutTokens, name);
-    assert.ok(shares.some(({ kind }) => kind.startsWith("result of exec")), JSON.stringify(shares));
+    assert.ok(
+      shares.some(({ kind }) => kind.startsWith("result of exec")),
+      JSON.stringify(shares),
+    );
     assert.ok(folded[0].before > 1.5 * folded[0].after, JSON.stringify(folded));
   }
 });
 
 /** A session of OpenClaw as Anthropic's and OpenAI's interfaces have it. */
 function inOtherForms(messages) {
-  const callIn = ({ content }) => (Array.isArray(content) ? content.find(({ type }) => type === "toolCall") : undefined);
+  const callIn = ({ content }) =>
+    Array.isArray(content) ? content.find(({ type }) => type === "toolCall") : undefined;
   const anthropic = messages.map(({ role, content, toolCallId, timestamp, ...message }) => {
-    if (role === "toolResult") return { role: "user", content: [{ type: "tool_result", tool_use_id: toolCallId, content }], timestamp };
+    if (role === "toolResult")
+      return { role: "user", content: [{ type: "tool_result", tool_use_id: toolCallId, content }], timestamp };
     const call = callIn({ content });
-    return { ...message, role, content: call ? [{ type: "tool_use", id: call.id, name: call.name, input: call.arguments }] : content, timestamp };
+    return {
+      ...message,
+      role,
+      content: call ? [{ type: "tool_use", id: call.id, name: call.name, input: call.arguments }] : content,
+      timestamp,
+    };
   });
   const openai = messages.map(({ role, content, toolCallId, timestamp }) => {
     if (role === "toolResult") return { role: "tool", tool_call_id: toolCallId, content: content[0].text, timestamp };
     const call = callIn({ content });
-    if (call) return { role, content: null, tool_calls: [{ id: call.id, type: "function", function: { name: call.name, arguments: JSON.stringify(call.arguments) } }], timestamp };
+    if (call)
+      return {
+        role,
+        content: null,
+        tool_calls: [
+          { id: call.id, type: "function", function: { name: call.name, arguments: JSON.stringify(call.arguments) } },
+        ],
+        timestamp,
+      };
     return { role, content: typeof content === "string" ? content : content[0].text, timestamp };
   });
   return { anthropic, openai };
@@ -378,17 +527,48 @@ test("one session has the same figures in each form", () => {
   const recorded = [user("go", 1)];
   for (let turn = 0; turn < 8; turn++) {
     const at = 10 + turn * 10;
-    const log = Array.from({ length: 60 }, (_, line) => `2026-01-31T08:00:00Z INFO worker ${turn} finished job ${line}`).join("\n");
-    recorded.push(...toolRound(`a${turn}`, "exec", { command: `sh ${turn}.sh` }, log, at), ...toolRound(`b${turn}`, "read", { path: `src/${turn}.rs` }, noise(120, turn + 1), at + 2), user(`and ${turn}?`, at + 5));
+    const log = Array.from(
+      { length: 60 },
+      (_, line) => `2026-01-31T08:00:00Z INFO worker ${turn} finished job ${line}`,
+    ).join("\n");
+    recorded.push(
+      ...toolRound(`a${turn}`, "exec", { command: `sh ${turn}.sh` }, log, at),
+      ...toolRound(`b${turn}`, "read", { path: `src/${turn}.rs` }, noise(120, turn + 1), at + 2),
+      user(`and ${turn}?`, at + 5),
+    );
   }
   const { anthropic, openai } = inOtherForms(recorded);
   const lines = (messages, rowOf) => messages.map((message) => JSON.stringify(rowOf(message))).join("\n");
-  const claudeCode = lines(anthropic, (message) => ({ type: message.role, message, timestamp: new Date(message.timestamp).toISOString() }));
+  const claudeCode = lines(anthropic, (message) => ({
+    type: message.role,
+    message,
+    timestamp: new Date(message.timestamp).toISOString(),
+  }));
   const openclaw = lines(recorded, (message) => ({ type: "message", message }));
-  const [first, ...others] = [openclaw, claudeCode, JSON.stringify(recorded), JSON.stringify(anthropic), JSON.stringify(openai)].map((text) => {
+  const [first, ...others] = [
+    openclaw,
+    claudeCode,
+    JSON.stringify(recorded),
+    JSON.stringify(anthropic),
+    JSON.stringify(openai),
+  ].map((text) => {
     const { total, shares, folded, read } = JSON.parse(runWith({ input: text }, "analyze", "-", "--json").stdout);
     const tokensOf = (kind) => shares.find((share) => share.kind === kind)?.tokens ?? 0;
-    return { messages: read[0].messages, requests: total.requests, without: total.withoutTokens, sent: total.sentTokens, exec: tokensOf("result of exec"), read: tokensOf("result of read"), args: tokensOf("tool-call arguments"), user: tokensOf("user text"), reasons: folded.map(({ reason, tool }) => `${reason} ${tool}`).sort().join(), folded: folded.reduce((sum, { before }) => sum + before, 0) };
+    return {
+      messages: read[0].messages,
+      requests: total.requests,
+      without: total.withoutTokens,
+      sent: total.sentTokens,
+      exec: tokensOf("result of exec"),
+      read: tokensOf("result of read"),
+      args: tokensOf("tool-call arguments"),
+      user: tokensOf("user text"),
+      reasons: folded
+        .map(({ reason, tool }) => `${reason} ${tool}`)
+        .sort()
+        .join(),
+      folded: folded.reduce((sum, { before }) => sum + before, 0),
+    };
   });
   for (const other of others) {
     for (const [name, value] of Object.entries(first)) {
@@ -398,20 +578,31 @@ test("one session has the same figures in each form", () => {
   }
 });
 
-test("an analysis that is stopped leaves nothing of the session behind", { skip: process.platform === "win32" }, async () => {
-  const file = written("session.json", JSON.stringify(Array.from({ length: 60 }, (_, at) => staleConversation(noise(400, at + 1))).flat()));
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    const temporary = freshDir();
-    const child = spawn(process.execPath, [cli, "analyze", file], { stdio: "ignore", env: { ...process.env, TMPDIR: temporary } });
-    const ended = once(child, "close");
-    const stored = () => readdirSync(temporary, { recursive: true }).some((name) => name.endsWith("concertina.sqlite"));
-    while (!stored() && child.exitCode === null) await delay(5);
-    await delay(100);
-    child.kill(signal);
-    assert.deepEqual(await ended, [null, signal]);
-    assert.deepEqual(readdirSync(temporary), []);
-  }
-});
+test(
+  "an analysis that is stopped leaves nothing of the session behind",
+  { skip: process.platform === "win32" },
+  async () => {
+    const file = written(
+      "session.json",
+      JSON.stringify(Array.from({ length: 60 }, (_, at) => staleConversation(noise(400, at + 1))).flat()),
+    );
+    for (const signal of ["SIGINT", "SIGTERM"]) {
+      const temporary = freshDir();
+      const child = spawn(process.execPath, [cli, "analyze", file], {
+        stdio: "ignore",
+        env: { ...process.env, TMPDIR: temporary },
+      });
+      const ended = once(child, "close");
+      const stored = () =>
+        readdirSync(temporary, { recursive: true }).some((name) => name.endsWith("concertina.sqlite"));
+      while (!stored() && child.exitCode === null) await delay(5);
+      await delay(100);
+      child.kill(signal);
+      assert.deepEqual(await ended, [null, signal]);
+      assert.deepEqual(readdirSync(temporary), []);
+    }
+  },
+);
 
 test("with other prices the bill is another, and it is never NaN", () => {
   const file = written("session.json", JSON.stringify(staleConversation()));

@@ -5,7 +5,15 @@ import path from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Concertina, countTokens, createContextEngine, FETCH_TOOL, fetchToolDescription, fetchToolParameters, restore } from "openclaw-concertina";
+import {
+  Concertina,
+  countTokens,
+  createContextEngine,
+  FETCH_TOOL,
+  fetchToolDescription,
+  fetchToolParameters,
+  restore,
+} from "openclaw-concertina";
 
 import { freshDir, idIn, isFolded, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
 
@@ -19,7 +27,11 @@ async function opened(options = {}) {
 /** Admits the output of a command and returns it with its id. */
 async function admitted(concertina, text, scope = { sessionId }) {
   const [, message] = toolRound("c", "exec", {}, text);
-  const { message: shown, report } = await concertina.admitToolResult({ ...scope, message, args: { command: "sh build.sh" } });
+  const { message: shown, report } = await concertina.admitToolResult({
+    ...scope,
+    message,
+    args: { command: "sh build.sh" },
+  });
   return { shown, report, id: report.actions[0]?.refId, original: message };
 }
 
@@ -65,22 +77,39 @@ test("reads, small outputs, skipped tools, fetches and the host's own files stay
 test("a log that a command prints is folded at birth, and with no exact tools so is everything", async () => {
   const args = { command: "cat server.log" };
   const [, log] = toolRound("c", "exec", args, noise(400));
-  assert.equal((await (await opened()).concertina.admitToolResult({ sessionId, message: log, args })).report.actions[0].reason, "large");
+  assert.equal(
+    (await (await opened()).concertina.admitToolResult({ sessionId, message: log, args })).report.actions[0].reason,
+    "large",
+  );
   const read = { command: "cat a.rs" };
   const [, file] = toolRound("c", "exec", read, noise(400));
   const { concertina } = await opened({ exactTools: [] });
-  assert.equal((await concertina.admitToolResult({ sessionId, message: file, args: read })).report.actions[0].reason, "large");
+  assert.equal(
+    (await concertina.admitToolResult({ sessionId, message: file, args: read })).report.actions[0].reason,
+    "large",
+  );
 });
 
 test("the placeholder of a fold whose original has expired stands for the text that was folded", async () => {
   const { concertina } = await opened({ sccsStorageTtlSeconds: 600 });
-  const text = JSON.stringify(noise(60).split("\n").map((said, id) => ({ id, said, status: "active" })), null, 2);
+  const text = JSON.stringify(
+    noise(60)
+      .split("\n")
+      .map((said, id) => ({ id, said, status: "active" })),
+    null,
+    2,
+  );
   const now = 1e12;
   const args = { command: "units --json" };
   const [call, result] = toolRound("c", "exec", args, text, now);
   const { message, report } = await concertina.admitToolResult({ sessionId, message: result, args, now });
   assert.equal(restore(message.content[0].text), text);
-  const messages = [user("go", now), call, message, ...Array.from({ length: 6 }, (_, turn) => user(`and ${turn}?`, now + 10 + turn))];
+  const messages = [
+    user("go", now),
+    call,
+    message,
+    ...Array.from({ length: 6 }, (_, turn) => user(`and ${turn}?`, now + 10 + turn)),
+  ];
   const assembled = await concertina.assemble({ sessionId, messages, now: now + 700_000 });
   const shown = assembled.messages[2].content[0].text;
   assert.match(shown, /\(Summary: JSON array of 60 /);
@@ -179,7 +208,17 @@ test("ids belong to the agent whose session issued them, and to sub-agents that 
 
 test("what is no id never reaches the store", async () => {
   const { concertina } = await opened();
-  const bad = ["../../x", "/etc/passwd", "%2e%2e", "0123456789abcdef\0", "0".repeat(15), "0".repeat(65), "GBCDEF0123456789", "[REF_ID:  0123456789abcdef]", ""];
+  const bad = [
+    "../../x",
+    "/etc/passwd",
+    "%2e%2e",
+    "0123456789abcdef\0",
+    "0".repeat(15),
+    "0".repeat(65),
+    "GBCDEF0123456789",
+    "[REF_ID:  0123456789abcdef]",
+    "",
+  ];
   const { content, found } = await concertina.fetch({ refIds: bad, sessionId });
   assert.equal(found, 0);
   assert.equal(content.length, bad.length);
@@ -206,8 +245,14 @@ test("a large original comes in pages that name the call that continues", async 
   assert.equal(few, `${text.split("\n").slice(40, 43).join("\n")}\n[lines 41-43 of 3000]`);
   const [{ text: hits }] = (await concertina.fetch({ refIds: [id], pattern: "^777 " })).content;
   assert.match(hits, /^776-775 .*\n777-776 .*\n778:777 .*\n779-778 .*\n780-779 .*\n\[1 of 1 matching lines\]$/);
-  await assert.rejects(concertina.fetch({ refIds: [id], pattern: "(" }), { name: "TypeError", code: "CONCERTINA_BAD_PATTERN" });
-  await assert.rejects(concertina.fetch({ refIds: [id], lines: "9-3" }), { name: "TypeError", message: /^lines is "9-3"; it must be a range/ });
+  await assert.rejects(concertina.fetch({ refIds: [id], pattern: "(" }), {
+    name: "TypeError",
+    code: "CONCERTINA_BAD_PATTERN",
+  });
+  await assert.rejects(concertina.fetch({ refIds: [id], lines: "9-3" }), {
+    name: "TypeError",
+    message: /^lines is "9-3"; it must be a range/,
+  });
 });
 
 test("one endless line comes back by characters", async () => {
@@ -237,7 +282,11 @@ test("the shapes are folded alike, and unfolded", async () => {
   ];
   const openai = [
     { role: "user", content: "go" },
-    { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "bash", arguments: "{}" } }] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "c", type: "function", function: { name: "bash", arguments: "{}" } }],
+    },
     { role: "tool", tool_call_id: "c", content: text },
     ...turns,
   ];
@@ -330,7 +379,15 @@ test("an id says which part is asked for, each its own", async () => {
   const text = noise(300);
   const { id } = await admitted(concertina, text);
   const lines = text.split("\n");
-  const refIds = [`${id}:41-43`, `[REF_ID: ${id}]:7`, `[REF_ID: ${id}:300-]`, `${id}:c1-9`, `${id}:/^77 /`, `${id}:41-43`, `${id}:nowhere`];
+  const refIds = [
+    `${id}:41-43`,
+    `[REF_ID: ${id}]:7`,
+    `[REF_ID: ${id}:300-]`,
+    `${id}:c1-9`,
+    `${id}:/^77 /`,
+    `${id}:41-43`,
+    `${id}:nowhere`,
+  ];
   const { content, found } = await concertina.fetch({ refIds, sessionId });
   const texts = content.map((block) => block.text);
   assert.equal(found, 5, "the same part is answered once");
@@ -340,13 +397,21 @@ test("an id says which part is asked for, each its own", async () => {
   assert.equal(texts[3], `${text.slice(0, 9)}\n[chars 1-9 of ${text.length}]`);
   assert.match(texts[4], /^76-75 .*\n77-76 .*\n78:77 .*\n79-78 .*\n80-79 .*\n\[1 of 1 matching lines\]$/);
   assert.match(texts[5], /names no part: after an id come lines/);
-  await assert.rejects(concertina.fetch({ refIds: [`${id}:/(/`] }), { name: "TypeError", code: "CONCERTINA_BAD_PATTERN" });
+  await assert.rejects(concertina.fetch({ refIds: [`${id}:/(/`] }), {
+    name: "TypeError",
+    code: "CONCERTINA_BAD_PATTERN",
+  });
 });
 
 test("the first placeholder of a session explains them all, and no other does", async () => {
   const { concertina } = await opened({ schedule: "every-turn" });
-  const rounds = [1, 2, 3].flatMap((number) => [user(`run ${number}`, number * 100), ...toolRound(`call_${number}`, "exec", { command: `sh ${number}.sh` }, noise(200, number), number * 100 + 1)]);
-  const later = staleConversation("ok").slice(3).map((message) => ({ ...message, timestamp: message.timestamp + 1000 }));
+  const rounds = [1, 2, 3].flatMap((number) => [
+    user(`run ${number}`, number * 100),
+    ...toolRound(`call_${number}`, "exec", { command: `sh ${number}.sh` }, noise(200, number), number * 100 + 1),
+  ]);
+  const later = staleConversation("ok")
+    .slice(3)
+    .map((message) => ({ ...message, timestamp: message.timestamp + 1000 }));
   const explained = (messages) => JSON.stringify(messages).split("Where the summary is enough").length - 1;
   const early = await concertina.assemble({ sessionId, messages: [...rounds.slice(0, 3), ...later] });
   const all = await concertina.assemble({ sessionId, messages: [...rounds, ...later] });
@@ -354,7 +419,11 @@ test("the first placeholder of a session explains them all, and no other does", 
   assert.equal(all.messages.filter(isFolded).length, 3);
   assert.deepEqual(all.messages[2], early.messages[2]);
   // As after the host's compaction: the placeholder that explained has left.
-  const compacted = [...rounds.slice(3), ...toolRound("call_4", "exec", { command: "sh 4.sh" }, noise(200, 4), 401), ...later];
+  const compacted = [
+    ...rounds.slice(3),
+    ...toolRound("call_4", "exec", { command: "sh 4.sh" }, noise(200, 4), 401),
+    ...later,
+  ];
   const last = await concertina.assemble({ sessionId, messages: compacted });
   assert.equal(explained(last.messages), 1);
   assert.deepEqual((await concertina.assemble({ sessionId, messages: compacted })).messages, last.messages);
@@ -363,13 +432,31 @@ test("the first placeholder of a session explains them all, and no other does", 
 test("a placeholder at birth explains, too, and then none that comes later", async () => {
   const { concertina } = await opened({ schedule: "every-turn" });
   const explains = (value) => JSON.stringify(value).includes("Where the summary is enough");
-  const first = await concertina.admitToolResult({ sessionId, message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1] });
-  const second = await concertina.admitToolResult({ sessionId, message: toolRound("c2", "exec", { command: "sh 2.sh" }, noise(400, 2), 2)[1] });
-  const born = [user("go", 0), toolRound("c1", "exec", { command: "sh 1.sh" }, "", 1)[0], first.message, toolRound("c2", "exec", { command: "sh 2.sh" }, "", 2)[0], second.message];
+  const first = await concertina.admitToolResult({
+    sessionId,
+    message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1],
+  });
+  const second = await concertina.admitToolResult({
+    sessionId,
+    message: toolRound("c2", "exec", { command: "sh 2.sh" }, noise(400, 2), 2)[1],
+  });
+  const born = [
+    user("go", 0),
+    toolRound("c1", "exec", { command: "sh 1.sh" }, "", 1)[0],
+    first.message,
+    toolRound("c2", "exec", { command: "sh 2.sh" }, "", 2)[0],
+    second.message,
+  ];
   const { messages } = await concertina.assemble({ sessionId, messages: [...born, ...staleConversation()] });
   assert.ok(isFolded(messages.slice(born.length)), "something is folded later");
-  assert.deepEqual([explains(first.message), explains(second.message), explains(messages.slice(born.length))], [true, false, false]);
-  const elsewhere = await concertina.admitToolResult({ sessionId: "another", message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1] });
+  assert.deepEqual(
+    [explains(first.message), explains(second.message), explains(messages.slice(born.length))],
+    [true, false, false],
+  );
+  const elsewhere = await concertina.admitToolResult({
+    sessionId: "another",
+    message: toolRound("c1", "exec", { command: "sh 1.sh" }, noise(400, 1), 1)[1],
+  });
   assert.ok(explains(elsewhere.message));
 });
 

@@ -26,7 +26,15 @@ export function noise(lines, seed = 1) {
 export function toolRound(id, toolName, args, text, timestamp = 1_000_000) {
   return [
     { role: "assistant", content: [{ type: "toolCall", id, name: toolName, arguments: args }], timestamp },
-    { role: "toolResult", toolCallId: id, toolName, content: [{ type: "text", text }], isError: false, timestamp: timestamp + 1, extra: { kept: true } },
+    {
+      role: "toolResult",
+      toolCallId: id,
+      toolName,
+      content: [{ type: "text", text }],
+      isError: false,
+      timestamp: timestamp + 1,
+      extra: { kept: true },
+    },
   ];
 }
 
@@ -34,13 +42,21 @@ export function toolRound(id, toolName, args, text, timestamp = 1_000_000) {
 export const user = (text, timestamp = 1_000_000) => ({ role: "user", content: text, timestamp });
 
 /** User turns with an answer each, as providers have them. */
-export const talk = (turns) => Array.from({ length: turns }, (_, turn) => [{ role: "user", content: `and then ${turn}?` }, { role: "assistant", content: "done" }]).flat();
+export const talk = (turns) =>
+  Array.from({ length: turns }, (_, turn) => [
+    { role: "user", content: `and then ${turn}?` },
+    { role: "assistant", content: "done" },
+  ]).flat();
 
 /** A conversation whose first result is stale: `turns` user turns follow it. */
 export function staleConversation(text = noise(200), turns = 6) {
   const messages = [user("run it", 1), ...toolRound("call_1", "exec", { command: "sh build.sh" }, text, 2)];
   for (let turn = 0; turn < turns; turn++) {
-    messages.push(user(`and then ${turn}?`, 10 + turn * 10), { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 11 + turn * 10 });
+    messages.push(user(`and then ${turn}?`, 10 + turn * 10), {
+      role: "assistant",
+      content: [{ type: "text", text: "done" }],
+      timestamp: 11 + turn * 10,
+    });
   }
   return messages;
 }

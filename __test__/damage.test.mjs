@@ -10,7 +10,8 @@ import { run } from "./cli.mjs";
 import { freshDir, isFolded, noise, staleConversation, toolRound } from "./conversation.mjs";
 import { registered } from "./registration.mjs";
 
-const setAside = (dir) => readdirSync(dir).filter((name) => /^concertina\.sqlite\.damaged-\d{4}-\d{2}-\d{2}$/.test(name));
+const setAside = (dir) =>
+  readdirSync(dir).filter((name) => /^concertina\.sqlite\.damaged-\d{4}-\d{2}-\d{2}$/.test(name));
 
 /** A directory with a store that has something in it. */
 async function filled(dir = freshDir()) {
@@ -68,7 +69,10 @@ test("a store that a newer version wrote is left as it is by the gateway, and on
   const { state, lines } = registered(dir, { pluginConfig: { sccsStorageDir: dir } });
   assert.equal(await state.use((store) => store.stats()), undefined);
   assert.deepEqual([lines.length, setAside(dir)], [1, []], lines.join("\n"));
-  assert.match(lines[0], /opening the store failed \(.* was written by a newer version: its schema version is 99 \(known: 1\); update this program .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context goes to the model unchanged$/);
+  assert.match(
+    lines[0],
+    /opening the store failed \(.* was written by a newer version: its schema version is 99 \(known: 1\); update this program .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context goes to the model unchanged$/,
+  );
   assert.deepEqual(readFileSync(file), before);
   const { status, stderr } = run("stats", "--dir", dir);
   assert.deepEqual([status, /was written by a newer version/.test(stderr)], [1, true], stderr);
@@ -78,7 +82,9 @@ test("a store that is damaged under a running gateway is set aside and opened an
   const dir = await filled();
   const { state, lines } = registered(dir, { pluginConfig: { sccsStorageDir: dir } });
   const assembled = async (sessionId) => {
-    const { messages, report } = await state.use((store) => store.assemble({ sessionId, messages: staleConversation() }));
+    const { messages, report } = await state.use((store) =>
+      store.assemble({ sessionId, messages: staleConversation() }),
+    );
     if (report.warning) state.complain("storing", report.warning, "new content goes to the model unchanged");
     return isFolded(messages);
   };

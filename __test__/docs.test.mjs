@@ -13,7 +13,12 @@ import { cli } from "./cli.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
 const run = promisify(execFile);
-const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...readdirSync(path.join(root, "docs")).map((name) => path.join("docs", name))].filter((name) => name.endsWith(".md"));
+const pages = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CONTRIBUTING.md",
+  ...readdirSync(path.join(root, "docs")).map((name) => path.join("docs", name)),
+].filter((name) => name.endsWith(".md"));
 const textOf = (page) => readFileSync(path.join(root, page), "utf8");
 
 /** The fenced blocks of a page in one language. */
@@ -26,7 +31,13 @@ function workshop() {
   const dir = freshDir();
   mkdirSync(path.join(dir, "node_modules"));
   symlinkSync(root, path.join(dir, "node_modules", "openclaw-concertina"));
-  const history = [user("go"), ...Array.from({ length: 8 }, (_, at) => [...toolRound(`c${at}`, "exec", { at }, noise(300, at), 1_000_000 + at), user("on")]).flat()];
+  const history = [
+    user("go"),
+    ...Array.from({ length: 8 }, (_, at) => [
+      ...toolRound(`c${at}`, "exec", { at }, noise(300, at), 1_000_000 + at),
+      user("on"),
+    ]).flat(),
+  ];
   writeFileSync(path.join(dir, "history.json"), JSON.stringify(history));
   writeFileSync(path.join(dir, "build.log"), "12:00:01 INFO compiled\n".repeat(200));
   return dir;
@@ -56,17 +67,27 @@ const { report } = await first.assemble({ sessionId, messages: history });
 const id = report.actions[0].refId;
 await first.close();\n`;
   const file = path.join(workshop(), "snippet.mjs");
-  writeFileSync(file, `${imports}\n${before}${body}\nconsole.log(messages.length, stats, folded.messages.length, content);`);
+  writeFileSync(
+    file,
+    `${imports}\n${before}${body}\nconsole.log(messages.length, stats, folded.messages.length, content);`,
+  );
   const { stdout } = await run(process.execPath, [file], { cwd: path.dirname(file) });
   assert.match(stdout, /blocksEvicted: [1-9]/);
 });
 
 test("every command line of the library that a page shows runs", async () => {
-  const lines = pages.flatMap((page) => blocks(page, "sh")).join("").split("\n").filter((line) => line.startsWith("npx openclaw-concertina"));
+  const lines = pages
+    .flatMap((page) => blocks(page, "sh"))
+    .join("")
+    .split("\n")
+    .filter((line) => line.startsWith("npx openclaw-concertina"));
   assert.ok(lines.length >= 4);
   const dir = workshop();
   const session = JSON.parse(readFileSync(path.join(dir, "history.json"), "utf8"));
-  writeFileSync(path.join(dir, "session.jsonl"), session.map((message) => `${JSON.stringify({ type: "message", message })}\n`).join(""));
+  writeFileSync(
+    path.join(dir, "session.jsonl"),
+    session.map((message) => `${JSON.stringify({ type: "message", message })}\n`).join(""),
+  );
   const bin = path.join(dir, "bin");
   mkdirSync(bin);
   writeFileSync(path.join(bin, "npx"), `#!/bin/sh\nshift\nexec "${process.execPath}" "${cli}" "$@"\n`, { mode: 0o755 });
@@ -75,13 +96,17 @@ test("every command line of the library that a page shows runs", async () => {
   await store.assemble({ sessionId: "session", messages: session });
   await store.close();
   for (const line of lines) await run("sh", ["-c", line], { cwd: dir, env });
-  assert.ok(existsSync(path.join(dir, "full.jsonl")) && readFileSync(path.join(dir, "short.log"), "utf8").length < 2000);
+  assert.ok(
+    existsSync(path.join(dir, "full.jsonl")) && readFileSync(path.join(dir, "short.log"), "utf8").length < 2000,
+  );
 });
 
 test("the README's picture and its figure are what its command makes", async () => {
   const svg = path.join(freshDir(), "bill.svg");
   const [, sessions, mode] = /bench:replay -- (\S+) --mode (\w+) --plot/.exec(textOf("README.md"));
-  const { stdout } = await run(process.execPath, ["bench/replay/main.mjs", sessions, "--mode", mode, "--plot", svg], { cwd: root });
+  const { stdout } = await run(process.execPath, ["bench/replay/main.mjs", sessions, "--mode", mode, "--plot", svg], {
+    cwd: root,
+  });
   assert.equal(readFileSync(svg, "utf8"), textOf("assets/bill.svg"));
   const [, bill] = /median session's bill is ([\d.]+)/.exec(stdout);
   const [, said] = /the bill falls to (\d+) %/.exec(textOf("README.md"));
@@ -91,7 +116,8 @@ test("the README's picture and its figure are what its command makes", async () 
 test("every npm script that a page names is there", () => {
   const { scripts } = JSON.parse(textOf("package.json"));
   for (const page of pages) {
-    for (const [, name] of textOf(page).matchAll(/\bnpm run ([\w:]+)/g)) assert.ok(name in scripts, `${page}: npm run ${name}`);
+    for (const [, name] of textOf(page).matchAll(/\bnpm run ([\w:]+)/g))
+      assert.ok(name in scripts, `${page}: npm run ${name}`);
   }
 });
 
@@ -99,8 +125,10 @@ test("every command of ours that a page names is one", async () => {
   const inHost = textOf("plugin/cli.ts");
   const { stdout: alone } = await run(process.execPath, [cli, "--help"]);
   for (const page of pages) {
-    for (const [, name] of textOf(page).matchAll(/\bopenclaw concertina (\w+)/g)) assert.ok(inHost.includes(`"${name}`), `${page}: openclaw concertina ${name}`);
-    for (const [, name] of textOf(page).matchAll(/\bnpx openclaw-concertina (\w+)/g)) assert.match(alone, new RegExp(`^ {2}${name}\\b`, "m"), `${page}: npx openclaw-concertina ${name}`);
+    for (const [, name] of textOf(page).matchAll(/\bopenclaw concertina (\w+)/g))
+      assert.ok(inHost.includes(`"${name}`), `${page}: openclaw concertina ${name}`);
+    for (const [, name] of textOf(page).matchAll(/\bnpx openclaw-concertina (\w+)/g))
+      assert.match(alone, new RegExp(`^ {2}${name}\\b`, "m"), `${page}: npx openclaw-concertina ${name}`);
   }
 });
 
@@ -115,7 +143,9 @@ test("as many ways are compared as the page says, and Node is as old as the pack
 });
 
 test("every code of an error is explained in the library guide", () => {
-  const codes = ["crates/base/src/error.rs", "node/src/guard.rs", "node/lib/binding/native.ts"].flatMap((file) => textOf(file).match(/CONCERTINA_[A-Z_]+/g));
+  const codes = ["crates/base/src/error.rs", "node/src/guard.rs", "node/lib/binding/native.ts"].flatMap((file) =>
+    textOf(file).match(/CONCERTINA_[A-Z_]+/g),
+  );
   for (const code of codes) assert.ok(textOf("docs/library.md").includes(`\`${code}\``), code);
 });
 
@@ -129,6 +159,7 @@ test("every link to a file leads to one", () => {
 
 test("every test that a page names is there", () => {
   for (const page of pages) {
-    for (const [, file] of textOf(page).matchAll(/`((?:tests|test|__test__)\/[\w./-]+)`/g)) assert.ok(existsSync(path.join(root, file)), `${page}: ${file}`);
+    for (const [, file] of textOf(page).matchAll(/`((?:tests|test|__test__)\/[\w./-]+)`/g))
+      assert.ok(existsSync(path.join(root, file)), `${page}: ${file}`);
   }
 });

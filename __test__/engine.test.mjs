@@ -21,12 +21,22 @@ const plugin = (pluginConfig, directory) => registered(directory, { pluginConfig
 
 /** A turn, with an engine of its own as the host makes one. */
 const assembled = (state, given) =>
-  createEngine(state, undefined).assemble({ sessionId: "s", sessionKey: KEY, messages: [], availableTools: new Set(TOOLS), ...given });
+  createEngine(state, undefined).assemble({
+    sessionId: "s",
+    sessionKey: KEY,
+    messages: [],
+    availableTools: new Set(TOOLS),
+    ...given,
+  });
 
 test("the host's memory section stays in the system prompt, whatever becomes of the history", async () => {
   for (const options of [{}, { sccsEnabled: false }]) {
     const { state } = plugin(options);
-    for (const given of [{}, { availableTools: new Set(["memory_search"]) }, { sessionKey: "agent:main:dashboard:incognito-1" }]) {
+    for (const given of [
+      {},
+      { availableTools: new Set(["memory_search"]) },
+      { sessionKey: "agent:main:dashboard:incognito-1" },
+    ]) {
       const { systemPromptAddition } = await assembled(state, given);
       assert.equal(systemPromptAddition, `## Memory Recall for ${given.sessionKey ?? KEY}`);
     }
@@ -36,7 +46,12 @@ test("the host's memory section stays in the system prompt, whatever becomes of 
 test("there is no memory section where the host's own engine has none, or where it fails, which is logged", async () => {
   const { state, lines } = plugin();
   const codex = { runtimeSettings: { executionHost: { id: "codex-app-server" } } };
-  for (const given of [{ availableTools: new Set(["exec"]) }, { sessionKey: "agent:main:subagent:1" }, { sessionKey: "agent:main:cron:1" }, codex]) {
+  for (const given of [
+    { availableTools: new Set(["exec"]) },
+    { sessionKey: "agent:main:subagent:1" },
+    { sessionKey: "agent:main:cron:1" },
+    codex,
+  ]) {
     assert.equal((await assembled(state, given)).systemPromptAddition, undefined);
   }
   assert.ok(!lines.some((line) => line.includes("memory")), lines.join("\n"));
@@ -53,7 +68,8 @@ async function born(state, seed) {
   return { id: idIn(shown), shown };
 }
 
-const found = async (state, id, agentId, sessionId) => (await (await state.store()).fetch({ refIds: [id], agentId, sessionId })).found;
+const found = async (state, id, agentId, sessionId) =>
+  (await (await state.store()).fetch({ refIds: [id], agentId, sessionId })).found;
 
 test("a sub-agent of another agent may fetch what its first task names, and what a later prompt names", async () => {
   const { state } = plugin();
@@ -95,8 +111,14 @@ test("an image that is too large for the host is scaled down, and the model is t
   const { state } = plugin();
   await assembled(state);
   const shown = async (data) => {
-    const event = { toolName: "screenshot", toolCallId: "c", args: {}, result: { content: [{ type: "image", mimeType: "image/png", data }], details: {} } };
-    return (await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY })).result.content;
+    const event = {
+      toolName: "screenshot",
+      toolCallId: "c",
+      args: {},
+      result: { content: [{ type: "image", mimeType: "image/png", data }], details: {} },
+    };
+    return (await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY })).result
+      .content;
   };
   let x = 1;
   const grain = () => (x = (Math.imul(x, 1664525) + 1013904223) >>> 0) >>> 24;
@@ -105,7 +127,10 @@ test("an image that is too large for the host is scaled down, and the model is t
   const [image] = await shown(large);
   assert.ok(image.type === "image" && image.data.length < 5_000_000, JSON.stringify(image).slice(0, 300));
   const [told] = await shown("A".repeat(5_000_001));
-  assert.match(told.text, /^\[The tool answered with image\/png of 5000001 base64 characters, which is too large\. It cannot be shown: .* images of up to 5000000 base64 characters\.\]$/);
+  assert.match(
+    told.text,
+    /^\[The tool answered with image\/png of 5000001 base64 characters, which is too large\. It cannot be shown: .* images of up to 5000000 base64 characters\.\]$/,
+  );
 });
 
 /** A workspace with rules in it. */
@@ -121,8 +146,14 @@ test("rules are repeated every so many turns, however few of them are in sight",
   const repeated = [];
   for (let turn = 1; turn <= 9; turn++) {
     const messages = [{ role: "compactionSummary", summary: "all before" }, ...(turn > 1 ? [user("go")] : [])];
-    if (await refreshRules(state, { prompt: "go", messages }, { workspaceDir, sessionId: "s", sessionKey: KEY })) repeated.push(turn);
-    await createEngine(state, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: `${turn}`, messages: [user("go")] });
+    if (await refreshRules(state, { prompt: "go", messages }, { workspaceDir, sessionId: "s", sessionKey: KEY }))
+      repeated.push(turn);
+    await createEngine(state, undefined).commitTurn({
+      sessionId: "s",
+      sessionKey: KEY,
+      advancementKey: `${turn}`,
+      messages: [user("go")],
+    });
   }
   assert.deepEqual(repeated, [3, 6, 9]);
 });
@@ -130,13 +161,20 @@ test("rules are repeated every so many turns, however few of them are in sight",
 test("while it is off, turns that it was told of before do not count for the rules, and nothing of them is stored", async () => {
   const directory = freshDir();
   const { state: on } = plugin({}, directory);
-  for (const turn of [1, 2]) await createEngine(on, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: `${turn}`, messages: [user("go")] });
+  for (const turn of [1, 2])
+    await createEngine(on, undefined).commitTurn({
+      sessionId: "s",
+      sessionKey: KEY,
+      advancementKey: `${turn}`,
+      messages: [user("go")],
+    });
   const { state } = plugin({ sccsEnabled: false, rules: { refreshEveryTurns: 3 } }, directory);
   const workspaceDir = workspace();
   const repeated = [];
   for (let turn = 3; turn <= 9; turn++) {
     const messages = Array.from({ length: turn - 1 }, () => user("go"));
-    if (await refreshRules(state, { prompt: "go", messages }, { workspaceDir, sessionId: "s", sessionKey: KEY })) repeated.push(turn);
+    if (await refreshRules(state, { prompt: "go", messages }, { workspaceDir, sessionId: "s", sessionKey: KEY }))
+      repeated.push(turn);
   }
   assert.deepEqual(repeated, [3, 6, 9]);
   assert.deepEqual((await (await on.store()).stats({ sessionId: "s" })).receipts, []);
@@ -173,9 +211,17 @@ test("while the host uses another engine, the store is told all the same which s
   const { state } = plugin({}, directory);
   const told = [];
   state.settle = async () => told.push("told");
-  const event = { toolName: "exec", toolCallId: "c", args: {}, result: { content: [{ type: "text", text: noise(1500, 2) }], details: {} } };
+  const event = {
+    toolName: "exec",
+    toolCallId: "c",
+    args: {},
+    result: { content: [{ type: "text", text: noise(1500, 2) }], details: {} },
+  };
   for (let call = 0; call < 3; call++) {
-    assert.equal(await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY }), undefined);
+    assert.equal(
+      await foldToolResult(state, event, { runtime: "openclaw", sessionId: "s", sessionKey: KEY }),
+      undefined,
+    );
   }
   await state.letGo();
   await state.use((store) => store.stats());
@@ -193,9 +239,18 @@ test("what is under way when the host replaces the registration ends as it would
       return Object.getPrototypeOf(store)[method].call(this, given);
     };
     if (method === "assemble") {
-      const messages = [...toolRound("c", "exec", { command: "x" }, noise(1500, 9)), ...Array.from({ length: 20 }, (_, at) => user(`and ${at}?`, 10 + at))];
+      const messages = [
+        ...toolRound("c", "exec", { command: "x" }, noise(1500, 9)),
+        ...Array.from({ length: 20 }, (_, at) => user(`and ${at}?`, 10 + at)),
+      ];
       assert.ok(isFolded(await assembled(state, { messages, tokenBudget: 4000 })));
-    } else await createEngine(state, undefined).commitTurn({ sessionId: "s", sessionKey: KEY, advancementKey: "1", messages: [user("go")] });
+    } else
+      await createEngine(state, undefined).commitTurn({
+        sessionId: "s",
+        sessionKey: KEY,
+        advancementKey: "1",
+        messages: [user("go")],
+      });
     await assert.rejects(store.stats(), { code: "CONCERTINA_CLOSED" });
   }
   assert.equal((await (await state.store()).stats({ sessionId: "s" })).turns, 1);
@@ -204,14 +259,22 @@ test("what is under way when the host replaces the registration ends as it would
 
 test("Codex takes the history anew after an answer that is not its own, and only then", async () => {
   const { state } = plugin();
-  const answer = (timestamp, by) => ({ role: "assistant", content: [{ type: "text", text: "done" }], timestamp, ...by });
+  const answer = (timestamp, by) => ({
+    role: "assistant",
+    content: [{ type: "text", text: "done" }],
+    timestamp,
+    ...by,
+  });
   const codex = { provider: "openai", idempotencyKey: "codex-app-server:thread:turn" };
   const messages = [];
   const epochs = [];
   for (const by of [codex, codex, { provider: "anthropic" }, codex, codex, { provider: "openclaw" }]) {
     const at = 10 * epochs.length;
     messages.push(user("go", at), answer(at + 1, by));
-    epochs.push((await assembled(state, { messages, runtimeSettings: { executionHost: { id: "codex-app-server" } } })).contextProjection.epoch);
+    epochs.push(
+      (await assembled(state, { messages, runtimeSettings: { executionHost: { id: "codex-app-server" } } }))
+        .contextProjection.epoch,
+    );
   }
   assert.equal(epochs[0], epochs[1]);
   assert.notEqual(epochs[1], epochs[2]);

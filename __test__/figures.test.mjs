@@ -13,7 +13,13 @@ const NOON = Date.UTC(2026, 0, 31, 12);
 const PRICES = { input: 3, cacheRead: 0.3, cacheWrite: 3.75, cacheTtlMs: 300_000, usdPerMillion: true };
 
 const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options });
-const answer = (at, usage, content = [{ type: "text", text: "done" }]) => ({ role: "assistant", content, timestamp: at, model: "scripted", usage });
+const answer = (at, usage, content = [{ type: "text", text: "done" }]) => ({
+  role: "assistant",
+  content,
+  timestamp: at,
+  model: "scripted",
+  usage,
+});
 const call = (name, args = {}) => ({ type: "toolCall", id: "c", name, arguments: args });
 const near = (found, expected) => assert.ok(Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
 
@@ -21,7 +27,13 @@ test("what the provider reported is what is shown, and is said to be measured", 
   const concertina = await opened();
   const first = { input: 10, cacheRead: 0, cacheWrite: 990, output: 5 };
   const second = { input: 10, cacheRead: 900, cacheWrite: 190 };
-  await concertina.commitTurn({ sessionId, sessionKey: "agent:main:work", advancementKey: "1", messages: [user("go", NOON), answer(NOON + 1, first), answer(NOON + 2, second)], prices: PRICES });
+  await concertina.commitTurn({
+    sessionId,
+    sessionKey: "agent:main:work",
+    advancementKey: "1",
+    messages: [user("go", NOON), answer(NOON + 1, first), answer(NOON + 2, second)],
+    prices: PRICES,
+  });
   const { unit, total, days, sessions } = await concertina.figures();
   assert.equal(unit, "usd");
   assert.deepEqual([total.requests, total.measured, total.sentTokens], [2, 2, 2100]);
@@ -29,8 +41,14 @@ test("what the provider reported is what is shown, and is said to be measured", 
   // Nothing was folded, and nothing of ours was sent.
   assert.equal(total.withoutTokens, total.sentTokens);
   near(total.withoutBill, total.sentBill);
-  assert.deepEqual(days.map(({ day, requests }) => [day, requests]), [["2026-01-31", 2]]);
-  assert.deepEqual(sessions.map(({ sessionKey, lastAt }) => [sessionKey, lastAt]), [["agent:main:work", NOON + 2]]);
+  assert.deepEqual(
+    days.map(({ day, requests }) => [day, requests]),
+    [["2026-01-31", 2]],
+  );
+  assert.deepEqual(
+    sessions.map(({ sessionKey, lastAt }) => [sessionKey, lastAt]),
+    [["agent:main:work", NOON + 2]],
+  );
 });
 
 test("one request without a price makes all bills input tokens", async () => {
@@ -74,7 +92,10 @@ test("a turn without the fetch tool, in which nothing is folded, saves nothing",
   assert.equal(await turn("2", ["exec"]), saved);
 });
 
-/** Two user turns of 15 calls, assembled anew before every so many of them: the figures, and what was sent and would have been by one's own count. */
+/**
+ * Two user turns of 15 calls, assembled anew before every so many of them: the figures, and what was sent and would
+ * have been by one's own count.
+ */
 async function turnsOf({ every, measured, stamped, ids = (at) => `t${at}`, tools, lines = 80 }) {
   const concertina = await opened({ schedule: "cache-aware", thrift: "high" });
   const own = { sent: 0, without: 0 };
@@ -82,24 +103,43 @@ async function turnsOf({ every, measured, stamped, ids = (at) => `t${at}`, tools
   let [now, calls] = [NOON, 0];
   for (const turn of [1, 2]) {
     const messages = [user(`question ${turn}`, now)];
-    const keep = (message, record = message, whole = message) => (history.push(message), raw.push(whole), messages.push(record));
+    const keep = (message, record = message, whole = message) => (
+      history.push(message),
+      raw.push(whole),
+      messages.push(record)
+    );
     [history, raw].forEach((list) => list.push(messages[0]));
     let [assembled, of] = [[], 0];
     for (let call = 0; call < 15; call++) {
       now += 10_000;
       if (call % every === 0) {
-        assembled = (await concertina.assemble({ sessionId, messages: history.slice(), availableTools: tools, now })).messages;
+        assembled = (await concertina.assemble({ sessionId, messages: history.slice(), availableTools: tools, now }))
+          .messages;
         of = history.length;
       }
       const sent = countMessageTokens([...assembled, ...history.slice(of)]);
       own.sent += sent;
       own.without += countMessageTokens(raw);
       const id = ids(calls++);
-      const answer = { role: "assistant", content: call === 14 ? [{ type: "text", text: `answer ${turn}` }] : [{ type: "tool_use", id, name: "exec", input: { command: `make ${calls}` } }] };
-      keep(answer, { ...answer, ...(measured ? { usage: { input: sent } } : {}), ...(stamped ? { timestamp: now + 1000 } : {}) });
+      const answer = {
+        role: "assistant",
+        content:
+          call === 14
+            ? [{ type: "text", text: `answer ${turn}` }]
+            : [{ type: "tool_use", id, name: "exec", input: { command: `make ${calls}` } }],
+      };
+      keep(answer, {
+        ...answer,
+        ...(measured ? { usage: { input: sent } } : {}),
+        ...(stamped ? { timestamp: now + 1000 } : {}),
+      });
       if (call === 14) continue;
-      const message = { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: noise(lines, calls) }] };
-      const admitted = (await concertina.admitToolResult({ sessionId, message, toolName: "exec", now: now + 2000 })).message;
+      const message = {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: id, content: noise(lines, calls) }],
+      };
+      const admitted = (await concertina.admitToolResult({ sessionId, message, toolName: "exec", now: now + 2000 }))
+        .message;
       keep(tools ? message : admitted, undefined, message);
     }
     now += 10_000;
@@ -109,10 +149,16 @@ async function turnsOf({ every, measured, stamped, ids = (at) => `t${at}`, tools
   await concertina.close();
   // The provider that is played here was not sent the tool.
   const overhead = measured ? 0 : total.overheadTokens;
-  return { own, total, sent: total.sentTokens - overhead, without: total.withoutTokens + (measured ? total.overheadTokens : 0) };
+  return {
+    own,
+    total,
+    sent: total.sentTokens - overhead,
+    without: total.withoutTokens + (measured ? total.overheadTokens : 0),
+  };
 }
 
-const isAbout = (found, expected, what) => assert.ok(Math.abs(found / expected - 1) < 0.03, `${what}: ${found} is not about ${expected}`);
+const isAbout = (found, expected, what) =>
+  assert.ok(Math.abs(found / expected - 1) < 0.03, `${what}: ${found} is not about ${expected}`);
 
 test("whether a history is assembled before each call, for a whole turn or now and then, figures are of what was sent", async () => {
   for (const every of [1, 4, 15]) {
@@ -145,12 +191,20 @@ test("where nothing is folded as much is sent as without us, and that is what on
 test("answers of the turn in an assembled history are no calls of another one", async () => {
   const concertina = await opened();
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
-  const [first, second] = [[user("go", NOON), answer(NOON + 1, usage)], [user("go on", NOON + 3), answer(NOON + 4, usage, [call("exec")])]];
+  const [first, second] = [
+    [user("go", NOON), answer(NOON + 1, usage)],
+    [user("go on", NOON + 3), answer(NOON + 4, usage, [call("exec")])],
+  ];
   await concertina.assemble({ sessionId, messages: first.slice(0, 1), now: NOON });
   await concertina.commitTurn({ sessionId, advancementKey: "1", messages: first, now: NOON + 2 });
   await concertina.assemble({ sessionId, messages: [...first, second[0]], now: NOON + 3 });
   await concertina.assemble({ sessionId, messages: [...first, ...second], now: NOON + 5 });
-  await concertina.commitTurn({ sessionId, advancementKey: "2", messages: [...second, answer(NOON + 6, usage)], now: NOON + 7 });
+  await concertina.commitTurn({
+    sessionId,
+    advancementKey: "2",
+    messages: [...second, answer(NOON + 6, usage)],
+    now: NOON + 7,
+  });
   assert.equal((await concertina.figures()).total.requests, 3);
 });
 
@@ -166,7 +220,12 @@ test("what a result was spared at birth is spared in every request that holds it
   const one = (await concertina.figures()).total;
   assert.equal(one.withoutTokens, 10_000 + spared - one.overheadTokens);
   await concertina.assemble({ sessionId, messages: turn, now: NOON + 6 });
-  await concertina.commitTurn({ sessionId, advancementKey: "2", messages: [user("and?", NOON + 7), answer(NOON + 8, usage)], now: NOON + 9 });
+  await concertina.commitTurn({
+    sessionId,
+    advancementKey: "2",
+    messages: [user("and?", NOON + 7), answer(NOON + 8, usage)],
+    now: NOON + 9,
+  });
   const two = (await concertina.figures()).total;
   assert.equal(two.withoutTokens - one.withoutTokens, 5000 + spared - one.overheadTokens / 2);
   // Of what the host would have cut away nothing was spared.
@@ -186,7 +245,12 @@ test("a fetch is charged with its answer and with the request that was made for 
   await concertina.assemble({ sessionId, messages: [], now: NOON + 1 });
   await concertina.fetch({ sessionId, refIds: [refId], maxChars: 100_000, now: NOON + 3 });
   const usage = { input: 30_000, cacheRead: 0, cacheWrite: 0 };
-  const turn = [user("what?", NOON + 1), answer(NOON + 2, usage, [call("fetch_original_data", { ref_ids: [refId] })]), answer(NOON + 4, usage, [call("exec")]), answer(NOON + 5, usage)];
+  const turn = [
+    user("what?", NOON + 1),
+    answer(NOON + 2, usage, [call("fetch_original_data", { ref_ids: [refId] })]),
+    answer(NOON + 4, usage, [call("exec")]),
+    answer(NOON + 5, usage),
+  ];
   await concertina.commitTurn({ sessionId, advancementKey: "1", messages: turn, now: NOON + 6 });
   const { total, fetched } = await concertina.figures();
   const tokens = report.tokensBefore;
@@ -200,14 +264,36 @@ test("a fetch is charged with its answer and with the request that was made for 
 test("figures are asked for by session and by time", async () => {
   const concertina = await opened();
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
-  for (const [session, at] of [["a", NOON], ["a", NOON + DAY], ["b", NOON + DAY]]) {
+  for (const [session, at] of [
+    ["a", NOON],
+    ["a", NOON + DAY],
+    ["b", NOON + DAY],
+  ]) {
     await concertina.commitTurn({ sessionId: session, advancementKey: String(at), messages: [answer(at, usage)] });
   }
   const count = async (request) => (await concertina.figures(request)).total.requests;
-  assert.deepEqual([await count({}), await count({ sessionId: "a" }), await count({ since: NOON + 1 }), await count({ until: NOON + DAY }), await count({ sessionId: "c" })], [3, 2, 2, 1, 0]);
-  assert.deepEqual((await concertina.figures()).days.map(({ day, requests }) => [day, requests]), [["2026-01-31", 1], ["2026-02-01", 2]]);
+  assert.deepEqual(
+    [
+      await count({}),
+      await count({ sessionId: "a" }),
+      await count({ since: NOON + 1 }),
+      await count({ until: NOON + DAY }),
+      await count({ sessionId: "c" }),
+    ],
+    [3, 2, 2, 1, 0],
+  );
+  assert.deepEqual(
+    (await concertina.figures()).days.map(({ day, requests }) => [day, requests]),
+    [
+      ["2026-01-31", 1],
+      ["2026-02-01", 2],
+    ],
+  );
   const known = await concertina.sessions();
-  assert.deepEqual(known.map(({ sessionId: id, sessionKey }) => [id, sessionKey]).sort(), [["a", null], ["b", null]]);
+  assert.deepEqual(known.map(({ sessionId: id, sessionKey }) => [id, sessionKey]).sort(), [
+    ["a", null],
+    ["b", null],
+  ]);
 });
 
 test("where the folded tokens were is told by kind", async () => {
@@ -224,7 +310,14 @@ test("where the folded tokens were is told by kind", async () => {
 test("a session that expired stays in the totals, and a purged one does not", async () => {
   const concertina = await opened();
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
-  for (const id of ["old", "gone"]) await concertina.commitTurn({ sessionId: id, advancementKey: "1", messages: [answer(NOON, usage)], prices: PRICES, now: NOON });
+  for (const id of ["old", "gone"])
+    await concertina.commitTurn({
+      sessionId: id,
+      advancementKey: "1",
+      messages: [answer(NOON, usage)],
+      prices: PRICES,
+      now: NOON,
+    });
   await concertina.purge({ sessionId: "gone" });
   const before = await concertina.figures();
   assert.equal((await concertina.sweep({ now: NOON + 30 * DAY })).sessions, 1);
@@ -236,7 +329,11 @@ test("a session that expired stays in the totals, and a purged one does not", as
 
 test("a turn that is told twice counts once, and what the host wrote itself is no request", async () => {
   const concertina = await opened();
-  const messages = [answer(NOON, { input: 100, cacheRead: 0, cacheWrite: 0 }), { ...answer(NOON + 1, { input: 0 }), provider: "openclaw", model: "delivery-mirror" }, { ...answer(NOON + 2), stopReason: "error" }];
+  const messages = [
+    answer(NOON, { input: 100, cacheRead: 0, cacheWrite: 0 }),
+    { ...answer(NOON + 1, { input: 0 }), provider: "openclaw", model: "delivery-mirror" },
+    { ...answer(NOON + 2), stopReason: "error" },
+  ];
   for (let time = 0; time < 2; time++) await concertina.commitTurn({ sessionId, advancementKey: "1", messages });
   const { total } = await concertina.figures();
   assert.deepEqual([total.requests, total.sentTokens], [1, 100]);
@@ -247,11 +344,25 @@ test("calls of a turn that never finished are counted with the next one", async 
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
   const before = [user("go", NOON), answer(NOON + 1, usage)];
   await concertina.assemble({ sessionId, messages: before, now: NOON + 2 });
-  await concertina.commitTurn({ sessionId, advancementKey: "1", messages: [user("first", NOON + 2), answer(NOON + 3, usage)] });
+  await concertina.commitTurn({
+    sessionId,
+    advancementKey: "1",
+    messages: [user("first", NOON + 2), answer(NOON + 3, usage)],
+  });
   assert.equal((await concertina.figures()).total.requests, 1, "what was there before is not ours");
-  const history = [...before, user("first", NOON + 2), answer(NOON + 3, usage), user("stop it", NOON + 4), answer(NOON + 5, { input: 30, cacheRead: 200, cacheWrite: 0 })];
+  const history = [
+    ...before,
+    user("first", NOON + 2),
+    answer(NOON + 3, usage),
+    user("stop it", NOON + 4),
+    answer(NOON + 5, { input: 30, cacheRead: 200, cacheWrite: 0 }),
+  ];
   await concertina.assemble({ sessionId, messages: history, now: NOON + 6 });
-  await concertina.commitTurn({ sessionId, advancementKey: "3", messages: [user("go on", NOON + 6), answer(NOON + 7, usage)] });
+  await concertina.commitTurn({
+    sessionId,
+    advancementKey: "3",
+    messages: [user("go on", NOON + 6), answer(NOON + 7, usage)],
+  });
   const { total } = await concertina.figures();
   assert.deepEqual([total.requests, total.measured, total.sentTokens], [3, 3, 430]);
 });
@@ -262,20 +373,30 @@ test("a session that is switched off is folded no more, and what is folded stays
   const admit = async () => (await concertina.admitToolResult({ sessionId, message: result })).message;
   await concertina.switch({ sessionId, off: true });
   assert.equal(await admit(), result);
-  const messages = [user("go"), ...toolRound("c", "exec", {}, noise(300, 7)), ...Array.from({ length: 8 }, (_, at) => user(`and ${at}?`))];
+  const messages = [
+    user("go"),
+    ...toolRound("c", "exec", {}, noise(300, 7)),
+    ...Array.from({ length: 8 }, (_, at) => user(`and ${at}?`)),
+  ];
   assert.equal((await concertina.assemble({ sessionId, messages })).messages, messages);
   await concertina.switch({ sessionId, off: false });
   const folded = (await concertina.assemble({ sessionId, messages })).messages;
   assert.notEqual(folded, messages);
   await concertina.switch({ sessionId, off: true });
   assert.deepEqual((await concertina.assemble({ sessionId, messages })).messages, folded);
-  assert.deepEqual((await concertina.sessions()).map(({ isOff }) => isOff), [true]);
+  assert.deepEqual(
+    (await concertina.sessions()).map(({ isOff }) => isOff),
+    [true],
+  );
 });
 
 test("the output of a command that is to be skipped stays, at birth and later", async () => {
   const concertina = await opened({ skipCommands: ["git log*"] });
   const rounds = (command) => toolRound("c", "exec", { command }, noise(400));
-  for (const [command, stays] of [["git log --stat", true], ["cargo build", false]]) {
+  for (const [command, stays] of [
+    ["git log --stat", true],
+    ["cargo build", false],
+  ]) {
     const [asked, result] = rounds(command);
     const { message } = await concertina.admitToolResult({ sessionId, message: result, args: { command } });
     assert.equal(message === result, stays, command);
@@ -289,15 +410,27 @@ test("warnings are kept for a week", async () => {
   const concertina = await opened();
   await concertina.warn({ text: "first", now: NOON });
   await concertina.warn({ text: "second", now: NOON + 1 });
-  assert.deepEqual(await concertina.warned({ since: NOON }), [{ at: NOON + 1, text: "second" }, { at: NOON, text: "first" }]);
+  assert.deepEqual(await concertina.warned({ since: NOON }), [
+    { at: NOON + 1, text: "second" },
+    { at: NOON, text: "first" },
+  ]);
   await concertina.warn({ text: "late", now: NOON + 8 * DAY });
-  assert.deepEqual((await concertina.warned({ since: 0 })).map(({ text }) => text), ["late"]);
+  assert.deepEqual(
+    (await concertina.warned({ since: 0 })).map(({ text }) => text),
+    ["late"],
+  );
 });
 
-/** How Concertina can be absent from a turn: each plays the turn as far as Concertina sees it, and returns the store to go on with. */
+/**
+ * How Concertina can be absent from a turn: each plays the turn as far as Concertina sees it, and returns the store to
+ * go on with.
+ */
 const ABSENCES = {
   "another engine": async ({ store }) => store,
-  "disabled or uninstalled, in another process": async ({ store, dir }) => (await store.close(), Concertina.open({ dir, ...FOLDING })),
+  "disabled or uninstalled, in another process": async ({ store, dir }) => (
+    await store.close(),
+    Concertina.open({ dir, ...FOLDING })
+  ),
   "store away": async ({ store, history, turn }) => {
     const engine = createContextEngine(() => Promise.resolve(undefined), { compact: async () => ({}) });
     await engine.assemble({ sessionId, messages: history });
@@ -305,7 +438,13 @@ const ABSENCES = {
     return store;
   },
   "store away until the turn ends": async ({ store, turn }) => {
-    await store.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+    await store.commitTurn({
+      sessionId,
+      advancementKey: turn.key,
+      messages: turn.messages,
+      prices: PRICES,
+      now: turn.end,
+    });
     return store;
   },
   "killed within the turn": async ({ store, dir, history, turn }) => {
@@ -317,21 +456,36 @@ const ABSENCES = {
     await store.assemble({ sessionId, messages: history, turnBegins: true, now: turn.start });
     await store.close();
     const next = await Concertina.open({ dir, ...FOLDING });
-    await next.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+    await next.commitTurn({
+      sessionId,
+      advancementKey: turn.key,
+      messages: turn.messages,
+      prices: PRICES,
+      now: turn.end,
+    });
     return next;
   },
   "switched off by option": async ({ store, dir, history, turn }) => {
     await store.close();
     const off = await Concertina.open({ dir, ...FOLDING, sccsEnabled: false });
     await off.assemble({ sessionId, messages: history, turnBegins: true, now: turn.start });
-    await off.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+    await off.commitTurn({
+      sessionId,
+      advancementKey: turn.key,
+      messages: turn.messages,
+      prices: PRICES,
+      now: turn.end,
+    });
     await off.close();
     return Concertina.open({ dir, ...FOLDING });
   },
 };
 const FOLDING = { schedule: "cache-aware", thrift: "normal", staleTurns: 1, staleCalls: 1, maxDeferredTurns: 1 };
 
-/** Plays nine turns of which some are without Concertina: the figures at the end, and what of the savings is of which turns by one's own count. */
+/**
+ * Plays nine turns of which some are without Concertina: the figures at the end, and what of the savings is of which
+ * turns by one's own count.
+ */
 async function playWithAbsence({ absence, absent, reported }) {
   const dir = freshDir();
   let store = await Concertina.open({ dir, ...FOLDING });
@@ -342,22 +496,52 @@ async function playWithAbsence({ absence, absent, reported }) {
     const isAbsent = absent.includes(at);
     const turn = { key: String(at), start: (now += 1000), messages: [] };
     const calls = at === 1 || at === 5 ? 2 : 1;
-    const shown = isAbsent ? history : (await store.assemble({ sessionId, messages: history.slice(), turnBegins: true, prices: PRICES, now: turn.start })).messages;
+    const shown = isAbsent
+      ? history
+      : (
+          await store.assemble({
+            sessionId,
+            messages: history.slice(),
+            turnBegins: true,
+            prices: PRICES,
+            now: turn.start,
+          })
+        ).messages;
     turn.messages.push(user(`turn ${at}`, (now += 1000)));
     for (let call_ = 1; call_ <= calls; call_++) {
       const sent = countMessageTokens([...shown, ...turn.messages]);
       const usage = reported ? { input: sent, cacheRead: 0, cacheWrite: 0, output: 7 } : undefined;
       if (!isAbsent) own.saved += countMessageTokens([...history, ...turn.messages]) - sent;
       const isLast = call_ === calls;
-      turn.messages.push(answer((now += 1000), usage, isLast ? undefined : [{ type: "toolCall", id: `c${at}`, name: "exec", arguments: { command: `make ${at}` } }]));
-      if (!isLast) turn.messages.push({ role: "toolResult", toolCallId: `c${at}`, toolName: "exec", content: [{ type: "text", text: noise(300, at) }], isError: false, timestamp: (now += 1000) });
+      turn.messages.push(
+        answer(
+          (now += 1000),
+          usage,
+          isLast ? undefined : [{ type: "toolCall", id: `c${at}`, name: "exec", arguments: { command: `make ${at}` } }],
+        ),
+      );
+      if (!isLast)
+        turn.messages.push({
+          role: "toolResult",
+          toolCallId: `c${at}`,
+          toolName: "exec",
+          content: [{ type: "text", text: noise(300, at) }],
+          isError: false,
+          timestamp: (now += 1000),
+        });
     }
     turn.end = now += 1000;
     if (isAbsent) {
       store = await ABSENCES[absence]({ store, dir, history: history.slice(), turn });
       own.bypassed += calls;
     } else {
-      await store.commitTurn({ sessionId, advancementKey: turn.key, messages: turn.messages, prices: PRICES, now: turn.end });
+      await store.commitTurn({
+        sessionId,
+        advancementKey: turn.key,
+        messages: turn.messages,
+        prices: PRICES,
+        now: turn.end,
+      });
     }
     history.push(...turn.messages);
   }
@@ -366,25 +550,42 @@ async function playWithAbsence({ absence, absent, reported }) {
   return { own, figures };
 }
 
-// Neighbours: every way of being absent x at the start, in the middle, at the end, twice x usage reported or not: 56 sessions.
+// Neighbours: every way of being absent x at the start, in the middle, at the end, twice x usage reported or not: 56
+// sessions.
 test("what was sent while Concertina was not in use is credited with nothing, and counted", async () => {
   let folded = 0;
   for (const absence of Object.keys(ABSENCES)) {
-    for (const absent of [[1, 2], [4, 5, 6], [8, 9], [3, 7]]) {
+    for (const absent of [
+      [1, 2],
+      [4, 5, 6],
+      [8, 9],
+      [3, 7],
+    ]) {
       for (const reported of [true, false]) {
         const what = JSON.stringify({ absence, absent, reported });
-        const { own, figures: { total, days, sessions } } = await playWithAbsence({ absence, absent, reported });
+        const {
+          own,
+          figures: { total, days, sessions },
+        } = await playWithAbsence({ absence, absent, reported });
         // Where the provider reports, the fetch tool was not in what it counted.
         const saved = total.withoutTokens - total.sentTokens + total.overheadTokens;
-        assert.ok(Math.abs(saved - own.saved) <= 0.03 * own.saved + 20, `${what}: ${saved} saved, ${own.saved} by one's own count`);
+        assert.ok(
+          Math.abs(saved - own.saved) <= 0.03 * own.saved + 20,
+          `${what}: ${saved} saved, ${own.saved} by one's own count`,
+        );
         if (own.saved > 0) folded++;
         const isTold = /until the turn ends|tells of the turn/.test(absence);
-        // Before the first record and after the last assembly nobody tells of such calls; what our own assembly made while it was off is ours.
+        // Before the first record and after the last assembly nobody tells of such calls; what our own assembly made
+        // while it was off is ours.
         const isKnown = isTold || (absent[0] > 1 && absent.at(-1) < 9);
         const expected = absence === "switched off by option" ? 0 : isKnown ? own.bypassed : 0;
         assert.equal(total.bypassed, expected, what);
         for (const parts of [days, sessions]) {
-          for (const name of Object.keys(parts[0]).filter((key) => typeof total[key] === "number")) near(parts.reduce((sum, part) => sum + part[name], 0), total[name]);
+          for (const name of Object.keys(parts[0]).filter((key) => typeof total[key] === "number"))
+            near(
+              parts.reduce((sum, part) => sum + part[name], 0),
+              total[name],
+            );
         }
       }
     }
@@ -400,34 +601,87 @@ async function playInWindow({ contextWindow, tokens, turns, reported, calls, tol
   const steps = [];
   let previous = await store.figures();
   for (let at = 1; at <= turns; at++) {
-    const { messages: shown } = await engine.assemble({ sessionId, messages: history.slice(), tokenBudget: told === "budget" ? Math.floor(contextWindow * 0.75) : undefined });
+    const { messages: shown } = await engine.assemble({
+      sessionId,
+      messages: history.slice(),
+      tokenBudget: told === "budget" ? Math.floor(contextWindow * 0.75) : undefined,
+    });
     const turn = [user(`turn ${at}`, Date.now())];
     for (let call_ = 1; call_ <= calls; call_++) {
       const sent = Math.min(contextWindow, countMessageTokens([...shown, ...turn]));
       const isLast = call_ === calls;
-      turn.push(answer(Date.now(), reported ? { input: sent, cacheRead: 0, cacheWrite: 0 } : undefined, isLast ? undefined : [{ type: "toolCall", id: `c${at}.${call_}`, name: "exec", arguments: { command: `make ${at}.${call_}` } }]));
-      if (!isLast) turn.push({ role: "toolResult", toolCallId: `c${at}.${call_}`, toolName: "exec", content: [{ type: "text", text: noise(Math.ceil(tokens / 24), at * 10 + call_) }], isError: false, timestamp: Date.now() });
+      turn.push(
+        answer(
+          Date.now(),
+          reported ? { input: sent, cacheRead: 0, cacheWrite: 0 } : undefined,
+          isLast
+            ? undefined
+            : [
+                {
+                  type: "toolCall",
+                  id: `c${at}.${call_}`,
+                  name: "exec",
+                  arguments: { command: `make ${at}.${call_}` },
+                },
+              ],
+        ),
+      );
+      if (!isLast)
+        turn.push({
+          role: "toolResult",
+          toolCallId: `c${at}.${call_}`,
+          toolName: "exec",
+          content: [{ type: "text", text: noise(Math.ceil(tokens / 24), at * 10 + call_) }],
+          isError: false,
+          timestamp: Date.now(),
+        });
     }
-    await engine.commitTurn({ sessionId, advancementKey: String(at), messages: turn, runtimeContext: told === "window" ? { modelContextWindow: contextWindow } : undefined });
+    await engine.commitTurn({
+      sessionId,
+      advancementKey: String(at),
+      messages: turn,
+      runtimeContext: told === "window" ? { modelContextWindow: contextWindow } : undefined,
+    });
     history.push(...turn);
     const figures = await store.figures();
-    steps.push({ without: figures.total.withoutTokens - previous.total.withoutTokens, compacting: figures.total.compacting - previous.total.compacting });
+    steps.push({
+      without: figures.total.withoutTokens - previous.total.withoutTokens,
+      compacting: figures.total.compacting - previous.total.compacting,
+    });
     previous = figures;
   }
   await store.close();
   return { steps, figures: previous };
 }
 
-// Neighbours: windows of five sizes x two sizes of turns x usage reported or not x calls of a turn x how the window is told: 40 sessions.
+// Neighbours: windows of five sizes x two sizes of turns x usage reported or not x calls of a turn x how the window is
+// told: 40 sessions.
 test("without Concertina no request is larger than the window, and the bill lies in its range", async () => {
   let compacted = 0;
   for (const contextWindow of [8_000, 16_000, 32_000, 64_000, 128_000]) {
     for (const share of [0.1, 0.3]) {
       for (const reported of [true, false]) {
-        for (const [calls, told] of [[2, "window"], [3, "budget"]]) {
+        for (const [calls, told] of [
+          [2, "window"],
+          [3, "budget"],
+        ]) {
           const what = JSON.stringify({ contextWindow, share, reported, calls, told });
-          const { steps, figures: { total } } = await playInWindow({ contextWindow, tokens: (contextWindow * share) / (calls - 1), turns: 14, reported, calls, told });
-          for (const { without, compacting } of steps) assert.ok(without <= contextWindow * 1.1 * (calls + compacting), `${what}: ${without} in a turn, with ${compacting} summaries`);
+          const {
+            steps,
+            figures: { total },
+          } = await playInWindow({
+            contextWindow,
+            tokens: (contextWindow * share) / (calls - 1),
+            turns: 14,
+            reported,
+            calls,
+            told,
+          });
+          for (const { without, compacting } of steps)
+            assert.ok(
+              without <= contextWindow * 1.1 * (calls + compacting),
+              `${what}: ${without} in a turn, with ${compacting} summaries`,
+            );
           compacted += total.compacting > 0 ? 1 : 0;
           assert.ok(total.withoutLeast <= total.withoutBill && total.withoutBill <= total.withoutMost, what);
           assert.equal(total.withoutLeast < total.withoutMost, total.compacting > 0, what);
@@ -440,7 +694,10 @@ test("without Concertina no request is larger than the window, and the bill lies
 });
 
 test("the bill of answers stands beside that of prompts, where the provider and the host tell of them", async () => {
-  const turn = (output) => [user("go", NOON), answer(NOON + 1, { input: 100, cacheRead: 0, cacheWrite: 0, ...(output === undefined ? {} : { output }) })];
+  const turn = (output) => [
+    user("go", NOON),
+    answer(NOON + 1, { input: 100, cacheRead: 0, cacheWrite: 0, ...(output === undefined ? {} : { output }) }),
+  ];
   for (const [outputs, prices, expected] of [
     [[10, 20], { ...PRICES, output: 15 }, { answered: 2, answerTokens: 30, answerBill: (30 * 15) / 1e6 }],
     [[10, undefined], { ...PRICES, output: 15 }, { answered: 1, answerTokens: 10, answerBill: (10 * 15) / 1e6 }],
@@ -448,9 +705,17 @@ test("the bill of answers stands beside that of prompts, where the provider and 
     [[undefined, undefined], { ...PRICES, output: 15 }, { answered: 0, answerTokens: 0, answerBill: null }],
   ]) {
     const concertina = await opened();
-    for (const [at, output] of outputs.entries()) await concertina.commitTurn({ sessionId, advancementKey: String(at), messages: turn(output), prices });
+    for (const [at, output] of outputs.entries())
+      await concertina.commitTurn({ sessionId, advancementKey: String(at), messages: turn(output), prices });
     const { total } = await concertina.figures();
-    assert.deepEqual({ answered: total.answered, answerTokens: total.answerTokens, answerBill: total.answerBill === null ? null : Math.round(total.answerBill * 1e9) / 1e9 }, expected);
+    assert.deepEqual(
+      {
+        answered: total.answered,
+        answerTokens: total.answerTokens,
+        answerBill: total.answerBill === null ? null : Math.round(total.answerBill * 1e9) / 1e9,
+      },
+      expected,
+    );
     near(total.sentBill, (200 * 3) / 1e6);
   }
 });

@@ -3,12 +3,23 @@ import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import test from "node:test";
 
-import { compress, compressMessages, compressMessagesSync, compressSync, countTokens, restore, restoreMessages, rewindTool, stages } from "openclaw-concertina";
+import {
+  compress,
+  compressMessages,
+  compressMessagesSync,
+  compressSync,
+  countTokens,
+  restore,
+  restoreMessages,
+  rewindTool,
+  stages,
+} from "openclaw-concertina";
 
 import { png } from "../test/png.mjs";
 import { noise, toolRound, user } from "./conversation.mjs";
 
-const paragraph = "The very same paragraph stands here more than once, with enough words in it to be worth a reference instead.\n\n";
+const paragraph =
+  "The very same paragraph stands here more than once, with enough words in it to be worth a reference instead.\n\n";
 const repeated = `${paragraph}${noise(5)}\n\n${paragraph.repeat(8)}`;
 
 test("a text comes back byte for byte from its compressed form", async () => {
@@ -26,7 +37,7 @@ test("a text comes back byte for byte from its compressed form", async () => {
 });
 
 test("JSON in sight and JSON that comes back are what JSON.parse reads", () => {
-  const words = ["", "a b", "\u2028", "\ud83d\ude00", "\\\"", "line\nend", "1e3", "null"];
+  const words = ["", "a b", "\u2028", "\ud83d\ude00", '\\"', "line\nend", "1e3", "null"];
   const items = Array.from({ length: 400 }, (_, n) => ({
     id: n * 7919,
     word: `${words[n % words.length]}${n * 31}`,
@@ -34,13 +45,20 @@ test("JSON in sight and JSON that comes back are what JSON.parse reads", () => {
     deep: { list: [null, n % 2 === 0, words[n % 3]], "": {} },
   }));
   const stagesOf = (...names) => Object.fromEntries(stages().map(({ name }) => [name, names.includes(name)]));
-  for (const text of [JSON.stringify(items), JSON.stringify(items, null, 2), items.map((item) => JSON.stringify(item)).join("\n")]) {
+  for (const text of [
+    JSON.stringify(items),
+    JSON.stringify(items, null, 2),
+    items.map((item) => JSON.stringify(item)).join("\n"),
+  ]) {
     const lossless = compressSync(text, { preset: "lossless" });
     assert.ok(lossless.tokensAfter < lossless.tokensBefore / 1.5);
-    const parsed = (json) => (json.startsWith("[") ? JSON.parse(json) : json.split("\n").map((line) => JSON.parse(line)));
+    const parsed = (json) =>
+      json.startsWith("[") ? JSON.parse(json) : json.split("\n").map((line) => JSON.parse(line));
     assert.deepEqual(parsed(restore(lossless.text)), items);
     const sampled = compressSync(text, { preset: "max", stages: stagesOf("cortex", "ionizer") });
-    const shown = sampled.text.split("\n").flatMap((line) => [/^(\d+): (\{[^]*\})$/.exec(line) ?? []].filter(([row]) => row));
+    const shown = sampled.text
+      .split("\n")
+      .flatMap((line) => [/^(\d+): (\{[^]*\})$/.exec(line) ?? []].filter(([row]) => row));
     assert.ok(shown.length >= 5, sampled.text);
     for (const [, number, row] of shown) assert.deepEqual(JSON.parse(row), items[number - 1]);
     assert.deepEqual(parsed(restore(sampled.text, sampled.originals)), items);
@@ -48,7 +66,10 @@ test("JSON in sight and JSON that comes back are what JSON.parse reads", () => {
 });
 
 test("of codecs that offer to fold the same text the one that saves most does it, and the report says what the others offered", () => {
-  const hits = Array.from({ length: 80 }, (_, n) => `src/parts/unit_${n % 9}.rs:${n * 7 + 3}:    let value_${n % 5} = read(${n});`);
+  const hits = Array.from(
+    { length: 80 },
+    (_, n) => `src/parts/unit_${n % 9}.rs:${n * 7 + 3}:    let value_${n % 5} = read(${n});`,
+  );
   const { stages: rows } = compressSync(`${hits.toSorted().join("\n")}\n`);
   const offers = rows.filter(({ name }) => ["searchCrunch", "structuralCollapse"].includes(name));
   const [best, other] = offers.toSorted((a, b) => b.offered - a.offered);
@@ -83,14 +104,17 @@ test("stages can be left out and moved, and an unknown one is named", async () =
 
 test("a stage of JavaScript's runs between the others, is measured, and can be undone", async () => {
   const seen = [];
-  const custom = [{
-    name: "shout", order: 13,
-    shouldApply: ({ text }) => text.includes("unit_"),
-    apply: (context) => {
-      seen.push(context.contentType);
-      return context.text.replaceAll(/ took \d+ ms é✓/g, "");
+  const custom = [
+    {
+      name: "shout",
+      order: 13,
+      shouldApply: ({ text }) => text.includes("unit_"),
+      apply: (context) => {
+        seen.push(context.contentType);
+        return context.text.replaceAll(/ took \d+ ms é✓/g, "");
+      },
     },
-  }];
+  ];
   const text = noise(200);
   const result = await compress(text, { custom });
   assert.ok(seen.length > 0);
@@ -105,7 +129,11 @@ test("a stage of JavaScript's runs between the others, is measured, and can be u
 
 test("a repeat across messages becomes a reference and users' words stay", async () => {
   const text = noise(100);
-  const messages = [user(text), ...toolRound("a", "exec", { command: "x" }, text), ...toolRound("b", "exec", { command: "x" }, text)];
+  const messages = [
+    user(text),
+    ...toolRound("a", "exec", { command: "x" }, text),
+    ...toolRound("b", "exec", { command: "x" }, text),
+  ];
   const { messages: shorter, report, originals } = await compressMessages(messages);
   assert.equal(shorter[0], messages[0]);
   assert.match(shorter[4].content[0].text, /\[\[DEDUP_REF:\d+:\d+\]\]/);
@@ -129,26 +157,49 @@ function picture(width = 2000, height = 1500) {
 
 test("a smaller image comes back byte for byte, and the rewind tool says that its original is one", async () => {
   const data = picture();
-  const messages = [user("look"), ...toolRound("c", "browser", {}, "seen"), ...toolRound("d", "browser", {}, "seen again")];
-  messages[2].content.push({ type: "image", data, mimeType: "image/png", extra: 1 }, { type: "image", data, mimeType: "image/png" });
+  const messages = [
+    user("look"),
+    ...toolRound("c", "browser", {}, "seen"),
+    ...toolRound("d", "browser", {}, "seen again"),
+  ];
+  messages[2].content.push(
+    { type: "image", data, mimeType: "image/png", extra: 1 },
+    { type: "image", data, mimeType: "image/png" },
+  );
   const compressed = await compressMessages(messages);
-  assert.deepEqual(compressed.report.blocks.map(({ action }) => action), ["shrunk", "shrunk"]);
+  assert.deepEqual(
+    compressed.report.blocks.map(({ action }) => action),
+    ["shrunk", "shrunk"],
+  );
   assert.equal(compressed.messages[2].content.length, 5);
   assert.equal(JSON.stringify(restoreMessages(compressed)), JSON.stringify(messages));
   const hash = /\[REF_ID: \w+\]/.exec(JSON.stringify(compressed.messages))[0];
-  assert.match((await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash } })).content, /^The original is an image \(image\/png\)/);
+  assert.match(
+    (await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash } })).content,
+    /^The original is an image \(image\/png\)/,
+  );
 });
 
 test("a compressed conversation comes back byte for byte, what it says twice included", async () => {
   const text = noise(100);
-  const rows = JSON.stringify(Array.from({ length: 60 }, (_, id) => ({ id, name: `unit ${id}`, isActive: id % 2 === 0 })));
+  const rows = JSON.stringify(
+    Array.from({ length: 60 }, (_, id) => ({ id, name: `unit ${id}`, isActive: id % 2 === 0 })),
+  );
   const edited = text.replace("7 unit_", "7 part_");
   const bare = { type: "message", role: "assistant", content: [{ type: "output_text", text: "done" }] };
   const rounds = [text, text, rows, edited, `again:\n${text}`];
-  const openclaw = [user("go"), ...rounds.flatMap((output, at) => toolRound(`c${at}`, "exec", { command: "x" }, output))];
-  const items = [user("go"), ...rounds.flatMap((output, at) => [
-    { type: "function_call", call_id: `c${at}`, name: "exec", arguments: "{}" }, { type: "function_call_output", call_id: `c${at}`, output },
-  ]), bare];
+  const openclaw = [
+    user("go"),
+    ...rounds.flatMap((output, at) => toolRound(`c${at}`, "exec", { command: "x" }, output)),
+  ];
+  const items = [
+    user("go"),
+    ...rounds.flatMap((output, at) => [
+      { type: "function_call", call_id: `c${at}`, name: "exec", arguments: "{}" },
+      { type: "function_call_output", call_id: `c${at}`, output },
+    ]),
+    bare,
+  ];
   for (const messages of [openclaw, items]) {
     const compressed = await compressMessages(messages);
     assert.match(JSON.stringify(compressed.messages), /\[\[DEDUP_REF:\d+:\d+\]\] same as /);
@@ -158,10 +209,17 @@ test("a compressed conversation comes back byte for byte, what it says twice inc
     const later = { ...compressed, messages: [...compressed.messages, user("next")], report };
     assert.deepEqual(restoreMessages(later), [...messages, user("next")]);
     for (const { action, refId } of compressed.report.blocks) {
-      if (action === "repeat") assert.equal(compressed.originals.find((original) => original.refId === refId).data.toString(), text);
+      if (action === "repeat")
+        assert.equal(compressed.originals.find((original) => original.refId === refId).data.toString(), text);
     }
-    assert.throws(() => restoreMessages({ ...compressed, originals: [] }), { name: "TypeError", message: /^report\.blocks\[\d+\] is a block whose original is / });
-    assert.throws(() => restoreMessages({ ...compressed, messages: compressed.messages.slice(1) }), { name: "TypeError", message: /^report\.blocks\[\d+\] is of other messages/ });
+    assert.throws(() => restoreMessages({ ...compressed, originals: [] }), {
+      name: "TypeError",
+      message: /^report\.blocks\[\d+\] is a block whose original is /,
+    });
+    assert.throws(() => restoreMessages({ ...compressed, messages: compressed.messages.slice(1) }), {
+      name: "TypeError",
+      message: /^report\.blocks\[\d+\] is of other messages/,
+    });
   }
   const untouched = [user("hi")];
   assert.equal(restoreMessages(await compressMessages(untouched)), untouched);
@@ -179,7 +237,10 @@ test("the rewind tool answers with the original of what this process compressed"
   const { text, originals } = await compress(original, { custom: [shout] });
   const marker = /\[\[REWIND:sha256:\w+\]\]/.exec(text)[0];
   for (const hash of [marker, originals[0].refId, originals[0].refId.slice(0, 16), originals[0].refId.toUpperCase()]) {
-    const answer = await rewindTool.handle({ id: "c1", function: { name: "rewind_retrieve", arguments: JSON.stringify({ hash }) } });
+    const answer = await rewindTool.handle({
+      id: "c1",
+      function: { name: "rewind_retrieve", arguments: JSON.stringify({ hash }) },
+    });
     assert.deepEqual(answer, { role: "tool", tool_call_id: "c1", content: original });
   }
   const unknown = await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash: "../../etc/passwd" } });
@@ -204,7 +265,11 @@ test("jobs take none of the threads on which Node reads files", () => {
     await Promise.all(jobs);
     console.log(done);`;
   const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
-  const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: import.meta.dirname, env, encoding: "utf8" });
+  const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: import.meta.dirname,
+    env,
+    encoding: "utf8",
+  });
   assert.deepEqual(printed.trim().split("\n"), ["0", "3"]);
 });
 

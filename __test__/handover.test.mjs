@@ -6,7 +6,11 @@ import { Concertina, compressMessages, countMessageTokens, repairToolPairing, sq
 import { freshDir, isFolded, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
 /** A conversation whose first call has these arguments, long ago. */
-const withArguments = (given) => [user("a", 1), ...toolRound("c", "write", given, "ok", 2), ...Array.from({ length: 6 }, (_, at) => user(`t${at}`, 10 + at))];
+const withArguments = (given) => [
+  user("a", 1),
+  ...toolRound("c", "write", given, "ok", 2),
+  ...Array.from({ length: 6 }, (_, at) => user(`t${at}`, 10 + at)),
+];
 
 /** An object in which everything below is there twice, so many levels deep. */
 function shared(levels) {
@@ -35,7 +39,9 @@ test("parts that are shared at every level cost what they are large, and are lef
   const messages = withArguments(given);
   assert.equal(squeeze(messages).messages[1].content[0].arguments, given);
   const wide = Array.from({ length: 1000 }, () => "word");
-  assert.ok(countMessageTokens([{ role: "user", content: "x", many: Array.from({ length: 100_000 }, () => wide) }]) > 0);
+  assert.ok(
+    countMessageTokens([{ role: "user", content: "x", many: Array.from({ length: 100_000 }, () => wide) }]) > 0,
+  );
 });
 
 test("a block that stands in a message several times is squeezed in each place", () => {
@@ -46,13 +52,26 @@ test("a block that stands in a message several times is squeezed in each place",
 });
 
 test("what never ends when it is read is left alone", () => {
-  const endless = () => new Proxy({}, { ownKeys: () => ["a", "b"], getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }), get: endless });
+  const endless = () =>
+    new Proxy(
+      {},
+      {
+        ownKeys: () => ["a", "b"],
+        getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
+        get: endless,
+      },
+    );
   const messages = [{ ...user("a", 1), endless: endless() }, ...staleConversation().slice(1)];
   assert.match(squeeze(messages).messages[2].content[0].text, /^\[tool result squeezed/);
 });
 
 test("a getter or a trap that throws leaves its object alone and the rest works", () => {
-  const throwing = { body: noise(300), get bad() { throw new Error("do not look"); } };
+  const throwing = {
+    body: noise(300),
+    get bad() {
+      throw new Error("do not look");
+    },
+  };
   const revoked = Proxy.revocable({}, {});
   revoked.revoke();
   for (const odd of [throwing, { body: noise(300), revoked: revoked.proxy }, { body: noise(300), list: [throwing] }]) {
@@ -67,13 +86,28 @@ test("a getter or a trap that throws leaves its object alone and the rest works"
 test("a fresh result that cannot be read comes back as it is", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const [, message] = toolRound("c", "exec", {}, noise(400));
-  Object.defineProperty(message, "toolCallId", { enumerable: true, get() { throw new Error("do not look"); } });
+  Object.defineProperty(message, "toolCallId", {
+    enumerable: true,
+    get() {
+      throw new Error("do not look");
+    },
+  });
   assert.equal((await concertina.admitToolResult({ sessionId: "s", message })).message, message);
 });
 
 test("what JSON cannot carry stays as it is", () => {
   const withGap = Object.assign([1], { 2: 3 });
-  for (const odd of [withGap, Object.assign([], { length: 4e9 }), Symbol("s"), 10n, Number.NaN, new Date(0), new Map([[1, 2]]), new Uint8Array(3), () => 1]) {
+  for (const odd of [
+    withGap,
+    Object.assign([], { length: 4e9 }),
+    Symbol("s"),
+    10n,
+    Number.NaN,
+    new Date(0),
+    new Map([[1, 2]]),
+    new Uint8Array(3),
+    () => 1,
+  ]) {
     const given = { content: noise(300), odd };
     assert.equal(squeeze(withArguments(given)).messages[1].content[0].arguments, given);
   }
@@ -87,7 +121,12 @@ test("an argument called __proto__ survives in both directions", () => {
   assert.deepEqual(Object.getOwnPropertyDescriptor(shown, "__proto__").value, { polluted: true, n: 1 });
   assert.equal(shown.polluted, undefined);
   const messages = staleConversation();
-  Object.defineProperty(messages[2], "__proto__", { value: { own: true }, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(messages[2], "__proto__", {
+    value: { own: true },
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
   const [, , squeezed] = squeeze(messages).messages;
   assert.notEqual(squeezed, messages[2]);
   assert.deepEqual(Object.getOwnPropertyDescriptor(squeezed, "__proto__").value, { own: true });
@@ -109,7 +148,10 @@ function thatThen(change) {
 test("an array that the caller goes on with gets no placeholder over other words", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const messages = staleConversation();
-  const [given, theirs] = [messages.slice(), { ...user("never overwrite me", 2), content: [{ type: "text", text: "never overwrite me" }] }];
+  const [given, theirs] = [
+    messages.slice(),
+    { ...user("never overwrite me", 2), content: [{ type: "text", text: "never overwrite me" }] },
+  ];
   const folding = concertina.assemble({ sessionId: "s", messages });
   messages.splice(1, 2, theirs, theirs);
   const folded = await folding;
@@ -137,7 +179,10 @@ test("a message that the caller changes meanwhile is left as it is, and the repo
   assert.equal(folded[4].content[0].text, "the user's own words now");
   assert.ok(isFolded(folded[2]), "the others are folded");
   assert.deepEqual(report.changedMeanwhile, [4]);
-  assert.deepEqual(report.actions.map(({ message }) => message), [2]);
+  assert.deepEqual(
+    report.actions.map(({ message }) => message),
+    [2],
+  );
   const [{ tokensBefore, tokensAfter }] = report.actions;
   assert.equal(report.tokensBefore - report.tokensAfter, tokensBefore - tokensAfter);
   assert.equal(estimatedTokens, report.tokensAfter);

@@ -1,4 +1,5 @@
-// What a block is known by, what may leave and why: cases in which an earlier build lost or hid what an agent relies on.
+// What a block is known by, what may leave and why: cases in which an earlier build lost or hid what an agent relies
+// on.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -8,27 +9,46 @@ import { png } from "../test/png.mjs";
 import { freshDir, idIn, isFolded, noise, staleConversation, talk, toolRound, user } from "./conversation.mjs";
 
 const sessionId = "s1";
-const textOf = (message) => (typeof message.content === "string" ? message.content : (message.content[0].text ?? message.content[0].content));
+const textOf = (message) =>
+  typeof message.content === "string" ? message.content : (message.content[0].text ?? message.content[0].content);
 
 const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options });
 
 /** Messages as OpenAI's API has them: without times. */
 const asked = (text) => ({ role: "user", content: text });
-const called = (id, name, args) => ({ role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name, arguments: JSON.stringify(args) } }] });
+const called = (id, name, args) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: [{ id, type: "function", function: { name, arguments: JSON.stringify(args) } }],
+});
 const answered = (id, text) => ({ role: "tool", tool_call_id: id, content: text });
 
 test("of equal results of parallel calls with one time none is taken for the other's older copy", async () => {
   const concertina = await opened();
   const text = noise(60);
   const twins = [
-    { role: "assistant", content: ["a", "b"].map((id) => ({ type: "toolCall", id, name: "exec", arguments: { command: "make" } })), timestamp: 5 },
-    ...["a", "b"].map((id) => ({ role: "toolResult", toolCallId: id, toolName: "exec", content: [{ type: "text", text }], isError: false, timestamp: 6 })),
+    {
+      role: "assistant",
+      content: ["a", "b"].map((id) => ({ type: "toolCall", id, name: "exec", arguments: { command: "make" } })),
+      timestamp: 5,
+    },
+    ...["a", "b"].map((id) => ({
+      role: "toolResult",
+      toolCallId: id,
+      toolName: "exec",
+      content: [{ type: "text", text }],
+      isError: false,
+      timestamp: 6,
+    })),
   ];
   const { messages } = await concertina.assemble({ sessionId, messages: [user("go", 1), ...twins, user("on", 7)] });
   assert.deepEqual(messages.filter(isFolded), []);
   // A third copy holds what both hold.
   const third = toolRound("c", "exec", { command: "make" }, text, 8);
-  const later = await concertina.assemble({ sessionId, messages: [user("go", 1), ...twins, user("on", 7), ...third, user("on", 9)] });
+  const later = await concertina.assemble({
+    sessionId,
+    messages: [user("go", 1), ...twins, user("on", 7), ...third, user("on", 9)],
+  });
   assert.deepEqual(later.messages.map(isFolded), [false, false, true, true, false, false, false, false]);
 });
 
@@ -64,7 +84,10 @@ test("what went because a later copy holds it comes back when the host drops tha
 
 test("two writers of one session show what was written first, ever after", async () => {
   const dir = freshDir();
-  const [one, other] = await Promise.all([Concertina.open({ dir, keepPreviewChars: 10 }), Concertina.open({ dir, keepPreviewChars: 100 })]);
+  const [one, other] = await Promise.all([
+    Concertina.open({ dir, keepPreviewChars: 10 }),
+    Concertina.open({ dir, keepPreviewChars: 100 }),
+  ]);
   const messages = staleConversation();
   const shown = await Promise.all([one, other].map((writer) => writer.assemble({ sessionId, messages })));
   for (const writer of [one, other, await Concertina.open({ dir })]) {
@@ -80,7 +103,15 @@ test("a read supersedes only what it provably shows, and only tools that are kno
     const concertina = await opened();
     const second = toolRound("b", name, args, text, 10);
     second[1].isError = isError;
-    const { messages } = await concertina.assemble({ sessionId, messages: [user("go", 1), ...toolRound("a", "read", { path: "a.rs" }, file.join("\n"), 2), ...second, user("on", 20)] });
+    const { messages } = await concertina.assemble({
+      sessionId,
+      messages: [
+        user("go", 1),
+        ...toolRound("a", "read", { path: "a.rs" }, file.join("\n"), 2),
+        ...second,
+        user("on", 20),
+      ],
+    });
     return isFolded(messages[2]);
   };
   const whole = file.map((line) => `${line}!`).join("\n");
@@ -99,7 +130,10 @@ test("a read supersedes only what it provably shows, and only tools that are kno
 
 test("a placeholder is bounded, however many names its original has", async () => {
   const concertina = await opened({ schedule: "cache-aware", sccsSummaryMaxChars: 50_000, keepNames: 100_000 });
-  const text = Array.from({ length: 100_000 }, (_, at) => `unique_name_${at.toString(36)}_x${(at * 7919) % 99991}`).join("\n");
+  const text = Array.from(
+    { length: 100_000 },
+    (_, at) => `unique_name_${at.toString(36)}_x${(at * 7919) % 99991}`,
+  ).join("\n");
   const [, message] = toolRound("c", "exec", {}, text);
   const { message: shown } = await concertina.admitToolResult({ sessionId, message, args: { command: "nm -a" } });
   assert.ok(isFolded(shown));
@@ -108,7 +142,11 @@ test("a placeholder is bounded, however many names its original has", async () =
 
 test("an image that leaves keeps its cache breakpoint and its kind of block", async () => {
   const concertina = await opened();
-  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: png(800, 600, () => [9, 9, 9]).toString("base64") }, cache_control: { type: "ephemeral" } };
+  const image = {
+    type: "image",
+    source: { type: "base64", media_type: "image/png", data: png(800, 600, () => [9, 9, 9]).toString("base64") },
+    cache_control: { type: "ephemeral" },
+  };
   const history = [{ role: "user", content: [{ type: "text", text: "look" }, image] }, ...talk(6)];
   const { messages } = await concertina.assemble({ sessionId, messages: history });
   const [, shown] = messages[0].content;
@@ -121,10 +159,16 @@ test("what the host had cut says so wherever it is shown", async () => {
   for (const text of [noise(400), "the very same line of output\n".repeat(500)]) {
     const concertina = await opened();
     const [, message] = toolRound("c", "exec", {}, text);
-    const born = async (hostCutAt) => textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt })).message);
+    const born = async (hostCutAt) =>
+      textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt })).message);
     assert.doesNotMatch(await born(text.length + 1), words);
     const other = await opened();
-    const shown = await other.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt: text.length });
+    const shown = await other.admitToolResult({
+      sessionId,
+      message,
+      args: { command: "sh it" },
+      hostCutAt: text.length,
+    });
     assert.match(textOf(shown.message), words);
     const { refId } = shown.report.actions[0];
     const page = async (chars) => (await other.fetch({ refIds: [refId], sessionId, chars })).content[0].text;
@@ -138,7 +182,10 @@ test("a text that the host cut before a surrogate pair is known as cut, too", as
   const born = async (text) => {
     const concertina = await opened();
     const [, message] = toolRound("c", "exec", {}, text);
-    return textOf((await concertina.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt: 100_000 })).message);
+    return textOf(
+      (await concertina.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt: 100_000 }))
+        .message,
+    );
   };
   const text = noise(4000).slice(0, 99_999);
   assert.match(await born(`${text}!`), words, "100,000 units");
@@ -149,7 +196,12 @@ test("a text that the host cut before a surrogate pair is known as cut, too", as
   const short = `${noise(400)}😀`;
   const other = await opened();
   const [, message] = toolRound("c", "exec", {}, short);
-  const { message: shown } = await other.admitToolResult({ sessionId, message, args: { command: "sh it" }, hostCutAt: short.length + 1 });
+  const { message: shown } = await other.admitToolResult({
+    sessionId,
+    message,
+    args: { command: "sh it" },
+    hostCutAt: short.length + 1,
+  });
   assert.match(textOf(shown), /cut by the host at/);
 });
 
@@ -157,15 +209,22 @@ test("of more than 200 blocks in one message each is folded, fetched and shown a
   const texts = Array.from({ length: 230 }, (_, at) => noise(12, at + 1));
   const parts = texts.map((text) => ({ type: "text", text }));
   const shapes = [
-    [user("go", 1), ...toolRound("a", "exec", { command: "make" }, "", 2)].map((message) => (message.role === "toolResult" ? { ...message, content: parts } : message)),
-    [asked("go"), { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: { command: "make" } }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: parts }] }],
+    [user("go", 1), ...toolRound("a", "exec", { command: "make" }, "", 2)].map((message) =>
+      message.role === "toolResult" ? { ...message, content: parts } : message,
+    ),
+    [
+      asked("go"),
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: { command: "make" } }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: parts }] },
+    ],
     [asked("go"), called("a", "exec", { command: "make" }), { role: "tool", tool_call_id: "a", content: parts }],
   ];
   for (const shape of shapes) {
     const concertina = await opened({ schedule: "every-turn", minTokensToSqueeze: 50 });
     const history = [...shape, ...talk(9)];
     const { messages } = await concertina.assemble({ sessionId, messages: history });
-    const blocks = (message) => (message.content[0].type === "tool_result" ? message.content[0].content : message.content);
+    const blocks = (message) =>
+      message.content[0].type === "tool_result" ? message.content[0].content : message.content;
     const ids = blocks(messages[2]).map(idIn);
     assert.equal(new Set(ids).size, texts.length);
     for (const at of [0, 1, 199, 200, 201, 229]) {
@@ -183,7 +242,10 @@ test("a text that reads as arguments do, at one time with them, is not taken for
     const args = { path: "a.rs", content: noise(150) };
     const [call, result] = toolRound("a", "write", args, "done", 5);
     const printed = { ...toolRound("b", "fetch_original_data", {}, JSON.stringify(args), 4)[1], timestamp: 5 };
-    for (const round of [[call, result, printed], [printed, call, result]]) {
+    for (const round of [
+      [call, result, printed],
+      [printed, call, result],
+    ]) {
       const history = [user("go", 1), ...round, ...talk(12)];
       const { messages } = await concertina.assemble({ sessionId, messages: history });
       for (const { content } of messages) {
@@ -204,11 +266,18 @@ test("a clock that was set back folds nothing twice and thaws nothing", async ()
   for (const schedule of ["every-turn", "cache-aware"]) {
     const concertina = await opened({ schedule });
     const start = 1_700_000_000_000;
-    const turns = (from, count, base) => Array.from({ length: count }, (_, at) => [
-      user(`go ${from + at}`, base + at * 1000),
-      ...toolRound(`c${from + at}`, "exec", { command: `make ${from + at}` }, noise(150, from + at), base + at * 1000 + 10),
-      { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: base + at * 1000 + 20 },
-    ]).flat();
+    const turns = (from, count, base) =>
+      Array.from({ length: count }, (_, at) => [
+        user(`go ${from + at}`, base + at * 1000),
+        ...toolRound(
+          `c${from + at}`,
+          "exec",
+          { command: `make ${from + at}` },
+          noise(150, from + at),
+          base + at * 1000 + 10,
+        ),
+        { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: base + at * 1000 + 20 },
+      ]).flat();
     const early = turns(0, 9, start);
     const first = await concertina.assemble({ sessionId, messages: early, now: start + 24 * HOUR });
     assert.ok(first.report.epoch && first.messages.some(isFolded));
@@ -224,10 +293,14 @@ test("a clock that was set back folds nothing twice and thaws nothing", async ()
     const back = start - 1000 * HOUR;
     const grown = [...early, ...turns(9, 9, back)];
     const later = await concertina.assemble({ sessionId, messages: grown, now: back + 10 * HOUR });
-    for (const [at, message] of first.messages.entries()) if (isFolded(message)) assert.deepEqual(later.messages[at], message);
+    for (const [at, message] of first.messages.entries())
+      if (isFolded(message)) assert.deepEqual(later.messages[at], message);
     for (const [at, message] of later.messages.entries()) {
       if (!isFolded(message)) continue;
-      assert.equal((await concertina.fetch({ refIds: [idIn(message)], sessionId, now: back + 10 * HOUR })).content[0].text, textOf(grown[at]));
+      assert.equal(
+        (await concertina.fetch({ refIds: [idIn(message)], sessionId, now: back + 10 * HOUR })).content[0].text,
+        textOf(grown[at]),
+      );
     }
     const settled = await concertina.assemble({ sessionId, messages: grown, now: back + 10 * HOUR });
     assert.deepEqual(settled.messages, later.messages);

@@ -12,5 +12,7 @@ const HOST = {
 };
 const asUrl = (code) => `data:text/javascript,${encodeURIComponent(code)}`;
 const urls = Object.fromEntries(Object.entries(HOST).map(([name, code]) => [name, asUrl(code)]));
-register(asUrl(`const urls = ${JSON.stringify(urls)};
-  export const resolve = (name, context, next) => (name in urls ? { url: urls[name], shortCircuit: true } : next(name, context));`));
+register(
+  asUrl(`const urls = ${JSON.stringify(urls)};
+  export const resolve = (name, context, next) => (name in urls ? { url: urls[name], shortCircuit: true } : next(name, context));`),
+);

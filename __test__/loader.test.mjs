@@ -16,11 +16,17 @@ const binary = `concertina.${platformName()}.node`;
 const separate = `openclaw-concertina-${platformName()}`;
 
 /** The loader as bundlers leave it: within a function, in one file with other code. */
-const bundled = () => `var module_ = { exports: {} };\n(function (exports, module) {\n${readFileSync(source, "utf8")}\n})(module_.exports, module_);\nmodule.exports = module_.exports;\n`;
+const bundled = () =>
+  `var module_ = { exports: {} };\n(function (exports, module) {\n${readFileSync(source, "utf8")}\n})(module_.exports, module_);\nmodule.exports = module_.exports;\n`;
 
 /** Puts a loader into a folder, under the names that bundles and copies have; returns its files. */
 function placed(folder) {
-  const files = [["native.js", readFileSync(source)], ["bundle.cjs", bundled()], ["dist/node/lib/binding/native.js", readFileSync(source)], ["dist/node/lib/bundle.cjs", bundled()]];
+  const files = [
+    ["native.js", readFileSync(source)],
+    ["bundle.cjs", bundled()],
+    ["dist/node/lib/binding/native.js", readFileSync(source)],
+    ["dist/node/lib/bundle.cjs", bundled()],
+  ];
   return files.map(([name, text]) => {
     const file = path.join(folder, name);
     mkdirSync(path.dirname(file), { recursive: true });
@@ -34,7 +40,8 @@ function placed(folder) {
 function plant(folder) {
   for (const place of ["native", ".", "build", "dist/native", "prebuilds"]) {
     mkdirSync(path.join(folder, place), { recursive: true });
-    for (const name of [binary, `${separate}.node`, "concertina.node", "native.node"]) writeFileSync(path.join(folder, place, name), "planted");
+    for (const name of [binary, `${separate}.node`, "concertina.node", "native.node"])
+      writeFileSync(path.join(folder, place, name), "planted");
   }
 }
 
@@ -44,13 +51,17 @@ function openedBy(files, { cwd, env = {} }) {
     process.dlopen = (module, file, ...rest) => { opened.push(require("fs").realpathSync(file)); return dlopen(module, file, ...rest); };
     const told = JSON.parse(process.argv[1]).map((file) => { try { return { tokens: require(file).native().countTokens("a b c") }; } catch ({ code, message }) { return { code, message }; } });
     console.log(JSON.stringify({ opened, told }));`;
-  const { stdout, stderr } = spawnSync(process.execPath, ["-e", program, JSON.stringify(files)], { encoding: "utf8", cwd, env: { ...process.env, ...env } });
+  const { stdout, stderr } = spawnSync(process.execPath, ["-e", program, JSON.stringify(files)], {
+    encoding: "utf8",
+    cwd,
+    env: { ...process.env, ...env },
+  });
   assert.notEqual(stdout, "", stderr);
   return JSON.parse(stdout);
 }
 
-// Neighbours: a copy and a bundle under four names in folders of each depth from 0 to 6, with files planted in every folder above, in the
-// working directory and in NODE_PATH, under five folders' and four files' names.
+// Neighbours: a copy and a bundle under four names in folders of each depth from 0 to 6, with files planted in every
+// folder above, in the working directory and in NODE_PATH, under five folders' and four files' names.
 test("a loader that is away from its package opens no library, wherever one is planted, and says what to do", () => {
   const top = freshDir();
   const [cwd, onPath] = [freshDir(), freshDir()];
@@ -77,42 +88,60 @@ test("a loader that is away from its package opens no library, wherever one is p
 });
 
 // Neighbours: the same loaders where Node finds the package: beside them, above them, in NODE_PATH.
-test("a loader that is away from its package opens the library of the package that Node finds", { skip: process.platform === "win32" }, () => {
-  const ours = path.join(realpathSync(root), "native", binary);
-  for (const depth of [0, 2, 4]) {
-    for (const isOnPath of [false, true]) {
-      const top = freshDir();
-      const modules = isOnPath ? freshDir() : path.join(top, "node_modules");
-      mkdirSync(modules, { recursive: true });
-      symlinkSync(root, path.join(modules, "openclaw-concertina"));
-      plant(top);
-      const files = placed(path.join(top, ...["a", "b", "c", "d"].slice(0, depth)));
-      const { opened, told } = openedBy(files, { cwd: top, env: isOnPath ? { NODE_PATH: modules } : {} });
-      assert.deepEqual(told, files.map(() => ({ tokens: 3 })), JSON.stringify(told));
-      assert.deepEqual(new Set(opened), new Set([ours]));
+test(
+  "a loader that is away from its package opens the library of the package that Node finds",
+  { skip: process.platform === "win32" },
+  () => {
+    const ours = path.join(realpathSync(root), "native", binary);
+    for (const depth of [0, 2, 4]) {
+      for (const isOnPath of [false, true]) {
+        const top = freshDir();
+        const modules = isOnPath ? freshDir() : path.join(top, "node_modules");
+        mkdirSync(modules, { recursive: true });
+        symlinkSync(root, path.join(modules, "openclaw-concertina"));
+        plant(top);
+        const files = placed(path.join(top, ...["a", "b", "c", "d"].slice(0, depth)));
+        const { opened, told } = openedBy(files, { cwd: top, env: isOnPath ? { NODE_PATH: modules } : {} });
+        assert.deepEqual(
+          told,
+          files.map(() => ({ tokens: 3 })),
+          JSON.stringify(told),
+        );
+        assert.deepEqual(new Set(opened), new Set([ours]));
+      }
     }
-  }
-});
+  },
+);
 
-test("the package finds its own binary first, and then that of its platform's package, from wherever it is installed", { skip: process.platform === "win32" }, () => {
-  const top = freshDir();
-  const installed = path.join(top, "node_modules", "openclaw-concertina");
-  cpSync(path.join(root, "dist"), path.join(installed, "dist"), { recursive: true });
-  cpSync(path.join(root, "package.json"), path.join(installed, "package.json"));
-  const file = path.join(installed, "dist", "node", "lib", "binding", "native.js");
-  plant(top);
-  const [none] = openedBy([file], { cwd: top }).told;
-  assert.equal(none.code, "CONCERTINA_NO_BINARY");
-  assert.ok(none.message.includes(`the package ${separate} is there`), none.message);
-  // The platform's package stands beside it, or where pnpm puts it: within reach of the package alone.
-  for (const place of [path.join(installed, "node_modules"), path.join(top, "node_modules")]) {
-    const own = path.join(place, separate);
-    cpSync(path.join(root, "native", binary), path.join(own, binary), { recursive: true });
-    writeFileSync(path.join(own, "package.json"), JSON.stringify({ name: separate, main: binary }));
-    const { opened, told: [{ tokens }] } = openedBy([file], { cwd: top });
-    assert.deepEqual([opened, tokens], [[realpathSync(path.join(path.join(installed, "node_modules"), separate, binary))], 3]);
-  }
-});
+test(
+  "the package finds its own binary first, and then that of its platform's package, from wherever it is installed",
+  { skip: process.platform === "win32" },
+  () => {
+    const top = freshDir();
+    const installed = path.join(top, "node_modules", "openclaw-concertina");
+    cpSync(path.join(root, "dist"), path.join(installed, "dist"), { recursive: true });
+    cpSync(path.join(root, "package.json"), path.join(installed, "package.json"));
+    const file = path.join(installed, "dist", "node", "lib", "binding", "native.js");
+    plant(top);
+    const [none] = openedBy([file], { cwd: top }).told;
+    assert.equal(none.code, "CONCERTINA_NO_BINARY");
+    assert.ok(none.message.includes(`the package ${separate} is there`), none.message);
+    // The platform's package stands beside it, or where pnpm puts it: within reach of the package alone.
+    for (const place of [path.join(installed, "node_modules"), path.join(top, "node_modules")]) {
+      const own = path.join(place, separate);
+      cpSync(path.join(root, "native", binary), path.join(own, binary), { recursive: true });
+      writeFileSync(path.join(own, "package.json"), JSON.stringify({ name: separate, main: binary }));
+      const {
+        opened,
+        told: [{ tokens }],
+      } = openedBy([file], { cwd: top });
+      assert.deepEqual(
+        [opened, tokens],
+        [[realpathSync(path.join(path.join(installed, "node_modules"), separate, binary))], 3],
+      );
+    }
+  },
+);
 
 test("an executable that may not be read is taken for one of glibc", { skip: process.platform !== "linux" }, () => {
   const { usesMusl } = require("../dist/node/lib/binding/native.js");

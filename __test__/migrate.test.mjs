@@ -1,4 +1,5 @@
-// One store copied into another, and the errors of a database that is not there. With a database: postgres/tests and test/host/shared-store.test.mjs.
+// One store copied into another, and the errors of a database that is not there. With a database: postgres/tests and
+// test/host/shared-store.test.mjs.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -29,13 +30,19 @@ test("a copy shows and fetches what the store did, and a store that is not empty
   const copy = await Concertina.open(to);
   assert.deepEqual((await copy.assemble({ sessionId: "s", messages, now: 1e12 })).messages, folded.messages);
   await copy.close();
-  await assert.rejects(migrate({ from: { dir }, to }), { code: "CONCERTINA_BAD_ARGUMENT", message: /a store with sessions; it must be an empty store/ });
+  await assert.rejects(migrate({ from: { dir }, to }), {
+    code: "CONCERTINA_BAD_ARGUMENT",
+    message: /a store with sessions; it must be an empty store/,
+  });
 });
 
 test("the command copies, and says what", async () => {
   const { dir } = await filled();
   const copied = run("migrate", dir, freshDir());
-  assert.match(copied.stdout, /^[1-9]\d* originals? of 1 session copied, with [1-9]\d* placeholders? and 0 requests; read back and compared\n$/);
+  assert.match(
+    copied.stdout,
+    /^[1-9]\d* originals? of 1 session copied, with [1-9]\d* placeholders? and 0 requests; read back and compared\n$/,
+  );
   assert.deepEqual([copied.stderr, copied.status], ["", 0]);
   assert.equal(JSON.parse(run("migrate", dir, freshDir(), "--json").stdout).rows.sessions, 1);
   const missing = run("migrate", freshDir(), freshDir());
@@ -50,5 +57,8 @@ test("a database that is away is named, and its password is not", async () => {
     return true;
   });
   const asked = runWith({ env: { ...process.env, STORE: NOWHERE } }, "stats", "--url", "env:STORE");
-  assert.deepEqual([asked.status, asked.stderr.includes("127.0.0.1:1/x"), asked.stderr.includes("hidden")], [1, true, false]);
+  assert.deepEqual(
+    [asked.status, asked.stderr.includes("127.0.0.1:1/x"), asked.stderr.includes("hidden")],
+    [1, true, false],
+  );
 });

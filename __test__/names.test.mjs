@@ -7,7 +7,10 @@ import { gunzipSync } from "node:zlib";
 const read = (file) => readFileSync(new URL(`../${file}`, import.meta.url));
 const rounded = (share) => Math.round(1000 * share) / 1000;
 
-/** Of pairs of a needed name and another of the same output, how many a score puts right: the mean over outputs, and over pairs. */
+/**
+ * Of pairs of a needed name and another of the same output, how many a score puts right: the mean over outputs, and
+ * over pairs.
+ */
 function area(outputs, score) {
   const each = outputs.map((rows) => {
     const scores = (isNeeded) => rows.filter((row) => row.at(-1) > 0 === isNeeded).map(score);
@@ -25,7 +28,11 @@ function area(outputs, score) {
 
 test("the model says of itself what the frozen labels say of it, and beats the rule on them", () => {
   const { metrics, bias, weights } = JSON.parse(read("src/summarize/identifiers/model.json"));
-  const outputs = gunzipSync(read("bench/names/frozen.jsonl.gz")).toString().trim().split("\n").map((line) => JSON.parse(line).rows);
+  const outputs = gunzipSync(read("bench/names/frozen.jsonl.gz"))
+    .toString()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).rows);
   const table = Object.values(weights);
   const rule = area(outputs, ([, score]) => score);
   const learned = area(outputs, ([steps]) => steps.reduce((sum, step, at) => sum + table[at][step], bias));

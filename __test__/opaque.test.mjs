@@ -1,9 +1,16 @@
-// What JSON cannot carry, beside what is folded: every such value comes back as itself, and a folded text comes back to the UTF-16 unit.
+// What JSON cannot carry, beside what is folded: every such value comes back as itself, and a folded text comes back to
+// the UTF-16 unit.
 import assert from "node:assert/strict";
 import test from "node:test";
 
 import {
-  compress, compressMessages, compressMessagesSync, Concertina, repairToolPairing, restoreMessages, squeeze,
+  compress,
+  compressMessages,
+  compressMessagesSync,
+  Concertina,
+  repairToolPairing,
+  restoreMessages,
+  squeeze,
 } from "openclaw-concertina";
 
 import { png } from "../test/png.mjs";
@@ -17,9 +24,23 @@ class Point {
 
 /** Each kind of value that JSON cannot carry, and some of them inside plain values. */
 const VALUES = {
-  date: new Date(0), map: new Map([[1, 2]]), set: new Set([1]), bigint: 5n, function: () => 1, symbol: Symbol("s"), nan: NaN, infinity: -Infinity,
-  "negative zero": -0, regexp: /a/u, bytes: new Uint8Array(3), error: new Error("x"), instance: new Point(), "lone surrogate": "\ud800",
-  "long lone surrogate": `${"x".repeat(400)}\udc00 \ufffd ${"y".repeat(400)}`, nested: { deep: [{ at: new Date(1) }, "\udbff"] }, list: [undefined, 1n],
+  date: new Date(0),
+  map: new Map([[1, 2]]),
+  set: new Set([1]),
+  bigint: 5n,
+  function: () => 1,
+  symbol: Symbol("s"),
+  nan: NaN,
+  infinity: -Infinity,
+  "negative zero": -0,
+  regexp: /a/u,
+  bytes: new Uint8Array(3),
+  error: new Error("x"),
+  instance: new Point(),
+  "lone surrogate": "\ud800",
+  "long lone surrogate": `${"x".repeat(400)}\udc00 \ufffd ${"y".repeat(400)}`,
+  nested: { deep: [{ at: new Date(1) }, "\udbff"] },
+  list: [undefined, 1n],
 };
 
 const IMAGE = png(800, 600, (x, y) => [x & 255, y & 255, 9]).toString("base64");
@@ -27,40 +48,124 @@ const IMAGE = png(800, 600, (x, y) => [x & 255, y & 255, 9]).toString("base64");
 const ICON = png(8, 8, () => [1, 2, 3]).toString("base64");
 const TEXT = noise(300);
 
-/** One conversation in each shape: an image of a user, a call, its result with a text and an image, and turns after it. `meta` stands at every place. */
+/**
+ * One conversation in each shape: an image of a user, a call, its result with a text and an image, and turns after it.
+ * `meta` stands at every place.
+ */
 const SHAPES = {
   openclaw: (meta, text, image) => [
-    { role: "user", meta, content: [{ type: "text", text: "look", meta }, { type: "image", data: image, mimeType: "image/png", meta }] },
-    { role: "assistant", content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command: "jobs", meta }, meta }] },
-    { role: "toolResult", toolCallId: "c", toolName: "exec", meta, content: [{ type: "text", text, meta }, { type: "image", data: image, mimeType: "image/png", meta: { wrapped: [meta] } }] },
-  ],
-  anthropic: (meta, text, image) => [
-    { role: "user", content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: image }, meta }, { type: "text", text: "look", meta }] },
-    { role: "assistant", content: [{ type: "tool_use", id: "c", name: "exec", input: { command: "jobs", meta }, meta }] },
     {
       role: "user",
-      content: [{
-        type: "tool_result", tool_use_id: "c", meta,
-        content: [{ type: "text", text, meta }, { type: "image", source: { type: "base64", media_type: "image/png", data: image }, meta: { wrapped: [meta] } }],
-      }],
+      meta,
+      content: [
+        { type: "text", text: "look", meta },
+        { type: "image", data: image, mimeType: "image/png", meta },
+      ],
+    },
+    {
+      role: "assistant",
+      content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command: "jobs", meta }, meta }],
+    },
+    {
+      role: "toolResult",
+      toolCallId: "c",
+      toolName: "exec",
+      meta,
+      content: [
+        { type: "text", text, meta },
+        { type: "image", data: image, mimeType: "image/png", meta: { wrapped: [meta] } },
+      ],
+    },
+  ],
+  anthropic: (meta, text, image) => [
+    {
+      role: "user",
+      content: [
+        { type: "image", source: { type: "base64", media_type: "image/png", data: image }, meta },
+        { type: "text", text: "look", meta },
+      ],
+    },
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "c", name: "exec", input: { command: "jobs", meta }, meta }],
+    },
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "c",
+          meta,
+          content: [
+            { type: "text", text, meta },
+            {
+              type: "image",
+              source: { type: "base64", media_type: "image/png", data: image },
+              meta: { wrapped: [meta] },
+            },
+          ],
+        },
+      ],
     },
   ],
   openai: (meta, text, image) => [
-    { role: "user", meta, content: [{ type: "text", text: "look", meta }, { type: "image_url", image_url: { url: `data:image/png;base64,${image}` }, meta }] },
-    { role: "assistant", content: null, meta, tool_calls: [{ id: "c", type: "function", function: { name: "exec", arguments: '{"command":"jobs"}', meta }, meta }] },
-    { role: "tool", tool_call_id: "c", meta, content: [{ type: "text", text, meta }, { type: "image_url", image_url: { url: `data:image/png;base64,${image}` }, meta: { wrapped: [meta] } }] },
+    {
+      role: "user",
+      meta,
+      content: [
+        { type: "text", text: "look", meta },
+        { type: "image_url", image_url: { url: `data:image/png;base64,${image}` }, meta },
+      ],
+    },
+    {
+      role: "assistant",
+      content: null,
+      meta,
+      tool_calls: [
+        { id: "c", type: "function", function: { name: "exec", arguments: '{"command":"jobs"}', meta }, meta },
+      ],
+    },
+    {
+      role: "tool",
+      tool_call_id: "c",
+      meta,
+      content: [
+        { type: "text", text, meta },
+        { type: "image_url", image_url: { url: `data:image/png;base64,${image}` }, meta: { wrapped: [meta] } },
+      ],
+    },
   ],
   responses: (meta, text, image) => [
-    { type: "message", role: "user", meta, content: [{ type: "input_text", text: "look", meta }, { type: "input_image", image_url: `data:image/png;base64,${image}`, meta }] },
+    {
+      type: "message",
+      role: "user",
+      meta,
+      content: [
+        { type: "input_text", text: "look", meta },
+        { type: "input_image", image_url: `data:image/png;base64,${image}`, meta },
+      ],
+    },
     { type: "function_call", call_id: "c", name: "exec", arguments: '{"command":"jobs"}', meta },
-    { type: "function_call_output", call_id: "c", meta, output: [{ type: "input_text", text, meta }, { type: "input_image", image_url: `data:image/png;base64,${image}`, meta: { wrapped: [meta] } }] },
+    {
+      type: "function_call_output",
+      call_id: "c",
+      meta,
+      output: [
+        { type: "input_text", text, meta },
+        { type: "input_image", image_url: `data:image/png;base64,${image}`, meta: { wrapped: [meta] } },
+      ],
+    },
   ],
 };
 
 /** Every value under a key called meta, in order, and that no mark of ours is among the fields. */
 function metas(value, found = []) {
   if (Array.isArray(value)) for (const item of value) metas(item, found);
-  else if (value !== null && typeof value === "object" && [Object.prototype, null].includes(Object.getPrototypeOf(value))) {
+  else if (
+    value !== null &&
+    typeof value === "object" &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value))
+  ) {
     for (const [key, field] of Object.entries(value)) {
       assert.ok(!key.startsWith("\0"), `a mark came back: ${JSON.stringify(key)}`);
       if (key === "meta") found.push(field?.wrapped?.[0] ?? field);
@@ -90,7 +195,10 @@ for (const [shape, conversation] of Object.entries(SHAPES)) {
       const round = conversation(value, TEXT, IMAGE);
       const messages = [...round, ...after()];
       const squeezed = squeeze(messages);
-      assert.ok(squeezed.stats.toolResultsEvicted > 0 && squeezed.stats.imagesEvicted > 0, `${name}: nothing was squeezed`);
+      assert.ok(
+        squeezed.stats.toolResultsEvicted > 0 && squeezed.stats.imagesEvicted > 0,
+        `${name}: nothing was squeezed`,
+      );
       assertSame(`squeeze ${name}`, messages, squeezed.messages);
 
       const twice = [...round, { ...round[1] }, ...conversation(value, TEXT, IMAGE).slice(1), ...after()];
@@ -107,7 +215,12 @@ for (const [shape, conversation] of Object.entries(SHAPES)) {
 
       const dir = freshDir();
       let concertina = await Concertina.open({ dir });
-      const born = await concertina.admitToolResult({ sessionId: "b", message: round[2], toolName: "exec", args: { command: "jobs" } });
+      const born = await concertina.admitToolResult({
+        sessionId: "b",
+        message: round[2],
+        toolName: "exec",
+        args: { command: "jobs" },
+      });
       assert.ok(born.report.actions.length > 0, `${name}: nothing was folded at birth`);
       assertSame(`admit ${name}`, round[2], born.message);
       const cold = await concertina.assemble({ sessionId: "s", messages });
@@ -139,7 +252,10 @@ test("an image that becomes smaller keeps what stands beside it", async () => {
       const [, , message] = conversation(VALUES[kind], "short", image);
       const concertina = await Concertina.open({ dir: freshDir() });
       const born = await concertina.admitToolResult({ sessionId: "b", message, toolName: "shot" });
-      assert.ok(born.report.actions.some(({ reason }) => reason === "shrunk"), `${shape} ${kind}: ${JSON.stringify(born.report.actions)}`);
+      assert.ok(
+        born.report.actions.some(({ reason }) => reason === "shrunk"),
+        `${shape} ${kind}: ${JSON.stringify(born.report.actions)}`,
+      );
       assertSame(`shrunk ${shape} ${kind}`, message, born.message);
       assert.deepEqual((await concertina.unfold({ sessionId: "b", messages: [born.message] })).messages, [message]);
       await concertina.close();
@@ -147,10 +263,19 @@ test("an image that becomes smaller keeps what stands beside it", async () => {
   }
 });
 
-/** Texts with lone surrogates: of either half, at either end and in the middle, one and many, beside U+FFFD and beside a whole character. */
+/**
+ * Texts with lone surrogates: of either half, at either end and in the middle, one and many, beside U+FFFD and beside a
+ * whole character.
+ */
 const ILL_FORMED = [
-  `${TEXT} \ud83d`, `\udc00${TEXT}`, `${TEXT.slice(0, 700)}\ud83d${TEXT.slice(700)}`, `${TEXT}\ufffd\ud800\ufffd\u{1f600}\ud83d`,
-  `${TEXT}\udc00\ud800`, TEXT.replaceAll("took", "\udfff\ufffd"), `${TEXT}\n${"\ud800 ".repeat(500)}`, `${"é✓\ud83d".repeat(6000)}`,
+  `${TEXT} \ud83d`,
+  `\udc00${TEXT}`,
+  `${TEXT.slice(0, 700)}\ud83d${TEXT.slice(700)}`,
+  `${TEXT}\ufffd\ud800\ufffd\u{1f600}\ud83d`,
+  `${TEXT}\udc00\ud800`,
+  TEXT.replaceAll("took", "\udfff\ufffd"),
+  `${TEXT}\n${"\ud800 ".repeat(500)}`,
+  `${"é✓\ud83d".repeat(6000)}`,
 ];
 
 for (const [shape, conversation] of Object.entries(SHAPES)) {
@@ -192,7 +317,10 @@ test("texts that differ in a lone surrogate alone have originals of their own", 
   const concertina = await Concertina.open({ dir: freshDir() });
   const ids = [];
   for (const [at, text] of texts.entries()) {
-    const { message } = await concertina.admitToolResult({ sessionId: `s${at}`, message: { role: "toolResult", toolCallId: "c", toolName: "exec", content: text } });
+    const { message } = await concertina.admitToolResult({
+      sessionId: `s${at}`,
+      message: { role: "toolResult", toolCallId: "c", toolName: "exec", content: text },
+    });
     ids.push(idIn(message));
     assert.equal((await concertina.fetch({ refIds: [ids.at(-1)], maxChars: 2 ** 30 })).content[0].text, text);
   }
@@ -202,19 +330,65 @@ test("texts that differ in a lone surrogate alone have originals of their own", 
 
 test("what cannot be read is named with its reason in every report", async () => {
   class Message {
-    get role() { return "toolResult"; }
-    get content() { return TEXT; }
+    get role() {
+      return "toolResult";
+    }
+    get content() {
+      return TEXT;
+    }
   }
   const loop = { type: "text" };
   loop.self = loop;
   for (const [message, path, why] of [
     [new Message(), "", /instance of a class \(Message\)/],
-    [{ role: "toolResult", toolCallId: "c", content: [new Point(), { type: "text", text: TEXT }] }, "content[0]", /instance of a class \(Point\)/],
-    [{ role: "toolResult", toolCallId: "c", content: [{ type: "text", get text() { throw new Error("do not look"); } }] }, "content[0]", /cannot be read: do not look/],
-    [{ role: "toolResult", toolCallId: "c", get content() { throw new Error("do not look"); } }, "", /do not look/],
-    [{ role: "toolResult", toolCallId: "c", content: [{ type: "text", text: new Date(0) }] }, "content[0].text", /Date/],
+    [
+      { role: "toolResult", toolCallId: "c", content: [new Point(), { type: "text", text: TEXT }] },
+      "content[0]",
+      /instance of a class \(Point\)/,
+    ],
+    [
+      {
+        role: "toolResult",
+        toolCallId: "c",
+        content: [
+          {
+            type: "text",
+            get text() {
+              throw new Error("do not look");
+            },
+          },
+        ],
+      },
+      "content[0]",
+      /cannot be read: do not look/,
+    ],
+    [
+      {
+        role: "toolResult",
+        toolCallId: "c",
+        get content() {
+          throw new Error("do not look");
+        },
+      },
+      "",
+      /do not look/,
+    ],
+    [
+      { role: "toolResult", toolCallId: "c", content: [{ type: "text", text: new Date(0) }] },
+      "content[0].text",
+      /Date/,
+    ],
     [{ role: "toolResult", toolCallId: "c", content: 5n }, "content", /bigint/],
-    [{ role: "assistant", content: [{ type: "toolCall", id: "d", name: "write", arguments: { path: "a", content: "\ud800", list: [1n] } }] }, "content[0].arguments.content", /lone surrogate/],
+    [
+      {
+        role: "assistant",
+        content: [
+          { type: "toolCall", id: "d", name: "write", arguments: { path: "a", content: "\ud800", list: [1n] } },
+        ],
+      },
+      "content[0].arguments.content",
+      /lone surrogate/,
+    ],
   ]) {
     const messages = [{ role: "user", content: "go", meta: new Date(0) }, message, ...after()];
     const concertina = await Concertina.open({ dir: freshDir() });
@@ -222,13 +396,19 @@ test("what cannot be read is named with its reason in every report", async () =>
     const born = await concertina.admitToolResult({ sessionId: "s", message });
     await concertina.close();
     for (const [alone, index] of [
-      [report.leftAlone, 1], [born.report.leftAlone, 0], [squeeze(messages).stats.leftAlone, 1], [compressMessagesSync(messages).report.leftAlone, 1],
+      [report.leftAlone, 1],
+      [born.report.leftAlone, 0],
+      [squeeze(messages).stats.leftAlone, 1],
+      [compressMessagesSync(messages).report.leftAlone, 1],
       [(await compressMessages(messages)).report.leftAlone, 1],
     ]) {
       assert.equal(alone[0].message, index);
       assert.equal(alone[0].path, path);
       assert.match(alone[0].why, why);
-      assert.ok(alone.every((row) => row.message === index), "a field beside the content keeps nothing from being folded");
+      assert.ok(
+        alone.every((row) => row.message === index),
+        "a field beside the content keeps nothing from being folded",
+      );
     }
   }
 });

@@ -19,14 +19,18 @@ import { IN_USE } from "./registration.mjs";
 const manifest = JSON.parse(readFileSync(new URL("../openclaw.plugin.json", import.meta.url), "utf8"));
 const IMPOSSIBLE = { nothing: "is like this" };
 
-/** What the host gives a plugin; it resolves paths during registration only, and a relative one in the plugin's own package. */
+/**
+ * What the host gives a plugin; it resolves paths during registration only, and a relative one in the plugin's own
+ * package.
+ */
 function hostApi({ pluginConfig, config = IN_USE, home = freshDir() }) {
   const api = { lines: [], hooks: {}, stateDir: freshDir(), registers: true, registrationMode: "full", pluginConfig };
   const log = (line) => api.lines.push(line);
   return Object.assign(api, {
     logger: { info: log, warn: log, error: log },
     runtime: { state: { resolveStateDir: () => api.stateDir }, config: { current: () => config } },
-    resolvePath: (input) => (api.registers ? path.resolve("/packages/concertina", input.replace(/^~/, home)) : undefined),
+    resolvePath: (input) =>
+      api.registers ? path.resolve("/packages/concertina", input.replace(/^~/, home)) : undefined,
     registerContextEngine: (_id, factory) => (api.engine = () => factory({})),
     registerTool() {},
     registerAgentToolResultMiddleware() {},
@@ -56,24 +60,46 @@ test("each option of the settings page is typed, labelled, explained and in one 
   }
   const placed = configGroups.flatMap(({ properties }) => properties);
   assert.deepEqual(placed.toSorted(), Object.keys(configSchema.properties).toSorted());
-  assert.deepEqual(configGroups.map(({ id }) => id), ["basic", "advanced", "expert"]);
-  for (const { id, properties } of configGroups) for (const name of properties) assert.equal(uiHints[name].tags[0], id, name);
+  assert.deepEqual(
+    configGroups.map(({ id }) => id),
+    ["basic", "advanced", "expert"],
+  );
+  for (const { id, properties } of configGroups)
+    for (const name of properties) assert.equal(uiHints[name].tags[0], id, name);
 });
 
 test("the schema knows each stage, with its own settings", () => {
   const { properties } = manifest.configSchema.properties.fusion.properties.stages;
-  assert.deepEqual(Object.keys(properties).toSorted(), stages().map(({ name }) => name).toSorted());
+  assert.deepEqual(
+    Object.keys(properties).toSorted(),
+    stages()
+      .map(({ name }) => name)
+      .toSorted(),
+  );
   const settingsOf = (name) => Object.keys(properties[name].anyOf[1].properties);
-  assert.deepEqual([settingsOf("rle"), settingsOf("nexus")], [["enabled", "order"], ["enabled", "order", "maxPercent"]]);
+  assert.deepEqual(
+    [settingsOf("rle"), settingsOf("nexus")],
+    [
+      ["enabled", "order"],
+      ["enabled", "order", "maxPercent"],
+    ],
+  );
 });
 
 test("what only squeeze() does is not in the host's schema", () => {
-  for (const name of ["pruneHeartbeats", "largeResultThreshold", "largeResultPreviewChars"]) assert.equal(manifest.configSchema.properties[name], undefined, name);
+  for (const name of ["pruneHeartbeats", "largeResultThreshold", "largeResultPreviewChars"])
+    assert.equal(manifest.configSchema.properties[name], undefined, name);
 });
 
 test("the schema refuses no key that it does not know, at any depth, but in the reference to a secret", () => {
-  const closed = (schema, name) => Object.entries(schema).flatMap(([key, value]) =>
-    key === "additionalProperties" && value === false ? [name] : value !== null && typeof value === "object" ? closed(value, `${name}.${key}`) : []);
+  const closed = (schema, name) =>
+    Object.entries(schema).flatMap(([key, value]) =>
+      key === "additionalProperties" && value === false
+        ? [name]
+        : value !== null && typeof value === "object"
+          ? closed(value, `${name}.${key}`)
+          : [],
+    );
   for (const name of closed(manifest.configSchema, "")) assert.match(name, /^\.properties\.sccsStoreUrl\./);
 });
 
@@ -115,14 +141,19 @@ test("a wrong value of any option costs that option only, and one line names opt
 
 test("a plugin with nothing but mistakes is on, and says each of them once", async () => {
   const pluginConfig = {
-    sccsCompressThreshold: "a lot", sccsStorageTtlSeconds: 5, staleTurns: 0, treshold: 1, pruneHeartbeats: true,
-    rules: "AGENTS.md", fusion: { stages: { nope: false, rle: false } },
+    sccsCompressThreshold: "a lot",
+    sccsStorageTtlSeconds: 5,
+    staleTurns: 0,
+    treshold: 1,
+    pruneHeartbeats: true,
+    rules: "AGENTS.md",
+    fusion: { stages: { nope: false, rle: false } },
   };
   const api = registered({ pluginConfig });
   api.hooks.gateway_start();
   api.hooks.gateway_start();
   assert.deepEqual(api.lines.toSorted(), [
-    'concertina: fusion.stages.nope is not a stage; it must be one of cortex, quantumLock, photon, rle, semanticDedup, ionizer, logCrunch, searchCrunch, diffCrunch, structuralCollapse, neurosyntax, nexus, tokenOpt, abbrev; it is ignored',
+    "concertina: fusion.stages.nope is not a stage; it must be one of cortex, quantumLock, photon, rle, semanticDedup, ionizer, logCrunch, searchCrunch, diffCrunch, structuralCollapse, neurosyntax, nexus, tokenOpt, abbrev; it is ignored",
     "concertina: pruneHeartbeats is an option of squeeze() alone; it is ignored",
     'concertina: rules is "AGENTS.md"; it must be an object; using the defaults',
     'concertina: sccsCompressThreshold is "a lot"; it must be a whole number of at least 2000; using the default 10000',
@@ -132,7 +163,11 @@ test("a plugin with nothing but mistakes is on, and says each of them once", asy
   ]);
   const messages = staleConversation();
   const view = await api.engine().assemble({
-    sessionId: "s", sessionKey: "agent:main:s", messages, tokenBudget: 100_000, availableTools: new Set(["fetch_original_data"]),
+    sessionId: "s",
+    sessionKey: "agent:main:s",
+    messages,
+    tokenBudget: 100_000,
+    availableTools: new Set(["fetch_original_data"]),
   });
   assert.notDeepEqual(view.messages, messages);
   assert.equal(api.lines.length, 7, api.lines.join("\n"));

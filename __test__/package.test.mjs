@@ -12,7 +12,9 @@ const require = createRequire(import.meta.url);
 test("import and require give one copy of every name in their types, and of no other", () => {
   const cjs = require("openclaw-concertina");
   const types = readFileSync(new URL("../index.d.cts", import.meta.url), "utf8");
-  const names = [...types.matchAll(/^(?:export )?(?:declare )?(?:function|const|class) (\w+)/gm)].map((found) => found[1]);
+  const names = [...types.matchAll(/^(?:export )?(?:declare )?(?:function|const|class) (\w+)/gm)].map(
+    (found) => found[1],
+  );
   // The forms of one function follow each other.
   const one = names.filter((name, at) => name !== names[at - 1]);
   assert.deepEqual(one.sort(), Object.keys(cjs).sort());
@@ -22,16 +24,30 @@ test("import and require give one copy of every name in their types, and of no o
 test("a panic becomes an error with a code, on the event loop and on a worker", async () => {
   const { native } = require("../dist/node/lib/binding/native.js");
   const { calling, awaiting } = require("../dist/node/lib/binding/errors.js");
-  assert.throws(() => calling(() => native().__panic()), { code: "CONCERTINA_PANIC", message: "internal error: asked for by a test" });
-  await assert.rejects(awaiting(() => native().__panicOnWorker()), { code: "CONCERTINA_PANIC" });
+  assert.throws(() => calling(() => native().__panic()), {
+    code: "CONCERTINA_PANIC",
+    message: "internal error: asked for by a test",
+  });
+  await assert.rejects(
+    awaiting(() => native().__panicOnWorker()),
+    { code: "CONCERTINA_PANIC" },
+  );
 });
 
 test("the platform's name says which C library Node itself runs on", { skip: process.platform !== "linux" }, () => {
   const { platformName, usesMusl } = require("../dist/node/lib/binding/native.js");
   const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
   assert.equal(platformName(), `linux-${process.arch}-${isGlibc ? "gnu" : "musl"}`);
-  for (const [loader, is] of [["/lib/ld-musl-aarch64.so.1", true], ["/lib64/ld-linux-x86-64.so.2", false]]) {
-    const file = Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(700), Buffer.from(`${loader}\0`), Buffer.alloc(100_000)]);
+  for (const [loader, is] of [
+    ["/lib/ld-musl-aarch64.so.1", true],
+    ["/lib64/ld-linux-x86-64.so.2", false],
+  ]) {
+    const file = Buffer.concat([
+      Buffer.from("\x7fELF"),
+      Buffer.alloc(700),
+      Buffer.from(`${loader}\0`),
+      Buffer.alloc(100_000),
+    ]);
     assert.equal(usesMusl(written("program", file)), is, loader);
   }
 });

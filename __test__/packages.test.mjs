@@ -50,18 +50,28 @@ const COUNT = `import { countTokens } from "openclaw-concertina"; console.log(co
 
 /** Runs a module there; what it prints. */
 function runIn(dir, code) {
-  const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "-e", code], { cwd: dir, env, encoding: "utf8" });
+  const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "-e", code], {
+    cwd: dir,
+    env,
+    encoding: "utf8",
+  });
   assert.equal(status, 0, stderr);
   return stdout.trim();
 }
 
 /** What loading says there. */
 const complaint = (dir) =>
-  JSON.parse(runIn(dir, `import { countTokens } from "openclaw-concertina";
-    try { countTokens("x") } catch ({ code, message }) { console.log(JSON.stringify({ code, message })) }`));
+  JSON.parse(
+    runIn(
+      dir,
+      `import { countTokens } from "openclaw-concertina";
+    try { countTokens("x") } catch ({ code, message }) { console.log(JSON.stringify({ code, message })) }`,
+    ),
+  );
 
 test("without a compiler, both archives in an empty folder fold the demo session and give an original back", async () => {
-  for (const tool of ["cargo", "rustc", "cc", "gcc"]) assert.equal(spawnSync(tool, { env }).error?.code, "ENOENT", tool);
+  for (const tool of ["cargo", "rustc", "cc", "gcc"])
+    assert.equal(spawnSync(tool, { env }).error?.code, "ENOENT", tool);
   const archives = [rootManifest().name, own].map((name) => packed.find((one) => one.name === name).archive);
   const dir = await installed(registry.unknown, ...archives);
   const cli = path.join(dir, "node_modules", ".bin", "openclaw-concertina");
@@ -80,7 +90,9 @@ test("the archive that `npm pack` makes in a clone is enough by itself", async (
 test("by its name the package comes with the binary of this platform and no other", async () => {
   const dir = await installed(registry.url, "openclaw-concertina");
   assert.equal(runIn(dir, COUNT), "2");
-  const there = platforms.filter(({ name }) => existsSync(path.join(dir, "node_modules", packageOf(name)))).map(({ name }) => name);
+  const there = platforms
+    .filter(({ name }) => existsSync(path.join(dir, "node_modules", packageOf(name))))
+    .map(({ name }) => name);
   assert.deepEqual(there, [platformName()]);
   assert.ok(!existsSync(path.join(dir, "node_modules", "openclaw-concertina", "native")));
 });
@@ -88,7 +100,8 @@ test("by its name the package comes with the binary of this platform and no othe
 test("without a binary the error names platform, package and what to do", async () => {
   const { code, message } = complaint(await installed(registry.unknown, "openclaw-concertina"));
   assert.equal(code, "CONCERTINA_NO_BINARY");
-  for (const named of [`no binary for ${platformName()}`, `the package ${own}`, "--omit=optional", "npm run build"]) assert.ok(message.includes(named), message);
+  for (const named of [`no binary for ${platformName()}`, `the package ${own}`, "--omit=optional", "npm run build"])
+    assert.ok(message.includes(named), message);
 });
 
 test("a binary that does not load is named with the reason, and one that was built here goes first", async () => {
@@ -106,14 +119,24 @@ test("a binary that does not load is named with the reason, and one that was bui
 test("every platform's package has the root's version and nothing that runs at install", () => {
   const published = rootManifest();
   const manifests = platforms.map(platformManifest);
-  assert.deepEqual(published.optionalDependencies, Object.fromEntries(manifests.map(({ name }) => [name, published.version])));
-  assert.deepEqual(published.openclaw.install.requiredPlatformPackages, manifests.map(({ name }) => name));
+  assert.deepEqual(
+    published.optionalDependencies,
+    Object.fromEntries(manifests.map(({ name }) => [name, published.version])),
+  );
+  assert.deepEqual(
+    published.openclaw.install.requiredPlatformPackages,
+    manifests.map(({ name }) => name),
+  );
   for (const manifest of [published, ...manifests]) {
     assert.equal(manifest.version, published.version);
     assert.equal(manifest.scripts, undefined);
     assert.equal(manifest.private, undefined);
   }
   for (const { name, os, cpu, libc } of manifests) {
-    assert.equal(name, ["openclaw-concertina", ...os, ...cpu, ...(libc ?? []).map((lib) => lib.replace("glibc", "gnu"))].join("-") + (os[0] === "win32" ? "-msvc" : ""));
+    assert.equal(
+      name,
+      ["openclaw-concertina", ...os, ...cpu, ...(libc ?? []).map((lib) => lib.replace("glibc", "gnu"))].join("-") +
+        (os[0] === "win32" ? "-msvc" : ""),
+    );
   }
 });

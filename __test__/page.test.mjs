@@ -1,4 +1,5 @@
-// The page as a document: what is in it, and what cannot get out of it. How it looks and works is tested in a browser, in test/host.
+// The page as a document: what is in it, and what cannot get out of it. How it looks and works is tested in a browser,
+// in test/host.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -13,7 +14,9 @@ import { sampleFigures, sampleHealth, samplePeriods } from "../test/host/sample-
 import { run } from "./cli.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
 
-const { originalPage, page, periodsOf, writeReport } = createRequire(import.meta.url)("../dist/node/lib/terminal/page.js");
+const { originalPage, page, periodsOf, writeReport } = createRequire(import.meta.url)(
+  "../dist/node/lib/terminal/page.js",
+);
 
 const NOW = Date.parse("2026-11-23T14:20:00Z");
 const HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\u2028";
@@ -29,12 +32,18 @@ function hostilePage() {
   return page({ periods: [{ days: 0, figures }], health, title: HOSTILE, now: NOW });
 }
 
-const elements = (html, name) => [...html.matchAll(new RegExp(`<${name}(?<attributes>[^>]*)>(?<text>.*?)</${name}>`, "gs"))].map(({ groups }) => groups);
+const elements = (html, name) =>
+  [...html.matchAll(new RegExp(`<${name}(?<attributes>[^>]*)>(?<text>.*?)</${name}>`, "gs"))].map(
+    ({ groups }) => groups,
+  );
 
 test("what a session is called ends no script, and comes back as it was", () => {
   const { html } = hostilePage();
   const scripts = elements(html, "script");
-  assert.deepEqual(scripts.map(({ attributes }) => attributes), [' type="application/json" id="data"', "", "", "", ""]);
+  assert.deepEqual(
+    scripts.map(({ attributes }) => attributes),
+    [' type="application/json" id="data"', "", "", "", ""],
+  );
   const data = JSON.parse(scripts[0].text);
   assert.equal(data.title, HOSTILE);
   assert.equal(data.periods[0].figures.sessions[0].sessionKey, HOSTILE);
@@ -48,7 +57,10 @@ test("only the page's own scripts and styles may run", () => {
   const allowed = [...policy.matchAll(/'sha256-[^']+'/g)].map(([found]) => found);
   assert.deepEqual(allowed, own);
   const rest = policy.replaceAll(/ 'sha256-[^']+'/g, "");
-  assert.equal(rest, "default-src 'none'; script-src; style-src; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'");
+  assert.equal(
+    rest,
+    "default-src 'none'; script-src; style-src; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+  );
   assert.ok(html.includes(policy.replace("; frame-ancestors 'self'", "")), "a file has the policy in itself");
   assert.doesNotMatch(html.replace(/<script.*?<\/script>/gs, ""), /\s(?:style|on\w+)=|https?:/);
 });
@@ -61,7 +73,12 @@ test("nothing is loaded from elsewhere, and uPlot comes with its licence", () =>
 
 test("a report is a file of its owner, and never written over another", () => {
   const file = path.join(freshDir(), "report.html");
-  const content = { periods: [{ days: 0, figures: sampleFigures({ now: NOW }) }], health: null, title: "one session", now: NOW };
+  const content = {
+    periods: [{ days: 0, figures: sampleFigures({ now: NOW }) }],
+    health: null,
+    title: "one session",
+    now: NOW,
+  };
   writeReport(file, content);
   const data = JSON.parse(elements(readFileSync(file, "utf8"), "script")[0].text);
   assert.deepEqual([data.kind, data.at, data.title], ["report", NOW, "one session"]);
@@ -75,19 +92,28 @@ test("what the commands write as a page is what they print as JSON", async () =>
   const store = await Concertina.open({ dir });
   await store.assemble({ sessionId: "one", messages: staleConversation(), now: NOW });
   await store.close();
-  for (const [index, args] of [["analyze", session], ["stats", "--dir", dir]].entries()) {
+  for (const [index, args] of [
+    ["analyze", session],
+    ["stats", "--dir", dir],
+  ].entries()) {
     const file = path.join(dir, `${index}.html`);
     assert.equal(run(...args, "--html", file).stdout, "");
     const { periods } = JSON.parse(elements(readFileSync(file, "utf8"), "script")[0].text);
     const printed = JSON.parse(run(...args, "--json").stdout);
     // What is analysed is stored in a new place each time.
     assert.deepEqual({ ...periods.at(-1).figures, store: undefined }, { ...printed, store: undefined });
-    assert.deepEqual(periods.map(({ days }) => days), index === 0 ? [0] : [1, 7, 30, 0]);
+    assert.deepEqual(
+      periods.map(({ days }) => days),
+      index === 0 ? [0] : [1, 7, 30, 0],
+    );
   }
 });
 
 test("periods begin at midnight, UTC", async () => {
-  const periods = await periodsOf(async ({ since }) => (since === undefined ? undefined : new Date(since).toISOString()), NOW);
+  const periods = await periodsOf(
+    async ({ since }) => (since === undefined ? undefined : new Date(since).toISOString()),
+    NOW,
+  );
   assert.deepEqual(periods, [
     { days: 1, figures: "2026-11-23T00:00:00.000Z" },
     { days: 7, figures: "2026-11-17T00:00:00.000Z" },
@@ -97,16 +123,28 @@ test("periods begin at midnight, UTC", async () => {
 });
 
 test("an original is text, whatever it says", () => {
-  const { html, policy } = originalPage(ID, { type: "text", text: `${HOSTILE}&"` }, { theme: `"><script>`, back: `../page#"><script>` });
+  const { html, policy } = originalPage(
+    ID,
+    { type: "text", text: `${HOSTILE}&"` },
+    { theme: `"><script>`, back: `../page#"><script>` },
+  );
   assert.match(policy, /script-src 'none'/);
   assert.equal(elements(html, "script").length, 0);
-  assert.ok(html.includes(`&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--&lt;img src=x onerror=alert(1)&gt;\u2028&amp;&quot;</pre>`));
+  assert.ok(
+    html.includes(
+      `&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--&lt;img src=x onerror=alert(1)&gt;\u2028&amp;&quot;</pre>`,
+    ),
+  );
   assert.ok(html.includes('data-theme=""') && html.includes('href="../page#&quot;&gt;&lt;script&gt;"'));
 });
 
 test("an original that is an image is shown, and one of another type is not", () => {
-  const shown = (mimeType) => originalPage(ID, { type: "image", data: "AAAA", mimeType }, { theme: "dark", back: "../page" }).html;
-  assert.match(shown("image/png"), /<html lang="en" data-theme="dark">[\s\S]*<img class="original" alt="The original image" src="data:image\/png;base64,AAAA">/);
+  const shown = (mimeType) =>
+    originalPage(ID, { type: "image", data: "AAAA", mimeType }, { theme: "dark", back: "../page" }).html;
+  assert.match(
+    shown("image/png"),
+    /<html lang="en" data-theme="dark">[\s\S]*<img class="original" alt="The original image" src="data:image\/png;base64,AAAA">/,
+  );
   assert.doesNotMatch(shown('text/html"><script>'), /<img|<script/);
 });
 

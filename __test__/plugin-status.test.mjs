@@ -26,7 +26,10 @@ const KEY = "agent:main:work";
 async function gateway({ fold = true, ...given } = {}) {
   const { api, state } = registered(freshDir(), { version: "1.2.3", ...given });
   state.sessions.noteTurn(KEY, { agentId: "main", sessionId: "s" }, { canFetch: true, model: "m" });
-  if (fold) await state.use((store) => store.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(2000))[1] }));
+  if (fold)
+    await state.use((store) =>
+      store.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(2000))[1] }),
+    );
   after(() => state.letGo());
   return { api, state };
 }
@@ -36,11 +39,19 @@ async function faces({ api, state }) {
   const chat = (await runSlashCommand(state, { args: "status", sessionId: "s", sessionKey: KEY })).text;
   const beside = new PluginState(api);
   const actions = new Map();
-  const named = (name) => new Proxy({}, { get: (_, word) => (given) => (word === "command" ? named(given) : (word === "action" && actions.set(name, given), named(name))) });
+  const named = (name) =>
+    new Proxy(
+      {},
+      {
+        get: (_, word) => (given) =>
+          word === "command" ? named(given) : (word === "action" && actions.set(name, given), named(name)),
+      },
+    );
   registerCli({ registerCli: (register) => register({ program: named("") }) }, beside);
   const write = process.stdout.write;
   let terminal = "";
-  process.stdout.write = (data, ...rest) => (typeof data === "string" ? ((terminal += data), true) : write.call(process.stdout, data, ...rest));
+  process.stdout.write = (data, ...rest) =>
+    typeof data === "string" ? ((terminal += data), true) : write.call(process.stdout, data, ...rest);
   try {
     await actions.get("status")({});
   } finally {
@@ -50,7 +61,10 @@ async function faces({ api, state }) {
   let html = "";
   const routes = { registerHttpRoute: ({ handler }) => (routes.handler = handler) };
   registerPage(routes, state);
-  await routes.handler({ method: "GET", url: "/plugins/concertina/page" }, { setHeader() {}, end: (text) => (html = text) });
+  await routes.handler(
+    { method: "GET", url: "/plugins/concertina/page" },
+    { setHeader() {}, end: (text) => (html = text) },
+  );
   const { health } = JSON.parse(/id="data">(.*?)<\/script>/s.exec(html)[1]);
   const timeless = (text) => text.trim().replaceAll(/\(since [^)]*\)/g, "(since then)");
   return { chat: timeless(chat), terminal: timeless(terminal), page: timeless(statusText(health)) };
@@ -84,9 +98,18 @@ const TROUBLES = {
     says: /inactive: the disk of \S+ is full, and nothing is folded\. Free some space/,
     begin: (_, context) => failingWrites(context, "ENOSPC"),
   },
-  "a quota that is reached": { says: /inactive: the disk of \S+ is full/, begin: (_, context) => failingWrites(context, "EDQUOT") },
-  "a directory that cannot be written": { says: /inactive: the store in \S+ cannot be used: EACCES/, begin: (_, context) => failingWrites(context, "EACCES") },
-  "a disk that can only be read": { says: /inactive: the store in \S+ cannot be used: EROFS/, begin: (_, context) => failingWrites(context, "EROFS") },
+  "a quota that is reached": {
+    says: /inactive: the disk of \S+ is full/,
+    begin: (_, context) => failingWrites(context, "EDQUOT"),
+  },
+  "a directory that cannot be written": {
+    says: /inactive: the store in \S+ cannot be used: EACCES/,
+    begin: (_, context) => failingWrites(context, "EACCES"),
+  },
+  "a disk that can only be read": {
+    says: /inactive: the store in \S+ cannot be used: EROFS/,
+    begin: (_, context) => failingWrites(context, "EROFS"),
+  },
   "a file where the directory should be": {
     says: /inactive: the store in \S+ cannot be used: .*ENOTDIR/,
     given: { fold: false },
@@ -130,7 +153,9 @@ const TROUBLES = {
   "a parser that is disabled": {
     says: /skipped +parser bash crashed or hung on 3 texts and is disabled until the next release/,
     begin(_, context) {
-      const mock = context.mock.method(Concertina.prototype, "skipped", () => [{ code: "bash", texts: 3, isOff: true }]);
+      const mock = context.mock.method(Concertina.prototype, "skipped", () => [
+        { code: "bash", texts: 3, isOff: true },
+      ]);
       return () => mock.mock.restore();
     },
   },
@@ -162,7 +187,10 @@ test("an unknown option is in the log and in each face, with the nearest known o
   const at = await gateway({ pluginConfig: { treshold: 1, rules: { levle: 1 }, planner: { deep: { er: true } } } });
   const text = await said(at);
   assert.match(text, /active$/m);
-  for (const [unknown, known] of [["treshold", "sccsCompressThreshold"], ["rules.levle", "rules.level"]]) {
+  for (const [unknown, known] of [
+    ["treshold", "sccsCompressThreshold"],
+    ["rules.levle", "rules.level"],
+  ]) {
     assert.ok(text.includes(`${unknown} is not an option; it is ignored. The nearest option is ${known}`), text);
   }
   assert.match(text, /^option +planner is not an option/m);
@@ -174,25 +202,47 @@ test("a condition is raised by one process and read by another, and what was rai
   one.raise({ key: "a", text: "first", remedy: null }, 1000);
   one.raise({ key: "b", text: "second", remedy: "mend it" }, 2000);
   one.raise({ key: "a", text: "first", remedy: null }, 100_000);
-  assert.deepEqual(other.list().map(({ key, since, lastSeen }) => [key, since, lastSeen]), [["a", 1000, 100_000], ["b", 2000, 2000]]);
+  assert.deepEqual(
+    other.list().map(({ key, since, lastSeen }) => [key, since, lastSeen]),
+    [
+      ["a", 1000, 100_000],
+      ["b", 2000, 2000],
+    ],
+  );
   const mark = one.mark("a");
   other.raise({ key: "a", text: "first", remedy: null }, 100_001);
   one.end("a", mark);
   assert.equal(one.list().length, 2);
   one.end("a");
   other.end("b");
-  assert.deepEqual([one.list(), fs.existsSync(path.join(dir, "concertina", "concertina.conditions.json"))], [[], false]);
+  assert.deepEqual(
+    [one.list(), fs.existsSync(path.join(dir, "concertina", "concertina.conditions.json"))],
+    [[], false],
+  );
 });
 
 test("who disables or uninstalls the plugin is reminded of unfold, and nobody else", async () => {
   const withEntry = (entry) => ({ plugins: { ...IN_USE.plugins, entries: { concertina: entry } } });
-  for (const [now, isReminded] of [[withEntry({ enabled: false }), true], [withEntry(undefined), true], [withEntry({ config: { staleTurns: 9 } }), false]]) {
+  for (const [now, isReminded] of [
+    [withEntry({ enabled: false }), true],
+    [withEntry(undefined), true],
+    [withEntry({ config: { staleTurns: 9 } }), false],
+  ]) {
     const lines = [];
     const { state } = registered(freshDir(), { config: withEntry({}), logger: { warn: (line) => lines.push(line) } });
     await state.store();
-    const api = { config: withEntry({}), pluginConfig: {}, logger: { warn: (line) => lines.push(line) }, runtime: { state: { resolveStateDir: () => state.stateDir }, config: { current: () => now } } };
+    const api = {
+      config: withEntry({}),
+      pluginConfig: {},
+      logger: { warn: (line) => lines.push(line) },
+      runtime: { state: { resolveStateDir: () => state.stateDir }, config: { current: () => now } },
+    };
     await new PluginState(api).letGo();
-    assert.equal(lines.some((line) => line.includes('"openclaw concertina unfold"')), isReminded, JSON.stringify(now));
+    assert.equal(
+      lines.some((line) => line.includes('"openclaw concertina unfold"')),
+      isReminded,
+      JSON.stringify(now),
+    );
     await state.letGo();
   }
 });

@@ -58,18 +58,26 @@ test("a copy of a state directory is another gateway where others may have its s
     said.push(...lines);
     return host;
   };
-  const shared = [{ sccsStorageDir: outside }, { sccsStorageDir: "../common" }, { sccsStoreUrl: "postgresql://db.example/work" }];
+  const shared = [
+    { sccsStorageDir: outside },
+    { sccsStorageDir: "../common" },
+    { sccsStoreUrl: "postgresql://db.example/work" },
+  ];
   const name = await nameIn(first, {});
   for (const options of shared) assert.equal(await nameIn(first, options), name);
   for (const [at, options] of shared.entries()) {
     const dir = `${copy}${at}`;
     cpSync(first, dir, { recursive: true });
     // What it has of its own was copied along.
-    for (const own of [{}, { sccsStorageDir: "large" }, { sccsStorageDir: path.join(dir, "..large") }]) assert.equal(await nameIn(dir, own), name);
+    for (const own of [{}, { sccsStorageDir: "large" }, { sccsStorageDir: path.join(dir, "..large") }])
+      assert.equal(await nameIn(dir, own), name);
     assert.deepEqual(said, []);
     const another = await nameIn(dir, options);
     assert.notEqual(another, name);
-    assert.match(said.pop(), new RegExp(`a copy of that of gateway ${name}, .*: this one is gateway ${another} from now on`));
+    assert.match(
+      said.pop(),
+      new RegExp(`a copy of that of gateway ${name}, .*: this one is gateway ${another} from now on`),
+    );
     for (const again of [...shared, {}]) assert.equal(await nameIn(dir, again), another);
   }
   renameSync(first, moved);
@@ -91,7 +99,12 @@ test("a store that another place took the place of is named once, unless it came
   assert.equal(await noteOfMove(dir, { dir: usual }, empty), undefined);
   assert.equal(await noteOfMove(dir, { dir: other }, empty), undefined, "nothing was in the usual place");
   const moved = await noteOfMove(dir, { dir: usual }, empty);
-  assert.ok(moved.startsWith(`the store is in ${usual} now, and placeholders in transcripts name originals in ${other}: set sccsStorageDir back to it`), moved);
+  assert.ok(
+    moved.startsWith(
+      `the store is in ${usual} now, and placeholders in transcripts name originals in ${other}: set sccsStorageDir back to it`,
+    ),
+    moved,
+  );
   assert.equal(await noteOfMove(dir, { dir: usual }, empty), undefined);
   await noteOfMove(dir, { dir: other }, empty);
   assert.equal(await noteOfMove(dir, { dir: third }, used), undefined, "what it holds came along");
@@ -105,10 +118,21 @@ test("a store that a database took the place of is named, by nothing that is sec
   const empty = await storeIn(path.join(dir, "empty"), false);
   const database = { url: "postgresql://me:sesame@db.example:5433/work?password=sesame", namespace: "team" };
   const line = await noteOfMove(dir, database, empty);
-  assert.ok(line.startsWith(`the store is in the database db.example:5433/work/team now, and placeholders in transcripts name originals in ${usual}`), line);
+  assert.ok(
+    line.startsWith(
+      `the store is in the database db.example:5433/work/team now, and placeholders in transcripts name originals in ${usual}`,
+    ),
+    line,
+  );
   assert.match(line, /"openclaw concertina migrate"/);
-  assert.match(await noteOfMove(dir, { ...database, namespace: "other" }, empty), /name originals in the database db.example:5433\/work\/team: /);
-  assert.match(await noteOfMove(dir, { dir: path.join(dir, "empty") }, empty), /name originals in the database db.example:5433\/work\/other: /);
+  assert.match(
+    await noteOfMove(dir, { ...database, namespace: "other" }, empty),
+    /name originals in the database db.example:5433\/work\/team: /,
+  );
+  assert.match(
+    await noteOfMove(dir, { dir: path.join(dir, "empty") }, empty),
+    /name originals in the database db.example:5433\/work\/other: /,
+  );
   await noteOfMove(dir, database, empty);
   const files = readdirSync(usual).map((name) => readFileSync(path.join(usual, name), "latin1"));
   assert.ok(!files.some((text) => text.includes("sesame")));
@@ -140,20 +164,34 @@ test("an empty note of where the store was, as a full disk leaves it, is none", 
 test("a file that cannot be written is named, and half of it is not left", () => {
   const dir = freshDir();
   const file = path.join(dir, "file");
-  const place = () => { throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" }); };
-  assert.throws(() => putWhole(file, "text", place), { code: "ENOSPC", message: `${file} cannot be written: ENOSPC: no space left on device, write` });
+  const place = () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+  };
+  assert.throws(() => putWhole(file, "text", place), {
+    code: "ENOSPC",
+    message: `${file} cannot be written: ENOSPC: no space left on device, write`,
+  });
   assert.deepEqual(readdirSync(dir), []);
 });
 
-test("where files belong to another user, the error says whose they are and what to do", { skip: process.getuid === undefined && "there are no such users here" }, (context) => {
-  const dir = freshDir();
-  const refusal = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
-  assert.equal(withOwner(refusal, [dir]), refusal);
-  const own = process.getuid();
-  context.mock.method(process, "getuid", () => own + 1);
-  const told = withOwner(refusal, [path.join(dir, "not there"), dir]);
-  assert.equal(told.code, "EACCES");
-  assert.ok(told.message.startsWith(`EACCES: permission denied; in ${dir} is what user ${own} wrote, and this process runs as ${own + 1}: `), told.message);
-  const full = Object.assign(new Error("full"), { code: "CONCERTINA_STORE_FULL" });
-  assert.equal(withOwner(full, [dir]), full);
-});
+test(
+  "where files belong to another user, the error says whose they are and what to do",
+  { skip: process.getuid === undefined && "there are no such users here" },
+  (context) => {
+    const dir = freshDir();
+    const refusal = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+    assert.equal(withOwner(refusal, [dir]), refusal);
+    const own = process.getuid();
+    context.mock.method(process, "getuid", () => own + 1);
+    const told = withOwner(refusal, [path.join(dir, "not there"), dir]);
+    assert.equal(told.code, "EACCES");
+    assert.ok(
+      told.message.startsWith(
+        `EACCES: permission denied; in ${dir} is what user ${own} wrote, and this process runs as ${own + 1}: `,
+      ),
+      told.message,
+    );
+    const full = Object.assign(new Error("full"), { code: "CONCERTINA_STORE_FULL" });
+    assert.equal(withOwner(full, [dir]), full);
+  },
+);

@@ -23,7 +23,8 @@ const MINUTE_MS = 60_000;
 const failure = (code, message = "it is away") => Object.assign(new Error(message), { code });
 
 test("the same failure of a step is one line in ten minutes, which then says how often it was", () => {
-  const say = (error, minute, step = "opening the store") => complaintLine(step, error, "nothing is folded", minute * MINUTE_MS);
+  const say = (error, minute, step = "opening the store") =>
+    complaintLine(step, error, "nothing is folded", minute * MINUTE_MS);
   assert.equal(say(failure("AWAY"), 0), "concertina: opening the store failed (it is away (AWAY)); nothing is folded");
   for (const minute of [0, 1, 5, 9.9]) assert.equal(say(failure("AWAY", "another message"), minute), undefined);
   assert.match(say(failure("FULL"), 5), /\(FULL\)/);
@@ -48,47 +49,86 @@ test("failures without a code are told apart by what they say", () => {
 
 test("the operator is told of the host's pruner, by route and by what it spares", () => {
   const on = (provider, tools) =>
-    prunerWarning({ agents: { defaults: { contextPruning: { mode: "cache-ttl", tools } } } }, { runtimeSettings: { model: { provider } } });
+    prunerWarning(
+      { agents: { defaults: { contextPruning: { mode: "cache-ttl", tools } } } },
+      { runtimeSettings: { model: { provider } } },
+    );
   assert.match(on("anthropic"), /all but the three newest tool results/);
   assert.match(on("scripted"), /after a pause/);
-  for (const tools of [undefined, { deny: ["exec"] }, { allow: ["fetch_*"] }]) assert.match(on("anthropic", tools), /tools\.deny: \["fetch_original_data"\]$/);
-  for (const tools of [{ deny: ["fetch_original_data"] }, { deny: ["*"] }, { allow: ["exec"] }]) assert.match(on("anthropic", tools), /kept out of it$/);
+  for (const tools of [undefined, { deny: ["exec"] }, { allow: ["fetch_*"] }])
+    assert.match(on("anthropic", tools), /tools\.deny: \["fetch_original_data"\]$/);
+  for (const tools of [{ deny: ["fetch_original_data"] }, { deny: ["*"] }, { allow: ["exec"] }])
+    assert.match(on("anthropic", tools), /kept out of it$/);
   assert.equal(prunerWarning({ agents: { defaults: { contextPruning: { mode: "off" } } } }, {}), undefined);
   assert.equal(prunerWarning(undefined, {}), undefined);
 });
 
 test("a session that the host keeps in memory only is known by its key", () => {
-  for (const key of ["agent:main:dashboard:incognito-1f", "agent:Other:subagent:incognito-2a"]) assert.ok(isIncognito(key), key);
-  for (const key of [undefined, "", "agent:main:incognito-1f", "agent:main:dashboard:1f", "agent:main:dashboard:incognito-a:b"]) assert.ok(!isIncognito(key), key);
+  for (const key of ["agent:main:dashboard:incognito-1f", "agent:Other:subagent:incognito-2a"])
+    assert.ok(isIncognito(key), key);
+  for (const key of [
+    undefined,
+    "",
+    "agent:main:incognito-1f",
+    "agent:main:dashboard:1f",
+    "agent:main:dashboard:incognito-a:b",
+  ])
+    assert.ok(!isIncognito(key), key);
 });
 
 test("the status says that the native library does not load", async () => {
   const root = freshDir();
-  for (const part of ["dist", "package.json"]) cpSync(fileURLToPath(new URL(`../${part}`, import.meta.url)), path.join(root, part), { recursive: true });
-  const [{ statusOf }, { PluginState }] = await Promise.all(["status", "state"].map((name) => import(pathToFileURL(path.join(root, "dist", "plugin", `${name}.js`)).href)));
+  for (const part of ["dist", "package.json"])
+    cpSync(fileURLToPath(new URL(`../${part}`, import.meta.url)), path.join(root, part), { recursive: true });
+  const [{ statusOf }, { PluginState }] = await Promise.all(
+    ["status", "state"].map((name) => import(pathToFileURL(path.join(root, "dist", "plugin", `${name}.js`)).href)),
+  );
   const state = new PluginState({ logger: { error() {} }, runtime: { state: { resolveStateDir: () => root } } });
   const { engine, why, conditions } = await statusOf(state);
-  assert.deepEqual([engine, why, conditions], ["inactive", "the native library does not load: the gateway's log says why", []]);
+  assert.deepEqual(
+    [engine, why, conditions],
+    ["inactive", "the native library does not load: the gateway's log says why", []],
+  );
 });
 
 /** The actions of `openclaw concertina ...`, by how a command is written. */
 function actionsOf(state) {
   const actions = new Map();
-  const commandNamed = (name) => new Proxy({}, {
-    get: (_, word) => (argument) => (word === "command" ? commandNamed(argument) : (word === "action" && actions.set(name, argument), commandNamed(name))),
-  });
-  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, "optionWarnings" in state ? state : { optionWarnings: [], ...state });
+  const commandNamed = (name) =>
+    new Proxy(
+      {},
+      {
+        get: (_, word) => (argument) =>
+          word === "command"
+            ? commandNamed(argument)
+            : (word === "action" && actions.set(name, argument), commandNamed(name)),
+      },
+    );
+  registerCli(
+    { registerCli: (register) => register({ program: commandNamed("") }) },
+    "optionWarnings" in state ? state : { optionWarnings: [], ...state },
+  );
   return actions;
 }
 
 /** Runs an action and gives what it printed, what it complained of, and its exit status. */
 async function runOf(context, action, ...given) {
   // The test runner reports by the same stream, in bytes.
-  const taking = (write) => (data, ...rest) => typeof data === "string" || write(data, ...rest);
-  const streams = ["stdout", "stderr"].map((name) => context.mock.method(process[name], "write", taking(process[name].write.bind(process[name]))).mock);
+  const taking =
+    (write) =>
+    (data, ...rest) =>
+      typeof data === "string" || write(data, ...rest);
+  const streams = ["stdout", "stderr"].map(
+    (name) => context.mock.method(process[name], "write", taking(process[name].write.bind(process[name]))).mock,
+  );
   try {
     await action(...given);
-    const [printed, said] = streams.map(({ calls }) => calls.map(({ arguments: [written] }) => written).filter((written) => typeof written === "string").join(""));
+    const [printed, said] = streams.map(({ calls }) =>
+      calls
+        .map(({ arguments: [written] }) => written)
+        .filter((written) => typeof written === "string")
+        .join(""),
+    );
     return { printed, said, status: process.exitCode ?? 0 };
   } finally {
     process.exitCode = undefined;
@@ -109,7 +149,10 @@ test("an original that is longer than an answer is printed whole, and one that c
   const { said, status } = await runOf(context, fetch, [refId, "0123456789abcdef"], {});
   assert.equal(status, 1);
   assert.match(said, /^concertina: .*0123456789abcdef/);
-  assert.match(said, /for agent main: it expired, was purged, or belongs to another agent \(--agent\), or the store's file was replaced\n$/);
+  assert.match(
+    said,
+    /for agent main: it expired, was purged, or belongs to another agent \(--agent\), or the store's file was replaced\n$/,
+  );
   const short = await runOf(context, fetch, [refId], { maxChars: "100" });
   assert.deepEqual([short.printed, short.status], ["", 1]);
   assert.match(short.said, /did not fit in 100 characters; --max-chars takes more/);
@@ -117,10 +160,14 @@ test("an original that is longer than an answer is printed whole, and one that c
   assert.match(page.printed, new RegExp(`; continue with ${refId}:c?\\d+-\\]\\n?$`));
   const malformed = await runOf(context, fetch, ["zebra"], {});
   assert.match(malformed.said, /"zebra" is not a valid id/);
-  for (const { printed: shown, said: told } of [page, short, malformed]) assert.doesNotMatch(shown + told, /fetch_original_data|REF_ID|again/);
+  for (const { printed: shown, said: told } of [page, short, malformed])
+    assert.doesNotMatch(shown + told, /fetch_original_data|REF_ID|again/);
   for (const maxChars of ["many", "", "0"]) {
     const { said: complained, status: failed } = await runOf(context, fetch, [refId], { maxChars });
-    assert.deepEqual([complained, failed], [`concertina: --max-chars is "${maxChars}"; it must be a whole number of at least 1\n`, 1]);
+    assert.deepEqual(
+      [complained, failed],
+      [`concertina: --max-chars is "${maxChars}"; it must be a whole number of at least 1\n`, 1],
+    );
   }
 });
 
@@ -131,7 +178,12 @@ test("what takes an original that ends in no line break takes its bytes and no o
   const concertina = await open();
   const { report } = await concertina.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, text)[1] });
   await concertina.close();
-  const { printed } = await runOf(context, actionsOf({ hasStore: true, open }).get("fetch <refs...>"), [report.actions[0].refId], {});
+  const { printed } = await runOf(
+    context,
+    actionsOf({ hasStore: true, open }).get("fetch <refs...>"),
+    [report.actions[0].refId],
+    {},
+  );
   assert.equal(printed, text);
 });
 
@@ -160,20 +212,37 @@ test("status says why a store cannot be opened, and nothing of what would be in 
   const state = new PluginState({ version: "1.2.3", logger: {}, runtime: { state: { resolveStateDir: () => dir } } });
   const asked = actionsOf(state).get("status");
   const { printed, said, status } = await runOf(context, asked, {});
-  assert.match(printed, /^Concertina {2}1\.2\.3, inactive: the store at .*concertina\.sqlite is damaged.*\nwarnings {4}no other\n$/);
+  assert.match(
+    printed,
+    /^Concertina {2}1\.2\.3, inactive: the store at .*concertina\.sqlite is damaged.*\nwarnings {4}no other\n$/,
+  );
   assert.deepEqual([said, status], ["", 1]);
   assert.equal(JSON.parse((await runOf(context, asked, { json: true })).printed).engine, "inactive");
 });
 
-/** Two hosts with one store, in each of which the conversation `agent:main:work` is a session of its own, with an original. */
+/**
+ * Two hosts with one store, in each of which the conversation `agent:main:work` is a session of its own, with an
+ * original.
+ */
 async function twoHosts() {
   const dir = freshDir();
   const opened = (host) => Concertina.open({ dir, host, retention: "host" });
   const refIds = {};
   for (const host of ["one", "two"]) {
     const concertina = await opened(host);
-    const { report } = await concertina.admitToolResult({ sessionId: `of ${host}`, message: toolRound("c", "exec", {}, `${host} ${noise(2000)}`)[1] });
-    await concertina.commitTurn({ sessionId: `of ${host}`, advancementKey: "1", sessionKey: "agent:main:work", messages: [{ role: "user", content: "Go." }, { role: "assistant", content: [{ type: "text", text: "Done." }] }] });
+    const { report } = await concertina.admitToolResult({
+      sessionId: `of ${host}`,
+      message: toolRound("c", "exec", {}, `${host} ${noise(2000)}`)[1],
+    });
+    await concertina.commitTurn({
+      sessionId: `of ${host}`,
+      advancementKey: "1",
+      sessionKey: "agent:main:work",
+      messages: [
+        { role: "user", content: "Go." },
+        { role: "assistant", content: [{ type: "text", text: "Done." }] },
+      ],
+    });
     refIds[host] = report.actions[0].refId;
     await concertina.close();
   }
@@ -190,8 +259,13 @@ test("a conversation's key names the sessions of this gateway, and another's goe
   const { opened, has } = await twoHosts();
   const hostSessions = async () => [{ sessionId: "of one", sessionKey: "agent:main:work", agentId: "main" }];
   const actions = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions, settle: async () => {} });
-  const stats = JSON.parse((await runOf(context, actions.get("stats"), { session: "agent:main:work", json: true })).printed);
-  assert.deepEqual(stats.sessions.map(({ sessionId }) => sessionId), ["of one"]);
+  const stats = JSON.parse(
+    (await runOf(context, actions.get("stats"), { session: "agent:main:work", json: true })).printed,
+  );
+  assert.deepEqual(
+    stats.sessions.map(({ sessionId }) => sessionId),
+    ["of one"],
+  );
   assert.match((await runOf(context, actions.get("stats"), { session: "" })).said, /there is no session ""/);
   await runOf(context, actions.get("purge"), { session: "agent:main:work", yes: true });
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
@@ -205,12 +279,18 @@ test("what another gateway has is purged only where that is asked for, and asked
   const purge = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions, settle }).get("purge");
   for (const given of [{}, { yes: true }]) {
     const { said, status } = await runOf(context, purge, { session: "of two", ...given });
-    assert.match(said, /^concertina: session of two was not purged: a gateway of this store \(two\) has it and would show placeholders/);
+    assert.match(
+      said,
+      /^concertina: session of two was not purged: a gateway of this store \(two\) has it and would show placeholders/,
+    );
     assert.match(said, /"openclaw concertina purge --session of two --elsewhere"/);
     assert.equal(status, 1);
   }
   const questioned = await runOf(context, purge, { session: "of two", elsewhere: true });
-  assert.match(questioned.said, /removes 1 original for good\. The host no longer has its transcript\. Mind that a gateway of this store \(two\) has it\. Nothing was purged/);
+  assert.match(
+    questioned.said,
+    /removes 1 original for good\. The host no longer has its transcript\. Mind that a gateway of this store \(two\) has it\. Nothing was purged/,
+  );
   assert.deepEqual([asked, told], [3, 3], "once for each purge");
   assert.deepEqual([await has("one"), await has("two")], [true, true]);
   await runOf(context, purge, { session: "of two", elsewhere: true, yes: true });
@@ -222,11 +302,20 @@ test("a chat purges no session that another gateway has, too", async () => {
   const store = await opened("one");
   const state = { use: (run) => run(store), complain: (step, error) => assert.fail(error) };
   for (const args of ["purge", "purge confirmed"]) {
-    assert.match((await runSlashCommand(state, { args, sessionId: "of two" })).text, /a gateway of this store \(two\) has it/);
+    assert.match(
+      (await runSlashCommand(state, { args, sessionId: "of two" })).text,
+      /a gateway of this store \(two\) has it/,
+    );
   }
-  assert.match((await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text, /^This removes 1 original for good/);
+  assert.match(
+    (await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text,
+    /^This removes 1 original for good/,
+  );
   assert.match((await runSlashCommand(state, { args: "purge confirmed", sessionId: "of one" })).text, /1/);
-  assert.match((await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text, /^No originals are stored for this session alone/);
+  assert.match(
+    (await runSlashCommand(state, { args: "purge", sessionId: "of one" })).text,
+    /^No originals are stored for this session alone/,
+  );
   await store.close();
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
 });
@@ -235,7 +324,13 @@ test("a reset forgets no session that another gateway has, and says so", async (
   const { opened, has } = await twoHosts();
   const store = await opened("one");
   const lines = [];
-  const state = { hasStore: true, options: { purgeOnReset: true }, use: (run) => run(store), warn: (line) => lines.push(line), complain: (step, error) => assert.fail(error) };
+  const state = {
+    hasStore: true,
+    options: { purgeOnReset: true },
+    use: (run) => run(store),
+    warn: (line) => lines.push(line),
+    complain: (step, error) => assert.fail(error),
+  };
   for (const host of ["one", "two"]) await endSession(state, { sessionId: `of ${host}`, reason: "reset" });
   await store.close();
   assert.deepEqual([await has("one"), await has("two")], [false, true]);

@@ -4,16 +4,39 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import {
-  compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, countTokens, expand, preprocess, preprocessAsync,
-  protectedSpans, redactPrivate, tokenize,
+  compressProse,
+  compressProseAsync,
+  compressProseSync,
+  compressRules,
+  compressRulesAsync,
+  countTokens,
+  expand,
+  preprocess,
+  preprocessAsync,
+  protectedSpans,
+  redactPrivate,
+  tokenize,
 } from "../index.js";
 
-const text = "Please note that the configuration of the `the db` 🦀 is basically in /etc/app.conf; don't really delete it.";
+const text =
+  "Please note that the configuration of the `the db` 🦀 is basically in /etc/app.conf; don't really delete it.";
 
 test("a receipt adds up, and what it names can be undone", async () => {
   const { text: short, receipt } = compressProse(text, { intensity: "full", objective: "chars" });
-  assert.ok(short.length < text.length && short.includes("`the db` 🦀") && short.includes("/etc/app.conf") && short.includes("don't"));
-  assert.deepEqual(Object.keys(receipt), ["tokens_before", "tokens_after", "saved_tokens", "saved_ratio", "compression_intensity", "substitutions"]);
+  assert.ok(
+    short.length < text.length &&
+      short.includes("`the db` 🦀") &&
+      short.includes("/etc/app.conf") &&
+      short.includes("don't"),
+  );
+  assert.deepEqual(Object.keys(receipt), [
+    "tokens_before",
+    "tokens_after",
+    "saved_tokens",
+    "saved_ratio",
+    "compression_intensity",
+    "substitutions",
+  ]);
   assert.equal(receipt.tokens_before, countTokens(text));
   assert.equal(receipt.tokens_after, countTokens(short));
   assert.equal(receipt.saved_tokens, receipt.tokens_before - receipt.tokens_after);
@@ -25,12 +48,23 @@ test("a receipt adds up, and what it names can be undone", async () => {
 });
 
 test("tokens are the text, and spans count as slice does", () => {
-  assert.equal(tokenize(text).map((token) => token.text).join(""), text);
+  assert.equal(
+    tokenize(text)
+      .map((token) => token.text)
+      .join(""),
+    text,
+  );
   assert.ok(tokenize(text).some(({ kind, text: code }) => kind === "inline-code" && code === "`the db`"));
   const spans = protectedSpans(text).map(({ start, end, category }) => [category, text.slice(start, end)]);
-  assert.deepEqual(spans.filter(([category]) => category !== "prose"), [
-    ["inline-code", "`the db`"], ["path", "/etc/app.conf"], ["negation", "don't"], ["action", "delete"],
-  ]);
+  assert.deepEqual(
+    spans.filter(([category]) => category !== "prose"),
+    [
+      ["inline-code", "`the db`"],
+      ["path", "/etc/app.conf"],
+      ["negation", "don't"],
+      ["action", "delete"],
+    ],
+  );
 });
 
 test("what JavaScript alone can hold comes back as it was", () => {
@@ -38,7 +72,12 @@ test("what JavaScript alone can hold comes back as it was", () => {
   assert.equal(compressProse(lone).text, lone);
   assert.equal(preprocess(lone, 2), lone);
   assert.equal(expand(lone), lone);
-  assert.equal(tokenize(lone).map((token) => token.text).join(""), lone);
+  assert.equal(
+    tokenize(lone)
+      .map((token) => token.text)
+      .join(""),
+    lone,
+  );
 });
 
 test("private parts go", () => assert.equal(redactPrivate("a <Private>b</private> c"), "a  c"));
@@ -69,7 +108,10 @@ test("own abbreviations win, and a bad one is named", () => {
   const abbreviations = { entries: { "pull request": "PR" } };
   assert.equal(preprocess("Open a pull request there.", 2, { abbreviations }), "Open PR there.");
   const bad = { abbreviations: { entries: { "pull request": 7 } } };
-  assert.throws(() => compressRules([], bad), { name: "TypeError", message: /^abbreviations\.entries\["pull request"\] is 7; it must be / });
+  assert.throws(() => compressRules([], bad), {
+    name: "TypeError",
+    message: /^abbreviations\.entries\["pull request"\] is 7; it must be /,
+  });
 });
 
 test("prose written with filler loses 30 percent of its tokens", () => {

@@ -12,7 +12,10 @@ const sessionId = "s1";
 const NOON = Date.UTC(2026, 10, 27, 12);
 const PICTURE = readFileSync(new URL("../assets/icon.png", import.meta.url)).toString("base64");
 
-/** The reasons of a session's epochs, whose turns are so many milliseconds apart and whose messages have the time that `timed` gives them. */
+/**
+ * The reasons of a session's epochs, whose turns are so many milliseconds apart and whose messages have the time that
+ * `timed` gives them.
+ */
 async function reasons({ pause, timed = (message) => message, commits = false }) {
   const concertina = await Concertina.open({ dir: freshDir(), schedule: "cache-aware", thrift: "high" });
   const [messages, found] = [[], new Set()];
@@ -32,7 +35,8 @@ async function reasons({ pause, timed = (message) => message, commits = false })
     say("user", [{ type: "tool_result", tool_use_id: `c${turn}`, content: noise(60, turn + 1) }]);
     await assemble();
     say("assistant", [{ type: "text", text: "done" }]);
-    if (commits) await concertina.commitTurn({ sessionId, advancementKey: `${turn}`, messages: messages.slice(first), now });
+    if (commits)
+      await concertina.commitTurn({ sessionId, advancementKey: `${turn}`, messages: messages.slice(first), now });
   }
   await concertina.close();
   return [...found];
@@ -54,7 +58,14 @@ test("usage counts as sent in each provider's spelling", async () => {
     openai: { prompt_tokens: 1050, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 900 } },
   };
   for (const [id, usage] of Object.entries(reported)) {
-    await concertina.commitTurn({ sessionId: id, advancementKey: "1", messages: [{ role: "user", content: "q" }, { role: "assistant", content: "a", usage }] });
+    await concertina.commitTurn({
+      sessionId: id,
+      advancementKey: "1",
+      messages: [
+        { role: "user", content: "q" },
+        { role: "assistant", content: "a", usage },
+      ],
+    });
     const { measured, sentTokens } = (await concertina.figures({ sessionId: id })).total;
     assert.deepEqual([measured, sentTokens], [1, 1050], id);
   }
@@ -63,7 +74,11 @@ test("usage counts as sent in each provider's spelling", async () => {
 test("what is kept of a turn names calls as its results do, and keeps items whether they have no role or none that is a name", () => {
   const { toRecord } = createRequire(import.meta.url)("../dist/node/lib/binding/finished-turn.js");
   const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "read", arguments: "{}" };
-  const [{ content: [kept] }] = toRecord([{ role: "assistant", content: [call], usage: { input_tokens: 9 } }]);
+  const [
+    {
+      content: [kept],
+    },
+  ] = toRecord([{ role: "assistant", content: [call], usage: { input_tokens: 9 } }]);
   assert.equal(kept.id, "c1");
   for (const item of [call, { ...call, role: null }]) assert.deepEqual(toRecord([item]), [item]);
 });
@@ -75,13 +90,34 @@ test("an image comes back in its own frame", async () => {
     { type: "image_url", image_url: { url, detail: "low" } },
     { type: "input_image", image_url: url, detail: "high" },
   ]) {
-    for (const rounds of [[], [{ role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "exec", arguments: "{}" } }] }, { role: "tool", tool_call_id: "c", content: "ok" }]]) {
-      const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn", imageAgeTurns: 1, minTokensToSqueeze: 50 });
-      const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
+    for (const rounds of [
+      [],
+      [
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "c", type: "function", function: { name: "exec", arguments: "{}" } }],
+        },
+        { role: "tool", tool_call_id: "c", content: "ok" },
+      ],
+    ]) {
+      const concertina = await Concertina.open({
+        dir: freshDir(),
+        schedule: "every-turn",
+        imageAgeTurns: 1,
+        minTokensToSqueeze: 50,
+      });
+      const turns = Array.from({ length: 8 }, (_, at) => [
+        { role: "assistant", content: "k" },
+        { role: "user", content: `q${at}` },
+      ]).flat();
       const messages = [{ role: "user", content: [{ type: "text", text: "look" }, image] }, ...rounds, ...turns];
       for (let time = 0; time < 2; time++) {
         const shown = (await concertina.assemble({ sessionId, messages })).messages;
-        assert.deepEqual(Object.keys(shown[0].content[1]).filter((key) => key !== "text"), ["type"]);
+        assert.deepEqual(
+          Object.keys(shown[0].content[1]).filter((key) => key !== "text"),
+          ["type"],
+        );
         assert.match(shown[0].content[1].text, /^\[image was here/);
         const back = await concertina.unfold({ sessionId, messages: shown });
         assert.equal(JSON.stringify(back.messages), JSON.stringify(messages));
@@ -95,7 +131,11 @@ test("the words of documents and search results count, and stale search results 
   const text = noise(200, 3);
   const words = countTokens(text);
   const result = { type: "search_result", source: "u", title: "t", content: [{ type: "text", text }] };
-  for (const block of [result, { ...result, citations: { enabled: true } }, { type: "document", source: { type: "text", media_type: "text/plain", data: text } }]) {
+  for (const block of [
+    result,
+    { ...result, citations: { enabled: true } },
+    { type: "document", source: { type: "text", media_type: "text/plain", data: text } },
+  ]) {
     const counted = countMessageTokens([{ role: "user", content: [block] }]);
     assert.ok(counted >= words && counted < words + 10, `${counted} of ${words}`);
   }
@@ -104,11 +144,22 @@ test("the words of documents and search results count, and stale search results 
     { role: "user", content: "q" },
     { role: "assistant", content: [{ type: "tool_use", id: "c", name: "search", input: {} }] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [{ ...result, ...more }] }] },
-    ...Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat(),
+    ...Array.from({ length: 8 }, (_, at) => [
+      { role: "assistant", content: "k" },
+      { role: "user", content: `q${at}` },
+    ]).flat(),
   ];
   const messages = history({});
   const folded = await concertina.assemble({ sessionId, messages });
-  const [{ content: [{ content: [shown] }] }] = folded.messages[2].content;
+  const [
+    {
+      content: [
+        {
+          content: [shown],
+        },
+      ],
+    },
+  ] = folded.messages[2].content;
   assert.match(shown.text, /^\[REF_ID/);
   assert.deepEqual((await concertina.unfold({ sessionId, messages: folded.messages })).messages, messages);
   const cited = history({ citations: { enabled: true } });
@@ -119,13 +170,25 @@ test("the words of documents and search results count, and stale search results 
 
 test("repair puts results before the words of their message", () => {
   const call = { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: {} }] };
-  const [words, result] = [{ type: "text", text: "hello" }, { type: "tool_result", tool_use_id: "a", content: "ok" }];
-  const { messages } = repairToolPairing([{ role: "user", content: "go" }, call, { role: "user", content: [words, result] }]);
+  const [words, result] = [
+    { type: "text", text: "hello" },
+    { type: "tool_result", tool_use_id: "a", content: "ok" },
+  ];
+  const { messages } = repairToolPairing([
+    { role: "user", content: "go" },
+    call,
+    { role: "user", content: [words, result] },
+  ]);
   assert.deepEqual(messages[2].content, [result, words]);
 });
 
 test("an answer comes in OpenAI's form to arguments in JSON", async () => {
-  const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn", imageAgeTurns: 1, minTokensToSqueeze: 50 });
+  const concertina = await Concertina.open({
+    dir: freshDir(),
+    schedule: "every-turn",
+    imageAgeTurns: 1,
+    minTokensToSqueeze: 50,
+  });
   const text = noise(400);
   const call = { role: "tool", tool_call_id: 7, name: "exec", content: text };
   const { report } = await concertina.admitToolResult({ sessionId, message: call, args: { command: "sh build.sh" } });
@@ -133,11 +196,24 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
   assert.equal(await ask(JSON.stringify({ ref_ids: [report.actions[0].refId] })), text);
   assert.match(await ask("{"), /^the arguments is "\{"; it must be JSON/);
   const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } };
-  const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
-  const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
+  const turns = Array.from({ length: 8 }, (_, at) => [
+    { role: "assistant", content: "k" },
+    { role: "user", content: `q${at}` },
+  ]).flat();
+  const { messages } = await concertina.assemble({
+    sessionId,
+    messages: [{ role: "user", content: [image] }, ...turns],
+  });
   // Neighbours: the image alone, before, behind and between texts, twice, and with an id that leads nowhere.
   const [text1, picture, nowhere] = [report.actions[0].refId, idIn(messages[0]), "0123456789abcdef"];
-  for (const ref_ids of [[picture], [picture, text1], [text1, picture], [text1, picture, nowhere], [picture, picture], [nowhere, picture]]) {
+  for (const ref_ids of [
+    [picture],
+    [picture, text1],
+    [text1, picture],
+    [text1, picture, nowhere],
+    [picture, picture],
+    [nowhere, picture],
+  ]) {
     const { content, images } = await ask({ ref_ids });
     assert.equal(typeof content, "string");
     assert.match(content, /The image follows in a user message\.$/);
@@ -147,17 +223,34 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
 });
 
 test("an answer comes in the form of the Responses API", async () => {
-  const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn", imageAgeTurns: 1, minTokensToSqueeze: 50 });
+  const concertina = await Concertina.open({
+    dir: freshDir(),
+    schedule: "every-turn",
+    imageAgeTurns: 1,
+    minTokensToSqueeze: 50,
+  });
   const text = noise(400);
   const fresh = { type: "function_call_output", call_id: "c", output: text };
-  const { message, report } = await concertina.admitToolResult({ sessionId, message: fresh, toolName: "exec", args: { command: "sh build.sh" } });
+  const { message, report } = await concertina.admitToolResult({
+    sessionId,
+    message: fresh,
+    toolName: "exec",
+    args: { command: "sh build.sh" },
+  });
   assert.deepEqual({ ...message, output: "" }, { ...fresh, output: "" });
   assert.match(message.output, /^\[REF_ID: /);
-  const ask = (ref_ids) => answerFetch(concertina, JSON.stringify({ ref_ids }), { sessionId, maxChars: 100_000, form: "responses" });
+  const ask = (ref_ids) =>
+    answerFetch(concertina, JSON.stringify({ ref_ids }), { sessionId, maxChars: 100_000, form: "responses" });
   assert.equal(await ask([report.actions[0].refId]), text);
   const image = { type: "input_image", image_url: `data:image/png;base64,${PICTURE}`, detail: "auto" };
-  const turns = Array.from({ length: 8 }, (_, at) => [{ role: "assistant", content: "k" }, { role: "user", content: `q${at}` }]).flat();
-  const { messages } = await concertina.assemble({ sessionId, messages: [{ role: "user", content: [image] }, ...turns] });
+  const turns = Array.from({ length: 8 }, (_, at) => [
+    { role: "assistant", content: "k" },
+    { role: "user", content: `q${at}` },
+  ]).flat();
+  const { messages } = await concertina.assemble({
+    sessionId,
+    messages: [{ role: "user", content: [image] }, ...turns],
+  });
   assert.equal(messages[0].content[0].type, "input_text");
   assert.deepEqual((await ask([idIn(messages[0])])).at(-1), image);
   // Without a session the form is read off the block.
@@ -189,7 +282,11 @@ test("the items of one answer of the Responses API are one request", async () =>
   const counted = countMessageTokens(turn.slice(0, 1)) + countMessageTokens(turn.slice(0, 7));
   assert.ok(sentTokens >= counted && sentTokens < counted + 200, `${sentTokens} of ${counted}`);
   // A turn that made calls and was broken off has no message of the model.
-  await concertina.commitTurn({ sessionId: "s2", advancementKey: "1", messages: turn.filter(({ role }) => role !== "assistant").slice(0, 5) });
+  await concertina.commitTurn({
+    sessionId: "s2",
+    advancementKey: "1",
+    messages: turn.filter(({ role }) => role !== "assistant").slice(0, 5),
+  });
   assert.equal((await concertina.figures({ sessionId: "s2" })).total.requests, 1);
 });
 
@@ -197,10 +294,15 @@ test("a part with a breakpoint of OpenAI's stays", async () => {
   const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
   const image = { type: "input_image", image_url: `data:image/png;base64,${PICTURE}` };
   const history = (output) => [
-    { role: "user", content: "go" }, { type: "function_call", call_id: "c", name: "exec", arguments: "{}" }, { type: "function_call_output", call_id: "c", output },
+    { role: "user", content: "go" },
+    { type: "function_call", call_id: "c", name: "exec", arguments: "{}" },
+    { type: "function_call_output", call_id: "c", output },
   ];
   const marked = { type: "input_text", text: noise(400), prompt_cache_breakpoint: { mode: "explicit" } };
-  for (const [part, stays] of [[marked, true], [{ ...marked, prompt_cache_breakpoint: null }, false]]) {
+  for (const [part, stays] of [
+    [marked, true],
+    [{ ...marked, prompt_cache_breakpoint: null }, false],
+  ]) {
     const messages = history([part, image]);
     const admitted = await concertina.admitToolResult({ sessionId, message: messages[2], toolName: "exec" });
     assert.equal(admitted.message === messages[2], stays);

@@ -9,7 +9,16 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
-const context = vm.createContext({ Buffer, console, process, performance, setImmediate, setInterval, clearInterval, setTimeout });
+const context = vm.createContext({
+  Buffer,
+  console,
+  process,
+  performance,
+  setImmediate,
+  setInterval,
+  clearInterval,
+  setTimeout,
+});
 const loaded = new Map();
 
 function load(file) {
@@ -17,8 +26,14 @@ function load(file) {
   const module = { exports: {} };
   loaded.set(file, module);
   const real = createRequire(file);
-  const require = Object.assign((id) => (id.startsWith(".") ? load(path.resolve(path.dirname(file), id)) : real(id)), { resolve: real.resolve });
-  const body = vm.runInContext(`(function (exports, require, module, __filename, __dirname) {${readFileSync(file, "utf8")}\n})`, context, { filename: file });
+  const require = Object.assign((id) => (id.startsWith(".") ? load(path.resolve(path.dirname(file), id)) : real(id)), {
+    resolve: real.resolve,
+  });
+  const body = vm.runInContext(
+    `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, "utf8")}\n})`,
+    context,
+    { filename: file },
+  );
   body(module.exports, require, module, file, path.dirname(file));
   return module.exports;
 }
@@ -35,13 +50,22 @@ try {
   const message = { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text }] };
   const { report } = await store.admitToolResult({ sessionId: "s", message });
   const [{ refId }] = report.actions;
-  for (const parameters of [{ ref_ids: [`${refId}:/[/`] }, { ref_ids: [refId], pattern: "[" }, { ref_ids: [refId], lines: "x" }, { ref_ids: 5 }, "{", null]) {
+  for (const parameters of [
+    { ref_ids: [`${refId}:/[/`] },
+    { ref_ids: [refId], pattern: "[" },
+    { ref_ids: [refId], lines: "x" },
+    { ref_ids: 5 },
+    "{",
+    null,
+  ]) {
     const [block] = await library.answerFetch(store, parameters, {});
     assert.equal(block.type, "text");
   }
   assert.equal(await library.answerFetch(store, { ref_ids: [refId] }, { form: "openai" }), text);
   await assert.rejects(store.fetch({ refIds: [refId], pattern: "[" }), code("CONCERTINA_BAD_PATTERN"));
-  const { text: folded, originals } = await library.compress(text, { custom: [{ name: "mine", order: 1, apply: () => "short\n" }] });
+  const { text: folded, originals } = await library.compress(text, {
+    custom: [{ name: "mine", order: 1, apply: () => "short\n" }],
+  });
   assert.equal(originals.length, 1);
   assert.equal(library.restore(folded, structuredClone(originals)), text);
   await store.close();

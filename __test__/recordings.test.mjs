@@ -16,9 +16,13 @@ const { readSession } = require("../dist/node/lib/formats/session-file.js");
 const at = (name) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 
 const main = readSession(at("demo/taking-over.messages.json.gz"));
-const delegated = readdirSync(at("sessions")).filter((name) => name.startsWith("sub-agent-")).map((name) => readSession(at(`sessions/${name}`)));
+const delegated = readdirSync(at("sessions"))
+  .filter((name) => name.startsWith("sub-agent-"))
+  .map((name) => readSession(at(`sessions/${name}`)));
 const sessions = [main, ...delegated];
-const blocks = sessions.flat().flatMap(({ content }) => (Array.isArray(content) ? content : [{ type: "text", text: content }]));
+const blocks = sessions
+  .flat()
+  .flatMap(({ content }) => (Array.isArray(content) ? content : [{ type: "text", text: content }]));
 
 test("the recorded session is long, and holds what agents do and meet", () => {
   assert.ok(countMessageTokens(main) >= 150_000);
@@ -35,7 +39,10 @@ test("every call has its result, and time goes on through minutes and hours", ()
     assert.ok(Math.min(...pauses) >= 0);
   }
   const users = main.filter(({ role }) => role === "user");
-  assert.deepEqual(users.map(({ content }) => content), turns.map(({ user }) => user));
+  assert.deepEqual(
+    users.map(({ content }) => content),
+    turns.map(({ user }) => user),
+  );
   for (const [index, { after = 0 }] of turns.entries()) {
     const place = main.indexOf(users[index]);
     if (place > 0) assert.ok(users[index].timestamp - main[place - 1].timestamp >= after * 60_000, turns[index].user);
@@ -44,7 +51,8 @@ test("every call has its result, and time goes on through minutes and hours", ()
 
 test("recordings tell nothing of the machine they were made on", () => {
   // What hosts mask (***) is masked because it looks like a secret.
-  for (const messages of sessions) assert.doesNotMatch(JSON.stringify(messages), /concertina-host-|[^*]\*\*\*[^*]|\/root\/|registry\+/);
+  for (const messages of sessions)
+    assert.doesNotMatch(JSON.stringify(messages), /concertina-host-|[^*]\*\*\*[^*]|\/root\/|registry\+/);
   const host = { workspace: "/none/workspace", home: "/none/home", root: "/none" };
   const messages = [{ content: "in /none/workspace/src, at /none/home, by ann" }];
   assert.deepEqual(neutral(messages, host, []), [{ content: "in /home/dev/concertina/src, at /home/dev, by ann" }]);
@@ -53,10 +61,25 @@ test("recordings tell nothing of the machine they were made on", () => {
 
 test("pauses and the time for an answer are added for all sessions together", () => {
   const answer = (timestamp, output) => ({ role: "assistant", content: [], usage: { output }, timestamp });
-  const own = [{ role: "user", content: "go", timestamp: 10 }, answer(20, 60), { role: "toolResult", timestamp: 30 }, { role: "user", content: "on", timestamp: 90 }];
+  const own = [
+    { role: "user", content: "go", timestamp: 10 },
+    answer(20, 60),
+    { role: "toolResult", timestamp: 30 },
+    { role: "user", content: "on", timestamp: 90 },
+  ];
   const other = [{ role: "user", content: "a task", timestamp: 40 }, answer(50, 0)];
-  const [first, second] = spread([{ messages: own }, { messages: other }], [{ user: "go" }, { user: "on", after: 2 }], 1000);
+  const [first, second] = spread(
+    [{ messages: own }, { messages: other }],
+    [{ user: "go" }, { user: "on", after: 2 }],
+    1000,
+  );
   // A second and a half to the first token, and a second for sixty of them.
-  assert.deepEqual(first.messages.map(({ timestamp }) => timestamp), [1000, 1010, 3520, 5080 + 120_000]);
-  assert.deepEqual(second.messages.map(({ timestamp }) => timestamp), [3530, 3540]);
+  assert.deepEqual(
+    first.messages.map(({ timestamp }) => timestamp),
+    [1000, 1010, 3520, 5080 + 120_000],
+  );
+  assert.deepEqual(
+    second.messages.map(({ timestamp }) => timestamp),
+    [3530, 3540],
+  );
 });

@@ -57,14 +57,48 @@ test("a result that holds itself, or cannot be read, comes back as it is", async
   let shared = { type: "text", text: "x" };
   for (let level = 0; level < 60; level++) shared = { type: "tool_result", content: [shared, shared] };
   for (const message of [
-    { role: "user", content: [loop] }, { role: "user", content: [deep] }, { role: "user", content: [shared] }, { role: "tool", content: Object.assign([], { length: 2 ** 32 - 1 }) },
-    { role: "tool", get content() { throw new Error("do not look"); } },
-    { role: "tool", content: [{ type: "text", get text() { throw new Error("do not look"); } }] }, { role: "tool", content: "x", get name() { throw new Error("do not look"); } },
+    { role: "user", content: [loop] },
+    { role: "user", content: [deep] },
+    { role: "user", content: [shared] },
+    { role: "tool", content: Object.assign([], { length: 2 ** 32 - 1 }) },
+    {
+      role: "tool",
+      get content() {
+        throw new Error("do not look");
+      },
+    },
+    {
+      role: "tool",
+      content: [
+        {
+          type: "text",
+          get text() {
+            throw new Error("do not look");
+          },
+        },
+      ],
+    },
+    {
+      role: "tool",
+      content: "x",
+      get name() {
+        throw new Error("do not look");
+      },
+    },
   ]) {
     assert.equal((await concertina.admitToolResult({ sessionId: "s", message, redactor })).message, message);
   }
-  const unreadable = { get command() { throw new Error("do not look"); } };
-  const { message } = await concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), args: unreadable, redactor });
+  const unreadable = {
+    get command() {
+      throw new Error("do not look");
+    },
+  };
+  const { message } = await concertina.admitToolResult({
+    sessionId: "s",
+    message: result(noise(400)),
+    args: unreadable,
+    redactor,
+  });
   assert.match(message.content[0].text, /^\[REF_ID: /);
 });
 
@@ -72,13 +106,21 @@ test("the output of an item of the Responses API is masked, too", async () => {
   const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact" });
   const { redactor } = standIn();
   const output = `${noise(120)}\n${SECRET}\n${noise(400)}`;
-  const { report } = await concertina.admitToolResult({ sessionId: "s", message: { type: "function_call_output", call_id: "c", output }, toolName: "exec", redactor });
+  const { report } = await concertina.admitToolResult({
+    sessionId: "s",
+    message: { type: "function_call_output", call_id: "c", output },
+    toolName: "exec",
+    redactor,
+  });
   assert.equal(await original(concertina, report.actions[0].refId), redactor(output));
 });
 
 test("a redactor that returns no text is named", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
-  await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), redactor: () => 5 }), { name: "TypeError", message: /^what the redactor returned is 5/ });
+  await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), redactor: () => 5 }), {
+    name: "TypeError",
+    message: /^what the redactor returned is 5/,
+  });
 });
 
 test("with `redact` what is stored, shown and named is what the redactor returned", async () => {
@@ -86,7 +128,10 @@ test("with `redact` what is stored, shown and named is what the redactor returne
   const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact" });
   const { redactor } = standIn();
   const { message, report } = await concertina.admitToolResult({
-    sessionId: "s", message: result(text), args: { command: `echo ${SECRET}` }, redactor,
+    sessionId: "s",
+    message: result(text),
+    args: { command: `echo ${SECRET}` },
+    redactor,
   });
   assert.equal(await original(concertina, report.actions[0].refId), redactor(text));
   assert.doesNotMatch(JSON.stringify(message), new RegExp(SECRET));
@@ -96,12 +141,23 @@ test("with `keep-inline` a result in which the redactor masks something stays as
   const concertina = await Concertina.open({ dir: freshDir() });
   const { redactor } = standIn();
   const text = noise(400);
-  for (const [words, command] of [[`${text}\n${SECRET}`, "ls"], [text, `echo ${SECRET}`]]) {
+  for (const [words, command] of [
+    [`${text}\n${SECRET}`, "ls"],
+    [text, `echo ${SECRET}`],
+  ]) {
     const message = result(words);
-    assert.equal((await concertina.admitToolResult({ sessionId: "s", message, args: { command }, redactor })).message, message);
+    assert.equal(
+      (await concertina.admitToolResult({ sessionId: "s", message, args: { command }, redactor })).message,
+      message,
+    );
   }
   assert.equal((await concertina.stats()).originals, 0);
-  const { report } = await concertina.admitToolResult({ sessionId: "s", message: result(text), args: { command: "ls" }, redactor });
+  const { report } = await concertina.admitToolResult({
+    sessionId: "s",
+    message: result(text),
+    args: { command: "ls" },
+    redactor,
+  });
   assert.equal(report.actions.length, 1);
 });
 
@@ -109,9 +165,18 @@ test("with `redact` a result that the host had cut says so, whatever the redacto
   const text = `${noise(120)}\n${SECRET}\n${noise(400)}`;
   const { redactor } = standIn();
   assert.notEqual(redactor(text).length, text.length);
-  for (const [hostCutAt, isCut] of [[text.length, true], [redactor(text).length, false]]) {
+  for (const [hostCutAt, isCut] of [
+    [text.length, true],
+    [redactor(text).length, false],
+  ]) {
     const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact" });
-    const { message } = await concertina.admitToolResult({ sessionId: "s", message: result(text), args: { command: "ls" }, redactor, hostCutAt });
+    const { message } = await concertina.admitToolResult({
+      sessionId: "s",
+      message: result(text),
+      args: { command: "ls" },
+      redactor,
+      hostCutAt,
+    });
     assert.equal(/cut by the host at/.test(JSON.stringify(message)), isCut);
   }
 });
@@ -124,11 +189,18 @@ test("the redactor is asked for nothing with `store`, and a text of an exact too
   assert.equal(await original(storing, report.actions[0].refId), text);
   const redacting = await Concertina.open({ dir: freshDir(), secrets: "redact" });
   const message = { ...result(text), toolName: "read" };
-  assert.equal((await redacting.admitToolResult({ sessionId: "s", message, args: { path: "a.rs" }, redactor })).message, message);
+  assert.equal(
+    (await redacting.admitToolResult({ sessionId: "s", message, args: { path: "a.rs" }, redactor })).message,
+    message,
+  );
   assert.ok(seen[0] === "a.rs" && seen.some((asked) => asked.includes(SECRET)), "of its listing numbers may go");
 });
 
-const talk = (turns) => Array.from({ length: turns }, (_, turn) => [user(`and ${turn}?`, 100 + turn * 2), { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 101 + turn * 2 }]).flat();
+const talk = (turns) =>
+  Array.from({ length: turns }, (_, turn) => [
+    user(`and ${turn}?`, 100 + turn * 2),
+    { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 101 + turn * 2 },
+  ]).flat();
 
 /** Every file of a store, and every original in it, as one text. */
 async function allOf(dir, concertina, shown) {
@@ -141,11 +213,27 @@ async function allOf(dir, concertina, shown) {
 
 /** Ways in which a secret comes into a history that no birth has seen. */
 const WAYS = {
-  "a result that was not folded at birth": [user("go", 1), ...toolRound("a", "read", { path: "a.rs" }, `${noise(200)}\n${SECRET}\n${noise(100)}`, 2)],
-  "the command of a result": [user("go", 1), ...toolRound("a", "exec", { command: `deploy --with ${SECRET}` }, noise(300), 2)],
-  "arguments": [user("go", 1), ...toolRound("a", "write", { path: "a.env", content: `${noise(100)}\n${SECRET}\n${noise(100)}` }, "done", 2)],
-  "a short argument beside a long one": [user("go", 1), ...toolRound("a", "write", { path: "a.env", content: noise(200), note: SECRET }, "done", 2)],
-  "a result that repeats a later one": [user("go", 1), ...toolRound("a", "exec", { command: "env" }, `${noise(200)}${SECRET}`, 2), ...toolRound("b", "exec", { command: "env" }, `${noise(200)}${SECRET}`, 4)],
+  "a result that was not folded at birth": [
+    user("go", 1),
+    ...toolRound("a", "read", { path: "a.rs" }, `${noise(200)}\n${SECRET}\n${noise(100)}`, 2),
+  ],
+  "the command of a result": [
+    user("go", 1),
+    ...toolRound("a", "exec", { command: `deploy --with ${SECRET}` }, noise(300), 2),
+  ],
+  arguments: [
+    user("go", 1),
+    ...toolRound("a", "write", { path: "a.env", content: `${noise(100)}\n${SECRET}\n${noise(100)}` }, "done", 2),
+  ],
+  "a short argument beside a long one": [
+    user("go", 1),
+    ...toolRound("a", "write", { path: "a.env", content: noise(200), note: SECRET }, "done", 2),
+  ],
+  "a result that repeats a later one": [
+    user("go", 1),
+    ...toolRound("a", "exec", { command: "env" }, `${noise(200)}${SECRET}`, 2),
+    ...toolRound("b", "exec", { command: "env" }, `${noise(200)}${SECRET}`, 4),
+  ],
 };
 
 for (const secrets of ["keep-inline", "redact"]) {
@@ -159,8 +247,12 @@ for (const secrets of ["keep-inline", "redact"]) {
       const { messages: shown } = await concertina.assemble({ sessionId: "s", messages: history, redactor });
       assert.ok(idIn(shown[messages.length + 1]), "what holds no secret is folded");
       assert.doesNotMatch(await allOf(dir, concertina, shown), new RegExp(SECRET));
-      const isRedacted = secrets === "redact" && JSON.stringify(messages.filter(({ role }) => role === "toolResult")).includes(SECRET);
-      assert.equal(messages.some((_, at) => idIn(shown[at]) && JSON.stringify(history[at]).includes(SECRET)), isRedacted);
+      const isRedacted =
+        secrets === "redact" && JSON.stringify(messages.filter(({ role }) => role === "toolResult")).includes(SECRET);
+      assert.equal(
+        messages.some((_, at) => idIn(shown[at]) && JSON.stringify(history[at]).includes(SECRET)),
+        isRedacted,
+      );
       // Answers are remembered, and what was sent stays.
       seen.length = 0;
       assert.deepEqual((await concertina.assemble({ sessionId: "s", messages: history, redactor })).messages, shown);
@@ -184,47 +276,95 @@ test("with `store` an assembly asks no redactor, and a redactor that throws stor
   assert.ok(idIn((await storing.assemble({ sessionId: "s", messages: staleConversation(), redactor })).messages));
   assert.deepEqual(seen, []);
   const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
-  const broken = () => { throw new Error("no redactor today"); };
-  await assert.rejects(concertina.assemble({ sessionId: "s", messages: staleConversation(), redactor: broken }), /no redactor today/);
+  const broken = () => {
+    throw new Error("no redactor today");
+  };
+  await assert.rejects(
+    concertina.assemble({ sessionId: "s", messages: staleConversation(), redactor: broken }),
+    /no redactor today/,
+  );
   assert.equal((await concertina.stats()).originals, 0);
   await assert.rejects(concertina.assemble({ sessionId: "s", messages: [], redactor: "***" }), TypeError);
 });
 
 test("an engine asks the host's redactor, and without one folds as before", async () => {
-  for (const [redactor, isFolded] of [[async () => standIn().redactor, false], [async () => undefined, true], [undefined, true]]) {
+  for (const [redactor, isFolded] of [
+    [async () => standIn().redactor, false],
+    [async () => undefined, true],
+    [undefined, true],
+  ]) {
     const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
     const complaints = [];
-    const engine = createContextEngine(concertina, { compact: async () => ({}), redactor, complain: (...line) => complaints.push(line) });
-    const { messages } = await engine.assemble({ sessionId: "s", messages: staleConversation(`${noise(200)}\n${SECRET}`) });
+    const engine = createContextEngine(concertina, {
+      compact: async () => ({}),
+      redactor,
+      complain: (...line) => complaints.push(line),
+    });
+    const { messages } = await engine.assemble({
+      sessionId: "s",
+      messages: staleConversation(`${noise(200)}\n${SECRET}`),
+    });
     assert.deepEqual([idIn(messages[2]) !== undefined, complaints], [isFolded, []]);
   }
 });
 
 /** Secrets with what JSON escapes, with blanks, which are words of a command, and with other letters. */
-const SECRETS = ['zebra"quilt-97', "zebra\\quilt-97", "zebra\nquilt-97", "zebra\tquilt 97", "zebra quilt 97", "zebra-quilt-97", "зебра-quilt-97🦓", "zebra'quilt$97", 'ze"br\\a\nquilt'];
+const SECRETS = [
+  'zebra"quilt-97',
+  "zebra\\quilt-97",
+  "zebra\nquilt-97",
+  "zebra\tquilt 97",
+  "zebra quilt 97",
+  "zebra-quilt-97",
+  "зебра-quilt-97🦓",
+  "zebra'quilt$97",
+  'ze"br\\a\nquilt',
+];
 
-/** What a tool may be given that holds a secret: as a string, as words, as several words, deeper, as a key, and all of it as JSON. */
+/**
+ * What a tool may be given that holds a secret: as a string, as words, as several words, deeper, as a key, and all of
+ * it as JSON.
+ */
 const GIVEN = (secret) => [
-  { command: `deploy ${secret} now` }, { command: ["deploy", secret] }, { command: ["bash", "-lc", `deploy ${secret} now`] }, { command: ["deploy", ...secret.split(" ")] },
-  { cmd: [secret] }, { path: `/srv/${secret}/x` }, { command: "deploy", env: { token: secret } }, { command: "deploy", list: [["a", secret]] }, { command: "deploy", [secret]: 1 },
+  { command: `deploy ${secret} now` },
+  { command: ["deploy", secret] },
+  { command: ["bash", "-lc", `deploy ${secret} now`] },
+  { command: ["deploy", ...secret.split(" ")] },
+  { cmd: [secret] },
+  { path: `/srv/${secret}/x` },
+  { command: "deploy", env: { token: secret } },
+  { command: "deploy", list: [["a", secret]] },
+  { command: "deploy", [secret]: 1 },
   { command: "deploy", text: `${noise(60)}\n${secret}` },
 ];
 
-/** Nothing in the store, in clear or in an original that a placeholder leads to, holds the secret, plain or as JSON writes it. */
+/**
+ * Nothing in the store, in clear or in an original that a placeholder leads to, holds the secret, plain or as JSON
+ * writes it.
+ */
 async function assertAbsent(name, secret, dir, concertina, shown) {
   const forms = [secret, JSON.stringify(secret).slice(1, -1)];
   const originals = [...JSON.stringify(shown).matchAll(/\[REF_ID: ([0-9a-f]{16,64})\]/g)].map(([, id]) => id);
   for (const id of new Set(originals)) {
     const text = await original(concertina, id);
-    assert.ok(forms.every((form) => !text.includes(form)), `${name}: an original holds it`);
+    assert.ok(
+      forms.every((form) => !text.includes(form)),
+      `${name}: an original holds it`,
+    );
   }
   const figures = JSON.stringify(await concertina.figures());
   await concertina.close();
   for (const file of readdirSync(dir)) {
     const bytes = readFileSync(path.join(dir, file));
-    assert.ok(forms.every((form) => !bytes.includes(form)), `${name}: it is in ${file}`);
+    assert.ok(
+      forms.every((form) => !bytes.includes(form)),
+      `${name}: it is in ${file}`,
+    );
   }
-  assert.ok(forms.every((form) => !figures.includes(form)), `${name}: it is in the figures`);
+  assert.ok(
+    forms.every((form) => !figures.includes(form)),
+    `${name}: it is in the figures`,
+  );
 }
 
 for (const secrets of ["keep-inline", "redact"]) {
@@ -233,23 +373,40 @@ for (const secrets of ["keep-inline", "redact"]) {
       const redactor = (text) => text.replaceAll(secret, "***");
       for (const [form, args] of GIVEN(secret).entries()) {
         const name = `${JSON.stringify(secret)} in form ${form}`;
-        const message = { role: "toolResult", toolCallId: "c1", toolName: "exec", content: [{ type: "text", text: noise(300, at + 1) }] };
+        const message = {
+          role: "toolResult",
+          toolCallId: "c1",
+          toolName: "exec",
+          content: [{ type: "text", text: noise(300, at + 1) }],
+        };
         for (const given of [args, JSON.stringify(args)]) {
           const dir = freshDir();
           const concertina = await Concertina.open({ dir, secrets });
           const born = await concertina.admitToolResult({ sessionId: "s", message, args: given, redactor });
           if (secrets === "redact") assert.ok(idIn(born.message), `${name}: nothing was folded at birth`);
-          assert.ok(!born.message.content[0].text.startsWith("[REF_ID") || !born.message.content[0].text.includes(secret), `${name}: it is in the placeholder`);
+          assert.ok(
+            !born.message.content[0].text.startsWith("[REF_ID") || !born.message.content[0].text.includes(secret),
+            `${name}: it is in the placeholder`,
+          );
           await assertAbsent(`birth, ${name}`, secret, dir, concertina, born.message);
         }
         for (const call of [
           { role: "assistant", content: [{ type: "toolCall", id: "c1", name: "exec", arguments: args }] },
-          { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "exec", arguments: JSON.stringify(args) } }] },
+          {
+            role: "assistant",
+            content: null,
+            tool_calls: [{ id: "c1", type: "function", function: { name: "exec", arguments: JSON.stringify(args) } }],
+          },
         ]) {
           const dir = freshDir();
           const concertina = await Concertina.open({ dir, secrets });
-          const messages = [user("go"), call, call.tool_calls ? { role: "tool", tool_call_id: "c1", content: noise(300, at + 1) } : message];
-          for (let turn = 0; turn < 8; turn++) messages.push(user(`and then ${turn}?`), { role: "assistant", content: "done" });
+          const messages = [
+            user("go"),
+            call,
+            call.tool_calls ? { role: "tool", tool_call_id: "c1", content: noise(300, at + 1) } : message,
+          ];
+          for (let turn = 0; turn < 8; turn++)
+            messages.push(user(`and then ${turn}?`), { role: "assistant", content: "done" });
           const folded = await concertina.assemble({ sessionId: "s", messages, redactor });
           await assertAbsent(`assembly, ${name}`, secret, dir, concertina, folded.messages);
         }

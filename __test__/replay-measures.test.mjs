@@ -1,4 +1,5 @@
-// What the replay measures beside the bill: uses of facts, edits, what hosts and providers cut, kinds of tokens, left-out families.
+// What the replay measures beside the bill: uses of facts, edits, what hosts and providers cut, kinds of tokens,
+// left-out families.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -18,15 +19,35 @@ import { choose, combinations, frontier, leaveOneOut } from "../bench/replay/tun
 import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
-const result = (text, id = "x") => ({ role: "toolResult", toolCallId: id, toolName: "read", content: [{ type: "text", text }] });
-const call = (args, name = "edit") => ({ role: "assistant", content: [{ type: "toolCall", id: "x", name, arguments: args }] });
+const result = (text, id = "x") => ({
+  role: "toolResult",
+  toolCallId: id,
+  toolName: "read",
+  content: [{ type: "text", text }],
+});
+const call = (args, name = "edit") => ({
+  role: "assistant",
+  content: [{ type: "toolCall", id: "x", name, arguments: args }],
+});
 const thinks = (text) => ({ role: "assistant", content: [{ type: "thinking", thinking: text }] });
-const options = { modes: ["full"], policies: ["never"], prices: ["0.1/1.25"], ttlMs: 300_000, config: {}, window: 200_000, optimum: false };
+const options = {
+  modes: ["full"],
+  policies: ["never"],
+  prices: ["0.1/1.25"],
+  ttlMs: 300_000,
+  config: {},
+  window: 200_000,
+  optimum: false,
+};
 
 /** What a session uses, where each of its requests shows only the messages at some indices. */
 function usesOf(messages, shown) {
   const needs = new Needs(messages);
-  const sight = new Sight(needs, (index) => needs.shownBy(messages[index]), (index) => index);
+  const sight = new Sight(
+    needs,
+    (index) => needs.shownBy(messages[index]),
+    (index) => index,
+  );
   let before = [];
   return shown.map((indices, at) => {
     sight.turn(before, indices);
@@ -37,40 +58,118 @@ function usesOf(messages, shown) {
 }
 
 test("a fact is used each time a call writes it, whoever of result, argument or thinking held it", () => {
-  const messages = [user("go"), call({ own: "own_argument" }), result("from_result"), thinks("from_thinking"), call({ a: "own_argument from_result from_thinking never_seen" }), call({ a: "from_result" })];
+  const messages = [
+    user("go"),
+    call({ own: "own_argument" }),
+    result("from_result"),
+    thinks("from_thinking"),
+    call({ a: "own_argument from_result from_thinking never_seen" }),
+    call({ a: "from_result" }),
+  ];
   const uses = usesOf(messages, [[0], [0, 1, 2], [0, 1, 2, 3], [0]]);
-  assert.deepEqual(uses.map(({ used, unseen }) => [used, unseen]), [[0, 0], [0, 0], [3, 0], [1, 1]]);
+  assert.deepEqual(
+    uses.map(({ used, unseen }) => [used, unseen]),
+    [
+      [0, 0],
+      [0, 0],
+      [3, 0],
+      [1, 1],
+    ],
+  );
   // Only the first use of what a result alone held is needed.
-  assert.deepEqual(uses.map(({ needed, missed }) => [needed, missed]), [[0, 0], [0, 0], [1, 0], [0, 0]]);
+  assert.deepEqual(
+    uses.map(({ needed, missed }) => [needed, missed]),
+    [
+      [0, 0],
+      [0, 0],
+      [1, 0],
+      [0, 0],
+    ],
+  );
 });
 
 test("a user's words make no use, and what was fetched before does not help a use", () => {
-  const messages = [user("asked_for"), result("from_result"), call({ a: "asked_for" }), call({ a: "from_result" }), call({ a: "from_result" })];
+  const messages = [
+    user("asked_for"),
+    result("from_result"),
+    call({ a: "asked_for" }),
+    call({ a: "from_result" }),
+    call({ a: "from_result" }),
+  ];
   const uses = usesOf(messages, [[0], [0], [0]]);
-  assert.deepEqual(uses.map(({ used, unseen }) => [used, unseen]), [[0, 0], [1, 1], [1, 1]]);
-  assert.deepEqual(uses.map(({ missed }) => missed), [0, 1, 0]);
+  assert.deepEqual(
+    uses.map(({ used, unseen }) => [used, unseen]),
+    [
+      [0, 0],
+      [1, 1],
+      [1, 1],
+    ],
+  );
+  assert.deepEqual(
+    uses.map(({ missed }) => missed),
+    [0, 1, 0],
+  );
 });
 
 test("an answer that failed before it was billed is no call, whatever it says", async () => {
-  const failed = { role: "assistant", stopReason: "error", usage: { input: 0, output: 0 }, content: [{ type: "text", text: "[failed]" }] };
+  const failed = {
+    role: "assistant",
+    stopReason: "error",
+    usage: { input: 0, output: 0 },
+    content: [{ type: "text", text: "[failed]" }],
+  };
   const cut = { ...failed, stopReason: "aborted", usage: { input: 900, output: 3 } };
-  const bills = async (messages) => (await replaySession({ name: "s", family: "f", messages }, options)).rows[0].tally.calls;
-  assert.deepEqual(await Promise.all([[user("go"), failed], [user("go"), cut], [user("go"), failed, user("go"), thinks("on")]].map(bills)), [0, 1, 1]);
+  const bills = async (messages) =>
+    (await replaySession({ name: "s", family: "f", messages }, options)).rows[0].tally.calls;
+  assert.deepEqual(
+    await Promise.all(
+      [
+        [user("go"), failed],
+        [user("go"), cut],
+        [user("go"), failed, user("go"), thinks("on")],
+      ].map(bills),
+    ),
+    [0, 1, 1],
+  );
 });
 
 test("old texts are found under every editor's names, also in lists, and nowhere else", () => {
   assert.deepEqual(oldTextsOf(call({ old_string: "a", new_string: "b" })), ["a"]);
-  assert.deepEqual(oldTextsOf(call({ edits: [{ oldText: "a", newText: "" }, { oldText: "b", newText: "c" }] })), ["a", "b"]);
-  assert.deepEqual(oldTextsOf({ role: "assistant", tool_calls: [{ id: "x", function: { name: "edit", arguments: '{"search":"a","replace":"b"}' } }] }), ["a"]);
-  for (const args of [{ search: "a" }, { old_string: " \n", new_string: "b" }, "no json", null]) assert.deepEqual(oldTextsOf(call(args)), []);
+  assert.deepEqual(
+    oldTextsOf(
+      call({
+        edits: [
+          { oldText: "a", newText: "" },
+          { oldText: "b", newText: "c" },
+        ],
+      }),
+    ),
+    ["a", "b"],
+  );
+  assert.deepEqual(
+    oldTextsOf({
+      role: "assistant",
+      tool_calls: [{ id: "x", function: { name: "edit", arguments: '{"search":"a","replace":"b"}' } }],
+    }),
+    ["a"],
+  );
+  for (const args of [{ search: "a" }, { old_string: " \n", new_string: "b" }, "no json", null])
+    assert.deepEqual(oldTextsOf(call(args)), []);
 });
 
 /** The tally of the edits of a session whose last request shows `request` instead of what it was. */
 async function agreementOf(messages, request, fetch) {
   const catalogue = new Catalogue(() => []);
-  const edits = new Edits(messages, catalogue, messages.map((message) => catalogue.idOf(message)));
+  const edits = new Edits(
+    messages,
+    catalogue,
+    messages.map((message) => catalogue.idOf(message)),
+  );
   const agreement = new Agreement(edits, fetch);
-  await agreement.ask(edits.byCall.length - 1, request.map((message) => catalogue.idOf(message)));
+  await agreement.ask(
+    edits.byCall.length - 1,
+    request.map((message) => catalogue.idOf(message)),
+  );
   return agreement.tally;
 }
 
@@ -109,29 +208,65 @@ test("an edit is one fetch away where the executed fetch of an id in sight bring
     const tally = await agreementOf(messages, [user("go"), result(marker)], fetch);
     assert.deepEqual([tally.editsInSight, tally.editsFetched], [0, 1]);
     assert.ok(tally.editFetchTokens > 0);
-    assert.deepEqual(asked, [[id, undefined], [id, "20-31"]]);
+    assert.deepEqual(asked, [
+      [id, undefined],
+      [id, "20-31"],
+    ]);
   }
-  const without = [["gone", fetch], [`[REF_ID: ${id}]`, undefined], [`[REF_ID: ${id}]`, async () => "line_19"], [`[REF_ID: ${id}]`, async (_, { whole }) => (whole ? lines.join("\n") : "cut")]];
-  for (const [text, tool] of without) assert.equal((await agreementOf(messages, [user("go"), result(text)], tool)).editsFetched, 0);
+  const without = [
+    ["gone", fetch],
+    [`[REF_ID: ${id}]`, undefined],
+    [`[REF_ID: ${id}]`, async () => "line_19"],
+    [`[REF_ID: ${id}]`, async (_, { whole }) => (whole ? lines.join("\n") : "cut")],
+  ];
+  for (const [text, tool] of without)
+    assert.equal((await agreementOf(messages, [user("go"), result(text)], tool)).editsFetched, 0);
 });
 
 test("a folded read is one real fetch away from its edit", async () => {
-  const text = Array.from({ length: 400 }, (_, at) => `\tvalue_${at} := compute(${at * 7919}) // step ${at * 31}`).join("\n");
+  const text = Array.from({ length: 400 }, (_, at) => `\tvalue_${at} := compute(${at * 7919}) // step ${at * 31}`).join(
+    "\n",
+  );
   const messages = [user("go"), ...toolRound("r", "read", { path: "a.go" }, text)];
-  for (let at = 0; at < 16; at++) messages.push(...toolRound(`c${at}`, "exec", { at }, noise(5, at + 1), 1_000_000 + at));
-  messages.push(...toolRound("e", "edit", { path: "a.go", oldText: text.split("\n").slice(200, 203).join("\n"), newText: "x" }, "ok", 1_000_100));
-  const { rows } = await replaySession({ name: "s", family: "f", messages }, { ...options, policies: ["never", "every-turn"], config: { fusion: { enabled: false }, keepNames: 0, staleCalls: 12 } });
+  for (let at = 0; at < 16; at++)
+    messages.push(...toolRound(`c${at}`, "exec", { at }, noise(5, at + 1), 1_000_000 + at));
+  messages.push(
+    ...toolRound(
+      "e",
+      "edit",
+      { path: "a.go", oldText: text.split("\n").slice(200, 203).join("\n"), newText: "x" },
+      "ok",
+      1_000_100,
+    ),
+  );
+  const { rows } = await replaySession(
+    { name: "s", family: "f", messages },
+    {
+      ...options,
+      policies: ["never", "every-turn"],
+      config: { fusion: { enabled: false }, keepNames: 0, staleCalls: 12 },
+    },
+  );
   const [never, folded] = rows.map(({ tally }) => [tally.edits, tally.editsInSight, tally.editsFetched]);
-  assert.deepEqual([never, folded], [[1, 1, 0], [1, 0, 1]]);
+  assert.deepEqual(
+    [never, folded],
+    [
+      [1, 1, 0],
+      [1, 0, 1],
+    ],
+  );
 });
 
-const sentBy = (engine, messages, at) => engine.send(messages, at).map((message) => message.content?.[0]?.text ?? message.content);
+const sentBy = (engine, messages, at) =>
+  engine.send(messages, at).map((message) => message.content?.[0]?.text ?? message.content);
 
 test("the provider clears all but the last three results above its threshold, if that frees enough", () => {
-  const rounds = (count, size) => Array.from({ length: count }, (_, at) => toolRound(`c${at}`, "read", { at }, noise(size, at + 1))).flat();
+  const rounds = (count, size) =>
+    Array.from({ length: count }, (_, at) => toolRound(`c${at}`, "read", { at }, noise(size, at + 1))).flat();
   const clearedOf = (messages, window) => {
     const engine = POLICIES["server-clearing"].open({ window });
-    return sentBy(engine, [user("go"), ...messages], 1).filter((text) => text === "[Old tool result content cleared]").length;
+    return sentBy(engine, [user("go"), ...messages], 1).filter((text) => text === "[Old tool result content cleared]")
+      .length;
   };
   const large = rounds(8, 700);
   const tokens = countMessageTokens(large);
@@ -148,7 +283,13 @@ test("the host trims old results after an idle hour only, clears them where that
   const messages = [user("go")];
   for (let at = 0; at < 6; at++) messages.push(...toolRound(`c${at}`, "read", { at }, noise(300, at + 1)));
   const tokens = countMessageTokens(messages);
-  const kinds = (texts) => texts.filter((_, index) => messages[index].role === "toolResult").map((text) => (text.includes("[Tool result trimmed") ? "t" : text === "[Old tool result content cleared]" ? "c" : "w")).join("");
+  const kinds = (texts) =>
+    texts
+      .filter((_, index) => messages[index].role === "toolResult")
+      .map((text) =>
+        text.includes("[Tool result trimmed") ? "t" : text === "[Old tool result content cleared]" ? "c" : "w",
+      )
+      .join("");
   const hour = 3_600_000;
   const engine = (window) => POLICIES["host-pruning"].open({ window });
   const trims = engine(Math.round(tokens * 2));
@@ -166,14 +307,36 @@ test("the host trims old results after an idle hour only, clears them where that
 
 test("tokens are told apart by kind, and what the session does not hold was changed", () => {
   const large = noise(60);
-  const messages = [user("go"), { role: "assistant", content: [{ type: "thinking", thinking: "so it is" }, { type: "text", text: "I read" }, { type: "toolCall", id: "x", name: "read", arguments: { path: "a" } }] }, result(large), result("short")];
+  const messages = [
+    user("go"),
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "so it is" },
+        { type: "text", text: "I read" },
+        { type: "toolCall", id: "x", name: "read", arguments: { path: "a" } },
+      ],
+    },
+    result(large),
+    result("short"),
+  ];
   const catalogue = new Catalogue(() => []);
   const kinds = new Kinds(messages, catalogue);
   const sent = [...messages, result("[REF_ID: 0123456789abcdef] folded")];
   const read = new Map(sent.map((message) => [catalogue.idOf(message), catalogue.tokens[catalogue.idOf(message)]]));
   const sums = kinds.sum(read, new Map());
-  const present = Object.entries(sums).filter(([, tokens]) => tokens.read > 1e-9).map(([kind]) => kind);
-  assert.deepEqual(present, ["user's words", "assistant's words", "thinking", "small arguments", "results", "small results", "results changed"]);
+  const present = Object.entries(sums)
+    .filter(([, tokens]) => tokens.read > 1e-9)
+    .map(([kind]) => kind);
+  assert.deepEqual(present, [
+    "user's words",
+    "assistant's words",
+    "thinking",
+    "small arguments",
+    "results",
+    "small results",
+    "results changed",
+  ]);
   const all = Object.values(sums).reduce((sum, tokens) => sum + tokens.read, 0);
   assert.ok(Math.abs(all - countMessageTokens(sent)) < 1e-6);
   assert.equal(sums.results.read, countMessageTokens([messages[2]]));
@@ -183,14 +346,24 @@ const variant = (name, bills, useRecall = 1) => ({
   options: { name },
   replays: Object.entries(bills).map(([family, bill]) => {
     const tally = { needed: 0, used: 1000, unseen: Math.round(1000 * (1 - useRecall)), edits: 0, kinds: {} };
-    const row = (policy, total) => ({ mode: "full", policy, price: "0.1/1.25", bill: { sent: total, fetches: 0, total, kinds: {} }, tally, series: {} });
+    const row = (policy, total) => ({
+      mode: "full",
+      policy,
+      price: "0.1/1.25",
+      bill: { sent: total, fetches: 0, total, kinds: {} },
+      tally,
+      series: {},
+    });
     return { name: family, family, calls: 1, rows: [row("never", 100), row("cache-aware", bill)] };
   }),
 });
 
 test("every combination of a grid is tried, in order", () => {
   assert.deepEqual(combinations({ a: [1, 2], b: 3, c: [true, false] }), [
-    { a: 1, b: 3, c: true }, { a: 1, b: 3, c: false }, { a: 2, b: 3, c: true }, { a: 2, b: 3, c: false },
+    { a: 1, b: 3, c: true },
+    { a: 1, b: 3, c: false },
+    { a: 2, b: 3, c: true },
+    { a: 2, b: 3, c: false },
   ]);
   assert.deepEqual(combinations([{ a: 1 }, { b: [2, 3] }]), [{ a: 1 }, { b: 2 }, { b: 3 }]);
 });
@@ -199,9 +372,19 @@ test("a family that is left out has no say in what is chosen for it", () => {
   const variants = [variant("suits x", { x: 10, y: 60, z: 60 }), variant("suits the rest", { x: 90, y: 50, z: 50 })];
   const { tuned, families } = leaveOneOut(variants, { mode: "full", price: "0.1/1.25", floor: 0.9 });
   assert.equal(tuned.options.name, "suits x");
-  assert.deepEqual(families.map(({ family, left, own }) => [family, left.options.name, left.figures.billWithFetches, own.options.name]), [
-    ["x", "suits the rest", 0.9, "suits x"], ["y", "suits x", 0.6, "suits the rest"], ["z", "suits x", 0.6, "suits the rest"],
-  ]);
+  assert.deepEqual(
+    families.map(({ family, left, own }) => [
+      family,
+      left.options.name,
+      left.figures.billWithFetches,
+      own.options.name,
+    ]),
+    [
+      ["x", "suits the rest", 0.9, "suits x"],
+      ["y", "suits x", 0.6, "suits the rest"],
+      ["z", "suits x", 0.6, "suits the rest"],
+    ],
+  );
 });
 
 test("the frontier is what each family bills with the choice of the others", () => {
@@ -214,7 +397,10 @@ test("the frontier is what each family bills with the choice of the others", () 
 test("the least bill is chosen among those that recall enough, or else the best recall", () => {
   const of = (billWithFetches, useRecall) => ({ figures: { billWithFetches, useRecall } });
   const variants = [of(0.5, 0.97), of(0.4, 0.96), of(0.3, 0.9)];
-  assert.deepEqual([0.95, 0.965, 0.99].map((floor) => choose(variants, floor).figures.billWithFetches), [0.4, 0.5, 0.5]);
+  assert.deepEqual(
+    [0.95, 0.965, 0.99].map((floor) => choose(variants, floor).figures.billWithFetches),
+    [0.4, 0.5, 0.5],
+  );
 });
 
 test("the summary names the median session and how many save next to nothing", () => {
@@ -226,9 +412,16 @@ test("the summary names the median session and how many save next to nothing", (
 });
 
 test("the fetch tool is billed unless the bill is bare", async () => {
-  const messages = [user("go"), ...toolRound("a", "exec", {}, "1"), { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 1_000_002 }];
+  const messages = [
+    user("go"),
+    ...toolRound("a", "exec", {}, "1"),
+    { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 1_000_002 },
+  ];
   const billed = async (bare) => {
-    const { rows } = await replaySession({ name: "s", family: "f", messages }, { ...options, policies: ["cache-aware"], bare });
+    const { rows } = await replaySession(
+      { name: "s", family: "f", messages },
+      { ...options, policies: ["cache-aware"], bare },
+    );
     return rows[0].bill;
   };
   const [full, bare] = [await billed(false), await billed(true)];
@@ -238,15 +431,20 @@ test("the fetch tool is billed unless the bill is bare", async () => {
 
 test("the command tunes on some families and reports on the others", () => {
   const dir = freshDir();
-  for (const [name, seed] of [["first-project-1", 1], ["second-project-1", 7]]) {
+  for (const [name, seed] of [
+    ["first-project-1", 1],
+    ["second-project-1", 7],
+  ]) {
     const messages = [user("go")];
-    for (let at = 0; at < 20; at++) messages.push(...toolRound(`c${at}`, "exec", { at }, noise(40, seed + at), 1_000_000 + at));
+    for (let at = 0; at < 20; at++)
+      messages.push(...toolRound(`c${at}`, "exec", { at }, noise(40, seed + at), 1_000_000 + at));
     writeFileSync(path.join(dir, `${name}.json`), JSON.stringify(messages));
   }
   const args = [path.join(root, "bench", "replay", "main.mjs"), dir, "--tune", '{"staleCalls":[4,12]}'];
   const run = () => execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const printed = run();
-  for (const family of ["first-project", "second-project"]) assert.match(printed, new RegExp(`^${family} .*\\{"staleCalls":(4|12)\\}$`, "m"));
+  for (const family of ["first-project", "second-project"])
+    assert.match(printed, new RegExp(`^${family} .*\\{"staleCalls":(4|12)\\}$`, "m"));
   assert.match(printed, /chosen on all: \{"staleCalls":(4|12)\}/);
   assert.equal(run(), printed);
 });

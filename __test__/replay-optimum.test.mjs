@@ -69,10 +69,17 @@ function bestOfAll(example, prices) {
 test("the optimum is the least bill of all schedules of a small case", () => {
   for (let seed = 1; seed <= 400; seed++) {
     const example = randomCase(seed);
-    const prices = [{ read: 0.1, write: 1.25 }, { read: 0.5, write: 1 }, { read: 0.9, write: 1 }][seed % 3];
+    const prices = [
+      { read: 0.1, write: 1.25 },
+      { read: 0.5, write: 1 },
+      { read: 0.9, write: 1 },
+    ][seed % 3];
     const found = optimum(example, prices);
     assert.ok(found.exact);
-    assert.ok(Math.abs(found.bill - bestOfAll(example, prices)) < 1e-6, `seed ${seed}: ${found.bill}, not ${bestOfAll(example, prices)}`);
+    assert.ok(
+      Math.abs(found.bill - bestOfAll(example, prices)) < 1e-6,
+      `seed ${seed}: ${found.bill}, not ${bestOfAll(example, prices)}`,
+    );
   }
 });
 
@@ -92,5 +99,12 @@ test("candidates are where the same position is sent in other words", () => {
   found.add([0, 1], false, tokens);
   found.add([0, 2, 3], false, tokens);
   assert.deepEqual(found.steps, [{ position: 1, at: 1, gain: 45 }]);
-  assert.deepEqual([found.tokens, found.sent, found.cold], [[10, 50, 7], [2, 3], [true, false]]);
+  assert.deepEqual(
+    [found.tokens, found.sent, found.cold],
+    [
+      [10, 50, 7],
+      [2, 3],
+      [true, false],
+    ],
+  );
 });

@@ -18,15 +18,27 @@ import { root } from "../scripts/steps.mjs";
 import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 
 const says = (text, timestamp) => ({ role: "assistant", content: [{ type: "text", text }], timestamp });
-const calls = (args) => ({ role: "assistant", content: [{ type: "toolCall", id: "x", name: "edit", arguments: args }] });
-const result = (text, id = "x") => ({ role: "toolResult", toolCallId: id, toolName: "exec", content: [{ type: "text", text }] });
+const calls = (args) => ({
+  role: "assistant",
+  content: [{ type: "toolCall", id: "x", name: "edit", arguments: args }],
+});
+const result = (text, id = "x") => ({
+  role: "toolResult",
+  toolCallId: id,
+  toolName: "exec",
+  content: [{ type: "text", text }],
+});
 
 /** A meter over messages that nobody asks facts of. */
 function meterOf(messages, ttlMs = 300_000, lookback = undefined) {
   const needs = new Needs(messages);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
   const originals = messages.map((message) => catalogue.idOf(message));
-  const sight = new Sight(needs, (id) => catalogue.shown(id), (index) => originals[index]);
+  const sight = new Sight(
+    needs,
+    (id) => catalogue.shown(id),
+    (index) => originals[index],
+  );
   return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length, lookback }), originals, catalogue };
 }
 
@@ -66,14 +78,21 @@ test("behind a change only an entry within the look-back is read", () => {
       const last = messages.map((message, nth) => (nth === changed ? says("changed") : message));
       meter.send(last, 2000);
       const found = ends.filter((end) => end <= changed && end >= messages.length - lookback).at(-1) ?? 0;
-      assert.equal(meter.series.read[3], countMessageTokens(last.slice(0, found)), `look-back ${lookback}, change at ${changed}`);
+      assert.equal(
+        meter.series.read[3],
+        countMessageTokens(last.slice(0, found)),
+        `look-back ${lookback}, change at ${changed}`,
+      );
     }
   }
 });
 
 test("after a pause longer than the cache lives everything is written, and that is no epoch", () => {
   const messages = [user("one"), says("two"), says("three")];
-  for (const [pause, read] of [[300_000, countMessageTokens([messages[0]])], [300_001, 0]]) {
+  for (const [pause, read] of [
+    [300_000, countMessageTokens([messages[0]])],
+    [300_001, 0],
+  ]) {
     const { meter } = meterOf(messages);
     meter.send(messages.slice(0, 1), 1000);
     meter.send([{ ...messages[0] }, messages[1]], 1000 + pause);
@@ -102,7 +121,11 @@ test("facts are what is copied, not what is phrased", () => {
   assert.deepEqual(facts("before-agent-start"), ["before-agent-start"]);
   assert.deepEqual(facts("before-agent-start", 6), ["before", "before-agent-start"]);
   assert.deepEqual(facts("   12→  this line is long enough to be copied "), ["this line is long enough to be copied"]);
-  assert.deepEqual(facts("   12→  this line is long enough to be copied ", 6), ["copied", "enough", "this line is long enough to be copied"]);
+  assert.deepEqual(facts("   12→  this line is long enough to be copied ", 6), [
+    "copied",
+    "enough",
+    "this line is long enough to be copied",
+  ]);
   assert.deepEqual(facts("---------------------------------"), []);
 });
 
@@ -132,10 +155,17 @@ test("a fact out of sight is fetched and stays for twelve calls", () => {
   const messages = [user("go"), result(early.join(" ")), ...early.map((fact) => calls({ fact }))];
   const needs = new Needs(messages);
   const { catalogue, originals } = meterOf(messages);
-  const sight = new Sight(needs, (id) => needs.shownBy(messages[originals.indexOf(id)]), (index) => originals[index]);
+  const sight = new Sight(
+    needs,
+    (id) => needs.shownBy(messages[originals.indexOf(id)]),
+    (index) => originals[index],
+  );
   sight.turn([], [catalogue.idOf(messages[0])]);
   const fetched = early.map((_, call) => sight.ask(call).fetched.length);
-  assert.deepEqual(fetched.flatMap((count, call) => (count > 0 ? [call] : [])), [0, 13]);
+  assert.deepEqual(
+    fetched.flatMap((count, call) => (count > 0 ? [call] : [])),
+    [0, 13],
+  );
 });
 
 test("a fetch is billed as one more request and its original", () => {
@@ -145,12 +175,24 @@ test("a fetch is billed as one more request and its original", () => {
   const original = countMessageTokens([messages[1]]);
   assert.deepEqual(meter.series.fetchWrite, [original]);
   assert.deepEqual(meter.series.fetchRead, [countMessageTokens([messages[0]]) + original * 1]);
-  assert.deepEqual([meter.tally.needed, meter.tally.missed, meter.tally.fetches, meter.tally.originals, meter.tally.originalTokens], [1, 1, 1, 1, original]);
+  assert.deepEqual(
+    [meter.tally.needed, meter.tally.missed, meter.tally.fetches, meter.tally.originals, meter.tally.originalTokens],
+    [1, 1, 1, 1, original],
+  );
 });
 
 test("never touching a session misses nothing and breaks no prefix, in both modes", async () => {
-  const messages = [user("go"), ...toolRound("a", "exec", {}, noise(100)), ...toolRound("b", "exec", { text: "unit_" }, "ok"), user("on"), says("40 unit_")];
-  const replayed = await replaySession({ name: "s", family: "c", messages }, { modes: ["full", "host"], policies: ["never"], prices: ["0.1/1.25"], ttlMs: 1e9, config: {} });
+  const messages = [
+    user("go"),
+    ...toolRound("a", "exec", {}, noise(100)),
+    ...toolRound("b", "exec", { text: "unit_" }, "ok"),
+    user("on"),
+    says("40 unit_"),
+  ];
+  const replayed = await replaySession(
+    { name: "s", family: "c", messages },
+    { modes: ["full", "host"], policies: ["never"], prices: ["0.1/1.25"], ttlMs: 1e9, config: {} },
+  );
   const [full, host] = replayed.rows;
   assert.deepEqual([full.tally.missed, full.tally.epochs, full.tally.calls], [0, 0, 3]);
   assert.deepEqual(full.bill, host.bill);
@@ -158,30 +200,61 @@ test("never touching a session misses nothing and breaks no prefix, in both mode
 
 test("in mode host a history is assembled once for each user turn", async () => {
   const seen = [];
-  const engine = { admit: (message) => message, assemble: (messages) => (seen.push(messages.length), messages), send: (messages) => messages };
-  const messages = [user("go"), ...toolRound("a", "exec", {}, "1"), ...toolRound("b", "exec", {}, "2"), user("on"), says("done")];
+  const engine = {
+    admit: (message) => message,
+    assemble: (messages) => (seen.push(messages.length), messages),
+    send: (messages) => messages,
+  };
+  const messages = [
+    user("go"),
+    ...toolRound("a", "exec", {}, "1"),
+    ...toolRound("b", "exec", {}, "2"),
+    user("on"),
+    says("done"),
+  ];
   const sent = [];
   for await (const request of requests(messages, engine, "host")) sent.push(request.messages.length);
-  assert.deepEqual([seen, sent], [[0, 5], [1, 3, 6]]);
+  assert.deepEqual(
+    [seen, sent],
+    [
+      [0, 5],
+      [1, 3, 6],
+    ],
+  );
 });
 
 test("an engine is told of each result which tool made it, of what, also where the result names none", async () => {
   const told = [];
-  const engine = { admit: (message, call) => (told.push(call), message), assemble: (messages) => messages, send: (messages) => messages };
+  const engine = {
+    admit: (message, call) => (told.push(call), message),
+    assemble: (messages) => messages,
+    send: (messages) => messages,
+  };
   const openai = [
-    { role: "assistant", content: null, tool_calls: [{ id: "a", type: "function", function: { name: "view", arguments: '{"path":"a.rs"}' } }] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "a", type: "function", function: { name: "view", arguments: '{"path":"a.rs"}' } }],
+    },
     { role: "tool", tool_call_id: "a", content: "fn a() {}" },
   ];
   const messages = [user("go"), ...openai, ...toolRound("b", "exec", { command: "ls" }, "a.rs"), says("done")];
   for await (const request of requests(messages, engine, "full")) assert.ok(request.messages.length > 0);
-  assert.deepEqual(told, [{ toolName: "view", args: '{"path":"a.rs"}' }, { toolName: "exec", args: { command: "ls" } }]);
+  assert.deepEqual(told, [
+    { toolName: "view", args: '{"path":"a.rs"}' },
+    { toolName: "exec", args: { command: "ls" } },
+  ]);
 });
 
 test("folding at once is billed as the optimum's model says", async () => {
   const messages = [user("go")];
-  for (let round = 0; round < 30; round++) messages.push(...toolRound(`c${round}`, "exec", { round }, noise(60, round + 1), 1000 + round * 1000));
+  for (let round = 0; round < 30; round++)
+    messages.push(...toolRound(`c${round}`, "exec", { round }, noise(60, round + 1), 1000 + round * 1000));
   const ttlMs = 300_000;
-  const engine = await POLICIES["every-turn"].open({ config: { fusion: { enabled: false } }, prices: { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: ttlMs } });
+  const engine = await POLICIES["every-turn"].open({
+    config: { fusion: { enabled: false } },
+    prices: { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: ttlMs },
+  });
   const { meter, originals, catalogue } = meterOf(messages, ttlMs);
   const candidates = new Candidates();
   for await (const request of requests(messages, engine, "full")) {
@@ -201,48 +274,114 @@ test("folding at once is billed as the optimum's model says", async () => {
 });
 
 test("curves of several sessions are summed; one that has ended keeps its bill", () => {
-  const row = (read) => ({ mode: "full", policy: "never", price: "0.5/1", series: { read, write: read.map(() => 0), fetchRead: read.map(() => 0), fetchWrite: read.map(() => 0) } });
+  const row = (read) => ({
+    mode: "full",
+    policy: "never",
+    price: "0.5/1",
+    series: { read, write: read.map(() => 0), fetchRead: read.map(() => 0), fetchWrite: read.map(() => 0) },
+  });
   const replays = [{ rows: [row([2, 4])] }, { rows: [row([10])] }];
   const drawn = points(replays, { modes: ["full"], policies: ["never"], prices: ["0.5/1"] });
-  assert.deepEqual(drawn.map(({ call, bill }) => [call, bill]), [[1, 6], [2, 8]]);
+  assert.deepEqual(
+    drawn.map(({ call, bill }) => [call, bill]),
+    [
+      [1, 6],
+      [2, 8],
+    ],
+  );
 });
 
 test("sessions are read in every form, and what is none is named", () => {
   const dir = freshDir();
   const rows = [
     { type: "user", message: { role: "user", content: "go" }, timestamp: "2026-01-01T00:00:00Z" },
-    { type: "assistant", message: { id: "m", role: "assistant", content: [{ type: "tool_use", id: "t1", name: "Read", input: { path: "a" } }] }, timestamp: "2026-01-01T00:00:01Z" },
-    { type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "one" }] }, timestamp: "2026-01-01T00:00:02Z" },
-    { type: "assistant", message: { id: "m", role: "assistant", content: [{ type: "tool_use", id: "t2", name: "Grep", input: {} }] }, timestamp: "2026-01-01T00:00:03Z" },
-    { type: "user", message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t2", is_error: true, content: [{ type: "text", text: "two" }] }] }, timestamp: "2026-01-01T00:00:04Z" },
+    {
+      type: "assistant",
+      message: {
+        id: "m",
+        role: "assistant",
+        content: [{ type: "tool_use", id: "t1", name: "Read", input: { path: "a" } }],
+      },
+      timestamp: "2026-01-01T00:00:01Z",
+    },
+    {
+      type: "user",
+      message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "one" }] },
+      timestamp: "2026-01-01T00:00:02Z",
+    },
+    {
+      type: "assistant",
+      message: { id: "m", role: "assistant", content: [{ type: "tool_use", id: "t2", name: "Grep", input: {} }] },
+      timestamp: "2026-01-01T00:00:03Z",
+    },
+    {
+      type: "user",
+      message: {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "t2", is_error: true, content: [{ type: "text", text: "two" }] }],
+      },
+      timestamp: "2026-01-01T00:00:04Z",
+    },
   ];
   writeFileSync(path.join(dir, "claude.jsonl.gz"), gzipSync(rows.map((row) => JSON.stringify(row)).join("\n")));
   const { messages } = load(path.join(dir, "claude.jsonl.gz"));
-  assert.deepEqual(messages.map(({ role, toolName, isError }) => [role, toolName, isError]), [
-    ["user", undefined, undefined], ["assistant", undefined, undefined], ["toolResult", "Read", false], ["toolResult", "Grep", true],
-  ]);
+  assert.deepEqual(
+    messages.map(({ role, toolName, isError }) => [role, toolName, isError]),
+    [
+      ["user", undefined, undefined],
+      ["assistant", undefined, undefined],
+      ["toolResult", "Read", false],
+      ["toolResult", "Grep", true],
+    ],
+  );
   assert.equal(messages[1].content.length, 2);
 
   // A conversation that was taken up again, with what a sub-agent said beside it; and that in a file of its own.
   const main = rows.map((row, at) => ({ ...row, uuid: `row-${at}`, isSidechain: false }));
-  const more = { ...main[0], uuid: "row-9", message: { role: "user", content: "go" }, timestamp: "2026-01-01T00:01:00Z" };
+  const more = {
+    ...main[0],
+    uuid: "row-9",
+    message: { role: "user", content: "go" },
+    timestamp: "2026-01-01T00:01:00Z",
+  };
   const [first, ...rest] = main.map((row) => ({ ...row, uuid: `again-${row.uuid}` }));
   const aside = rows.map((row, at) => ({ ...row, uuid: `aside-${at}`, isSidechain: true }));
-  for (const [name, all, expected] of [["resumed", [...main, ...aside, first, ...rest, more], [...messages, { role: "user", content: "go", timestamp: Date.parse(more.timestamp) }]], ["agent-1", aside, messages]]) {
+  for (const [name, all, expected] of [
+    [
+      "resumed",
+      [...main, ...aside, first, ...rest, more],
+      [...messages, { role: "user", content: "go", timestamp: Date.parse(more.timestamp) }],
+    ],
+    ["agent-1", aside, messages],
+  ]) {
     writeFileSync(path.join(dir, `${name}.jsonl`), all.map((row) => JSON.stringify(row)).join("\n"));
     assert.deepEqual(load(path.join(dir, `${name}.jsonl`)).messages, expected, name);
   }
 
-  const pi = [{ type: "session", id: "s" }, { type: "message", message: user("go") }, { type: "custom_message", customType: "note", content: "from the host" }, { type: "message", message: says("done", 5) }];
+  const pi = [
+    { type: "session", id: "s" },
+    { type: "message", message: user("go") },
+    { type: "custom_message", customType: "note", content: "from the host" },
+    { type: "message", message: says("done", 5) },
+  ];
   writeFileSync(path.join(dir, "pi.jsonl"), pi.map((row) => JSON.stringify(row)).join("\n"));
-  assert.deepEqual(load(path.join(dir, "pi.jsonl")).messages.map(({ role }) => role), ["user", "user", "assistant"]);
+  assert.deepEqual(
+    load(path.join(dir, "pi.jsonl")).messages.map(({ role }) => role),
+    ["user", "user", "assistant"],
+  );
 
   writeFileSync(path.join(dir, "other.json"), '{"scripts": {}}');
   writeFileSync(path.join(dir, "words.jsonl"), "just words");
   for (const name of ["other.json", "words.jsonl"]) assert.throws(() => load(path.join(dir, name)), new RegExp(name));
   assert.throws(() => find([path.join(dir, "absent")]), /absent/);
-  assert.deepEqual(find([dir]).map(({ file }) => path.basename(file)), ["agent-1.jsonl", "claude.jsonl.gz", "other.json", "pi.jsonl", "resumed.jsonl", "words.jsonl"]);
-  assert.deepEqual(select(find([dir]), "p*").map(({ file }) => path.basename(file)), ["pi.jsonl"]);
+  assert.deepEqual(
+    find([dir]).map(({ file }) => path.basename(file)),
+    ["agent-1.jsonl", "claude.jsonl.gz", "other.json", "pi.jsonl", "resumed.jsonl", "words.jsonl"],
+  );
+  assert.deepEqual(
+    select(find([dir]), "p*").map(({ file }) => path.basename(file)),
+    ["pi.jsonl"],
+  );
   assert.equal(familyOf("/x/entire-cli-00c9e235.messages.json"), "entire-cli");
   assert.equal(familyOf("/x/main/0b7c.jsonl"), "main");
 });
@@ -250,10 +389,29 @@ test("sessions are read in every form, and what is none is named", () => {
 test("the command prints a bill and writes every figure of it", () => {
   const out = path.join(freshDir(), "out.json");
   const session = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
-  const args = [path.join(root, "bench", "replay", "main.mjs"), session, "--mode", "host", "--policies", "references", "--prices", "0.1/1.25,0.5/1.0", "--json", out];
+  const args = [
+    path.join(root, "bench", "replay", "main.mjs"),
+    session,
+    "--mode",
+    "host",
+    "--policies",
+    "references",
+    "--prices",
+    "0.1/1.25,0.5/1.0",
+    "--json",
+    out,
+  ];
   const printed = execFileSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const { figures } = JSON.parse(readFileSync(out, "utf8"));
-  assert.deepEqual(figures.map(({ policy, price }) => [policy, price]), [["never", "0.1/1.25"], ["references", "0.1/1.25"], ["never", "0.5/1.0"], ["references", "0.5/1.0"]]);
+  assert.deepEqual(
+    figures.map(({ policy, price }) => [policy, price]),
+    [
+      ["never", "0.1/1.25"],
+      ["references", "0.1/1.25"],
+      ["never", "0.5/1.0"],
+      ["references", "0.5/1.0"],
+    ],
+  );
   assert.equal(figures[0].bill, 1);
   assert.ok(figures[1].bill < 1 && figures[1].billWithFetches >= figures[1].bill);
   assert.ok(printed.includes(figures[1].billWithFetches.toFixed(3)));

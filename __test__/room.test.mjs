@@ -11,7 +11,13 @@ test("an answer is as long as the host takes one for the budget of the session's
     noteBudget("one", budget);
     return roomIn("one");
   };
-  assert.deepEqual([1_000_000, 200_000, 199_999, 100_000, 99_999].map(room), [63_900, 63_900, 31_900, 31_900, FETCH_CHARS]);
+  assert.deepEqual([1_000_000, 200_000, 199_999, 100_000, 99_999].map(room), [
+    63_900,
+    63_900,
+    31_900,
+    31_900,
+    FETCH_CHARS,
+  ]);
   assert.equal(room(undefined), FETCH_CHARS);
 });
 

@@ -21,7 +21,11 @@ class OtherEngine {
 
 const lines = [];
 const logger = { warn: (line) => lines.push(line) };
-const messages = () => [user("go"), ...toolRound("c", "exec", { command: "x" }, noise(400)), ...toolRound("d", "read", { path: "a.rs" }, noise(400, 5))];
+const messages = () => [
+  user("go"),
+  ...toolRound("c", "exec", { command: "x" }, noise(400)),
+  ...toolRound("d", "read", { path: "a.rs" }, noise(400, 5)),
+];
 
 test("a class instance keeps its private state, getters and methods behind the decorator", async () => {
   const { enabled, wrapContextEngine, tool } = createSccsIntegration({ cfg: { sccsStorageDir: freshDir() }, logger });
@@ -43,7 +47,13 @@ test("a class instance keeps its private state, getters and methods behind the d
 
 test("a frozen engine is wrapped like any other", async () => {
   const { wrapContextEngine } = createSccsIntegration({ cfg: { sccsStorageDir: freshDir() }, logger });
-  const engine = Object.freeze({ assemble: async ({ messages: given }) => ({ messages: given }), info: { id: "frozen" }, compact() { return this === engine; } });
+  const engine = Object.freeze({
+    assemble: async ({ messages: given }) => ({ messages: given }),
+    info: { id: "frozen" },
+    compact() {
+      return this === engine;
+    },
+  });
   const wrapped = wrapContextEngine(engine);
   const { messages: sent } = await wrapped.assemble({ sessionId: "s", messages: messages() });
   assert.ok(isFolded(sent[2]));

@@ -38,7 +38,10 @@ test("a key decides whose content it is, and without one the stated agent", () =
   const sessionId = "s";
   assert.deepEqual(scopeOf({ sessionId }), { agentId: "main", sessionId });
   assert.deepEqual(scopeOf({ agentId: "Helper", sessionId }), { agentId: "helper", sessionId });
-  assert.deepEqual(scopeOf({ agentId: "other", sessionKey: "agent:helper:x", sessionId }), { agentId: "helper", sessionId });
+  assert.deepEqual(scopeOf({ agentId: "other", sessionKey: "agent:helper:x", sessionId }), {
+    agentId: "helper",
+    sessionId,
+  });
   assert.deepEqual(scopeOf({ agentId: "other", sessionKey: "global", sessionId }), { agentId: "main", sessionId });
   assert.deepEqual(scopeOf({ agentId: "other", sessionKey: " ", sessionId }), { agentId: "other", sessionId });
 });
@@ -46,7 +49,10 @@ test("a key decides whose content it is, and without one the stated agent", () =
 test("what the engine folds under a key is found under the same key however it is written", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const engine = createContextEngine(concertina, { compact: async () => ({}) });
-  for (const [sessionKey, other] of [["agent:Helper One:x", "agent:helper-one:y"], ["global", undefined]]) {
+  for (const [sessionKey, other] of [
+    ["agent:Helper One:x", "agent:helper-one:y"],
+    ["global", undefined],
+  ]) {
     const messages = staleConversation(noise(200, sessionKey.length));
     const folded = await engine.assemble({ sessionId: `s of ${sessionKey}`, sessionKey, messages });
     const refIds = [idIn(folded.messages[2])];
@@ -56,9 +62,19 @@ test("what the engine folds under a key is found under the same key however it i
 });
 
 test("an integration's tool finds what its engine folded for the same agent", async () => {
-  const { wrapContextEngine, tool } = createSccsIntegration({ cfg: { sccsStorageDir: freshDir() }, logger: console, sessionKey: "agent:Helper:x" });
+  const { wrapContextEngine, tool } = createSccsIntegration({
+    cfg: { sccsStorageDir: freshDir() },
+    logger: console,
+    sessionKey: "agent:Helper:x",
+  });
   const given = [user("go"), ...toolRound("c", "exec", { command: "x" }, noise(400))];
-  const { messages } = await wrapContextEngine({ assemble: async (parameters) => parameters }).assemble({ sessionId: "s", sessionKey: "agent:helper:x", messages: given });
+  const { messages } = await wrapContextEngine({ assemble: async (parameters) => parameters }).assemble({
+    sessionId: "s",
+    sessionKey: "agent:helper:x",
+    messages: given,
+  });
   const id = idIn(messages[2]);
-  assert.deepEqual((await tool.execute("call", { ref_ids: [id] })).content, [{ type: "text", text: given[2].content[0].text }]);
+  assert.deepEqual((await tool.execute("call", { ref_ids: [id] })).content, [
+    { type: "text", text: given[2].content[0].text },
+  ]);
 });

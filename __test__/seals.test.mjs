@@ -26,7 +26,10 @@ test("a changed fold stays as it is, and is an error where strict is asked for",
     "line less": [...lines.slice(0, 2), ...lines.slice(3)].join("\n"),
     "line more": [lines[0], lines[1], "1 2 3", ...lines.slice(2)].join("\n"),
     count: folded.replace(/ (\d+) /, (_, count) => ` ${Number(count) - 1} `),
-    seal: folded.replace(/ a([a-z]{5})\]\]/, (_, sum) => ` a${sum.replace(/^./, (first) => (first === "a" ? "b" : "a"))}]]`),
+    seal: folded.replace(
+      / a([a-z]{5})\]\]/,
+      (_, sum) => ` a${sum.replace(/^./, (first) => (first === "a" ? "b" : "a"))}]]`,
+    ),
     version: folded.replace(/ a([a-z]{5})\]\]/, " z$1]]"),
   };
   for (const [name, other] of Object.entries(changed)) {

@@ -77,21 +77,43 @@ test("what a caller's function does wrong is an error of the call, and nothing e
   const hear = (error) => unhandled.push(error);
   process.on("unhandledRejection", hear);
   const text = noise(300);
-  const rejecting = async () => { throw new Error("boom"); };
-  // oxlint-disable-next-line unicorn/no-thenable -- that is what is hostile about it
-  const hostile = { get then() { throw new Error("do not look"); } };
+  const rejecting = async () => {
+    throw new Error("boom");
+  };
+  const hostile = {
+    // oxlint-disable-next-line unicorn/no-thenable -- that is what is hostile about it
+    get then() {
+      throw new Error("do not look");
+    },
+  };
   const five = () => 5;
-  const wrong = [rejecting, async () => "late", five, () => hostile, () => { throw new TypeError("mine"); }];
+  const wrong = [
+    rejecting,
+    async () => "late",
+    five,
+    () => hostile,
+    () => {
+      throw new TypeError("mine");
+    },
+  ];
   for (const apply of wrong) {
     for (const stage of [{ apply }, { apply: ({ text: all }) => all, shouldApply: apply }]) {
       // Five is as good as true.
       if (stage.shouldApply === five) continue;
       const custom = [{ name: "mine", order: 1, ...stage }];
-      for (const run of [compress, async (...args) => compressSync(...args)]) await assert.rejects(run(text, { custom }), (error) => error instanceof TypeError && /mine/.test(error.message));
+      for (const run of [compress, async (...args) => compressSync(...args)])
+        await assert.rejects(
+          run(text, { custom }),
+          (error) => error instanceof TypeError && /mine/.test(error.message),
+        );
     }
   }
   const store = await Concertina.open({ dir, secrets: "redact" });
-  for (const redactor of wrong) await assert.rejects(store.admitToolResult({ sessionId: "s", message: result, redactor }), (error) => error instanceof TypeError);
+  for (const redactor of wrong)
+    await assert.rejects(
+      store.admitToolResult({ sessionId: "s", message: result, redactor }),
+      (error) => error instanceof TypeError,
+    );
   await store.close();
   await new Promise((resolve) => void setTimeout(resolve, 20));
   process.off("unhandledRejection", hear);

@@ -23,14 +23,41 @@ const fixtures = readdirSync(new URL("../fixtures/", import.meta.url), { recursi
   .map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, "utf8"))
   .filter((text) => text.length > 200);
 
-/** What texts are made of, from the shortest step of a vocabulary to what no vocabulary knows. Not U+FEFF: a blank in the patterns of JavaScript, and in no others. */
+/**
+ * What texts are made of, from the shortest step of a vocabulary to what no vocabulary knows. Not U+FEFF: a blank in
+ * the patterns of JavaScript, and in no others.
+ */
 const PIECES = [
   () => " ".repeat(1 + below(40)),
   () => ["\n", "\r\n", "\n\n", "\t", "\u00a0", "\u2028"][below(6)].repeat(1 + below(5)),
   () => String(below(10 ** (1 + below(9)))),
-  () => ["don't", "I'LL", "it’s", "naïve", "Straße", "ΣΊΣΥΦΟΣ", "İstanbul", "e\u0301te\u0301", "ﬁ", "漢字かな交じり文", "한국어", "हिन्दी", "👩‍👩‍👧‍👦", "🇩🇪", "\u0000", "\u200d"][below(16)],
+  () =>
+    [
+      "don't",
+      "I'LL",
+      "it’s",
+      "naïve",
+      "Straße",
+      "ΣΊΣΥΦΟΣ",
+      "İstanbul",
+      "e\u0301te\u0301",
+      "ﬁ",
+      "漢字かな交じり文",
+      "한국어",
+      "हिन्दी",
+      "👩‍👩‍👧‍👦",
+      "🇩🇪",
+      "\u0000",
+      "\u200d",
+    ][below(16)],
   () => ["<|endoftext|>", "<|fim_prefix|>", "</s>", "=>", "::", "/**", "```", "----", "…", "§"][below(10)],
-  () => String.fromCodePoint(...Array.from({ length: 1 + below(6) }, () => [below(0x80), 0xa0 + below(0x2000), 0x3000 + below(0x7000), 0x1f300 + below(0x500)][below(4)])),
+  () =>
+    String.fromCodePoint(
+      ...Array.from(
+        { length: 1 + below(6) },
+        () => [below(0x80), 0xa0 + below(0x2000), 0x3000 + below(0x7000), 0x1f300 + below(0x500)][below(4)],
+      ),
+    ),
   () => "aZ09_-"[below(6)].repeat(1 + below(300)),
   () => {
     const text = fixtures[below(fixtures.length)];
@@ -43,10 +70,17 @@ const random = () => Array.from({ length: 1 + below(12) }, () => PIECES[below(PI
 
 test("ten thousand random texts have as many tokens as gpt-tokenizer counts, in both vocabularies", () => {
   assert.ok(fixtures.length > 20);
-  for (const [encoding, other] of [["o200k_base", o200k], ["cl100k_base", cl100k]]) {
+  for (const [encoding, other] of [
+    ["o200k_base", o200k],
+    ["cl100k_base", cl100k],
+  ]) {
     for (let at = 0; at < TEXTS; at++) {
       const text = random();
-      assert.equal(countTokens(text, { encoding }), other(text, { disallowedSpecial: new Set() }), JSON.stringify(text));
+      assert.equal(
+        countTokens(text, { encoding }),
+        other(text, { disallowedSpecial: new Set() }),
+        JSON.stringify(text),
+      );
     }
   }
 });

@@ -19,13 +19,39 @@ const FORMATS = {
   "OpenClaw and Pi": [
     { type: "session", version: 3 },
     { type: "message", message: { role: "user", content: 'go {"é": [1' } },
-    { type: "message", message: { role: "assistant", content: [{ type: "toolCall", id: "t", name: "exec", arguments: { command: "make {" } }] } },
-    { type: "message", message: { role: "toolResult", toolCallId: "t", toolName: "exec", content: [{ type: "text", text: "@" }] } },
+    {
+      type: "message",
+      message: {
+        role: "assistant",
+        content: [{ type: "toolCall", id: "t", name: "exec", arguments: { command: "make {" } }],
+      },
+    },
+    {
+      type: "message",
+      message: { role: "toolResult", toolCallId: "t", toolName: "exec", content: [{ type: "text", text: "@" }] },
+    },
   ],
   "Claude Code": [
     { type: "user", uuid: "u0", timestamp: at(0), message: { role: "user", content: "go ✓" } },
-    { type: "assistant", uuid: "a0", timestamp: at(1), message: { id: "m0", role: "assistant", content: [{ type: "tool_use", id: "t", name: "Bash", input: { command: "make" } }] } },
-    { type: "user", uuid: "r0", timestamp: at(2), message: { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [{ type: "text", text: "@" }] }] } },
+    {
+      type: "assistant",
+      uuid: "a0",
+      timestamp: at(1),
+      message: {
+        id: "m0",
+        role: "assistant",
+        content: [{ type: "tool_use", id: "t", name: "Bash", input: { command: "make" } }],
+      },
+    },
+    {
+      type: "user",
+      uuid: "r0",
+      timestamp: at(2),
+      message: {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "t", content: [{ type: "text", text: "@" }] }],
+      },
+    },
   ],
   Codex: [
     { timestamp: at(0), type: "turn_context", payload: { model: "gpt-5-codex" } },
@@ -42,7 +68,8 @@ const read = async (bytes) => {
 };
 
 /** The messages of lines; none, where they hold none. */
-const messagesOf = async (lines) => (await read(Buffer.from(lines.join("\n"))).catch(() => ({ messages: [] }))).messages;
+const messagesOf = async (lines) =>
+  (await read(Buffer.from(lines.join("\n"))).catch(() => ({ messages: [] }))).messages;
 
 /** Bytes on the lines of a session, and those that are expected to be read as its rows. */
 function* torn(lines) {
@@ -51,15 +78,33 @@ function* torn(lines) {
   // The file ends at any byte: what was whole before it is read.
   for (let end = ends[1]; end < bytes.length; end++) {
     const whole = ends.filter((place) => place <= end).length;
-    yield { bytes: bytes.subarray(0, end), rows: lines.slice(0, whole), unreadable: ends.includes(end) || ends.includes(end - 1) ? [] : [whole + 1] };
+    yield {
+      bytes: bytes.subarray(0, end),
+      rows: lines.slice(0, whole),
+      unreadable: ends.includes(end) || ends.includes(end - 1) ? [] : [whole + 1],
+    };
   }
   for (const [index, line] of lines.entries()) {
     const own = Buffer.from(line);
-    const others = (...at) => Buffer.concat([lines.slice(0, index).map((before) => `${before}\n`).join(""), ...at, `\n${lines.slice(index + 1).join("\n")}`].map((part) => Buffer.from(part)));
+    const others = (...at) =>
+      Buffer.concat(
+        [
+          lines
+            .slice(0, index)
+            .map((before) => `${before}\n`)
+            .join(""),
+          ...at,
+          `\n${lines.slice(index + 1).join("\n")}`,
+        ].map((part) => Buffer.from(part)),
+      );
     for (let cut = 1; cut < own.length; cut++) {
       // The row was begun, then written again on the same line; or zeros stand where its end was.
       yield { bytes: others(own.subarray(0, cut), own), rows: lines, unreadable: [index + 1] };
-      yield { bytes: others(own.subarray(0, cut), Buffer.alloc(own.length - cut)), rows: lines.toSpliced(index, 1), unreadable: [index + 1] };
+      yield {
+        bytes: others(own.subarray(0, cut), Buffer.alloc(own.length - cut)),
+        rows: lines.toSpliced(index, 1),
+        unreadable: [index + 1],
+      };
     }
     for (const zeros of [1, 300]) {
       yield { bytes: others(Buffer.alloc(zeros), own), rows: lines, unreadable: [index + 1] };
@@ -68,11 +113,16 @@ function* torn(lines) {
     }
   }
   // Two rows run together: nothing is torn.
-  for (let index = 1; index < lines.length; index++) yield { bytes: Buffer.from(lines.toSpliced(index - 1, 2, lines[index - 1] + lines[index]).join("\n")), rows: lines, unreadable: [] };
+  for (let index = 1; index < lines.length; index++)
+    yield {
+      bytes: Buffer.from(lines.toSpliced(index - 1, 2, lines[index - 1] + lines[index]).join("\n")),
+      rows: lines,
+      unreadable: [],
+    };
 }
 
-// Neighbours: for each format the file cut at every byte, each row begun and written again from every byte on, its end zeroed from
-// every byte on, zeros before, behind and between rows, and each two rows run together.
+// Neighbours: for each format the file cut at every byte, each row begun and written again from every byte on, its end
+// zeroed from every byte on, zeros before, behind and between rows, and each two rows run together.
 for (const [format, rows] of Object.entries(FORMATS)) {
   test(`a torn session of ${format} is read but for what is torn`, async () => {
     const lines = rows.map((row) => JSON.stringify(row));
@@ -103,10 +153,13 @@ test("a torn session is unfolded but for what is torn, which stays byte for byte
       if ((await messagesOf(rows)).length === 0) continue;
       const done = await unfoldFile(unfolding, written("s.jsonl", bytes), {});
       // A placeholder in a row that is torn stays.
-      const expected = bytes.toString("latin1").split("\n").map((line) => {
-        const place = line.lastIndexOf(Buffer.from(lines.at(-1)).toString("latin1"));
-        return place < 0 ? line : line.slice(0, place) + line.slice(place).replace('"@"', '"original"');
-      });
+      const expected = bytes
+        .toString("latin1")
+        .split("\n")
+        .map((line) => {
+          const place = line.lastIndexOf(Buffer.from(lines.at(-1)).toString("latin1"));
+          return place < 0 ? line : line.slice(0, place) + line.slice(place).replace('"@"', '"original"');
+        });
       assert.equal(done.bytes.toString("latin1"), expected.join("\n"));
       assert.deepEqual(done.unreadable, unreadable);
     }
@@ -122,15 +175,43 @@ test("a torn event of a database of OpenClaw is skipped", async () => {
 test("the analysis of a torn session says how many lines it skipped, and ends with 0", () => {
   const lines = Array.from({ length: 20 }, (_, turn) => [
     { type: "message", message: { role: "user", content: `and ${turn}?` } },
-    { type: "message", message: { role: "assistant", content: [{ type: "toolCall", id: `t${turn}`, name: "exec", arguments: {} }] } },
-    { type: "message", message: { role: "toolResult", toolCallId: `t${turn}`, toolName: "exec", content: [{ type: "text", text: noise(60, turn + 1) }] } },
-  ]).flat().map((row) => JSON.stringify(row));
-  const file = written("s.jsonl", [...lines.slice(0, 9), lines[9].slice(0, 60) + lines[9], "\0".repeat(300), ...lines.slice(10), lines[2].slice(0, 60)].join("\n"));
+    {
+      type: "message",
+      message: { role: "assistant", content: [{ type: "toolCall", id: `t${turn}`, name: "exec", arguments: {} }] },
+    },
+    {
+      type: "message",
+      message: {
+        role: "toolResult",
+        toolCallId: `t${turn}`,
+        toolName: "exec",
+        content: [{ type: "text", text: noise(60, turn + 1) }],
+      },
+    },
+  ])
+    .flat()
+    .map((row) => JSON.stringify(row));
+  const file = written(
+    "s.jsonl",
+    [
+      ...lines.slice(0, 9),
+      lines[9].slice(0, 60) + lines[9],
+      "\0".repeat(300),
+      ...lines.slice(10),
+      lines[2].slice(0, 60),
+    ].join("\n"),
+  );
   const asJson = run("analyze", file, "--json");
-  const { read: [{ messages, skippedLines }], warnings } = JSON.parse(asJson.stdout);
+  const {
+    read: [{ messages, skippedLines }],
+    warnings,
+  } = JSON.parse(asJson.stdout);
   assert.deepEqual([asJson.status, messages, skippedLines], [0, 60, 3]);
   const said = "3 lines (10, 11, 62) are not JSON; what is torn was skipped";
-  assert.ok(warnings.some((line) => line.endsWith(said)), warnings.join("\n"));
+  assert.ok(
+    warnings.some((line) => line.endsWith(said)),
+    warnings.join("\n"),
+  );
   const inWords = run("analyze", file);
   assert.deepEqual([inWords.status, inWords.stdout.includes(said)], [0, true]);
   const asPage = run("analyze", file, "--html", path.join(freshDir(), "page.html"));
@@ -141,5 +222,9 @@ test("a file of which no line is JSON is named with its first line, and so are t
   const { status, stderr } = run("analyze", written("s.jsonl", '{"type":"mess\n'));
   assert.deepEqual([status, /s\.jsonl, line 1 is not JSON/.test(stderr)], [1, true], stderr);
   const none = run("analyze", written("s.jsonl", '{"type":"session"}\n{"type":"mess\n'));
-  assert.deepEqual([none.status, /holds no messages, and 1 line \(2\) is not JSON;/.test(none.stderr)], [1, true], none.stderr);
+  assert.deepEqual(
+    [none.status, /holds no messages, and 1 line \(2\) is not JSON;/.test(none.stderr)],
+    [1, true],
+    none.stderr,
+  );
 });

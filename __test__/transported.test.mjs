@@ -12,9 +12,18 @@ import { freshDir, noise, written } from "./conversation.mjs";
 
 /** Texts that are folded, by what folds them: one for each stage whose folds a lossless rewrite may hold. */
 function folded() {
-  const folders = ["detection", "prefixes", "sections", "reports", "terminal", "prose"].map((name) => path.join(root, "fixtures", name));
-  const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath ?? entry.path, entry.name)));
-  const texts = files.map((file) => readFileSync(file)).filter((bytes) => Buffer.from(bytes.toString()).equals(bytes)).map(String);
+  const folders = ["detection", "prefixes", "sections", "reports", "terminal", "prose"].map((name) =>
+    path.join(root, "fixtures", name),
+  );
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name)),
+  );
+  const texts = files
+    .map((file) => readFileSync(file))
+    .filter((bytes) => Buffer.from(bytes.toString()).equals(bytes))
+    .map(String);
   const byStage = new Map();
   const passage =
     "The store keeps every original that a marker stands for, and gives it back byte for byte when the agent asks for " +
@@ -22,16 +31,24 @@ function folded() {
   const made = `Notes\n\n${passage}\n\nSomething else.\n\n${passage}\n`;
   for (const text of ["a b c\n".repeat(300), ...texts.sort((a, b) => a.length - b.length), made]) {
     const short = compressSync(text, { preset: "lossless" }).text;
-    for (const [, stage] of short.matchAll(/^\[\[FOLD:(\w+) \d+ \w+\]\]/gm)) if (!byStage.has(stage)) byStage.set(stage, { text, short });
+    for (const [, stage] of short.matchAll(/^\[\[FOLD:(\w+) \d+ \w+\]\]/gm))
+      if (!byStage.has(stage)) byStage.set(stage, { text, short });
   }
   return byStage;
 }
 
-/** What a mark before a fold leaves: nothing, but where the text does not begin with the fold and may have begun with the mark itself. */
+/**
+ * What a mark before a fold leaves: nothing, but where the text does not begin with the fold and may have begun with
+ * the mark itself.
+ */
 const markLeft = (short, mark) => (short.startsWith("[[FOLD:") ? "" : mark);
 
 /** What becomes of a text on its way: its line ends by what is put in their place, and its bytes. */
-const lineEnds = { "LF": (text) => text, "CRLF": (text) => text.replaceAll("\n", "\r\n"), "CR before every line end and at the end": (text) => `${text.replaceAll("\n", "\r\n")}\r` };
+const lineEnds = {
+  LF: (text) => text,
+  CRLF: (text) => text.replaceAll("\n", "\r\n"),
+  "CR before every line end and at the end": (text) => `${text.replaceAll("\n", "\r\n")}\r`,
+};
 const utf16 = (text, isBig) => (isBig ? Buffer.from(text, "utf16le").swap16() : Buffer.from(text, "utf16le"));
 const encodings = {
   "UTF-8": (text) => Buffer.from(text),
@@ -45,7 +62,16 @@ const encodings = {
 // Neighbours: the fold of each stage, by three line ends and with and without a byte order mark, in the library.
 test("the library restores a fold whose line ends and first character were changed", () => {
   const byStage = folded();
-  for (const stage of ["rle", "semanticDedup", "ionizer", "logCrunch", "searchCrunch", "diffCrunch", "structuralCollapse"]) assert.ok(byStage.has(stage), stage);
+  for (const stage of [
+    "rle",
+    "semanticDedup",
+    "ionizer",
+    "logCrunch",
+    "searchCrunch",
+    "diffCrunch",
+    "structuralCollapse",
+  ])
+    assert.ok(byStage.has(stage), stage);
   for (const [stage, { text, short }] of byStage) {
     for (const [name, changed] of Object.entries(lineEnds)) {
       for (const mark of ["", "\ufeff"]) {
@@ -56,7 +82,8 @@ test("the library restores a fold whose line ends and first character were chang
   }
 });
 
-// Neighbours: the same by three line ends and six encodings, on the command line; and each of these with the fold changed, too.
+// Neighbours: the same by three line ends and six encodings, on the command line; and each of these with the fold
+// changed, too.
 test("the command line restores it, also from UTF-16, and ends with 1 where it was changed otherwise", () => {
   const byStage = folded();
   // A program is started for each: two stages take all ways, the others the one of PowerShell.
@@ -67,8 +94,15 @@ test("the command line restores it, also from UTF-16, and ends with 1 where it w
         const { stdout, stderr, status } = run("restore", written("fold.txt", bytes(changed(short))));
         assert.ok(short.startsWith("[[FOLD:") || index > 1, stage);
         assert.deepEqual([status, stderr, stdout === text], [0, "", true], `${stage}, ${name}, ${encoding}`);
-        const broken = run("restore", written("fold.txt", bytes(changed(short.replace(/(\[\[FOLD:\w+ )(\d+)/, "$19$2")))));
-        assert.deepEqual([broken.status, /folds stay/.test(broken.stderr)], [1, true], `${stage}, ${name}, ${encoding}`);
+        const broken = run(
+          "restore",
+          written("fold.txt", bytes(changed(short.replace(/(\[\[FOLD:\w+ )(\d+)/, "$19$2")))),
+        );
+        assert.deepEqual(
+          [broken.status, /folds stay/.test(broken.stderr)],
+          [1, true],
+          `${stage}, ${name}, ${encoding}`,
+        );
       }
     }
   }
@@ -81,7 +115,12 @@ test("a marker is restored behind changed line ends, and with line ends behind i
   assert.match(short, /\[\[REWIND:sha256:/);
   for (const [name, changed] of Object.entries(lineEnds)) {
     for (const end of ["", "\n", "\n\n"]) {
-      const { stdout, stderr, status } = run("restore", written("short.txt", `\ufeff${changed(short + end)}`), "--originals", kept);
+      const { stdout, stderr, status } = run(
+        "restore",
+        written("short.txt", `\ufeff${changed(short + end)}`),
+        "--originals",
+        kept,
+      );
       assert.deepEqual([status, stderr, stdout === report], [0, "", true], `${name}, ${JSON.stringify(end)}`);
     }
   }
@@ -90,13 +129,16 @@ test("a marker is restored behind changed line ends, and with line ends behind i
 });
 
 test("what is not folded stays byte for byte, which is said", () => {
-  for (const bytes of [noise(20), `\ufeff${noise(20).replaceAll("\n", "\r\n")}\r\n`, "[[FOLD:", ""].map((text) => Buffer.from(text)).concat(utf16(`\ufeff${noise(3)}`, false))) {
+  for (const bytes of [noise(20), `\ufeff${noise(20).replaceAll("\n", "\r\n")}\r\n`, "[[FOLD:", ""]
+    .map((text) => Buffer.from(text))
+    .concat(utf16(`\ufeff${noise(3)}`, false))) {
     const { stdout, stderr, status } = run("restore", written("plain.txt", bytes));
     assert.equal(status, 0);
     assert.match(stderr, /^\S+plain\.txt: nothing in it is folded; it stays as it is\n$/);
     if (Buffer.from(bytes.toString()).equals(bytes)) assert.equal(stdout, bytes.toString());
   }
-  for (const text of [`\ufeff${noise(20)}\r\n`, `${noise(20).replaceAll("\n", "\r\n")}`]) assert.equal(restore(text), text);
+  for (const text of [`\ufeff${noise(20)}\r\n`, `${noise(20).replaceAll("\n", "\r\n")}`])
+    assert.equal(restore(text), text);
   const cut = run("restore", written("cut.txt", utf16("\ufeff[[FOLD:rle 2 abcdef]] x\n", false).subarray(0, -1)));
   assert.deepEqual([cut.status, /cut\.txt is not UTF-16/.test(cut.stderr)], [1, true], cut.stderr);
 });
@@ -106,8 +148,10 @@ test("a text with line ends of its own comes back with them, folded and restored
     for (const own of [text.replaceAll("\n", "\r\n"), `\ufeff${text}`, `\ufeff${text.replaceAll("\n", "\r\n")}`]) {
       const { text: short } = compressSync(own, { preset: "lossless" });
       assert.equal(restore(short), own);
-      // A carriage return before every line end is one too many, and goes again; so does a mark that may be of the same editor.
-      if (short.includes("[[FOLD:")) assert.equal(restore(short.replaceAll("\n", "\r\n")), short.startsWith("\ufeff") ? own.slice(1) : own);
+      // A carriage return before every line end is one too many, and goes again; so does a mark that may be of the same
+      // editor.
+      if (short.includes("[[FOLD:"))
+        assert.equal(restore(short.replaceAll("\n", "\r\n")), short.startsWith("\ufeff") ? own.slice(1) : own);
     }
   }
 });

@@ -33,10 +33,15 @@ test("two copies of the addon in one process lose nothing of each other", async 
   const work = async (addon, session, reopens) => {
     let store = await open(addon);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const lines = Array.from({ length: 300 }, (_, line) => `${session} ${round} ${line} took ${(line * 7919) % 977} ms`);
+      const lines = Array.from(
+        { length: 300 },
+        (_, line) => `${session} ${round} ${line} took ${(line * 7919) % 977} ms`,
+      );
       const text = lines.join("\n");
       const messages = new addon.Handover();
-      messages.push(JSON.stringify([{ role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text }] }]));
+      messages.push(
+        JSON.stringify([{ role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text }] }]),
+      );
       const { report } = await store.admit(messages, { sessionId: session }, {}, Date.now());
       assert.equal(report.warning, undefined, `${session} ${round}`);
       admitted.push([report.actions[0].refId, text]);

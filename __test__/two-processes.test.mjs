@@ -23,14 +23,19 @@ function history(turns) {
   return Array.from({ length: turns }, (_, at) => turn(at)).flat();
 }
 
-const hashes = (messages) => messages.map((message) => createHash("sha256").update(JSON.stringify(message)).digest("hex"));
+const hashes = (messages) =>
+  messages.map((message) => createHash("sha256").update(JSON.stringify(message)).digest("hex"));
 
 /** What one process does: assembles when it is told to, with options of its own. */
 async function work([dir, options]) {
   const concertina = await Concertina.open({ dir, ...JSON.parse(options) });
   process.on("message", async (turns) => {
     const { messages, report } = await concertina.assemble({ sessionId, messages: history(turns) });
-    process.send({ sent: hashes(messages), folded: report.actions.filter(({ reason }) => reason !== "replay").length, warning: report.warning ?? null });
+    process.send({
+      sent: hashes(messages),
+      folded: report.actions.filter(({ reason }) => reason !== "replay").length,
+      warning: report.warning ?? null,
+    });
   });
   process.on("disconnect", () => process.exit());
   process.send("ready");
@@ -39,38 +44,57 @@ async function work([dir, options]) {
 function started(dir, options) {
   // What it writes is no test's report.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const child = fork(fileURLToPath(import.meta.url), [dir, JSON.stringify(options)], { env, stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  const next = () => new Promise((resolve, reject) => {
-    child.once("message", resolve);
-    child.once("exit", (code) => reject(new Error(`the process ended with ${code}`)));
+  const child = fork(fileURLToPath(import.meta.url), [dir, JSON.stringify(options)], {
+    env,
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
-  return { child, next, assemble: (turns) => { const answer = next(); child.send(turns); return answer; } };
+  const next = () =>
+    new Promise((resolve, reject) => {
+      child.once("message", resolve);
+      child.once("exit", (code) => reject(new Error(`the process ended with ${code}`)));
+    });
+  return {
+    child,
+    next,
+    assemble: (turns) => {
+      const answer = next();
+      child.send(turns);
+      return answer;
+    },
+  };
 }
 
 if (process.send !== undefined && process.argv.length === 4) await work(process.argv.slice(2));
 else {
-  test("two processes that assemble one session at once send the same bytes ever after", { timeout: 120_000 }, async () => {
-    const dir = freshDir();
-    // They would show the same block otherwise, and fold it at other times.
-    const both = [{ keepPreviewChars: 10, staleTurns: 2 }, { keepPreviewChars: 300, staleTurns: 2 }].map((options) => started(dir, { schedule: "every-turn", ...options }));
-    await Promise.all(both.map(({ next }) => next()));
-    let folded = 0;
-    let before = [];
-    for (let turns = 1; turns <= ROUNDS; turns++) {
-      const answers = await Promise.all(both.map(({ assemble }) => assemble(turns)));
-      for (const { warning } of answers) assert.equal(warning, null);
-      assert.deepEqual(answers[0].sent, answers[1].sent, `after ${turns} turns`);
-      folded += answers[0].folded + answers[1].folded;
-      // Each again: nothing is decided anew.
-      const again = await Promise.all(both.map(({ assemble }) => assemble(turns)));
-      for (const answer of again) assert.deepEqual([answer.sent, answer.folded], [answers[0].sent, 0]);
-      before = answers[0].sent;
-    }
-    assert.ok(folded > ROUNDS, `${folded} blocks folded`);
-    for (const { child } of both) child.kill("SIGKILL");
-    const third = await Concertina.open({ dir, schedule: "every-turn", keepPreviewChars: 50, staleTurns: 2 });
-    const { messages } = await third.assemble({ sessionId, messages: history(ROUNDS) });
-    assert.deepEqual(hashes(messages), before);
-    await third.close();
-  });
+  test(
+    "two processes that assemble one session at once send the same bytes ever after",
+    { timeout: 120_000 },
+    async () => {
+      const dir = freshDir();
+      // They would show the same block otherwise, and fold it at other times.
+      const both = [
+        { keepPreviewChars: 10, staleTurns: 2 },
+        { keepPreviewChars: 300, staleTurns: 2 },
+      ].map((options) => started(dir, { schedule: "every-turn", ...options }));
+      await Promise.all(both.map(({ next }) => next()));
+      let folded = 0;
+      let before = [];
+      for (let turns = 1; turns <= ROUNDS; turns++) {
+        const answers = await Promise.all(both.map(({ assemble }) => assemble(turns)));
+        for (const { warning } of answers) assert.equal(warning, null);
+        assert.deepEqual(answers[0].sent, answers[1].sent, `after ${turns} turns`);
+        folded += answers[0].folded + answers[1].folded;
+        // Each again: nothing is decided anew.
+        const again = await Promise.all(both.map(({ assemble }) => assemble(turns)));
+        for (const answer of again) assert.deepEqual([answer.sent, answer.folded], [answers[0].sent, 0]);
+        before = answers[0].sent;
+      }
+      assert.ok(folded > ROUNDS, `${folded} blocks folded`);
+      for (const { child } of both) child.kill("SIGKILL");
+      const third = await Concertina.open({ dir, schedule: "every-turn", keepPreviewChars: 50, staleTurns: 2 });
+      const { messages } = await third.assemble({ sessionId, messages: history(ROUNDS) });
+      assert.deepEqual(hashes(messages), before);
+      await third.close();
+    },
+  );
 }

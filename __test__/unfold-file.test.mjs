@@ -18,7 +18,9 @@ const unfolding = {
     const block = (part) => (part.text === "@" ? (unfolded++, { ...part, text: ORIGINAL }) : part);
     const unfoldedMessages = messages.map((message) => {
       const content = Array.isArray(message.content) ? message.content.map(block) : message.content;
-      return Array.isArray(content) && content.some((part, index) => part !== message.content[index]) ? { ...message, content } : message;
+      return Array.isArray(content) && content.some((part, index) => part !== message.content[index])
+        ? { ...message, content }
+        : message;
     });
     return { messages: unfoldedMessages, unfolded, missing: ["0123456789abcdef"] };
   },
@@ -31,14 +33,17 @@ const lines = [
   "",
   '{"type":"message","message":{"role":"user","content":"@"}}',
   '{"role":"toolResult","content":[{"text":"first","text":"@"}]}',
-  "{\"type\":\"message\",\"message\":{\"role\":\"us",
+  '{"type":"message","message":{"role":"us',
 ];
 const unfoldedLines = lines.with(1, lines[1].replace('"@"', escaped)).with(4, lines[4].replace('"@"', escaped));
 
 test("JSONL stays JSONL, and every byte but the placeholders stays", async () => {
   const broken = Buffer.concat([Buffer.from(`${lines.join("\n")}\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a])]);
   const { bytes, unfolded, missing, unreadable } = await unfoldFile(unfolding, written("s.jsonl", broken), {});
-  assert.deepEqual(bytes, Buffer.concat([Buffer.from(`${unfoldedLines.join("\n")}\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a])]));
+  assert.deepEqual(
+    bytes,
+    Buffer.concat([Buffer.from(`${unfoldedLines.join("\n")}\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a])]),
+  );
   assert.deepEqual([unfolded, missing, unreadable], [2, ["0123456789abcdef"], [6, 7]]);
 });
 
@@ -50,15 +55,26 @@ test("a compressed session comes out plain", async () => {
 
 test("items of the Responses API are read as the messages that they are, and unfolded where they stand", async () => {
   const items = [
-    '{"role":"user", "content":"go"}', '{"type":"reasoning","id":"rs_1","summary":[]}',
-    '{"type":"function_call","call_id":"c","name":"exec","arguments":"{\\"command\\":\\"x\\"}"}', '{"type":"function_call_output","call_id":"c","output":"@" ,"n":1.0}',
+    '{"role":"user", "content":"go"}',
+    '{"type":"reasoning","id":"rs_1","summary":[]}',
+    '{"type":"function_call","call_id":"c","name":"exec","arguments":"{\\"command\\":\\"x\\"}"}',
+    '{"type":"function_call_output","call_id":"c","output":"@" ,"n":1.0}',
   ];
   const file = written("s.json", `[${items.join(",\n ")}]`);
   const session = readSession(file);
-  assert.deepEqual(session.map(({ role }) => role), ["user", "assistant", "toolResult"]);
+  assert.deepEqual(
+    session.map(({ role }) => role),
+    ["user", "assistant", "toolResult"],
+  );
   assert.deepEqual(session[1].content.at(-1), { type: "toolCall", id: "c", name: "exec", arguments: { command: "x" } });
   assert.deepEqual([session[2].toolName, session[2].content], ["exec", [{ type: "text", text: "@" }]]);
-  const outputs = { unfold: async ({ messages }) => ({ messages: messages.map((item) => (item.output === "@" ? { ...item, output: ORIGINAL } : item)), unfolded: 1, missing: [] }) };
+  const outputs = {
+    unfold: async ({ messages }) => ({
+      messages: messages.map((item) => (item.output === "@" ? { ...item, output: ORIGINAL } : item)),
+      unfolded: 1,
+      missing: [],
+    }),
+  };
   const { bytes } = await unfoldFile(outputs, file, {});
   assert.equal(bytes.toString(), `[${items.with(3, items[3].replace('"@"', escaped)).join(",\n ")}]`);
 });
@@ -81,9 +97,17 @@ test("a JSON array keeps its layout", async () => {
 });
 
 test("a file without messages is named", async () => {
-  for (const [text, message] of [["{}\n", /holds no messages/], ["[]", /holds no messages/], ["[{]", /is not JSON/], ["", /holds no messages/]]) {
+  for (const [text, message] of [
+    ["{}\n", /holds no messages/],
+    ["[]", /holds no messages/],
+    ["[{]", /is not JSON/],
+    ["", /holds no messages/],
+  ]) {
     const file = written("s.json", text);
-    await assert.rejects(unfoldFile(unfolding, file, {}), (error) => error.message.startsWith(file) && message.test(error.message));
+    await assert.rejects(
+      unfoldFile(unfolding, file, {}),
+      (error) => error.message.startsWith(file) && message.test(error.message),
+    );
   }
 });
 
@@ -91,7 +115,10 @@ test("a change of a value touches nothing else of its text", () => {
   const text = '{ "a": [1.0, {"b\\"": "x]}\\\\"}, 1e3], "a2" : {}, "c": null, "__proto__": {"d": [true]} }';
   const before = JSON.parse(text);
   const after = JSON.parse('{"a": [1, {"b\\"": "y"}, 1000], "a2": {}, "c": {"n": 1}, "__proto__": {"d": [false]}}');
-  assert.equal(withChange(text, changeBetween(before, after)), text.replace('"x]}\\\\"', '"y"').replace("null", '{"n":1}').replace("true", "false"));
+  assert.equal(
+    withChange(text, changeBetween(before, after)),
+    text.replace('"x]}\\\\"', '"y"').replace("null", '{"n":1}').replace("true", "false"),
+  );
   assert.equal(changeBetween(before, structuredClone(before)), undefined);
   assert.equal(withChange(" [1, 2]", changeBetween([1, 2], [1, 2, 3])), "[1,2,3]".padStart(8));
   assert.equal(withChange("[]", changeBetween([], {})), "{}");

@@ -43,15 +43,21 @@ test("a placeholder whose original cannot be had stays and is named", async () =
 test("a sub-agent that is given one name finds that original alone", async () => {
   const { concertina, shown } = await folded();
   const ids = [idIn(shown[2].content[0].text), idIn(shown.at(-1).content[0].text)];
-  await concertina.inherit({ parent: { sessionId }, child: { agentId: "helper", sessionId: "child" }, named: [ids[0]] });
-  const found = (refId) => concertina.fetch({ refIds: [refId], agentId: "helper", sessionId: "child" }).then((answer) => answer.found);
+  await concertina.inherit({
+    parent: { sessionId },
+    child: { agentId: "helper", sessionId: "child" },
+    named: [ids[0]],
+  });
+  const found = (refId) =>
+    concertina.fetch({ refIds: [refId], agentId: "helper", sessionId: "child" }).then((answer) => answer.found);
   assert.deepEqual([await found(ids[0]), await found(ids[1])], [1, 0]);
 });
 
 test("under the host's retention an original lives as long as its session", async () => {
   const { concertina, shown } = await folded(freshDir(), { retention: "host" });
   const [now, day] = [Date.now(), 86_400_000];
-  const found = (at) => concertina.fetch({ refIds: [idIn(shown[2].content[0].text)], sessionId, now: at }).then((answer) => answer.found);
+  const found = (at) =>
+    concertina.fetch({ refIds: [idIn(shown[2].content[0].text)], sessionId, now: at }).then((answer) => answer.found);
   await concertina.sweep({ now: now + 90 * day });
   assert.equal(await found(now + 90 * day), 1);
   assert.deepEqual(await concertina.settle({ sessionIds: [sessionId], now: now + 91 * day }), { ended: 0 });
@@ -80,7 +86,12 @@ test("a dry purge says what a purge removes and removes nothing", async () => {
 test("the command line unfolds a session into a new file and never over one", async () => {
   const { dir, concertina, originals, shown } = await folded();
   await concertina.close();
-  const lines = (messages) => ['{"type":"session", "id":1.0}', ...messages.map((message) => JSON.stringify({ type: "message", message })), ""].join("\n");
+  const lines = (messages) =>
+    [
+      '{"type":"session", "id":1.0}',
+      ...messages.map((message) => JSON.stringify({ type: "message", message })),
+      "",
+    ].join("\n");
   const folder = freshDir();
   const [session, out, link] = ["session.jsonl", "out.jsonl", "link.jsonl"].map((name) => path.join(folder, name));
   writeFileSync(session, lines(shown));
@@ -106,7 +117,8 @@ test("the command line names each id that cannot be had and leaves with 1", asyn
   const done = run("unfold", session, "--dir", dir, "--agent", "stranger");
   assert.equal(done.status, 1);
   assert.equal(done.stdout, JSON.stringify(shown, null, 2));
-  for (const message of [shown[2], shown.at(-1)]) assert.ok(done.stderr.includes(idIn(message.content[0].text)), done.stderr);
+  for (const message of [shown[2], shown.at(-1)])
+    assert.ok(done.stderr.includes(idIn(message.content[0].text)), done.stderr);
 });
 
 test("the command line purges only when somebody agreed", async () => {
@@ -136,7 +148,13 @@ test("a session of the same name is another agent's own", async () => {
   }
   const isThere = async (agentId) => (await concertina.fetch({ refIds: [ids[agentId]], agentId })).found === 1;
   for (const agentId of ["main", "b"]) {
-    assert.deepEqual([(await concertina.stats({ sessionId, agentId })).turns, (await concertina.figures({ sessionId, agentId })).store.originals], [1, 1]);
+    assert.deepEqual(
+      [
+        (await concertina.stats({ sessionId, agentId })).turns,
+        (await concertina.figures({ sessionId, agentId })).store.originals,
+      ],
+      [1, 1],
+    );
   }
   assert.equal((await concertina.stats({ sessionId })).turns, 1);
   await concertina.endSession({ sessionId, agentId: "b" });
@@ -145,7 +163,10 @@ test("a session of the same name is another agent's own", async () => {
   assert.equal(unclear.status, 1);
   assert.match(unclear.stderr, /--agent says whose is meant/);
   assert.match(purge("--agent", "c").stderr, /there is no session "work"/);
-  assert.equal(JSON.parse(run("stats", "--dir", dir, "--session", sessionId, "--agent", "b", "--json").stdout).store.originals, 1);
+  assert.equal(
+    JSON.parse(run("stats", "--dir", dir, "--session", sessionId, "--agent", "b", "--json").stdout).store.originals,
+    1,
+  );
   assert.equal((await concertina.purge({ sessionId, agentId: "c" })).sessions, 0);
   assert.equal((await concertina.purge({ sessionId, dry: true })).originals, 1);
   assert.equal((await concertina.purge({ sessionId })).sessions, 1);
@@ -157,6 +178,9 @@ test("a session of the same name is another agent's own", async () => {
     await assert.rejects(concertina[call]({ agentId: "b" }), { code: "CONCERTINA_BAD_ARGUMENT", message: /^agentId / });
   }
   for (const call of ["stats", "figures", "purge", "endSession"]) {
-    await assert.rejects(concertina[call]({ sessionId, agentId: 7 }), { code: "CONCERTINA_BAD_ARGUMENT", message: /^agentId / });
+    await assert.rejects(concertina[call]({ sessionId, agentId: 7 }), {
+      code: "CONCERTINA_BAD_ARGUMENT",
+      message: /^agentId /,
+    });
   }
 });

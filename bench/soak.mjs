@@ -1,8 +1,10 @@
-// Long use in one process: `node --expose-gc bench/soak.mjs [--turns 5000] [--results 8] [--open 20] [--plot FILE.svg]`.
+// Long use in one process: `node --expose-gc bench/soak.mjs [--turns 5000] [--results 8] [--open 20] [--plot
+// FILE.svg]`.
 //
-// Sessions take turns in turn; each reads and runs things, is compacted by its host when its context is full, and is ended after some hundred
-// turns. What tools print is from the shipped recording, with other numbers each time. A turn is a minute of the store's time. Prints, and
-// draws, memory, time, size of the store, files and threads over the turns, and by how much each still grows in the second half.
+// Sessions take turns in turn; each reads and runs things, is compacted by its host when its context is full, and is
+// ended after some hundred turns. What tools print is from the shipped recording, with other numbers each time. A turn
+// is a minute of the store's time. Prints, and draws, memory, time, size of the store, files and threads over the
+// turns, and by how much each still grows in the second half.
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -19,7 +21,14 @@ const { HOST_DEFAULTS } = require("../dist/node/lib/library/host-defaults.js");
 const { readSession } = require("../dist/node/lib/formats/session-file.js");
 const { number, table } = require("../dist/node/lib/terminal/table.js");
 
-const { values } = parseArgs({ options: { turns: { type: "string" }, results: { type: "string" }, open: { type: "string" }, plot: { type: "string" } } });
+const { values } = parseArgs({
+  options: {
+    turns: { type: "string" },
+    results: { type: "string" },
+    open: { type: "string" },
+    plot: { type: "string" },
+  },
+});
 const [TURNS, RESULTS, OPEN] = [Number(values.turns ?? 5000), Number(values.results ?? 8), Number(values.open ?? 20)];
 /** When a host compacts, in tokens as we estimate them, and what it leaves. */
 const [BUDGET, KEPT] = [120_000, 24];
@@ -49,7 +58,13 @@ function printed() {
 }
 
 const dir = mkdtempSync(path.join(tmpdir(), "concertina-soak-"));
-const concertina = await Concertina.open({ dir, ...HOST_DEFAULTS, sccsStorageTtlSeconds: 3600, storeMaxBytes: 64 << 20, retention: "host" });
+const concertina = await Concertina.open({
+  dir,
+  ...HOST_DEFAULTS,
+  sccsStorageTtlSeconds: 3600,
+  storeMaxBytes: 64 << 20,
+  retention: "host",
+});
 
 let started = 0;
 /** A new session. */
@@ -64,20 +79,51 @@ async function turn(session, at) {
   messages.push({ role: "user", content: `Go on with step ${session.turns}.`, timestamp: now });
   const calls = Array.from({ length: RESULTS }, (_, index) => called(`${session.turns}-${index}`));
   messages.push({ role: "assistant", content: calls.map(({ call }) => call), timestamp: now + 1 });
-  for (const [index, { text, call: { id, name, arguments: args } }] of calls.entries()) {
-    const message = { role: "toolResult", toolCallId: id, toolName: name, content: [{ type: "text", text }], timestamp: now + 2 + index };
+  for (const [
+    index,
+    {
+      text,
+      call: { id, name, arguments: args },
+    },
+  ] of calls.entries()) {
+    const message = {
+      role: "toolResult",
+      toolCallId: id,
+      toolName: name,
+      content: [{ type: "text", text }],
+      timestamp: now + 2 + index,
+    };
     messages.push((await concertina.admitToolResult({ sessionId, message, args, now })).message);
   }
-  messages.push({ role: "assistant", content: [{ type: "text", text: "Done, and on to the next step." }], timestamp: now + 20 });
+  messages.push({
+    role: "assistant",
+    content: [{ type: "text", text: "Done, and on to the next step." }],
+    timestamp: now + 20,
+  });
   const before = performance.now();
-  const { estimatedTokens } = await concertina.assemble({ sessionId, messages, tokenBudget: 200_000, model: "claude-opus-4-6", now: now + 21 });
+  const { estimatedTokens } = await concertina.assemble({
+    sessionId,
+    messages,
+    tokenBudget: 200_000,
+    model: "claude-opus-4-6",
+    now: now + 21,
+  });
   const ms = performance.now() - before;
-  await concertina.commitTurn({ sessionId, advancementKey: String(session.turns), messages: messages.slice(from), now: now + 22 });
+  await concertina.commitTurn({
+    sessionId,
+    advancementKey: String(session.turns),
+    messages: messages.slice(from),
+    now: now + 22,
+  });
   session.turns++;
   // As a host does when its context is full: a summary, and the newest messages from a user's on.
   if (estimatedTokens > BUDGET) {
     const kept = messages.findIndex(({ role }, index) => role === "user" && index >= messages.length - KEPT);
-    messages.splice(0, kept < 0 ? messages.length : kept, { role: "user", content: "What happened so far: steps were taken.", timestamp: now + 30 });
+    messages.splice(0, kept < 0 ? messages.length : kept, {
+      role: "user",
+      content: "What happened so far: steps were taken.",
+      timestamp: now + 30,
+    });
   }
   return { ms, estimatedTokens };
 }
@@ -85,7 +131,15 @@ async function turn(session, at) {
 /** A call, and what it prints. */
 function called(id) {
   const { toolName: name, text } = printed();
-  return { text, call: { type: "toolCall", id, name, arguments: name === "read" ? { path: `src/file-${below(50)}.ts` } : { command: `run ${id} ${below(1000)}` } } };
+  return {
+    text,
+    call: {
+      type: "toolCall",
+      id,
+      name,
+      arguments: name === "read" ? { path: `src/file-${below(50)}.ts` } : { command: `run ${id} ${below(1000)}` },
+    },
+  };
 }
 
 const count = (of) => readdirSync(`/proc/self/${of}`).length;
@@ -108,9 +162,20 @@ for (let at = 0; at < TURNS; at++) {
   if (at % MEASURED_EVERY !== MEASURED_EVERY - 1) continue;
   globalThis.gc?.();
   const { rss, heapUsed } = process.memoryUsage();
-  rows.push({ turn: at + 1, "memory, MB": rss / 1e6, "JavaScript heap, MB": heapUsed / 1e6, "assembly, ms": median(times), "context, thousand tokens": median(tokens) / 1000, "store, MB": storeBytes() / 1e6, files: count("fd"), threads: count("task") });
+  rows.push({
+    turn: at + 1,
+    "memory, MB": rss / 1e6,
+    "JavaScript heap, MB": heapUsed / 1e6,
+    "assembly, ms": median(times),
+    "context, thousand tokens": median(tokens) / 1000,
+    "store, MB": storeBytes() / 1e6,
+    files: count("fd"),
+    threads: count("task"),
+  });
   [times, tokens] = [[], []];
-  process.stderr.write(`turn ${number(at + 1)} of ${number(TURNS)}, ${Math.round((performance.now() - began) / 1000)} s\r`);
+  process.stderr.write(
+    `turn ${number(at + 1)} of ${number(TURNS)}, ${Math.round((performance.now() - began) / 1000)} s\r`,
+  );
 }
 process.stderr.write("\n");
 
@@ -125,10 +190,30 @@ function slope(points, name) {
 const names = Object.keys(rows[0]).slice(1);
 const half = rows.slice(rows.length >> 1);
 const shown = (value) => value.toFixed(2);
-console.log(`${number(TURNS)} turns, ${number(TURNS * RESULTS)} tool results, ${OPEN} sessions open at once, ${started} in all, ${Math.round((performance.now() - began) / 1000)} s`);
-console.log(table(["", "first", "half way", "last", "largest", "growth in 1,000 turns, second half"], names.map((name) => [name, shown(rows[0][name]), shown(half[0][name]), shown(rows.at(-1)[name]), shown(Math.max(...rows.map((row) => row[name]))), shown(slope(half, name))])));
+console.log(
+  `${number(TURNS)} turns, ${number(TURNS * RESULTS)} tool results, ${OPEN} sessions open at once, ${started} in all, ${Math.round((performance.now() - began) / 1000)} s`,
+);
+console.log(
+  table(
+    ["", "first", "half way", "last", "largest", "growth in 1,000 turns, second half"],
+    names.map((name) => [
+      name,
+      shown(rows[0][name]),
+      shown(half[0][name]),
+      shown(rows.at(-1)[name]),
+      shown(Math.max(...rows.map((row) => row[name]))),
+      shown(slope(half, name)),
+    ]),
+  ),
+);
 await concertina.close();
 globalThis.gc?.();
-console.log(`after close: ${shown(process.memoryUsage.rss() / 1e6)} MB, ${count("fd")} files, ${count("task")} threads`);
-if (values.plot) writeFileSync(values.plot, await plotOverTime(rows.flatMap((row) => names.map((name) => ({ turn: row.turn, name, value: row[name] })))));
+console.log(
+  `after close: ${shown(process.memoryUsage.rss() / 1e6)} MB, ${count("fd")} files, ${count("task")} threads`,
+);
+if (values.plot)
+  writeFileSync(
+    values.plot,
+    await plotOverTime(rows.flatMap((row) => names.map((name) => ({ turn: row.turn, name, value: row[name] })))),
+  );
 rmSync(dir, { recursive: true });

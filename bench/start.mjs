@@ -1,5 +1,5 @@
-// Prints what the addon weighs, how long the first call of each function takes in a fresh process, and how much memory it has
-// taken by then. Usage: node bench/start.mjs
+// Prints what the addon weighs, how long the first call of each function takes in a fresh process, and how much memory
+// it has taken by then. Usage: node bench/start.mjs
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,7 +27,10 @@ const CALLS = {
   compressProse: (library) => library.compressProse(text),
   compressRules: (library) => library.compressRules([{ name: "AGENTS.md", text }]),
   compress: (library) => library.compress(text.repeat(50)),
-  "compress C#": (library) => library.compress(readFileSync(path.join(root, "fixtures", "code", "csharp", "Notes.cs"), "utf8"), { hints: { path: "Notes.cs" } }),
+  "compress C#": (library) =>
+    library.compress(readFileSync(path.join(root, "fixtures", "code", "csharp", "Notes.cs"), "utf8"), {
+      hints: { path: "Notes.cs" },
+    }),
 };
 
 /** Imports the library, makes one call, and prints milliseconds and megabytes as JSON. */
@@ -38,12 +41,19 @@ async function once(name) {
   const before = process.cpuUsage();
   await CALLS[name](library);
   const [ended, used] = [performance.now(), process.cpuUsage(before)];
-  const figures = { import: imported - start, call: ended - imported, cpu: (used.user + used.system) / 1000, memory: (process.memoryUsage.rss() - bare) / 1e6 };
+  const figures = {
+    import: imported - start,
+    call: ended - imported,
+    cpu: (used.user + used.system) / 1000,
+    memory: (process.memoryUsage.rss() - bare) / 1e6,
+  };
   console.log(JSON.stringify(figures));
 }
 
 function measure(name) {
-  const runs = Array.from({ length: ROUNDS }, () => JSON.parse(execFileSync(process.execPath, [import.meta.filename, name], { encoding: "utf8" })));
+  const runs = Array.from({ length: ROUNDS }, () =>
+    JSON.parse(execFileSync(process.execPath, [import.meta.filename, name], { encoding: "utf8" })),
+  );
   const of = (key, digits = 1) => median(runs.map((run) => run[key])).toFixed(digits);
   return [name, of("import"), of("call"), of("cpu"), of("memory")];
 }
@@ -56,7 +66,14 @@ if (process.argv[2]) {
   for (const file of readdirSync(native).filter((name) => name.endsWith(".node"))) {
     const bytes = readFileSync(path.join(native, file));
     const megabytes = (length) => `${(length / 1e6).toFixed(1)} MB`;
-    console.log(`${file}: ${megabytes(bytes.length)}, ${megabytes(gzipSync(bytes, { level: 9 }).length)} as downloaded\n`);
+    console.log(
+      `${file}: ${megabytes(bytes.length)}, ${megabytes(gzipSync(bytes, { level: 9 }).length)} as downloaded\n`,
+    );
   }
-  console.log(table(["first call", "import, ms", "call, ms", "of which CPU", "MB over bare Node"], Object.keys(CALLS).map(measure)));
+  console.log(
+    table(
+      ["first call", "import, ms", "call, ms", "of which CPU", "MB over bare Node"],
+      Object.keys(CALLS).map(measure),
+    ),
+  );
 }

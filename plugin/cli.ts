@@ -1,5 +1,6 @@
 /**
- * `openclaw concertina ...`: figures, sweep, purge, fetch, unfold and migrate, in a process of its own beside the gateway.
+ * `openclaw concertina ...`: figures, sweep, purge, fetch, unfold and migrate, in a process of its own beside the
+ * gateway.
  *
  * Figures and originals go to standard output, failures to standard error with exit status 1.
  */
@@ -8,9 +9,29 @@ import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 
 import {
-  agentOf, analyse, charsOf, type Concertina, type ContentBlock, counted, damagedLine, figuresText, migrate,
-  migrationLine, migrationText, needAbsent, originalsOf, periodsOf, print as printWhole, progressLine,
-  readTranscript, removedText, sessionsNamed, type SessionToAnalyse, showAnalysis, statusText, withClock,
+  agentOf,
+  analyse,
+  charsOf,
+  type Concertina,
+  type ContentBlock,
+  counted,
+  damagedLine,
+  figuresText,
+  migrate,
+  migrationLine,
+  migrationText,
+  needAbsent,
+  originalsOf,
+  periodsOf,
+  print as printWhole,
+  progressLine,
+  readTranscript,
+  removedText,
+  sessionsNamed,
+  type SessionToAnalyse,
+  showAnalysis,
+  statusText,
+  withClock,
   writeReport,
 } from "../node/lib/for-plugin.js";
 import type { PluginApi } from "./host.js";
@@ -48,105 +69,120 @@ interface UnfoldOptions {
 /** Registers the commands; nothing is opened before one of them runs. */
 export function registerCli(api: PluginApi, state: PluginState): void {
   const descriptors = [{ name: "concertina", description: DESCRIPTION, hasSubcommands: true }];
-  api.registerCli(({ program }) => {
-    const root = program.command("concertina").description(DESCRIPTION);
-    // Asked for nothing, it says what there is; a word that is no command is refused.
-    root.allowExcessArguments(false).action(() => root.outputHelp());
-    root
-      .command("status")
-      .description("Whether it is active, and if not, why not; and what is wrong with its options")
-      .option("--json", "Print JSON")
-      .action((options: { json?: boolean }) => orFail(() => status(state, options)));
-    root
-      .command("stats")
-      .description("What was sent and billed, and what would have been without it")
-      .option("--session <id-or-key>", "Only this session")
-      .option("--agent <id>", "Whose session it is, where several agents have one of that name")
-      .option("--html <file>", "Write it as a page, in one file that does not exist yet")
-      .option("--json", "Print JSON")
-      .action((options: { session?: string; agent?: string; html?: string; json?: boolean }) =>
-        withStore(state, async (store) => {
-          needAbsent(options.html);
-          await withClock("reading the store", store.check());
-          const [found] = options.session === undefined ? [] : await foundSessions(state, store, options.session, options.agent);
-          const scope = found && { sessionId: found.sessionId, agentId: found.agentId };
-          const periods = options.html === undefined ? [] : await withClock("adding up", periodsOf((range) => store.figures({ ...range, ...scope })));
-          const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", store.figures({ ...scope })));
-          if (options.html !== undefined) writeReport(options.html, { periods, health: await statusOf(state), title: options.session });
-          if (options.json || options.html === undefined) print(options.json ? json(figures) : figuresText(figures));
-        }),
-      );
-    root
-      .command("analyze")
-      .description("What it would save in sessions that the host has, with the plugin's options")
-      .option("--session <id-or-key>", "Only this session")
-      .option("--all", "All sessions")
-      .option("--html <file>", "Write it as a page, in one file that does not exist yet")
-      .option("--json", "Print JSON")
-      .action((options: AnalyzeOptions) => withAnyStore(state, (store) => analyze(state, store, options)));
-    root
-      .command("sweep")
-      .description("Remove expired originals now")
-      .option("--json", "Print JSON")
-      .action((options: { json?: boolean }) =>
-        withStore(state, async (store) => {
-          await withClock("reading the store", store.check());
-          await state.settle(store);
-          const removed = await store.sweep({});
-          print(options.json ? json(removed) : removedText(removed));
-        }),
-      );
-    root
-      .command("purge")
-      .description("Forget a session: its originals, its figures and how its context is shown")
-      .requiredOption("--session <id-or-key>", "The session")
-      .option("--agent <id>", "Whose session it is, where several agents have one of that name")
-      .option("--elsewhere", "Also where another gateway of the store has it")
-      .option("--yes", "Do not ask")
-      .option("--json", "Print JSON")
-      .action((options: PurgeOptions) =>
-        withStore(state, async (store) => {
-          const removed = await purge(state, store, options);
-          if (removed !== undefined) print(options.json ? json(removed) : removedText(removed));
-        }),
-      );
-    root
-      .command("fetch <refs...>")
-      .description("Print originals by their ids or markers")
-      .option("--agent <id>", "The agent whose sessions they belong to (default: main)")
-      .option("--lines <range>", 'Only these lines, for example "120-180"')
-      .option("--pattern <regex>", "Only lines that match, with numbers and context")
-      .option("--max-chars <count>", "Largest answer in characters")
-      .option("--json", "Print JSON")
-      .action((refs: string[], options: FetchOptions) =>
-        withStore(state, async (store) => {
-          const { blocks, missing } = await originalsOf(store, {
-            refIds: refs,
-            agentId: options.agent ?? agentOf(undefined),
-            lines: options.lines,
-            pattern: options.pattern,
-            maxChars: charsOf(options.maxChars),
-          });
-          if (missing.length > 0) process.exitCode = 1;
-          for (const line of missing) complain(line);
-          if (options.json) print(json(blocks));
-          else printOriginals(blocks);
-        }),
-      );
-    root
-      .command("unfold")
-      .description("Write copies of transcripts with the originals in place of placeholders; to be run before uninstalling")
-      .option("--session <id-or-key>", "Only this session")
-      .option("--agent <id>", "Only sessions of this agent")
-      .option("--out <dir>", "Where to (default: concertina-unfolded-DATE in the current directory)")
-      .action((options: UnfoldOptions) => withStore(state, (store) => unfold(state, store, options)));
-    root
-      .command("migrate")
-      .description("Copy all originals between the directory and the database of sccsStoreUrl, while no gateway runs")
-      .requiredOption("--to <where>", '"database" or "directory"; it must be empty')
-      .option("--json", "Print JSON")
-      .action((options: { to: string; json?: boolean }) => orFail(() => migrateTo(state, options)));
-  }, { descriptors });
+  api.registerCli(
+    ({ program }) => {
+      const root = program.command("concertina").description(DESCRIPTION);
+      // Asked for nothing, it says what there is; a word that is no command is refused.
+      root.allowExcessArguments(false).action(() => root.outputHelp());
+      root
+        .command("status")
+        .description("Whether it is active, and if not, why not; and what is wrong with its options")
+        .option("--json", "Print JSON")
+        .action((options: { json?: boolean }) => orFail(() => status(state, options)));
+      root
+        .command("stats")
+        .description("What was sent and billed, and what would have been without it")
+        .option("--session <id-or-key>", "Only this session")
+        .option("--agent <id>", "Whose session it is, where several agents have one of that name")
+        .option("--html <file>", "Write it as a page, in one file that does not exist yet")
+        .option("--json", "Print JSON")
+        .action((options: { session?: string; agent?: string; html?: string; json?: boolean }) =>
+          withStore(state, async (store) => {
+            needAbsent(options.html);
+            await withClock("reading the store", store.check());
+            const [found] =
+              options.session === undefined ? [] : await foundSessions(state, store, options.session, options.agent);
+            const scope = found && { sessionId: found.sessionId, agentId: found.agentId };
+            const periods =
+              options.html === undefined
+                ? []
+                : await withClock(
+                    "adding up",
+                    periodsOf((range) => store.figures({ ...range, ...scope })),
+                  );
+            const figures =
+              periods.find(({ days }) => days === 0)?.figures ??
+              (await withClock("adding up", store.figures({ ...scope })));
+            if (options.html !== undefined)
+              writeReport(options.html, { periods, health: await statusOf(state), title: options.session });
+            if (options.json || options.html === undefined) print(options.json ? json(figures) : figuresText(figures));
+          }),
+        );
+      root
+        .command("analyze")
+        .description("What it would save in sessions that the host has, with the plugin's options")
+        .option("--session <id-or-key>", "Only this session")
+        .option("--all", "All sessions")
+        .option("--html <file>", "Write it as a page, in one file that does not exist yet")
+        .option("--json", "Print JSON")
+        .action((options: AnalyzeOptions) => withAnyStore(state, (store) => analyze(state, store, options)));
+      root
+        .command("sweep")
+        .description("Remove expired originals now")
+        .option("--json", "Print JSON")
+        .action((options: { json?: boolean }) =>
+          withStore(state, async (store) => {
+            await withClock("reading the store", store.check());
+            await state.settle(store);
+            const removed = await store.sweep({});
+            print(options.json ? json(removed) : removedText(removed));
+          }),
+        );
+      root
+        .command("purge")
+        .description("Forget a session: its originals, its figures and how its context is shown")
+        .requiredOption("--session <id-or-key>", "The session")
+        .option("--agent <id>", "Whose session it is, where several agents have one of that name")
+        .option("--elsewhere", "Also where another gateway of the store has it")
+        .option("--yes", "Do not ask")
+        .option("--json", "Print JSON")
+        .action((options: PurgeOptions) =>
+          withStore(state, async (store) => {
+            const removed = await purge(state, store, options);
+            if (removed !== undefined) print(options.json ? json(removed) : removedText(removed));
+          }),
+        );
+      root
+        .command("fetch <refs...>")
+        .description("Print originals by their ids or markers")
+        .option("--agent <id>", "The agent whose sessions they belong to (default: main)")
+        .option("--lines <range>", 'Only these lines, for example "120-180"')
+        .option("--pattern <regex>", "Only lines that match, with numbers and context")
+        .option("--max-chars <count>", "Largest answer in characters")
+        .option("--json", "Print JSON")
+        .action((refs: string[], options: FetchOptions) =>
+          withStore(state, async (store) => {
+            const { blocks, missing } = await originalsOf(store, {
+              refIds: refs,
+              agentId: options.agent ?? agentOf(undefined),
+              lines: options.lines,
+              pattern: options.pattern,
+              maxChars: charsOf(options.maxChars),
+            });
+            if (missing.length > 0) process.exitCode = 1;
+            for (const line of missing) complain(line);
+            if (options.json) print(json(blocks));
+            else printOriginals(blocks);
+          }),
+        );
+      root
+        .command("unfold")
+        .description(
+          "Write copies of transcripts with the originals in place of placeholders; to be run before uninstalling",
+        )
+        .option("--session <id-or-key>", "Only this session")
+        .option("--agent <id>", "Only sessions of this agent")
+        .option("--out <dir>", "Where to (default: concertina-unfolded-DATE in the current directory)")
+        .action((options: UnfoldOptions) => withStore(state, (store) => unfold(state, store, options)));
+      root
+        .command("migrate")
+        .description("Copy all originals between the directory and the database of sccsStoreUrl, while no gateway runs")
+        .requiredOption("--to <where>", '"database" or "directory"; it must be empty')
+        .option("--json", "Print JSON")
+        .action((options: { to: string; json?: boolean }) => orFail(() => migrateTo(state, options)));
+    },
+    { descriptors },
+  );
 }
 
 /** Prints the status. What keeps the store from being used is a failure. */
@@ -157,10 +193,15 @@ async function status(state: PluginState, options: { json?: boolean }): Promise<
 }
 
 async function migrateTo(state: PluginState, { to, json: asJson }: { to: string; json?: boolean }): Promise<void> {
-  if (to !== "database" && to !== "directory") throw new Error(`--to is ${JSON.stringify(to)}; it must be "database" or "directory"`);
+  if (to !== "database" && to !== "directory")
+    throw new Error(`--to is ${JSON.stringify(to)}; it must be "database" or "directory"`);
   const [database, directory] = [await state.place(), { dir: state.directory() }];
-  if (!state.isShared) throw new Error("sccsStoreUrl names no database; set it first: openclaw config set plugins.entries.concertina.config.sccsStoreUrl ...");
-  if (to === "database" && !existsSync(state.storeFile())) throw new Error(`there is no store in ${directory.dir}: nothing has been folded there`);
+  if (!state.isShared)
+    throw new Error(
+      "sccsStoreUrl names no database; set it first: openclaw config set plugins.entries.concertina.config.sccsStoreUrl ...",
+    );
+  if (to === "database" && !existsSync(state.storeFile()))
+    throw new Error(`there is no store in ${directory.dir}: nothing has been folded there`);
   const [from, target] = to === "database" ? [directory, database] : [database, directory];
   const done = await migrate({ from, to: target, progress: migrationLine });
   print(asJson ? json(done) : migrationText(done));
@@ -170,40 +211,76 @@ async function migrateTo(state: PluginState, { to, json: asJson }: { to: string;
 }
 
 async function unfold(state: PluginState, store: Concertina, options: UnfoldOptions): Promise<void> {
-  const known = (await state.hostSessions()).filter(({ agentId }) => options.agent === undefined || options.agent === agentId);
+  const known = (await state.hostSessions()).filter(
+    ({ agentId }) => options.agent === undefined || options.agent === agentId,
+  );
   const sessions = options.session === undefined ? known : sessionsNamed(options.session, known);
-  if (sessions.length === 0) throw new Error(`the host has no session ${options.agent === undefined ? "" : `of agent ${options.agent}`}`.trim());
+  if (sessions.length === 0)
+    throw new Error(`the host has no session ${options.agent === undefined ? "" : `of agent ${options.agent}`}`.trim());
   const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
-  if (existsSync(directory) && readdirSync(directory).length > 0) throw new Error(`${directory} holds something already; --out takes a directory that is empty or not there`);
+  if (existsSync(directory) && readdirSync(directory).length > 0)
+    throw new Error(`${directory} holds something already; --out takes a directory that is empty or not there`);
   const { transcripts, originals, missing } = await withClock("unfolding", unfoldSessions(store, sessions, directory));
-  if (transcripts.length === 0) print(`Nothing is folded in ${counted(sessions.length, "session")}; nothing was written.`);
-  else print([`${counted(transcripts.length, "transcript")} and ${counted(originals.length, "original")} named there, in ${directory}:`, ...transcripts].join("\n"));
+  if (transcripts.length === 0)
+    print(`Nothing is folded in ${counted(sessions.length, "session")}; nothing was written.`);
+  else
+    print(
+      [
+        `${counted(transcripts.length, "transcript")} and ${counted(originals.length, "original")} named there, in ${directory}:`,
+        ...transcripts,
+      ].join("\n"),
+    );
   for (const { refId, session } of missing) {
     complain(`${refId} cannot be had; session ${session.sessionId} (${session.sessionKey}) names it`);
   }
   if (missing.length > 0) process.exitCode = 1;
 }
 
-async function analyze(state: PluginState, store: Concertina | undefined, { session, all, html, json: asJson }: AnalyzeOptions): Promise<void> {
+async function analyze(
+  state: PluginState,
+  store: Concertina | undefined,
+  { session, all, html, json: asJson }: AnalyzeOptions,
+): Promise<void> {
   if ((session === undefined) === (all === undefined)) throw new Error("say which session with --session, or --all");
   needAbsent(html);
   const known = await state.hostSessions();
   const chosen = session === undefined ? known : sessionsNamed(session, known);
   if (chosen.length === 0) throw new Error("the host has no sessions");
   const { sccsStorageDir: _, ...options } = state.options;
-  const analysis = await analyse(chosen.map((one) => ({ name: one.sessionId, read: () => sessionToAnalyse(state, store, one) })), { options, progress: progressLine });
+  const analysis = await analyse(
+    chosen.map((one) => ({ name: one.sessionId, read: () => sessionToAnalyse(state, store, one) })),
+    { options, progress: progressLine },
+  );
   showAnalysis(analysis, html, { json: asJson ? (shown) => print(json(shown)) : undefined, words: print });
   for (const { name, error } of analysis.failed) process.stderr.write(`concertina: session ${name}: ${error}\n`);
   if (analysis.failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
 }
 
 /** A session of the host as its tools printed it: with the originals in place of what was folded at birth. */
-async function sessionToAnalyse(state: PluginState, store: Concertina | undefined, session: HostSession): Promise<SessionToAnalyse> {
+async function sessionToAnalyse(
+  state: PluginState,
+  store: Concertina | undefined,
+  session: HostSession,
+): Promise<SessionToAnalyse> {
   const { sessionId, sessionKey } = session;
   const recorded = readTranscript(sessionId, await transcriptOf(session));
-  const { messages, missing } = (await store?.unfold({ sessionId, agentId: agentOf(sessionKey), messages: recorded.messages })) ?? { ...recorded, missing: [] };
-  if (missing.length > 0) throw new Error(`its transcript shows ${counted(missing.length, "placeholder")} whose originals are gone: what its tools printed is not known`);
-  return { ...recorded, name: sessionId, sessionId, sessionKey, messages, prices: pricesOf(state.config, { sessionId, sessionKey, messages }) };
+  const { messages, missing } = (await store?.unfold({
+    sessionId,
+    agentId: agentOf(sessionKey),
+    messages: recorded.messages,
+  })) ?? { ...recorded, missing: [] };
+  if (missing.length > 0)
+    throw new Error(
+      `its transcript shows ${counted(missing.length, "placeholder")} whose originals are gone: what its tools printed is not known`,
+    );
+  return {
+    ...recorded,
+    name: sessionId,
+    sessionId,
+    sessionKey,
+    messages,
+    prices: pricesOf(state.config, { sessionId, sessionKey, messages }),
+  };
 }
 
 function freeDirectory(): string {

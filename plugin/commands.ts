@@ -1,7 +1,13 @@
 /** The `/concertina` chat command. */
 
 import {
-  agentOf, type Concertina, counted, figuresText, type Removed, removedText, statusText,
+  agentOf,
+  type Concertina,
+  counted,
+  figuresText,
+  type Removed,
+  removedText,
+  statusText,
 } from "../node/lib/for-plugin.js";
 import type { CallContext } from "./host.js";
 import { whyKeptIn } from "./known-sessions.js";
@@ -12,15 +18,18 @@ const QUESTIONS = ["", "stats", "status"];
 const WORDS = [...QUESTIONS, "off", "on", "purge", "purge confirmed"];
 
 /**
- * Answers `/concertina` with whether it is active and this session's figures, `off` and `on` by doing that for this session, `purge` with what
- * that would strand, and `purge confirmed` by doing it.
+ * Answers `/concertina` with whether it is active and this session's figures, `off` and `on` by doing that for this
+ * session, `purge` with what that would strand, and `purge confirmed` by doing it.
  */
 export async function runSlashCommand(
   state: PluginState,
   context: CallContext & { args?: string },
 ): Promise<{ text: string }> {
   const word = (context.args ?? "").trim().toLowerCase().replace(/\s+/g, " ");
-  if (!WORDS.includes(word)) return { text: `${word === "help" ? "" : `Unknown: ${word}. `}Use /concertina with nothing behind it, or with one of ${WORDS.filter(Boolean).join(", ")}.` };
+  if (!WORDS.includes(word))
+    return {
+      text: `${word === "help" ? "" : `Unknown: ${word}. `}Use /concertina with nothing behind it, or with one of ${WORDS.filter(Boolean).join(", ")}.`,
+    };
   const { sessionId, sessionKey } = context;
   if (sessionId === undefined) return { text: "There is no session here yet." };
   const isQuestion = QUESTIONS.includes(word);
@@ -29,7 +38,8 @@ export async function runSlashCommand(
   try {
     const answer = await state.use((store) => answerTo(store, word, { sessionId, agentId: agentOf(sessionKey) }));
     // Where the store cannot be asked, the status says why.
-    if (answer === undefined) return { text: isQuestion ? status.join() : statusText(await statusOf(state, { sessionId })) };
+    if (answer === undefined)
+      return { text: isQuestion ? status.join() : statusText(await statusOf(state, { sessionId })) };
     return { text: [...status, answer].join("\n\n") };
   } catch (error) {
     state.tell(`/concertina ${word}`, error, "nothing was changed");
@@ -37,7 +47,11 @@ export async function runSlashCommand(
   }
 }
 
-async function answerTo(store: Concertina, word: string, scope: { sessionId: string; agentId: string }): Promise<string> {
+async function answerTo(
+  store: Concertina,
+  word: string,
+  scope: { sessionId: string; agentId: string },
+): Promise<string> {
   switch (word) {
     case "off":
       await store.switch({ ...scope, off: true });
@@ -58,6 +72,7 @@ async function answerTo(store: Concertina, word: string, scope: { sessionId: str
 }
 
 function purgeWarning({ originals }: Removed): string {
-  if (originals === 0) return "No originals are stored for this session alone; what goes is its figures. /concertina purge confirmed does it.";
+  if (originals === 0)
+    return "No originals are stored for this session alone; what goes is its figures. /concertina purge confirmed does it.";
   return `This removes ${counted(originals, "original")} for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
 }

@@ -6,11 +6,13 @@ const SLOT = "plugins.slots.contextEngine";
 const SET = `"openclaw config set ${SLOT} concertina"`;
 
 /** What whoever leaves has to know: placeholders stay in transcripts. */
-export const UNFOLD_FIRST = 'Before you uninstall it, "openclaw concertina unfold" writes copies of transcripts with the originals in place of placeholders';
+export const UNFOLD_FIRST =
+  'Before you uninstall it, "openclaw concertina unfold" writes copies of transcripts with the originals in place of placeholders';
 
 /** Whether the plugin was disabled or uninstalled between two states of the host's configuration. */
 export function isLeaving(before: HostConfig | undefined, now: HostConfig | undefined): boolean {
-  const isIn = (config: HostConfig | undefined) => config?.plugins?.entries?.concertina !== undefined && config.plugins.entries.concertina.enabled !== false;
+  const isIn = (config: HostConfig | undefined) =>
+    config?.plugins?.entries?.concertina !== undefined && config.plugins.entries.concertina.enabled !== false;
   return isIn(before) && !isIn(now);
 }
 
@@ -18,6 +20,7 @@ export function isLeaving(before: HostConfig | undefined, now: HostConfig | unde
 export function whyUnused({ plugins }: HostConfig): string | undefined {
   const engine = plugins?.slots?.contextEngine;
   if (engine === "concertina") return undefined;
-  if (engine !== undefined) return `not in use: ${SLOT} is ${JSON.stringify(engine)}; ${SET} makes it the context engine again`;
+  if (engine !== undefined)
+    return `not in use: ${SLOT} is ${JSON.stringify(engine)}; ${SET} makes it the context engine again`;
   return `not in use: ${SLOT} is not set, as after uninstalling and installing again; ${SET} sets it`;
 }

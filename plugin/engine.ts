@@ -1,8 +1,9 @@
 /**
- * The host's context engine: the library's, with what only the host knows: whether the fetch tool is there, what the model
- * costs, and which session is whose sub-agent.
+ * The host's context engine: the library's, with what only the host knows: whether the fetch tool is there, what the
+ * model costs, and which session is whose sub-agent.
  *
- * The host makes a new engine for every turn, so an engine remembers nothing. It must not throw: the host would stop using it.
+ * The host makes a new engine for every turn, so an engine remembers nothing. It must not throw: the host would stop
+ * using it.
  */
 
 import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/for-plugin.js";
@@ -20,15 +21,21 @@ const CODEX = "codex-app-server";
 const INHERITING = "preparing a session that goes on from another one";
 
 /**
- * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins, and anew after an answer
- * that its thread does not hold, because another runtime gave it. Without this it would take all of it again into every prompt, beside
- * the thread that holds it already. OpenClaw's own runtime does not read this.
+ * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins, and
+ * anew after an answer that its thread does not hold, because another runtime gave it. Without this it would take all
+ * of it again into every prompt, beside the thread that holds it already. OpenClaw's own runtime does not read this.
  */
 function projectionOf(messages: readonly AnyMessage[]): ContextProjection {
-  const answers = messages as readonly { role?: unknown; provider?: unknown; idempotencyKey?: unknown; timestamp?: unknown }[];
+  const answers = messages as readonly {
+    role?: unknown;
+    provider?: unknown;
+    idempotencyKey?: unknown;
+    timestamp?: unknown;
+  }[];
   // What the host itself writes into a transcript is no answer.
   const others = answers.findLast(
-    ({ role, provider, idempotencyKey }) => role === "assistant" && provider !== "openclaw" && !String(idempotencyKey).startsWith(`${CODEX}:`),
+    ({ role, provider, idempotencyKey }) =>
+      role === "assistant" && provider !== "openclaw" && !String(idempotencyKey).startsWith(`${CODEX}:`),
   );
   return { mode: "thread_bootstrap", epoch: others === undefined ? "concertina" : `concertina:${others.timestamp}` };
 }
@@ -70,13 +77,21 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);
       await inherit(state, params, scope, isFirst);
       // What would be folded here stands in Codex's thread, which nobody can change.
-      const view = isInCodex ? untouched : await state.use(() => engine.assemble({ ...params, model, availableTools }), "assembly", "storing", "folding");
+      const view = isInCodex
+        ? untouched
+        : await state.use(
+            () => engine.assemble({ ...params, model, availableTools }),
+            "assembly",
+            "storing",
+            "folding",
+          );
       state.sweepWhenDue();
       return { ...(view ?? untouched), systemPromptAddition, contextProjection };
     },
     async commitTurn(params) {
       // Codex tells what a turn was billed, not its requests: figures of them would be guesses.
-      if (!state.enabled || isIncognito(params.sessionKey) || state.sessions.isInCodex(params.sessionId)) return { status: "committed" };
+      if (!state.enabled || isIncognito(params.sessionKey) || state.sessions.isInCodex(params.sessionId))
+        return { status: "committed" };
       return (await state.use(() => engine.commitTurn(params), "recording a turn")) ?? { status: "committed" };
     },
     // The child's session has no id yet: it inherits at the start of its first turn.
@@ -94,13 +109,16 @@ function warnOfPruner(state: PluginState, config: HostConfig | undefined, params
 }
 
 /**
- * A sub-agent of the same agent, and a session that began as a copy of another one, may fetch all that the other session may, and see it
- * as it was shown there. A sub-agent of another agent may fetch what its first turn and its later prompts name.
+ * A sub-agent of the same agent, and a session that began as a copy of another one, may fetch all that the other
+ * session may, and see it as it was shown there. A sub-agent of another agent may fetch what its first turn and its
+ * later prompts name.
  */
 async function inherit(state: PluginState, params: AssembleParams, child: Scope, isFirst: boolean): Promise<void> {
   const { prompt = "", messages, sessionKey } = params;
   try {
-    const parent = state.sessions.parent(sessionKey) ?? (isFirst && messages.length > 0 ? await forkedFrom(state, child) : undefined);
+    const parent =
+      state.sessions.parent(sessionKey) ??
+      (isFirst && messages.length > 0 ? await forkedFrom(state, child) : undefined);
     if (parent === undefined) return;
     const isOwn = parent.agentId === child.agentId;
     const named = isOwn ? undefined : idsIn(isFirst ? `${prompt}\n${JSON.stringify(messages)}` : prompt);
@@ -113,7 +131,11 @@ async function inherit(state: PluginState, params: AssembleParams, child: Scope,
 /** The session of the same agent that one which the store does not know was copied from. */
 async function forkedFrom(state: PluginState, session: Scope): Promise<Scope | undefined> {
   const known = await state.use((store) => store.sessions());
-  if (known === undefined || known.some(({ agentId, sessionId }) => agentId === session.agentId && sessionId === session.sessionId)) return undefined;
+  if (
+    known === undefined ||
+    known.some(({ agentId, sessionId }) => agentId === session.agentId && sessionId === session.sessionId)
+  )
+    return undefined;
   const source = await state.forkSource(session);
   return source?.agentId === session.agentId ? source : undefined;
 }

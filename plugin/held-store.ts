@@ -1,8 +1,9 @@
 /**
- * The open store of one registration: opened at its first use, and let go of when the host has replaced the registration.
+ * The open store of one registration: opened at its first use, and let go of when the host has replaced the
+ * registration.
  *
- * Nobody loses it amidst a use: it closes with the last one that is under way. Who comes after that, as a turn may for which a host did not
- * wait, has it opened anew.
+ * Nobody loses it amidst a use: it closes with the last one that is under way. Who comes after that, as a turn may for
+ * which a host did not wait, has it opened anew.
  */
 
 import type { Concertina } from "../node/lib/for-plugin.js";

@@ -7,9 +7,10 @@ import { join } from "node:path";
 import { ownDirectory, putWhole } from "./own-files.js";
 
 /**
- * Drawn once, and kept in the gateway's state directory; behind it stands the inode of the file that it is kept in, by which a copy of the file
- * is known. One that is empty is drawn anew. So is a copy where others may have the store (`isShared`), for they may be what it was copied
- * from: `warn` is told. A store that was copied along is no other gateway's. @throws where it cannot be written or read.
+ * Drawn once, and kept in the gateway's state directory; behind it stands the inode of the file that it is kept in, by
+ * which a copy of the file is known. One that is empty is drawn anew. So is a copy where others may have the store
+ * (`isShared`), for they may be what it was copied from: `warn` is told. A store that was copied along is no other
+ * gateway's. @throws where it cannot be written or read.
  */
 export function hostId(stateDir: string, isShared: boolean, warn: (line: string) => void): string {
   const file = join(ownDirectory(stateDir), "concertina.host-id");

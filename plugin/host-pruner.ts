@@ -1,8 +1,8 @@
 /**
  * The host's own pruner of tool results (`agents.defaults.contextPruning`), which works on what the engine hands over.
  *
- * It knows neither placeholders nor fetched originals: what it clears, it clears with the id in it. Its configuration is the
- * operator's: nothing here changes it, the operator is told what to change.
+ * It knows neither placeholders nor fetched originals: what it clears, it clears with the id in it. Its configuration
+ * is the operator's: nothing here changes it, the operator is told what to change.
  */
 
 import { FETCH_TOOL } from "../node/lib/for-plugin.js";
@@ -23,8 +23,10 @@ export function prunerWarning(config: HostConfig | undefined, params: AssemblePa
   const fetched = prunes(pruning.tools, FETCH_TOOL)
     ? `to keep at least fetched originals whole, set ${SETTING}.tools.deny: ["${FETCH_TOOL}"]`
     : "fetched originals are kept out of it";
-  return `the host's own pruner is on (${SETTING}.mode: "cache-ttl"): ${does}, and the ids of folded results go with them. ` +
-    `To leave old results to Concertina, set ${SETTING}.mode: "off"; ${fetched}`;
+  return (
+    `the host's own pruner is on (${SETTING}.mode: "cache-ttl"): ${does}, and the ids of folded results go with them. ` +
+    `To leave old results to Concertina, set ${SETTING}.mode: "off"; ${fetched}`
+  );
 }
 
 /** Whether the host may prune a tool's results: what it denies stays, and where it allows some, only they go. */

@@ -1,4 +1,7 @@
-/** Which sessions the host still has, and what their transcripts say: read from the databases of all its agents, never written. */
+/**
+ * Which sessions the host still has, and what their transcripts say: read from the databases of all its agents, never
+ * written.
+ */
 
 import { existsSync, readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -22,7 +25,10 @@ const REGISTRY = join("state", "openclaw.sqlite");
 const FORK = `SELECT fork_source_session_key, fork_source_session_id FROM session_nodes
   WHERE current_session_id = ? AND fork_source_session_key IS NOT NULL AND fork_source_session_id IS NOT NULL`;
 
-/** Every session that the host can show. @throws when one of its databases cannot be read: then nobody knows which are gone. */
+/**
+ * Every session that the host can show. @throws when one of its databases cannot be read: then nobody knows which are
+ * gone.
+ */
 export async function hostSessions(stateDir: string): Promise<HostSession[]> {
   const sessions: HostSession[] = [];
   const databases = await agentDatabases(stateDir);
@@ -38,16 +44,23 @@ export function transcriptOf({ sessionId, database }: HostSession): Promise<stri
   return eventsOf(database, sessionId);
 }
 
-/** The session whose transcript the host copied when this one began. @throws when the databases of its agent cannot be read. */
+/**
+ * The session whose transcript the host copied when this one began. @throws when the databases of its agent cannot be
+ * read.
+ */
 export async function forkSource(stateDir: string, { agentId, sessionId }: Scope): Promise<Scope | undefined> {
   for (const [database, agent] of await agentDatabases(stateDir)) {
     const row = agent === agentId && (await reading(database, (open) => open.prepare(FORK).get(sessionId)));
-    if (row) return { agentId: agentOf(String(row.fork_source_session_key)), sessionId: String(row.fork_source_session_id) };
+    if (row)
+      return { agentId: agentOf(String(row.fork_source_session_key)), sessionId: String(row.fork_source_session_id) };
   }
   return undefined;
 }
 
-/** The databases of all agents with the agent of each: those that the host lists, and those where it puts them by itself. */
+/**
+ * The databases of all agents with the agent of each: those that the host lists, and those where it puts them by
+ * itself.
+ */
 async function agentDatabases(stateDir: string): Promise<Map<string, string>> {
   const databases = new Map<string, string>();
   const agents = join(stateDir, "agents");
@@ -63,7 +76,8 @@ async function agentDatabases(stateDir: string): Promise<Map<string, string>> {
     const [agentId, stored] = [String(row.agent_id), String(row.path)];
     const database = isAbsolute(stored) ? stored : join(stateDir, stored);
     if (existsSync(database)) databases.set(database, agentId);
-    else if (!found.has(agentId)) throw new Error(`the host lists sessions of agent ${agentId} in ${database}, which is not there`);
+    else if (!found.has(agentId))
+      throw new Error(`the host lists sessions of agent ${agentId} in ${database}, which is not there`);
   }
   return databases;
 }

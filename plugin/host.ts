@@ -1,6 +1,6 @@
 /**
- * The part of OpenClaw's plugin interface that this plugin uses, as types only: nothing here imports the host at run time. A test
- * compiles the plugin against the host's own types, which are not there when it is built.
+ * The part of OpenClaw's plugin interface that this plugin uses, as types only: nothing here imports the host at run
+ * time. A test compiles the plugin against the host's own types, which are not there when it is built.
  *
  * The host passes more than is listed and may add keys; whatever is not named here goes through untouched.
  */
@@ -8,7 +8,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type {
-  AnyMessage, AssembleParameters, AssembleResult, ContentBlock, ContextEngine as LibraryEngine,
+  AnyMessage,
+  AssembleParameters,
+  AssembleResult,
+  ContentBlock,
+  ContextEngine as LibraryEngine,
 } from "../node/lib/for-plugin.js";
 
 export type { ContentBlock };
@@ -52,7 +56,10 @@ export interface AssembleParams<M extends AnyMessage = AnyMessage> extends Assem
   prompt?: string;
   /** How the model is to name what it finds in the host's memory. */
   citationsMode?: "auto" | "on" | "off";
-  runtimeSettings?: { model?: { resolved?: string | null; provider?: string | null }; executionHost?: { id?: string | null } };
+  runtimeSettings?: {
+    model?: { resolved?: string | null; provider?: string | null };
+    executionHost?: { id?: string | null };
+  };
 }
 
 /** Session ids come with it only when the child continues its parent's transcript. */
@@ -72,7 +79,9 @@ export interface ContextProjection {
 
 /** The library's engine, and what the host asks of it beside that. */
 export interface ContextEngine extends LibraryEngine<Compact> {
-  assemble<M extends AnyMessage>(params: AssembleParams<M>): Promise<AssembleResult<M> & { contextProjection: ContextProjection }>;
+  assemble<M extends AnyMessage>(
+    params: AssembleParams<M>,
+  ): Promise<AssembleResult<M> & { contextProjection: ContextProjection }>;
   prepareSubagentSpawn(params: SubagentSpawnParams): Promise<{ rollback(): void }>;
 }
 
@@ -172,7 +181,10 @@ export interface PluginApi {
   /** What ends with this registration. Hosts of 2026.8 have no `onDispose`. */
   lifecycle?: {
     onDispose?: (dispose: () => Promise<void>) => () => void;
-    registerRuntimeLifecycle: (lifecycle: { id: string; cleanup: (context: { reason: string }) => Promise<void> | undefined }) => void;
+    registerRuntimeLifecycle: (lifecycle: {
+      id: string;
+      cleanup: (context: { reason: string }) => Promise<void> | undefined;
+    }) => void;
   };
   resolvePath: (input: string) => string;
   registerContextEngine: (id: string, factory: (context: { config?: HostConfig }) => ContextEngine) => void;
@@ -201,6 +213,9 @@ export interface PluginApi {
   on: {
     (hook: "gateway_start", handler: () => void): void;
     (hook: "session_end", handler: (event: SessionEnd) => Promise<void>): void;
-    (hook: "before_prompt_build", handler: (event: PromptBuild, context: PromptContext) => Promise<{ appendContext: string } | undefined>): void;
+    (
+      hook: "before_prompt_build",
+      handler: (event: PromptBuild, context: PromptContext) => Promise<{ appendContext: string } | undefined>,
+    ): void;
   };
 }

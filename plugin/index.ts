@@ -1,5 +1,6 @@
 /**
- * The entry that OpenClaw loads. `register` runs many times, in several processes and modes: it only hands over functions.
+ * The entry that OpenClaw loads. `register` runs many times, in several processes and modes: it only hands over
+ * functions.
  */
 
 import { FETCH_TOOL } from "../node/lib/for-plugin.js";
@@ -30,12 +31,14 @@ export default {
     });
     api.registerCommand({
       name: "concertina",
-      description: "What Concertina saved in this session and whether it is active; `off` and `on` for this session; `purge` forgets its originals, once confirmed.",
+      description:
+        "What Concertina saved in this session and whether it is active; `off` and `on` for this session; `purge` forgets its originals, once confirmed.",
       acceptsArgs: true,
       handler: (context) => runSlashCommand(state, context),
     });
     registerPage(api, state);
-    if (refreshEvery(state.given) > 0) api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
+    if (refreshEvery(state.given) > 0)
+      api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
     api.on("gateway_start", () => state.warnOfConfiguration());
     api.on("session_end", (event) => endSession(state, event));
   },

@@ -1,7 +1,12 @@
 /** Sessions as an operator names them, with what the store and the host know of each: both are asked once. */
 
 import {
-  agentOf, type Concertina, elsewhereOf, type NamedSession, sessionsOfAgent, whyKept as whyKeptElsewhere,
+  agentOf,
+  type Concertina,
+  elsewhereOf,
+  type NamedSession,
+  sessionsOfAgent,
+  whyKept as whyKeptElsewhere,
 } from "../node/lib/for-plugin.js";
 import type { PluginState } from "./state.js";
 
@@ -16,12 +21,19 @@ export interface FoundSession extends NamedSession {
 }
 
 /**
- * The sessions that the store or the host knows under an id or a key; one that only another host of the store has goes by its id. @throws an
- * Error that lists what they know.
+ * The sessions that the store or the host knows under an id or a key; one that only another host of the store has goes
+ * by its id. @throws an Error that lists what they know.
  */
-export async function foundSessions(state: PluginState, store: Concertina, name: string, agent?: string): Promise<[FoundSession, ...FoundSession[]]> {
+export async function foundSessions(
+  state: PluginState,
+  store: Concertina,
+  name: string,
+  agent?: string,
+): Promise<[FoundSession, ...FoundSession[]]> {
   const [all, hosts] = [await store.sessions(), await state.hostSessions()];
-  const stored = all.filter(({ sessionId, isHere, elsewhere }) => sessionId === name || isHere || elsewhere.length === 0);
+  const stored = all.filter(
+    ({ sessionId, isHere, elsewhere }) => sessionId === name || isHere || elsewhere.length === 0,
+  );
   const shown = hosts.map(({ sessionId, sessionKey }) => ({ sessionId, sessionKey, agentId: agentOf(sessionKey) }));
   // Two agents may have sessions of one name.
   const idOf = ({ sessionId, agentId }: { sessionId: string; agentId: string }) => JSON.stringify([agentId, sessionId]);
@@ -31,7 +43,11 @@ export async function foundSessions(state: PluginState, store: Concertina, name:
     const { sessionId, agentId, sessionKey } = scopes.get(id)!;
     return { sessionId, agentId, sessionKey: sessionKey ?? keys.get(id) ?? null };
   });
-  const found = (named: (typeof known)[number]) => ({ ...named, isShown: keys.has(idOf(named)), elsewhere: elsewhereOf(all, named) });
+  const found = (named: (typeof known)[number]) => ({
+    ...named,
+    isShown: keys.has(idOf(named)),
+    elsewhere: elsewhereOf(all, named),
+  });
   const [first, ...others] = sessionsOfAgent(name, agent, known);
   return [found(first), ...others.map(found)];
 }
@@ -42,6 +58,9 @@ export function whyKept(session: Pick<FoundSession, "sessionId" | "elsewhere">):
 }
 
 /** The same of a session that is named by its id and agent, for which the store is asked. */
-export async function whyKeptIn(store: Concertina, scope: { sessionId: string; agentId: string }): Promise<string | undefined> {
+export async function whyKeptIn(
+  store: Concertina,
+  scope: { sessionId: string; agentId: string },
+): Promise<string | undefined> {
   return whyKept({ sessionId: scope.sessionId, elsewhere: elsewhereOf(await store.sessions(), scope) });
 }

@@ -1,5 +1,6 @@
 /**
- * The host's section on its memory tools. The host puts it into the system prompt of its own engine only: others return it.
+ * The host's section on its memory tools. The host puts it into the system prompt of its own engine only: others return
+ * it.
  *
  * Tools and key of a session make it, and the host's configuration: it stays the same from turn to turn.
  */
@@ -9,7 +10,10 @@ import type { PluginState } from "./state.js";
 
 const ASKING = "asking the host for its memory section";
 
-/** What the host's own engine would have in the system prompt: nothing for sub-agents and cron jobs, whose prompts are minimal. */
+/**
+ * What the host's own engine would have in the system prompt: nothing for sub-agents and cron jobs, whose prompts are
+ * minimal.
+ */
 export async function memorySection(state: PluginState, params: AssembleParams): Promise<string | undefined> {
   const { availableTools = new Set(), citationsMode, sessionKey } = params;
   try {

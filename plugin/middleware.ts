@@ -1,8 +1,8 @@
 /**
  * The moment of birth: a tool result is folded before the model sees it, while changing it costs nothing.
  *
- * What is returned here is also what the transcript keeps, so a result is only folded when this session's model can fetch the
- * original. The host replaces a tool's answer by an error when this throws.
+ * What is returned here is also what the transcript keeps, so a result is only folded when this session's model can
+ * fetch the original. The host replaces a tool's answer by an error when this throws.
  */
 
 import { agentOf, FETCH_TOOL } from "../node/lib/for-plugin.js";
@@ -34,10 +34,15 @@ export async function foldToolResult(
 }
 
 /** What is shown in place of a result, where that is not the result itself. */
-async function fold(state: PluginState, event: ToolResultEvent, context: ToolResultContext): Promise<ContentBlock[] | undefined> {
+async function fold(
+  state: PluginState,
+  event: ToolResultEvent,
+  context: ToolResultContext,
+): Promise<ContentBlock[] | undefined> {
   if (!goesToModel(event, context)) return;
   const { sessionId } = context;
-  if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId)) return;
+  if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId))
+    return;
   try {
     const fresh = {
       role: "toolResult",
@@ -49,8 +54,16 @@ async function fold(state: PluginState, event: ToolResultEvent, context: ToolRes
     const scope = { sessionId, agentId: agentOf(context.sessionKey), model: state.sessions.model(sessionId) };
     // What the host masks in its transcript must not stand in our store.
     const redactor = await hostRedactor();
-    const admitted = await state.use((store) =>
-      store.admitToolResult({ ...scope, message: fresh, args: event.args, hostCutAt: HOST_CUTS_AT, hostKeeps: roomIn(sessionId), redactor }),
+    const admitted = await state.use(
+      (store) =>
+        store.admitToolResult({
+          ...scope,
+          message: fresh,
+          args: event.args,
+          hostCutAt: HOST_CUTS_AT,
+          hostKeeps: roomIn(sessionId),
+          redactor,
+        }),
       FOLDING,
     );
     if (admitted === undefined) return;
@@ -65,31 +78,57 @@ async function fold(state: PluginState, event: ToolResultEvent, context: ToolRes
 }
 
 /**
- * Whether the model gets what is returned here. In Codex there are two kinds that it does not get. Results of Codex's own tools are only
- * shown here: they name no thread. And what a script of the model called is read by that script, which may parse it: its calls have ids
- * of Codex's making, those of the model have its provider's.
+ * Whether the model gets what is returned here. In Codex there are two kinds that it does not get. Results of Codex's
+ * own tools are only shown here: they name no thread. And what a script of the model called is read by that script,
+ * which may parse it: its calls have ids of Codex's making, those of the model have its provider's.
  */
 function goesToModel({ threadId, toolCallId }: ToolResultEvent, { runtime }: ToolResultContext): boolean {
   return runtime !== "codex" || (threadId !== undefined && toolCallId.startsWith("call_"));
 }
 
-/** What the host calls a result in which it finds neither a text nor an image that it takes: what is in there, by name and size. */
+/**
+ * What the host calls a result in which it finds neither a text nor an image that it takes: what is in there, by name
+ * and size.
+ */
 function refused(content: readonly unknown[]): string | undefined {
   const blocks = content as { type?: string; mimeType?: string; data?: unknown; text?: unknown }[];
   if (blocks.length === 0 || blocks.some(isTaken)) return undefined;
-  const sizeOf = (data: string) => ` of ${data.length} base64 characters${data.length > HOST_IMAGE_CHARS ? ", which is too large" : ""}`;
-  return blocks.map(({ type, mimeType, data }) => `${mimeType ?? type ?? "something"}${typeof data === "string" ? sizeOf(data) : ""}`).join("; ");
+  const sizeOf = (data: string) =>
+    ` of ${data.length} base64 characters${data.length > HOST_IMAGE_CHARS ? ", which is too large" : ""}`;
+  return blocks
+    .map(
+      ({ type, mimeType, data }) => `${mimeType ?? type ?? "something"}${typeof data === "string" ? sizeOf(data) : ""}`,
+    )
+    .join("; ");
 }
 
-function isTaken({ type, mimeType, data, text }: { type?: string; mimeType?: string; data?: unknown; text?: unknown }): boolean {
+function isTaken({
+  type,
+  mimeType,
+  data,
+  text,
+}: {
+  type?: string;
+  mimeType?: string;
+  data?: unknown;
+  text?: unknown;
+}): boolean {
   if (type === "text") return typeof text === "string";
-  if (type === "image") return typeof mimeType === "string" && typeof data === "string" && data.length <= HOST_IMAGE_CHARS;
+  if (type === "image")
+    return typeof mimeType === "string" && typeof data === "string" && data.length <= HOST_IMAGE_CHARS;
   return /^tool_?result$/i.test(type ?? "");
 }
 
-/** The host would say that the tool failed, for every plugin that looks at results: the model is told what happened instead. */
+/**
+ * The host would say that the tool failed, for every plugin that looks at results: the model is told what happened
+ * instead.
+ */
 function tellOf(state: PluginState, toolName: string, unheard: string): ContentBlock {
   const why = `where a plugin looks at tool results, OpenClaw passes on only texts, and images of up to ${HOST_IMAGE_CHARS} base64 characters`;
-  state.tell(`passing on a result of ${toolName}`, new Error(`${why}, and this one is ${unheard}`), "the model is told so");
+  state.tell(
+    `passing on a result of ${toolName}`,
+    new Error(`${why}, and this one is ${unheard}`),
+    "the model is told so",
+  );
   return { type: "text", text: `[The tool answered with ${unheard}. It cannot be shown: ${why}.]` };
 }

@@ -1,4 +1,7 @@
-/** Notices that the options name another place for the store than before: the placeholders in transcripts name originals that stay there. */
+/**
+ * Notices that the options name another place for the store than before: the placeholders in transcripts name originals
+ * that stay there.
+ */
 
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -7,15 +10,21 @@ import { type Concertina, STORE_FILE, type StorePlace } from "../node/lib/for-pl
 import { ownDirectory, putWhole } from "./own-files.js";
 
 /**
- * Remembers where the store is. @returns what to say where it was elsewhere before and nothing of this gateway is in it: it was not moved
- * along, or its place in a database is another.
+ * Remembers where the store is. @returns what to say where it was elsewhere before and nothing of this gateway is in
+ * it: it was not moved along, or its place in a database is another.
  */
 export async function noteOfMove(stateDir: string, place: StorePlace, store: Concertina): Promise<string | undefined> {
-  const [note, usual, now] = [join(ownDirectory(stateDir), "concertina.directory"), ownDirectory(stateDir), nameOf(place)];
+  const [note, usual, now] = [
+    join(ownDirectory(stateDir), "concertina.directory"),
+    ownDirectory(stateDir),
+    nameOf(place),
+  ];
   // A full disk may have left an empty one.
   const before = (existsSync(note) && readFileSync(note, "utf8")) || usual;
   if (before === now) return undefined;
-  const isLeft = (!isAbsolute(before) || existsSync(join(before, STORE_FILE))) && !(await store.sessions()).some(({ isHere }) => isHere);
+  const isLeft =
+    (!isAbsolute(before) || existsSync(join(before, STORE_FILE))) &&
+    !(await store.sessions()).some(({ isHere }) => isHere);
   putWhole(note, now);
   return isLeft ? lineOf(before, now) : undefined;
 }
@@ -29,6 +38,7 @@ function nameOf({ dir, url, namespace }: StorePlace): string {
 
 function lineOf(before: string, now: string): string {
   const what = `the store is in ${now} now, and placeholders in transcripts name originals in ${before}`;
-  if (isAbsolute(before) && isAbsolute(now)) return `${what}: set sccsStorageDir back to it, or stop the gateway and move all files whose names begin with "${STORE_FILE}"`;
+  if (isAbsolute(before) && isAbsolute(now))
+    return `${what}: set sccsStorageDir back to it, or stop the gateway and move all files whose names begin with "${STORE_FILE}"`;
   return `${what}: set sccsStoreUrl and sccsStoreNamespace back as they were, or stop the gateway and copy them into an empty store with "openclaw concertina migrate"`;
 }

@@ -1,5 +1,6 @@
-// What is imported from the host, at run time and lazily. For building without the host, which is an optional peer; where the host's tests
-// are installed, `test/host/tsconfig.json` leaves this file out, and the plugin is compiled against the host's own types.
+// What is imported from the host, at run time and lazily. For building without the host, which is an optional peer;
+// where the host's tests are installed, `test/host/tsconfig.json` leaves this file out, and the plugin is compiled
+// against the host's own types.
 declare module "openclaw/plugin-sdk/core" {
   export function delegateCompactionToRuntime(params: Record<string, unknown>): Promise<unknown>;
   export function buildMemorySystemPromptAddition(params: {

@@ -9,7 +9,10 @@ export function ownDirectory(stateDir: string): string {
   return join(stateDir, "concertina");
 }
 
-/** Puts a whole file in place: nobody reads half of one, and a full disk leaves none. @throws an Error that names the file. */
+/**
+ * Puts a whole file in place: nobody reads half of one, and a full disk leaves none. @throws an Error that names the
+ * file.
+ */
 export function putWhole(file: string, text: string, place: (from: string, to: string) => void = renameSync): void {
   const drawn = `${file}.${randomUUID()}`;
   try {
@@ -27,7 +30,10 @@ export function putWhole(file: string, text: string, place: (from: string, to: s
 /** Codes of what fails where files belong to another user. */
 const REFUSED = new Set(["EACCES", "EPERM", "CONCERTINA_STORE_UNAVAILABLE"]);
 
-/** The same error with what to do about it, where something in the directories belongs to another user than this process runs as. */
+/**
+ * The same error with what to do about it, where something in the directories belongs to another user than this process
+ * runs as.
+ */
 export function withOwner(error: unknown, directories: string[]): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   const own = process.getuid?.();

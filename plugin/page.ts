@@ -1,14 +1,20 @@
 /**
  * The page of figures in the host's Control UI, behind the gateway's own authentication.
  *
- * The host shows it in a frame without an origin of its own, which can read nothing from the gateway: the figures come inside the
- * document, and an original is a document that the frame goes to.
+ * The host shows it in a frame without an origin of its own, which can read nothing from the gateway: the figures come
+ * inside the document, and an original is a document that the frame goes to.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import {
-  agentOf, type ContentBlock, type Document, originalOf, originalPage, page, periodsOf,
+  agentOf,
+  type ContentBlock,
+  type Document,
+  originalOf,
+  originalPage,
+  page,
+  periodsOf,
 } from "../node/lib/for-plugin.js";
 import type { PluginApi } from "./host.js";
 import type { PluginState } from "./state.js";
@@ -18,7 +24,12 @@ const ROUTE = "/plugins/concertina";
 
 /** Registers the tab and what it shows. */
 export function registerPage(api: PluginApi, state: PluginState): void {
-  api.registerHttpRoute({ path: ROUTE, auth: "gateway", match: "prefix", handler: (request, response) => answer(state, request, response) });
+  api.registerHttpRoute({
+    path: ROUTE,
+    auth: "gateway",
+    match: "prefix",
+    handler: (request, response) => answer(state, request, response),
+  });
   // An older host may have no tabs.
   api.session?.controls.registerControlUiDescriptor({
     surface: "tab",
@@ -72,7 +83,8 @@ async function figuresPage(state: PluginState): Promise<Document> {
   const now = Date.now();
   const health = await statusOf(state);
   // A store that cannot be used is said in the status.
-  const periods = health.store.path === "" ? [] : await state.use((store) => periodsOf((request) => store.figures(request), now));
+  const periods =
+    health.store.path === "" ? [] : await state.use((store) => periodsOf((request) => store.figures(request), now));
   return page({ periods: periods ?? [], health, now });
 }
 

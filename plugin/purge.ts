@@ -1,4 +1,7 @@
-/** `openclaw concertina purge`: says first what it would strand, and strands nothing of another gateway unless that is asked for. */
+/**
+ * `openclaw concertina purge`: says first what it would strand, and strands nothing of another gateway unless that is
+ * asked for.
+ */
 
 import { type Concertina, counted, haveIt, isAgreed, type Removed } from "../node/lib/for-plugin.js";
 import { type FoundSession, foundSessions, whyKept } from "./known-sessions.js";
@@ -12,8 +15,15 @@ export interface PurgeOptions {
   json?: boolean;
 }
 
-/** Forgets what an operator names; undefined where he did not agree. @throws where another gateway has it, and where nobody can be asked. */
-export async function purge(state: PluginState, store: Concertina, { session, agent, elsewhere, yes }: PurgeOptions): Promise<Removed | undefined> {
+/**
+ * Forgets what an operator names; undefined where he did not agree. @throws where another gateway has it, and where
+ * nobody can be asked.
+ */
+export async function purge(
+  state: PluginState,
+  store: Concertina,
+  { session, agent, elsewhere, yes }: PurgeOptions,
+): Promise<Removed | undefined> {
   // Whose a session is, a store of an earlier version does not know until it is told.
   await state.settle(store);
   const sessions = await foundSessions(state, store, session, agent);
@@ -37,7 +47,8 @@ async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boo
   const also = others.size > 0 ? ` Mind that ${haveIt([...others])}.` : "";
   const ids = sessions.map(({ sessionId }) => sessionId).join(", ");
   const warning = `Purging session ${ids} removes ${counted(doomed.originals, "original")} for good. ${strands}${also}`;
-  if (!process.stdin.isTTY) throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
+  if (!process.stdin.isTTY)
+    throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
   return isAgreed(`${warning}\nPurge it? [y/N] `);
 }
 

@@ -1,6 +1,7 @@
 /**
- * The host's own redactor. It knows what the core cannot: the values of the secrets in the host's configuration, and the patterns of
- * `logging.redactPatterns`. It also takes `token = nextToken()` for a secret, which costs savings and nothing else.
+ * The host's own redactor. It knows what the core cannot: the values of the secrets in the host's configuration, and
+ * the patterns of `logging.redactPatterns`. It also takes `token = nextToken()` for a secret, which costs savings and
+ * nothing else.
  */
 
 import type { Redactor } from "../node/lib/for-plugin.js";

@@ -1,9 +1,9 @@
 /**
- * What failed, said once: the same step failing in the same way gets a line in ten minutes, with how many were held back. So does a store
- * that is away, or that this version is too old for, whatever step finds that.
+ * What failed, said once: the same step failing in the same way gets a line in ten minutes, with how many were held
+ * back. So does a store that is away, or that this version is too old for, whatever step finds that.
  *
- * The host evaluates this module several times in one process, and a store that stays away fails in all copies alike: the record of
- * what was said is the process's own.
+ * The host evaluates this module several times in one process, and a store that stays away fails in all copies alike:
+ * the record of what was said is the process's own.
  */
 
 import { describe } from "../node/lib/for-plugin.js";

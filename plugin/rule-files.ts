@@ -15,8 +15,16 @@ const DIRECTORIES = 2000;
 /** The parts of a glob below the workspace. @throws when it could lead out of it. */
 function partsOf(glob: string): string[] {
   const parts = glob.split("/").filter((part) => part !== "" && part !== ".");
-  if (glob.startsWith("/") || /^[a-z]:/i.test(glob) || glob.includes("\\") || glob.includes("\0") || parts.includes("..")) {
-    throw new Error(`rules.files has ${JSON.stringify(glob)}; it must be a path below the workspace, with / between its parts`);
+  if (
+    glob.startsWith("/") ||
+    /^[a-z]:/i.test(glob) ||
+    glob.includes("\\") ||
+    glob.includes("\0") ||
+    parts.includes("..")
+  ) {
+    throw new Error(
+      `rules.files has ${JSON.stringify(glob)}; it must be a path below the workspace, with / between its parts`,
+    );
   }
   return parts;
 }
@@ -64,7 +72,11 @@ async function read(workspace: string, name: string): Promise<string> {
 }
 
 /** Reads what the globs match, each file once; what cannot be read is handed to `complain`. */
-export async function readRuleFiles(workspace: string, globs: string[], complain: (error: unknown) => void): Promise<RuleFile[]> {
+export async function readRuleFiles(
+  workspace: string,
+  globs: string[],
+  complain: (error: unknown) => void,
+): Promise<RuleFile[]> {
   const names = new Set<string>();
   for (const glob of globs) {
     try {

@@ -1,12 +1,17 @@
 /**
  * The workspace's rules, repeated every so many turns: agents forget them in long sessions.
  *
- * They go to the end of the context and never into the system prompt, whose bytes every cached prefix begins with. What a user writes
- * is never shortened. A failure costs the repetition, not the turn.
+ * They go to the end of the context and never into the system prompt, whose bytes every cached prefix begins with. What
+ * a user writes is never shortened. A failure costs the repetition, not the turn.
  */
 
 import {
-  agentOf, type CompressedRules, compressRulesAsync, type Options, type RuleFile, type RulesOptions,
+  agentOf,
+  type CompressedRules,
+  compressRulesAsync,
+  type Options,
+  type RuleFile,
+  type RulesOptions,
 } from "../node/lib/for-plugin.js";
 import type { PromptBuild, PromptContext } from "./host.js";
 import { readJson, readRuleFiles } from "./rule-files.js";
@@ -50,12 +55,18 @@ export async function refreshRules(
 }
 
 /**
- * 1 for a session's first turn. The store counts turns, for a history limit and compaction take them out of sight; where it is told of
- * none, as in Codex, by another engine, and while this one is off, those in sight count.
+ * 1 for a session's first turn. The store counts turns, for a history limit and compaction take them out of sight;
+ * where it is told of none, as in Codex, by another engine, and while this one is off, those in sight count.
  */
-async function turnOf(state: PluginState, { messages }: PromptBuild, { sessionId, sessionKey }: PromptContext): Promise<number> {
+async function turnOf(
+  state: PluginState,
+  { messages }: PromptBuild,
+  { sessionId, sessionKey }: PromptContext,
+): Promise<number> {
   const isCounted = state.enabled && sessionId !== undefined && !state.sessions.isInCodex(sessionId);
-  const stats = isCounted ? await state.use((store) => store.stats({ sessionId, agentId: agentOf(sessionKey) })) : undefined;
+  const stats = isCounted
+    ? await state.use((store) => store.stats({ sessionId, agentId: agentOf(sessionKey) }))
+    : undefined;
   const isUser = (message: unknown) => (message as { role?: unknown } | null)?.role === "user";
   return (stats?.turns || messages.filter(isUser).length) + 1;
 }
@@ -80,7 +91,12 @@ async function compressed(
   return compressRulesAsync(files, options);
 }
 
-async function record(state: PluginState, context: PromptContext, { report }: CompressedRules, complaints: unknown[]): Promise<void> {
+async function record(
+  state: PluginState,
+  context: PromptContext,
+  { report }: CompressedRules,
+  complaints: unknown[],
+): Promise<void> {
   const { sessionId, sessionKey } = context;
   if (!state.enabled || sessionId === undefined || isIncognito(sessionKey)) return;
   try {

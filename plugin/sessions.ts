@@ -1,8 +1,8 @@
 /**
  * What the engine was told about the sessions it serves, for those parts of the plugin that the host does not tell.
  *
- * In memory only: it is learned anew at the start of every turn. Whoever is forgotten is treated as unknown, which costs savings
- * and never content.
+ * In memory only: it is learned anew at the start of every turn. Whoever is forgotten is treated as unknown, which
+ * costs savings and never content.
  */
 
 import { keep } from "./process-memory.js";

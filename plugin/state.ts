@@ -1,15 +1,22 @@
 /**
  * What one registration of the plugin holds: its options and the store, opened when first needed.
  *
- * The host evaluates this module several times in one process and registers each copy, so nothing here is shared between the
- * engine and the tool. What must be shared is in the store's file.
+ * The host evaluates this module several times in one process and registers each copy, so nothing here is shared
+ * between the engine and the tool. What must be shared is in the store's file.
  */
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 
 import {
-  Concertina, describe, HOST_DEFAULTS, native, type Options, type OptionsInForce, optionsInForce, STORE_FILE,
+  Concertina,
+  describe,
+  HOST_DEFAULTS,
+  native,
+  type Options,
+  type OptionsInForce,
+  optionsInForce,
+  STORE_FILE,
   type StorePlace,
 } from "../node/lib/for-plugin.js";
 import { complaintLine, isNews } from "./repeated-warnings.js";
@@ -70,7 +77,9 @@ export class PluginState {
     return this.#checked().options;
   }
 
-  /** One line for each option that is wrong, with what is used instead. @throws where the native library does not load. */
+  /**
+   * One line for each option that is wrong, with what is used instead. @throws where the native library does not load.
+   */
   get optionWarnings(): string[] {
     return this.#checked().warnings;
   }
@@ -119,14 +128,20 @@ export class PluginState {
     return this.#hasLibrary;
   }
 
-  /** The open store, or undefined while it cannot be used. A failure is tried again after a minute. It stays open for as long as somebody uses it. */
+  /**
+   * The open store, or undefined while it cannot be used. A failure is tried again after a minute. It stays open for as
+   * long as somebody uses it.
+   */
   store(): Promise<Concertina | undefined> {
     return this.#held.get();
   }
 
-  /** Lets go of the store when the host has replaced this registration: at once, or with the last use that is under way. */
+  /**
+   * Lets go of the store when the host has replaced this registration: at once, or with the last use that is under way.
+   */
   letGo(): Promise<void> {
-    if (this.hasStore && isLeaving(this.#api.config, this.config)) this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
+    if (this.hasStore && isLeaving(this.#api.config, this.config))
+      this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
     return this.#held.letGo();
   }
 
@@ -160,15 +175,21 @@ export class PluginState {
   }
 
   /**
-   * Opens the store; a damaged file is set aside under today's date, but for who only looks beside a gateway. @throws when it cannot be
-   * opened.
+   * Opens the store; a damaged file is set aside under today's date, but for who only looks beside a gateway. @throws
+   * when it cannot be opened.
    */
   async open({ setsAside = true } = {}): Promise<Concertina> {
     try {
       const place = await this.place();
       // Beside a database, notes of what parsers are given stay on this machine.
       const journalDir = place.url === undefined ? undefined : this.directory();
-      return await Concertina.open({ ...this.options, ...place, journalDir, retention: "host", today: setsAside ? today() : undefined });
+      return await Concertina.open({
+        ...this.options,
+        ...place,
+        journalDir,
+        retention: "host",
+        today: setsAside ? today() : undefined,
+      });
     } catch (error) {
       throw withOwner(error, [ownDirectory(this.#api.runtime.state.resolveStateDir()), this.directory()]);
     }
@@ -195,8 +216,8 @@ export class PluginState {
   }
 
   /**
-   * Does something with the store, where there is one, and logs what the store has to tell about it. Meanwhile it stays open. The conditions
-   * of the steps end, unless one of them failed meanwhile.
+   * Does something with the store, where there is one, and logs what the store has to tell about it. Meanwhile it stays
+   * open. The conditions of the steps end, unless one of them failed meanwhile.
    */
   use<Value>(run: (store: Concertina) => Promise<Value>, ...steps: string[]): Promise<Value | undefined> {
     return this.#held.use(async (store) => {
@@ -247,13 +268,17 @@ export class PluginState {
   }
 
   /**
-   * Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. The status says so until the
-   * step has succeeded again (`ended`, or a use that names the step), or, where the store is at fault, until that can be used.
+   * Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. The
+   * status says so until the step has succeeded again (`ended`, or a use that names the step), or, where the store is
+   * at fault, until that can be used.
    */
   complain(step: string, error: unknown, consequence: string): void {
-    if (isOfStore(error)) this.conditions.raise({ key: STORE, ...troubleOf(error, this.isShared ? undefined : this.directory()) });
-    else this.conditions.raise({ key: step, text: `${step} failed (${describe(error)}); ${consequence}`, remedy: null });
-    if ((error as { code?: unknown } | undefined)?.code !== "CONCERTINA_STORE_DAMAGED") return this.#complain(step, error, consequence);
+    if (isOfStore(error))
+      this.conditions.raise({ key: STORE, ...troubleOf(error, this.isShared ? undefined : this.directory()) });
+    else
+      this.conditions.raise({ key: step, text: `${step} failed (${describe(error)}); ${consequence}`, remedy: null });
+    if ((error as { code?: unknown } | undefined)?.code !== "CONCERTINA_STORE_DAMAGED")
+      return this.#complain(step, error, consequence);
     this.#mending ??= this.#setAside().finally(() => (this.#mending = undefined));
     this.#mending.then(
       (isNew) => isNew || this.#complain(step, error, consequence),
@@ -261,7 +286,10 @@ export class PluginState {
     );
   }
 
-  /** Whether the open store's file was damaged under it and a new one is in use: the store's own line says so, for whatever was under way. */
+  /**
+   * Whether the open store's file was damaged under it and a new one is in use: the store's own line says so, for
+   * whatever was under way.
+   */
   async #setAside(): Promise<boolean> {
     if (await this.use((store) => store.check({ today: today() }))) this.#setAsideAt = Date.now();
     return Date.now() - this.#setAsideAt < UNDER_WAY_MS;
@@ -282,7 +310,10 @@ export class PluginState {
     if (line !== undefined) this.#api.logger.warn(line);
   }
 
-  /** Tells the store, where there is one, which sessions the host still has, and removes what expired: at most hourly; nobody waits for it. */
+  /**
+   * Tells the store, where there is one, which sessions the host still has, and removes what expired: at most hourly;
+   * nobody waits for it.
+   */
   sweepWhenDue(): void {
     const now = Date.now();
     if (now - this.#sweptAt < SWEEP_EVERY_MS || !this.hasStore) return;
@@ -320,8 +351,8 @@ function isWithin(outer: string, directory: string): boolean {
 }
 
 /**
- * A directory as the host resolves it, which it does during registration only. A relative one the host would look for in the plugin's
- * package, which goes with the next update: it stays as it is, and is one in the state directory.
+ * A directory as the host resolves it, which it does during registration only. A relative one the host would look for
+ * in the plugin's package, which goes with the next update: it stays as it is, and is one in the state directory.
  */
 function resolved(api: PluginApi, directory: string): string {
   return isAbsolute(directory) || directory.startsWith("~") ? api.resolvePath(directory) : directory;

@@ -7,8 +7,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import {
-  agentOf, type Concertina, type Condition, counted, FETCH_TOOL, type Figures, type KnownSession, readTranscript,
-  type SkippedCode, type Status,
+  agentOf,
+  type Concertina,
+  type Condition,
+  counted,
+  FETCH_TOOL,
+  type Figures,
+  type KnownSession,
+  readTranscript,
+  type SkippedCode,
+  type Status,
 } from "../node/lib/for-plugin.js";
 import { matchesAny, prunerWarning } from "./host-pruner.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
@@ -41,11 +49,13 @@ export async function statusOf(state: PluginState, { sessionId }: { sessionId?: 
   const { conditions } = state;
   const read = await readStore(state, sessionId);
   const unusable = conditions.list().find(({ key }) => key === STORE);
-  const pruner = sessionId === undefined ? prunerWarning(state.config, { sessionId: "", messages: [] }) : state.sessions.warning(sessionId);
-  const atHand = [
-    ...(pruner === undefined ? [] : [pruner]),
-    ...leftBehind(state.directory()),
-  ].map((text): Condition => ({ key: text, text, remedy: null, since: now, lastSeen: now }));
+  const pruner =
+    sessionId === undefined
+      ? prunerWarning(state.config, { sessionId: "", messages: [] })
+      : state.sessions.warning(sessionId);
+  const atHand = [...(pruner === undefined ? [] : [pruner]), ...leftBehind(state.directory())].map(
+    (text): Condition => ({ key: text, text, remedy: null, since: now, lastSeen: now }),
+  );
   const why =
     whyNot(state) ??
     (unusable === undefined ? undefined : `${unusable.text}. ${unusable.remedy}`) ??
@@ -78,10 +88,13 @@ async function readStore(state: PluginState, sessionId: string | undefined): Pro
       return undefined;
     }
     store = await state.open({ setsAside: false });
-    const session = sessionId === undefined ? undefined : (await store.sessions()).find((known) => known.sessionId === sessionId);
+    const session =
+      sessionId === undefined ? undefined : (await store.sessions()).find((known) => known.sessionId === sessionId);
     const read = { figures: await store.figures({ sessionId }), session, skipped: store.skipped() };
     conditions.end(STORE);
-    await noteLost(state, store, sessionId).catch((error: unknown) => state.tell("looking for originals that transcripts name", error, "the status says nothing of them"));
+    await noteLost(state, store, sessionId).catch((error: unknown) =>
+      state.tell("looking for originals that transcripts name", error, "the status says nothing of them"),
+    );
     return read;
   } catch (error) {
     conditions.raise({ key: STORE, ...troubleOf(error, place) });
@@ -102,7 +115,9 @@ async function noteLost(state: PluginState, store: Concertina, sessionId: string
   const keyOf = (session: { sessionId: string }) => `originals of ${session.sessionId}`;
   const keys = new Set(sessions.map(keyOf));
   for (const { key } of conditions.list()) if (key.startsWith("originals of ") && !keys.has(key)) conditions.end(key);
-  for (const session of sessions.filter((one) => sessionId === undefined || one.sessionId === sessionId).slice(0, SEARCHED)) {
+  for (const session of sessions
+    .filter((one) => sessionId === undefined || one.sessionId === sessionId)
+    .slice(0, SEARCHED)) {
     const key = keyOf(session);
     const events = await transcriptOf(session);
     const missing = events.some((event) => event.includes(MARK)) ? await missingIn(store, session, events) : [];
@@ -117,8 +132,16 @@ async function noteLost(state: PluginState, store: Concertina, sessionId: string
 }
 
 /** The ids of placeholders in a transcript that lead to nothing. */
-async function missingIn(store: Concertina, { sessionId, sessionKey }: HostSession, events: string[]): Promise<string[]> {
-  const { missing } = await store.unfold({ sessionId, agentId: agentOf(sessionKey), messages: readTranscript(sessionId, events).messages });
+async function missingIn(
+  store: Concertina,
+  { sessionId, sessionKey }: HostSession,
+  events: string[],
+): Promise<string[]> {
+  const { missing } = await store.unfold({
+    sessionId,
+    agentId: agentOf(sessionKey),
+    messages: readTranscript(sessionId, events).messages,
+  });
   return missing;
 }
 
@@ -130,11 +153,13 @@ function noStore(path: string): Figures["store"] {
 /** What the configuration says against it. */
 function whyNot(state: PluginState): string | undefined {
   const { plugins, tools } = state.config ?? {};
-  if (plugins?.entries?.concertina?.enabled === false) return `the plugin is disabled: openclaw plugins enable concertina. ${UNFOLD_FIRST}`;
+  if (plugins?.entries?.concertina?.enabled === false)
+    return `the plugin is disabled: openclaw plugins enable concertina. ${UNFOLD_FIRST}`;
   const unused = state.unused();
   if (unused !== undefined) return `${unused}. ${UNFOLD_FIRST}`;
   if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
-  if (matchesAny(tools?.deny, FETCH_TOOL)) return `tools.deny takes ${FETCH_TOOL} away, and nothing is folded that cannot be fetched back`;
+  if (matchesAny(tools?.deny, FETCH_TOOL))
+    return `tools.deny takes ${FETCH_TOOL} away, and nothing is folded that cannot be fetched back`;
   return state.hasLibrary ? undefined : "the native library does not load: the gateway's log says why";
 }
 
@@ -147,11 +172,15 @@ function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSess
     if (known !== undefined && known.lastSeen >= since) return undefined;
     return "no turn of this session has reached it since the gateway started or its options were changed: send a message; if this stays, the gateway's log says why the host degraded to its own engine";
   }
-  return sessions.canFetch(sessionId) ? undefined : `${FETCH_TOOL} is not available to this session's model (its tool profile or policy), and nothing is folded that cannot be fetched back`;
+  return sessions.canFetch(sessionId)
+    ? undefined
+    : `${FETCH_TOOL} is not available to this session's model (its tool profile or policy), and nothing is folded that cannot be fetched back`;
 }
 
 /** What is left out, in words. */
 function skippedText({ code, texts, isOff }: SkippedCode): string {
   const what = `parser ${code} crashed or hung on ${texts} ${texts === 1 ? "text" : "texts"}`;
-  return isOff ? `${what} and is disabled until the next release` : `${what}, which it is not given again until the next release`;
+  return isOff
+    ? `${what} and is disabled until the next release`
+    : `${what}, which it is not given again until the next release`;
 }

@@ -21,8 +21,16 @@ export interface Trouble {
 
 /** Codes of errors that are about the store as a whole, whatever step meets them. */
 const OF_THE_STORE = new Set([
-  "CONCERTINA_STORE_UNAVAILABLE", "CONCERTINA_STORE_NEWER", "CONCERTINA_STORE_DAMAGED", "CONCERTINA_STORE_LOCKED",
-  "ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "ENOTDIR",
+  "CONCERTINA_STORE_UNAVAILABLE",
+  "CONCERTINA_STORE_NEWER",
+  "CONCERTINA_STORE_DAMAGED",
+  "CONCERTINA_STORE_LOCKED",
+  "ENOSPC",
+  "EDQUOT",
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "ENOTDIR",
 ]);
 
 /** Whether an error is about the store as a whole. */
@@ -54,11 +62,25 @@ export function probe(directory: string): void {
 export function troubleOf(error: unknown, place: string | undefined): Trouble {
   const { code } = (error ?? {}) as { code?: string };
   const words = describe(error);
-  if (place !== undefined && (code === "ENOSPC" || code === "EDQUOT" || /disk is full|no space left|ENOSPC/i.test(words))) {
-    return { text: `the disk of ${place} is full, and nothing is folded`, remedy: "Free some space; folding goes on by itself, and what is folded stays so" };
+  if (
+    place !== undefined &&
+    (code === "ENOSPC" || code === "EDQUOT" || /disk is full|no space left|ENOSPC/i.test(words))
+  ) {
+    return {
+      text: `the disk of ${place} is full, and nothing is folded`,
+      remedy: "Free some space; folding goes on by itself, and what is folded stays so",
+    };
   }
-  if (code === "CONCERTINA_STORE_DAMAGED") return { text: words, remedy: "The gateway sets the file aside at the next turn and goes on with a new one" };
+  if (code === "CONCERTINA_STORE_DAMAGED")
+    return { text: words, remedy: "The gateway sets the file aside at the next turn and goes on with a new one" };
   if (code === "CONCERTINA_STORE_NEWER") return { text: words, remedy: "Install the newer release again" };
-  if (place === undefined) return { text: `the database cannot be used: ${words}`, remedy: "Turns go on unchanged until it is back; nothing is lost" };
-  return { text: `the store in ${place} cannot be used: ${words}`, remedy: "Make the directory readable and writable for the user that runs the gateway, or set sccsStorageDir" };
+  if (place === undefined)
+    return {
+      text: `the database cannot be used: ${words}`,
+      remedy: "Turns go on unchanged until it is back; nothing is lost",
+    };
+  return {
+    text: `the store in ${place} cannot be used: ${words}`,
+    remedy: "Make the directory readable and writable for the user that runs the gateway, or set sccsStorageDir",
+  };
 }

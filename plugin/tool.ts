@@ -21,7 +21,11 @@ export function createFetchTool(state: PluginState, context: CallContext): Tool 
 
 async function fetchOriginals(state: PluginState, context: CallContext, given: unknown): Promise<ContentBlock[]> {
   try {
-    const scope = { agentId: agentOf(context.sessionKey), sessionId: context.sessionId, maxChars: roomIn(context.sessionId) };
+    const scope = {
+      agentId: agentOf(context.sessionKey),
+      sessionId: context.sessionId,
+      maxChars: roomIn(context.sessionId),
+    };
     const answer = await state.use((store) => answerFetch(store, given, scope), FETCHING);
     return answer ?? unreachable("the store cannot be opened");
   } catch (error) {

@@ -1,15 +1,21 @@
 /**
  * Transcripts of the host with the originals back in place, written beside the host's files and never into them.
  *
- * A transcript also names ids in words: a task, an answer, a summary. There is no place for an original there, so each of those goes
- * into a file of its own.
+ * A transcript also names ids in words: a task, an answer, a summary. There is no place for an original there, so each
+ * of those goes into a file of its own.
  */
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import {
-  agentOf, changeBetween, type Concertina, type ContentBlock, type Message, originalOf, withChange,
+  agentOf,
+  changeBetween,
+  type Concertina,
+  type ContentBlock,
+  type Message,
+  originalOf,
+  withChange,
 } from "../node/lib/for-plugin.js";
 import { transcriptOf, type HostSession } from "./host-sessions.js";
 
@@ -22,7 +28,10 @@ export interface Unfolded {
 
 const MARKERS = /\[(?:REF_ID: |\[?REWIND:sha256:)([0-9a-f]{16,64})\]/gi;
 
-/** Writes the sessions that hold anything folded to `<directory>/<agent>/<session>.jsonl`. @throws when a file is there already. */
+/**
+ * Writes the sessions that hold anything folded to `<directory>/<agent>/<session>.jsonl`. @throws when a file is there
+ * already.
+ */
 export async function unfoldSessions(store: Concertina, sessions: HostSession[], directory: string): Promise<Unfolded> {
   const done: Unfolded = { transcripts: [], originals: [], missing: [] };
   const written = new Set<string>();
@@ -32,7 +41,9 @@ export async function unfoldSessions(store: Concertina, sessions: HostSession[],
     const named = idsIn(copy.lines);
     if (copy.changed === 0 && named.length === 0) continue;
     const below = join(directory, encodeURIComponent(session.agentId));
-    done.transcripts.push(await write(below, `${encodeURIComponent(session.sessionId)}.jsonl`, `${copy.lines.join("\n")}\n`));
+    done.transcripts.push(
+      await write(below, `${encodeURIComponent(session.sessionId)}.jsonl`, `${copy.lines.join("\n")}\n`),
+    );
     for (const refId of new Set([...named, ...copy.missing])) {
       if (written.has(`${session.agentId} ${refId}`)) continue;
       const original = await originalOf(store, agentOf(session.sessionKey), refId);
@@ -54,7 +65,11 @@ interface Event {
 }
 
 /** The lines of a transcript, in which only what was unfolded differs. */
-async function unfolded(store: Concertina, session: HostSession, lines: string[]): Promise<{ lines: string[]; changed: number; missing: string[] }> {
+async function unfolded(
+  store: Concertina,
+  session: HostSession,
+  lines: string[],
+): Promise<{ lines: string[]; changed: number; missing: string[] }> {
   const events = lines.map((line) => JSON.parse(line) as Event);
   const at = events.flatMap(({ message }, index) => (typeof message?.role === "string" ? [index] : []));
   const before = at.map((index) => events[index]?.message as Message);
@@ -74,7 +89,10 @@ async function unfolded(store: Concertina, session: HostSession, lines: string[]
 
 function fileOf(block: ContentBlock): { data: string | Buffer; suffix: string } {
   if (block.type === "text") return { data: block.text, suffix: ".txt" };
-  return { data: Buffer.from(block.data, "base64"), suffix: `.${block.mimeType.replace(/^.*\//, "").replace(/[^a-z0-9]+/gi, "-")}` };
+  return {
+    data: Buffer.from(block.data, "base64"),
+    suffix: `.${block.mimeType.replace(/^.*\//, "").replace(/[^a-z0-9]+/gi, "-")}`,
+  };
 }
 
 function idsIn(lines: string[]): string[] {

@@ -4,7 +4,10 @@ import path from "node:path";
 import { build } from "./build.mjs";
 import { main, root, run } from "./steps.mjs";
 
-/** The ticker that watches the event loop makes garbage of its own; with room for it no collection falls into a measurement. */
+/**
+ * The ticker that watches the event loop makes garbage of its own; with room for it no collection falls into a
+ * measurement.
+ */
 const QUIET = ["--min-semi-space-size=128", "--max-semi-space-size=128"];
 
 main(import.meta, async () => {
@@ -12,5 +15,9 @@ main(import.meta, async () => {
   await run("measure size, start and memory", process.execPath, [path.join(root, "bench", "start.mjs")]);
   const benches = ["store", "prose", "pipeline"].flatMap((name) => ["--bench", name]);
   await run("benchmark the store, prose and the pipeline", "cargo", ["bench", "--locked", "--quiet", ...benches]);
-  await run("benchmark the assembly", process.execPath, [...QUIET, path.join(root, "bench", "assemble.mjs"), ...process.argv.slice(2)]);
+  await run("benchmark the assembly", process.execPath, [
+    ...QUIET,
+    path.join(root, "bench", "assemble.mjs"),
+    ...process.argv.slice(2),
+  ]);
 });

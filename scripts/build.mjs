@@ -1,5 +1,6 @@
-// Builds the addon and the JavaScript: `npm run build`. With --checked the addon is built as tests are: in half the time, nearly as
-// fast, with the compiler's checks in it; with `--target T` for a platform of the table in platforms.mjs, as it is released; with --javascript not at all.
+// Builds the addon and the JavaScript: `npm run build`. With --checked the addon is built as tests are: in half the
+// time, nearly as fast, with the compiler's checks in it; with `--target T` for a platform of the table in
+// platforms.mjs, as it is released; with --javascript not at all.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -17,12 +18,19 @@ const artifact = { linux: "libconcertina_node.so", darwin: "libconcertina_node.d
 /** What builds for a platform. Zig is C compiler and linker for Linux, so that the C library's age can be chosen. */
 const crossBuild = ({ os, target }) => [os === "linux" ? "zigbuild" : "build", "--target", target];
 
-/** The compilers' flags of a release: what it says of its sources is the same on every machine, and names none of that machine's folders. */
+/**
+ * The compilers' flags of a release: what it says of its sources is the same on every machine, and names none of that
+ * machine's folders.
+ */
 function releaseFlags({ os = process.platform, libc } = {}) {
   const flags = (variable, ...more) => [...(process.env[variable] ?? "").split(" ").filter(Boolean), ...more];
   const renamed = `${crates}${path.sep}=`;
   // A musl binary is static by default, and Node cannot load one.
-  const rust = flags("RUSTFLAGS", `--remap-path-prefix=${renamed}`, ...(libc === "musl" ? ["-Ctarget-feature=-crt-static"] : []));
+  const rust = flags(
+    "RUSTFLAGS",
+    `--remap-path-prefix=${renamed}`,
+    ...(libc === "musl" ? ["-Ctarget-feature=-crt-static"] : []),
+  );
   // Microsoft's compiler has no such flag.
   const c = os === "win32" ? {} : { CFLAGS: flags("CFLAGS", `-ffile-prefix-map=${renamed}`).join(" ") };
   return { CARGO_ENCODED_RUSTFLAGS: rust.join("\x1f"), ...c };
@@ -35,7 +43,11 @@ async function buildAddon({ checked, platform }) {
   const title = `compile the addon (${profile}, ${name})`;
   const command = platform ? crossBuild(platform) : ["build"];
   if (checked) await compileChecked(title);
-  else await run(title, "cargo", [...command, "--locked", "-p", "concertina-node", "--release"], { quiet: true, env: releaseFlags(platform) });
+  else
+    await run(title, "cargo", [...command, "--locked", "-p", "concertina-node", "--release"], {
+      quiet: true,
+      env: releaseFlags(platform),
+    });
   const out = path.join(compiled, platform ? rustTarget(platform.target) : "", profile);
   mkdirSync(path.join(root, "native"), { recursive: true });
   const file = path.join(root, "native", binaryOf(name));
@@ -44,31 +56,47 @@ async function buildAddon({ checked, platform }) {
   renameSync(`${file}.new`, file);
 }
 
-/** Compiles the TypeScript. The library is CommonJS, so that `require` and `import` share one copy; the plugin is ESM. */
+/**
+ * Compiles the TypeScript. The library is CommonJS, so that `require` and `import` share one copy; the plugin is ESM.
+ */
 export async function compileTypeScript() {
   await installDevelopment();
   await run("compile TypeScript", process.execPath, [require.resolve("typescript/bin/tsc"), "-p", "tsconfig.json"]);
   writeFileSync(path.join(root, "dist", "node", "lib", "package.json"), '{ "type": "commonjs" }\n');
 }
 
-/** Copies the page's files, with the library that draws its charts. Every report carries that library, and so its licence. */
+/**
+ * Copies the page's files, with the library that draws its charts. Every report carries that library, and so its
+ * licence.
+ */
 function copyPage() {
   const [from, to] = [path.dirname(require.resolve("uplot/package.json")), path.join(root, "dist", "plugin", "page")];
   cpSync(path.join(root, "plugin", "page"), to, { recursive: true });
   const licence = readFileSync(path.join(from, "LICENSE"), "utf8").trim();
-  writeFileSync(path.join(to, "uplot.js"), `/*!\n${licence}\n*/\n${readFileSync(path.join(from, "dist", "uPlot.iife.min.js"), "utf8")}`);
+  writeFileSync(
+    path.join(to, "uplot.js"),
+    `/*!\n${licence}\n*/\n${readFileSync(path.join(from, "dist", "uPlot.iife.min.js"), "utf8")}`,
+  );
   copyFileSync(path.join(from, "dist", "uPlot.min.css"), path.join(to, "uplot.css"));
 }
 
 /** Everything that is shipped for one platform: this one, unless a target is named. */
 export async function build({ checked = false, javascript = false, target } = {}) {
   const platform = platforms.find((row) => row.target === target);
-  if (target && checked) throw new Error("what is built for a target is built as it is released: --checked and --target exclude each other");
-  if (target && !platform) throw new Error(`there is no target ${target}; targets are ${platforms.map((row) => row.target).join(", ")}`);
+  if (target && checked)
+    throw new Error("what is built for a target is built as it is released: --checked and --target exclude each other");
+  if (target && !platform)
+    throw new Error(`there is no target ${target}; targets are ${platforms.map((row) => row.target).join(", ")}`);
   rmSync(path.join(root, "dist"), { recursive: true, force: true });
   await compileTypeScript();
   copyPage();
   if (!javascript) await buildAddon({ checked, platform });
 }
 
-main(import.meta, () => build(parseArgs({ options: { checked: { type: "boolean" }, javascript: { type: "boolean" }, target: { type: "string" } } }).values));
+main(import.meta, () =>
+  build(
+    parseArgs({
+      options: { checked: { type: "boolean" }, javascript: { type: "boolean" }, target: { type: "string" } },
+    }).values,
+  ),
+);

@@ -1,5 +1,6 @@
-// Fuzzes with libFuzzer, led by the code that inputs reach: `npm run fuzz:guided -- TARGET [SECONDS] [FLAG|FILE...]`, or `all`.
-// Needs clang, which compiles the C parts with sanitizers. A finding is a file in fuzz/failures/; named behind the seconds it is run alone.
+// Fuzzes with libFuzzer, led by the code that inputs reach: `npm run fuzz:guided -- TARGET [SECONDS] [FLAG|FILE...]`,
+// or `all`. Needs clang, which compiles the C parts with sanitizers. A finding is a file in fuzz/failures/; named
+// behind the seconds it is run alone.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -17,7 +18,12 @@ const out = path.join(compiled, "guided");
 const targets = Object.fromEntries(
   readdirSync(path.join(guided, "targets"))
     .filter((file) => file !== "mod.rs")
-    .map((file) => [path.basename(file, ".rs"), readFileSync(path.join(guided, "targets", file), "utf8").split("\n")[0].slice(4)]),
+    .map((file) => [
+      path.basename(file, ".rs"),
+      readFileSync(path.join(guided, "targets", file), "utf8")
+        .split("\n")[0]
+        .slice(4),
+    ]),
 );
 
 const COVERAGE = ["level=4", "inline-8bit-counters", "pc-table", "trace-compares"];
@@ -34,13 +40,26 @@ const RUSTFLAGS = [
 // The core gives up a parse after half a minute.
 const LIMITS = ["-timeout=60", "-rss_limit_mb=4096", "-max_len=4200"];
 
-/** Fuzzes a target, or `all`, as many at a time as there are processors, each for so many seconds. Says so and does nothing where there is no clang. */
+/**
+ * Fuzzes a target, or `all`, as many at a time as there are processors, each for so many seconds. Says so and does
+ * nothing where there is no clang.
+ */
 export async function fuzz(asked, seconds, others = []) {
   const missing = ["clang", "clang++"].find((compiler) => spawnSync(compiler, ["--version"]).status !== 0);
   if (missing) return console.error(`▸ fuzz ${asked} led by coverage: not run, because there is no ${missing} here`);
   const host = /^host: (.*)$/m.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" }))[1];
-  const env = { RUSTC_BOOTSTRAP: "1", RUSTFLAGS: RUSTFLAGS.join(" "), CC: path.join(guided, "cc"), CXX: "clang++", CARGO_TARGET_DIR: out };
-  await run("build with sanitizers", "cargo", ["build", "--locked", "--release", "--target", host], { quiet: true, cwd: guided, env });
+  const env = {
+    RUSTC_BOOTSTRAP: "1",
+    RUSTFLAGS: RUSTFLAGS.join(" "),
+    CC: path.join(guided, "cc"),
+    CXX: "clang++",
+    CARGO_TARGET_DIR: out,
+  };
+  await run("build with sanitizers", "cargo", ["build", "--locked", "--release", "--target", host], {
+    quiet: true,
+    cwd: guided,
+    env,
+  });
   const program = path.join(out, host, "release", "guided");
   const names = asked === "all" ? Object.keys(targets) : [asked];
   // Several at a time say how far they came, and all they printed where they found something.
@@ -53,12 +72,28 @@ async function fuzzOne(program, name, seconds, others, quiet) {
   for (const dir of [failures, found, seeds]) mkdirSync(dir, { recursive: true });
   const words = path.join(out, name, "words");
   const files = others.some((other) => !other.startsWith("-")) ? [] : [found, seeds];
-  const flags = [...LIMITS, `-max_total_time=${seconds}`, "-print_final_stats=1", `-dict=${words}`, `-artifact_prefix=${failures}/${name}-`];
+  const flags = [
+    ...LIMITS,
+    `-max_total_time=${seconds}`,
+    "-print_final_stats=1",
+    `-dict=${words}`,
+    `-artifact_prefix=${failures}/${name}-`,
+  ];
   // Stores are small and written often. libFuzzer leaves without removing anything.
   const scratch = mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "concertina-fuzz-"));
-  const env = { TMPDIR: scratch, CONCERTINA_TARGET: name, CONCERTINA_SEEDS: seeds, CONCERTINA_WORDS: words, UBSAN_OPTIONS: "print_stacktrace=1" };
+  const env = {
+    TMPDIR: scratch,
+    CONCERTINA_TARGET: name,
+    CONCERTINA_SEEDS: seeds,
+    CONCERTINA_WORDS: words,
+    UBSAN_OPTIONS: "print_stacktrace=1",
+  };
   try {
-    const printed = await run(`fuzz ${name} for ${seconds} s`, program, [...flags, ...others, ...files], { env, quiet, both: true });
+    const printed = await run(`fuzz ${name} for ${seconds} s`, program, [...flags, ...others, ...files], {
+      env,
+      quiet,
+      both: true,
+    });
     if (quiet) console.error(`  ${name}: ${/DONE +(.*)/.exec(printed)?.[1]}`);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

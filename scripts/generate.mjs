@@ -1,5 +1,5 @@
-// Writes everything that is derived from the core's option table, the TypeScript sources and Cargo.lock: `npm run generate`.
-// With --check it writes nothing and fails when a file is out of date.
+// Writes everything that is derived from the core's option table, the TypeScript sources and Cargo.lock: `npm run
+// generate`. With --check it writes nothing and fails when a file is out of date.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -38,13 +38,16 @@ function grouped(options) {
 }
 
 function optionsType(options) {
-  const field = (indent) => ({ name, doc, default: value, byThrift, minimum, typeScript }) => {
-    const least = minimum === null ? "" : `, at least ${minimum}`;
-    const usual = byThrift ? `by thrift ${byThrift.join(", ")}` : JSON.stringify(value);
-    return `${indent}/** ${doc} Default ${usual}${least}. */\n${indent}${name}?: ${typeScript};\n`;
-  };
+  const field =
+    (indent) =>
+    ({ name, doc, default: value, byThrift, minimum, typeScript }) => {
+      const least = minimum === null ? "" : `, at least ${minimum}`;
+      const usual = byThrift ? `by thrift ${byThrift.join(", ")}` : JSON.stringify(value);
+      return `${indent}/** ${doc} Default ${usual}${least}. */\n${indent}${name}?: ${typeScript};\n`;
+    };
   const fields = [...grouped(options)].map(([group, members]) =>
-    group === "" ? members.map(field("  ")).join("") : `  ${group}?: {\n${members.map(field("    ")).join("")}  };\n`);
+    group === "" ? members.map(field("  ")).join("") : `  ${group}?: {\n${members.map(field("    ")).join("")}  };\n`,
+  );
   return `// Generated from the core's option table by \`npm run generate\`. Do not edit.\n\n/** Every option. */\nexport interface Options {\n${fields.join("")}}\n`;
 }
 
@@ -54,23 +57,39 @@ async function addonTypes() {
   try {
     const check = ["check", "--quiet", "--locked", "--profile", "checked", "-p", "concertina-node"];
     await run("read the addon's types", "cargo", check, { quiet: true, env: { NAPI_TYPE_DEF_TMP_FOLDER: dir } });
-    const rows = readFileSync(path.join(dir, "concertina-node"), "utf8").trim().split("\n").map((row) => JSON.parse(row));
-    const members = (def) => def.split("\n").map((line) => `  ${line.replace(/^ (?=[^ *])/, "")}\n`).join("");
-    const methods = (name) => rows.filter((row) => row.kind === "impl" && row.name === name).map(({ def }) => members(def)).join("");
+    const rows = readFileSync(path.join(dir, "concertina-node"), "utf8")
+      .trim()
+      .split("\n")
+      .map((row) => JSON.parse(row));
+    const members = (def) =>
+      def
+        .split("\n")
+        .map((line) => `  ${line.replace(/^ (?=[^ *])/, "")}\n`)
+        .join("");
+    const methods = (name) =>
+      rows
+        .filter((row) => row.kind === "impl" && row.name === name)
+        .map(({ def }) => members(def))
+        .join("");
     const form = {
       interface: ({ name, def }) => `interface ${name} {\n${members(def)}}`,
       struct: ({ name, def }) => `declare class ${name} {\n${def && members(def)}${methods(name)}}`,
       fn: ({ def }) => `declare ${def}`,
       type: ({ name, def }) => `type ${name} =\n${def.replace(/\n(?! *\|)/g, " ")}`,
     };
-    const declared = rows.filter(({ kind }) => kind !== "impl").map((row) => `${row.js_doc}export ${form[row.kind](row)}\n`);
+    const declared = rows
+      .filter(({ kind }) => kind !== "impl")
+      .map((row) => `${row.js_doc}export ${form[row.kind](row)}\n`);
     return `// Generated from node/src by \`npm run generate\`. Do not edit.\nimport type { RulesLevel } from "../library/api.js";\nimport type { Figures, KnownSession } from "../library/figures.js";\nimport type { Options } from "./options.js";\n\n${declared.join("\n")}`;
   } finally {
     rmSync(dir, { recursive: true });
   }
 }
 
-/** JSON schema for the host. Unknown keys pass, so that a configuration of a newer version keeps no gateway from starting: the plugin names them. */
+/**
+ * JSON schema for the host. Unknown keys pass, so that a configuration of a newer version keeps no gateway from
+ * starting: the plugin names them.
+ */
 function schema(options, helpOf) {
   const property = ({ help, default: value, byThrift, minimum, schema: type }) => ({
     ...type,
@@ -80,23 +99,44 @@ function schema(options, helpOf) {
   });
   const object = (properties, rest) => ({ type: "object", additionalProperties: true, properties, ...rest });
   const properties = (members) => Object.fromEntries(members.map((option) => [option.name, property(option)]));
-  const { "": flat, ...groups } = Object.fromEntries(grouped(options.map((option) => ({ ...option, help: helpOf(option.name) }))));
-  const nested = Object.entries(groups).map(([group, members]) => [group, object(properties(members), { description: helpOf(group) })]);
+  const { "": flat, ...groups } = Object.fromEntries(
+    grouped(options.map((option) => ({ ...option, help: helpOf(option.name) }))),
+  );
+  const nested = Object.entries(groups).map(([group, members]) => [
+    group,
+    object(properties(members), { description: helpOf(group) }),
+  ]);
   return object({ ...properties(flat), ...Object.fromEntries(nested) });
 }
 
-/** What the host's settings page shows. It takes what does not say otherwise for advanced, and a name with "secret" in it for a secret. */
+/**
+ * What the host's settings page shows. It takes what does not say otherwise for advanced, and a name with "secret" in
+ * it for a secret.
+ */
 function uiHints(settings, secrets) {
-  const sensitive = (name) => (secrets.includes(name) ? { sensitive: true } : /secret/i.test(name) ? { sensitive: false } : {});
-  const hint = ({ name, section, label, help }) => ({ label, help, advanced: section !== "basic", tags: [section], ...sensitive(name) });
+  const sensitive = (name) =>
+    secrets.includes(name) ? { sensitive: true } : /secret/i.test(name) ? { sensitive: false } : {};
+  const hint = ({ name, section, label, help }) => ({
+    label,
+    help,
+    advanced: section !== "basic",
+    tags: [section],
+    ...sensitive(name),
+  });
   return Object.fromEntries(settings.map((setting) => [setting.name, hint(setting)]));
 }
 
 /** The sections of the page, with the options and the objects of options that stand in each. */
 function configGroups(settings) {
   const sections = [...new Set(settings.map(({ section }) => section))];
-  const named = (section) => settings.filter((setting) => setting.section === section && !setting.name.includes(".")).map(({ name }) => name);
-  return sections.map((id, order) => ({ id, title: `${id[0].toUpperCase()}${id.slice(1)}`, order, properties: named(id) }));
+  const named = (section) =>
+    settings.filter((setting) => setting.section === section && !setting.name.includes(".")).map(({ name }) => name);
+  return sections.map((id, order) => ({
+    id,
+    title: `${id[0].toUpperCase()}${id.slice(1)}`,
+    order,
+    properties: named(id),
+  }));
 }
 
 /** The options, section by section, and what the plugin sets otherwise. */
@@ -104,18 +144,23 @@ function table(options, settings, inPlugin) {
   const cell = (value) => `\`${JSON.stringify(value)}\``;
   const placed = options.map((option) => ({ ...option, at: settings.findIndex(({ name }) => name === option.name) }));
   const last = (at) => (at < 0 ? settings.length : at);
-  const rows = placed.sort((a, b) => last(a.at) - last(b.at)).map(({ name, doc, default: value, byThrift, minimum, at }) => {
-    const usual = byThrift ? `by thrift ${byThrift.map(cell).join(", ")}` : cell(value);
-    const otherwise = name in inPlugin ? `, in OpenClaw ${cell(inPlugin[name])}` : "";
-    return `| \`${name}\` | ${settings[at]?.section ?? "not in OpenClaw"} | ${usual}${otherwise} | ${minimum ?? ""} | ${doc} |`;
-  });
+  const rows = placed
+    .sort((a, b) => last(a.at) - last(b.at))
+    .map(({ name, doc, default: value, byThrift, minimum, at }) => {
+      const usual = byThrift ? `by thrift ${byThrift.map(cell).join(", ")}` : cell(value);
+      const otherwise = name in inPlugin ? `, in OpenClaw ${cell(inPlugin[name])}` : "";
+      return `| \`${name}\` | ${settings[at]?.section ?? "not in OpenClaw"} | ${usual}${otherwise} | ${minimum ?? ""} | ${doc} |`;
+    });
   return ["| option | section | default | min | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
 /** One declaration file of what the library exports, and of nothing else, so that users read one page. */
 function declarations() {
   const { generateDtsBundle } = require("dts-bundle-generator");
-  const entry = { filePath: path.join(root, "node/lib/index.ts"), output: { noBanner: true, exportReferencedTypes: false } };
+  const entry = {
+    filePath: path.join(root, "node/lib/index.ts"),
+    output: { noBanner: true, exportReferencedTypes: false },
+  };
   const [text] = generateDtsBundle([entry], { preferredConfigPath: path.join(root, "tsconfig.json") });
   return `// Generated from node/lib by \`npm run generate\`. Do not edit.\n/// <reference types="node" />\n\n${text}`;
 }
@@ -139,10 +184,19 @@ main(import.meta, async () => {
     .filter(({ name }) => !squeezeOnly.includes(name))
     .map((option) => ({ ...option, default: HOST_DEFAULTS[option.name] ?? option.default }));
   const helpOf = (name) => settings.find((setting) => setting.name === name).help;
-  const { uiHints: _, configGroups: __, configSchema: ___, ...manifest } = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
+  const {
+    uiHints: _,
+    configGroups: __,
+    configSchema: ___,
+    ...manifest
+  } = JSON.parse(readFileSync(path.join(root, "openclaw.plugin.json"), "utf8"));
   const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   const secrets = manifest.configContracts.secretInputs.paths.map((secret) => secret.path);
-  const page = { configGroups: configGroups(settings), uiHints: uiHints(settings, secrets), configSchema: schema(inPlugin, helpOf) };
+  const page = {
+    configGroups: configGroups(settings),
+    uiHints: uiHints(settings, secrets),
+    configSchema: schema(inPlugin, helpOf),
+  };
   write("openclaw.plugin.json", `${JSON.stringify({ ...manifest, version, ...page }, null, 2)}\n`);
   replaceBetween("docs/options.md", "options", table(options, settings, HOST_DEFAULTS));
   write(NOTICES, await notices());

@@ -1,4 +1,5 @@
-// Fails when a binary needs a newer glibc than a release may: `node scripts/glibc-floor.mjs FILE...`. Reads `objdump -T`.
+// Fails when a binary needs a newer glibc than a release may: `node scripts/glibc-floor.mjs FILE...`. Reads `objdump
+// -T`.
 import { execFileSync } from "node:child_process";
 
 import { GLIBC_FLOOR } from "./platforms.mjs";
@@ -11,7 +12,10 @@ const isNewer = (version, than) => version.localeCompare(than, "en", { numeric: 
 
 /** The symbols in an `objdump -T` that are above the floor; those private to glibc are, whatever their version. */
 export function aboveFloor(dump, floor = GLIBC_FLOOR) {
-  const symbols = [...dump.matchAll(/\(?GLIBC_(PRIVATE|[\d.]+)\)?\s+(\S+)$/gm)].map(([, version, name]) => ({ version, name }));
+  const symbols = [...dump.matchAll(/\(?GLIBC_(PRIVATE|[\d.]+)\)?\s+(\S+)$/gm)].map(([, version, name]) => ({
+    version,
+    name,
+  }));
   if (symbols.length === 0) throw new Error("no symbol of glibc: is this a binary for linux-gnu?");
   return symbols.filter(({ version }) => version === "PRIVATE" || isNewer(version, floor));
 }

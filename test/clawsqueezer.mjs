@@ -1,5 +1,6 @@
-// Runs the tests of ClawSqueezer 1.0 against our `squeeze` and `repairToolPairing`: `node test/clawsqueezer.mjs DIR`, where DIR is a checkout of
-// github.com/cldy-com/ClawSqueezer. Nothing is written to it. Its tests of the host's engine are left out: ours is another.
+// Runs the tests of ClawSqueezer 1.0 against our `squeeze` and `repairToolPairing`: `node test/clawsqueezer.mjs DIR`,
+// where DIR is a checkout of github.com/cldy-com/ClawSqueezer. Nothing is written to it. Its tests of the host's engine
+// are left out: ours is another.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -25,7 +26,12 @@ main(import.meta, async () => {
     for (const [name, text] of Object.entries(MODULES)) writeFileSync(path.join(dir, "src", name), text);
     writeFileSync(path.join(dir, "package.json"), '{ "private": true, "type": "module" }');
     await install("install vitest", dir, "vitest@3");
-    await run("test as ClawSqueezer does", process.execPath, ["node_modules/vitest/vitest.mjs", "run", "squeeze", "repair", "heartbeat-large", "sanity"], { cwd: dir });
+    await run(
+      "test as ClawSqueezer does",
+      process.execPath,
+      ["node_modules/vitest/vitest.mjs", "run", "squeeze", "repair", "heartbeat-large", "sanity"],
+      { cwd: dir },
+    );
   } finally {
     rmSync(dir, { recursive: true });
   }

@@ -15,5 +15,8 @@ export function put(options, dotted, value) {
 /** The options of a manifest's schema, each with its name. */
 export function leaves({ properties }, prefix = "") {
   return Object.entries(properties).flatMap(([name, schema]) =>
-    schema.default === undefined && schema.properties ? leaves(schema, `${prefix}${name}.`) : [[`${prefix}${name}`, schema]]);
+    schema.default === undefined && schema.properties
+      ? leaves(schema, `${prefix}${name}.`)
+      : [[`${prefix}${name}`, schema]],
+  );
 }

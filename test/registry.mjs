@@ -1,4 +1,5 @@
-// A registry of packages on loopback, from which npm, and OpenClaw through it, installs what `npm run pack` made as users will.
+// A registry of packages on loopback, from which npm, and OpenClaw through it, installs what `npm run pack` made as
+// users will.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import http from "node:http";
@@ -11,12 +12,16 @@ import { platforms } from "../scripts/platforms.mjs";
 const PUBLISHED = "2026-01-01T00:00:00.000Z";
 
 /**
- * Serves what `pack` made. Of platforms without a binary here there is only what a registry says of them, which is all that npm reads.
- * @returns its address, that of a registry that has lost the platforms' archives, that of one that never heard of them, and the way to end it
+ * Serves what `pack` made. Of platforms without a binary here there is only what a registry says of them, which is all
+ * that npm reads.
+ * @returns its address, that of a registry that has lost the platforms' archives, that of one that never heard of them,
+ *   and the way to end it
  */
 export async function startRegistry(packed) {
   const archives = new Map(packed.map(({ name, archive }) => [name, archive]));
-  const manifests = new Map([rootManifest(), ...platforms.map(platformManifest)].map((manifest) => [manifest.name, manifest]));
+  const manifests = new Map(
+    [rootManifest(), ...platforms.map(platformManifest)].map((manifest) => [manifest.name, manifest]),
+  );
   const { name: rootName } = rootManifest();
   const server = http.createServer((request, response) => {
     const [, kind, name, file] = decodeURIComponent(new URL(request.url, "http://loopback").pathname).split("/");
@@ -27,7 +32,9 @@ export async function startRegistry(packed) {
       response.writeHead(404, { "content-type": "application/json" }).end('{ "error": "not found" }');
     } else if (file === undefined) {
       const tarball = `http://${request.headers.host}/${kind}/${name}/${path.basename(archive ?? "none.tgz")}`;
-      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(packument(manifest, tarball, archive)));
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify(packument(manifest, tarball, archive)));
     } else {
       response.writeHead(200, { "content-type": "application/octet-stream" }).end(readFileSync(archive));
     }
@@ -44,7 +51,9 @@ export async function startRegistry(packed) {
 
 /** What a registry says of a package with one version. */
 function packument(manifest, tarball, archive) {
-  const integrity = `sha512-${createHash("sha512").update(archive ? readFileSync(archive) : "").digest("base64")}`;
+  const integrity = `sha512-${createHash("sha512")
+    .update(archive ? readFileSync(archive) : "")
+    .digest("base64")}`;
   const { name, version } = manifest;
   return {
     name,

@@ -29,39 +29,94 @@ than ${MOST / 1000} KB, where it takes too long, and where its output seems to h
 
 /** Programs of the list that Debian has as packages. */
 const DEBIAN = {
-  tree: "tree", iostat: "sysstat", shellcheck: "shellcheck", cmake: "cmake", ninja: "ninja-build", rsync: "rsync", go: "golang-go", rspec: "ruby-rspec", gem: "ruby",
-  clang: "clang", rg: "ripgrep", zip: "zip", valgrind: "valgrind", strace: "strace", lsof: "lsof", pstree: "psmisc", netstat: "net-tools", sqlite3: "sqlite3", column: "bsdextrautils",
+  tree: "tree",
+  iostat: "sysstat",
+  shellcheck: "shellcheck",
+  cmake: "cmake",
+  ninja: "ninja-build",
+  rsync: "rsync",
+  go: "golang-go",
+  rspec: "ruby-rspec",
+  gem: "ruby",
+  clang: "clang",
+  rg: "ripgrep",
+  zip: "zip",
+  valgrind: "valgrind",
+  strace: "strace",
+  lsof: "lsof",
+  pstree: "psmisc",
+  netstat: "net-tools",
+  sqlite3: "sqlite3",
+  column: "bsdextrautils",
 };
-const NODE = ["eslint@9", "@eslint/js@9", "eslint-formatter-compact", "eslint-formatter-unix", "oxlint", "typescript@5", "@types/node", "vitest@3", "jest@30", "mocha@11", "express@5", "yarn@1", "pnpm@9"];
+const NODE = [
+  "eslint@9",
+  "@eslint/js@9",
+  "eslint-formatter-compact",
+  "eslint-formatter-unix",
+  "oxlint",
+  "typescript@5",
+  "@types/node",
+  "vitest@3",
+  "jest@30",
+  "mocha@11",
+  "express@5",
+  "yarn@1",
+  "pnpm@9",
+];
 const PYTHON = ["ruff", "mypy", "pytest", "flake8", "pylint", "uv", "flask", "requests", "sphinx"];
 
 /** What an output may not hold: tokens of known form. */
-const SECRET = /\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|AKIA[A-Z0-9]{16}|xox[baprs]-[\w-]{20,}|npm_[A-Za-z0-9]{36}|glpat-[\w-]{20,}|eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.)|-----BEGIN [A-Z ]*PRIVATE KEY-----|:\/\/[^\s/:@]+:[^\s/:@]{6,}@/;
+const SECRET =
+  /\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|AKIA[A-Z0-9]{16}|xox[baprs]-[\w-]{20,}|npm_[A-Za-z0-9]{36}|glpat-[\w-]{20,}|eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.)|-----BEGIN [A-Z ]*PRIVATE KEY-----|:\/\/[^\s/:@]+:[^\s/:@]{6,}@/;
 
 const { values } = parseArgs({
   options: {
-    out: { type: "string" }, only: { type: "string" }, half: { type: "string" }, work: { type: "string" }, preset: { type: "string", default: "balanced" },
-    "no-install": { type: "boolean" }, measure: { type: "boolean" }, list: { type: "boolean" }, help: { type: "boolean", short: "h" },
+    out: { type: "string" },
+    only: { type: "string" },
+    half: { type: "string" },
+    work: { type: "string" },
+    preset: { type: "string", default: "balanced" },
+    "no-install": { type: "boolean" },
+    measure: { type: "boolean" },
+    list: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
   },
 });
 
 /** What commands see of the environment: nothing but where tools are and which certificates hold. */
 function environment(scratch) {
-  const kept = Object.entries(process.env).filter(([name]) => /^(?:.*_proxy|NODE_EXTRA_CA_CERTS|(?:SSL|CURL|PIP|REQUESTS|GIT_SSL|CARGO|RUSTUP|GO)[A-Z_]*)$/i.test(name));
+  const kept = Object.entries(process.env).filter(([name]) =>
+    /^(?:.*_proxy|NODE_EXTRA_CA_CERTS|(?:SSL|CURL|PIP|REQUESTS|GIT_SSL|CARGO|RUSTUP|GO)[A-Z_]*)$/i.test(name),
+  );
   const home = os.homedir();
   const tools = [path.join(scratch, "node_modules", ".bin"), path.join(scratch, "python", "bin")];
   return {
     ...Object.fromEntries(kept),
-    HOME: path.join(scratch, "home"), USER: os.userInfo().username, LOGNAME: os.userInfo().username, SHELL: "/bin/bash", LANG: "C.UTF-8", TERM: "xterm-256color", PAGER: "cat", GIT_PAGER: "cat",
-    CARGO_HOME: process.env.CARGO_HOME ?? path.join(home, ".cargo"), RUSTUP_HOME: process.env.RUSTUP_HOME ?? path.join(home, ".rustup"), DEBIAN_FRONTEND: "noninteractive",
+    HOME: path.join(scratch, "home"),
+    USER: os.userInfo().username,
+    LOGNAME: os.userInfo().username,
+    SHELL: "/bin/bash",
+    LANG: "C.UTF-8",
+    TERM: "xterm-256color",
+    PAGER: "cat",
+    GIT_PAGER: "cat",
+    CARGO_HOME: process.env.CARGO_HOME ?? path.join(home, ".cargo"),
+    RUSTUP_HOME: process.env.RUSTUP_HOME ?? path.join(home, ".rustup"),
+    DEBIAN_FRONTEND: "noninteractive",
     PATH: [...tools, process.env.PATH, "/usr/sbin", "/sbin"].join(":"),
   };
 }
 
-/** Runs a command and returns what it prints, standard error among it; ends it and all that it started after so many seconds. */
+/**
+ * Runs a command and returns what it prints, standard error among it; ends it and all that it started after so many
+ * seconds.
+ */
 function run(command, { cwd, env, seconds = 30, terminal = false }) {
   return new Promise((resolve, reject) => {
-    const args = terminal ? ["script", ["-qefc", `stty cols 120 rows 40; ${command}`, "/dev/null"]] : ["bash", ["-c", `exec 2>&1\n${command}`]];
+    const args = terminal
+      ? ["script", ["-qefc", `stty cols 120 rows 40; ${command}`, "/dev/null"]]
+      : ["bash", ["-c", `exec 2>&1\n${command}`]];
     const child = spawn(...args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "ignore"] });
     const chunks = [];
     let bytes = 0;
@@ -99,9 +154,13 @@ function refused({ output, code, state }) {
 
 function chosen() {
   const only = values.only?.split(",");
-  for (const name of only ?? []) if (!families.some(({ family }) => family === name)) throw new Error(`there is no family ${name}`);
-  if (values.half && !["tuning", "held-out"].includes(values.half)) throw new Error(`--half is ${values.half}; it must be tuning or held-out`);
-  return families.filter(({ family, half }) => (!only || only.includes(family)) && (!values.half || values.half === half));
+  for (const name of only ?? [])
+    if (!families.some(({ family }) => family === name)) throw new Error(`there is no family ${name}`);
+  if (values.half && !["tuning", "held-out"].includes(values.half))
+    throw new Error(`--half is ${values.half}; it must be tuning or held-out`);
+  return families.filter(
+    ({ family, half }) => (!only || only.includes(family)) && (!values.half || values.half === half),
+  );
 }
 
 const firstWord = (command) => command.trim().split(/\s+/)[0];
@@ -116,20 +175,30 @@ async function install(wanted, scratch, env) {
     const { code, output } = await run(command, { cwd: scratch, env, seconds: 600 });
     if (code !== 0) console.error(`  failed: ${output.trim().split("\n").at(-1)}`);
   };
-  if (missing.length > 0 && !values["no-install"] && process.getuid?.() === 0) await say(`apt-get install ${missing.join(" ")}`, `apt-get install -y --no-install-recommends ${missing.join(" ")}`);
-  const needs = (kind, projects) => wanted.some((family) => [kind, "both"].includes(family.tools) || projects.includes(family.in));
+  if (missing.length > 0 && !values["no-install"] && process.getuid?.() === 0)
+    await say(
+      `apt-get install ${missing.join(" ")}`,
+      `apt-get install -y --no-install-recommends ${missing.join(" ")}`,
+    );
+  const needs = (kind, projects) =>
+    wanted.some((family) => [kind, "both"].includes(family.tools) || projects.includes(family.in));
   if (needs("node", ["javascript", "archives"]) && !existsSync(path.join(scratch, "node_modules"))) {
     writeFileSync(path.join(scratch, "package.json"), '{ "name": "tools", "private": true }\n');
     await say("install tools of npm", `npm install --no-audit --no-fund ${NODE.join(" ")}`);
   }
-  if (needs("python", ["python"]) && !existsSync(path.join(scratch, "python"))) await say("install tools of PyPI", `python3 -m venv python && python/bin/pip install --quiet ${PYTHON.join(" ")}`);
+  if (needs("python", ["python"]) && !existsSync(path.join(scratch, "python")))
+    await say("install tools of PyPI", `python3 -m venv python && python/bin/pip install --quiet ${PYTHON.join(" ")}`);
 }
 
 async function record(family, name, command, { out, scratch, env }) {
-  for (const program of family.needs ?? [firstWord(command)]) if (/^[\w.-]+$/.test(program) && !(await isThere(program, env))) return { state: "absent" };
+  for (const program of family.needs ?? [firstWord(command)])
+    if (/^[\w.-]+$/.test(program) && !(await isThere(program, env))) return { state: "absent" };
   const sh = async (text, cwd) => {
     const { code, output, state } = await run(text, { cwd, env, seconds: 300 });
-    if (code !== 0) console.error(`  ${family.in}: ${text.slice(0, 60)}… ended with ${state || code}: ${output.trim().split("\n").at(-1)}`);
+    if (code !== 0)
+      console.error(
+        `  ${family.in}: ${text.slice(0, 60)}… ended with ${state || code}: ${output.trim().split("\n").at(-1)}`,
+      );
   };
   for (const other of family.with ?? []) await project(other, { scratch, sh });
   const cwd = await project(family.in ?? "empty", { scratch, sh });
@@ -141,12 +210,25 @@ async function record(family, name, command, { out, scratch, env }) {
     return { state };
   }
   writeFileSync(path.join(out, file), done.output);
-  return { state, row: { name: `${family.family}-${name}`, command, family: family.family, half: family.half, bytes: Buffer.byteLength(done.output), file } };
+  return {
+    state,
+    row: {
+      name: `${family.family}-${name}`,
+      command,
+      family: family.family,
+      half: family.half,
+      bytes: Buffer.byteLength(done.output),
+      file,
+    },
+  };
 }
 
 main(import.meta, async () => {
   const wanted = chosen();
-  if (values.list) return wanted.forEach(({ family, half, commands }) => console.log(`${half.padEnd(9)} ${family.padEnd(16)} ${Object.keys(commands).length}`));
+  if (values.list)
+    return wanted.forEach(({ family, half, commands }) =>
+      console.log(`${half.padEnd(9)} ${family.padEnd(16)} ${Object.keys(commands).length}`),
+    );
   if (values.help || !values.out) {
     console.log(HELP);
     process.exitCode = values.help ? 0 : 2;
@@ -154,12 +236,15 @@ main(import.meta, async () => {
   }
   const out = path.resolve(values.out);
   const scratch = values.work ? path.resolve(values.work) : mkdtempSync(path.join(os.tmpdir(), "everyday-"));
-  for (const dir of [path.join(out, "tuning"), path.join(out, "held-out"), path.join(scratch, "home")]) mkdirSync(dir, { recursive: true });
+  for (const dir of [path.join(out, "tuning"), path.join(out, "held-out"), path.join(scratch, "home")])
+    mkdirSync(dir, { recursive: true });
   const env = environment(scratch);
   await install(wanted, scratch, env);
 
   const manifest = path.join(out, "manifest.json");
-  const rows = new Map(existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")).map((row) => [row.name, row]) : []);
+  const rows = new Map(
+    existsSync(manifest) ? JSON.parse(readFileSync(manifest, "utf8")).map((row) => [row.name, row]) : [],
+  );
   const order = families.flatMap(({ family, commands }) => Object.keys(commands).map((name) => `${family}-${name}`));
   for (const { name, file } of rows.values()) {
     // A command that is no longer in the list.
@@ -173,10 +258,14 @@ main(import.meta, async () => {
   for (const family of wanted) {
     for (const [name, command] of Object.entries(family.commands)) {
       const started = Date.now();
-      const { state, row } = await record(family, name, command, { out, scratch, env }).catch((error) => ({ state: error.message }));
+      const { state, row } = await record(family, name, command, { out, scratch, env }).catch((error) => ({
+        state: error.message,
+      }));
       const full = `${family.family}-${name}`;
       done += 1;
-      console.error(`▸ ${done} of ${count}  ${full}  ${state || `${(row.bytes / 1000).toFixed(1)} KB`}  ${((Date.now() - started) / 1000).toFixed(1)} s`);
+      console.error(
+        `▸ ${done} of ${count}  ${full}  ${state || `${(row.bytes / 1000).toFixed(1)} KB`}  ${((Date.now() - started) / 1000).toFixed(1)} s`,
+      );
       if (row) rows.set(full, row);
       else {
         rows.delete(full);
@@ -198,7 +287,9 @@ function report(rows, left) {
   for (const half of ["tuning", "held-out"]) {
     const own = rows.filter((row) => row.half === half);
     const bytes = own.reduce((sum, row) => sum + row.bytes, 0);
-    console.log(`${half.padEnd(9)} ${own.length} outputs of ${new Set(own.map((row) => row.family)).size} families, ${(bytes / 1000).toFixed(0)} KB`);
+    console.log(
+      `${half.padEnd(9)} ${own.length} outputs of ${new Set(own.map((row) => row.family)).size} families, ${(bytes / 1000).toFixed(0)} KB`,
+    );
   }
   for (const [name, why] of left) console.log(`left out  ${name}: ${why}`);
 }

@@ -1,12 +1,13 @@
-// Which names of a tool's output a later call needed: `node bench/names/export.mjs SESSIONS... --out FILE`. The names and their features come from
-// the scorer's own code (examples/name_features.rs), the labels from recorded sessions.
+// Which names of a tool's output a later call needed: `node bench/names/export.mjs SESSIONS... --out FILE`. The names
+// and their features come from the scorer's own code (examples/name_features.rs), the labels from recorded sessions.
 //
-// A fact is what bench/replay/recall.mjs calls one, and so is its use. A use *needs* the fact when nothing shows it but what may be folded: no
-// message of the last STALE calls, and no words of a person or of the model. A name is needed when a call that comes at least STALE calls after
-// its output needs it. Names that are words without a mark (`Parser`) count where the same word is written.
+// A fact is what bench/replay/recall.mjs calls one, and so is its use. A use *needs* the fact when nothing shows it but
+// what may be folded: no message of the last STALE calls, and no words of a person or of the model. A name is needed
+// when a call that comes at least STALE calls after its output needs it. Names that are words without a mark (`Parser`)
+// count where the same word is written.
 //
-// Writes a line of JSON for each output from LEAST characters on: `{ family, session, rows: [[steps, the rule's score, name's length, needs], …] }`.
-// It holds no word of the sessions.
+// Writes a line of JSON for each output from LEAST characters on: `{ family, session, rows: [[steps, the rule's score,
+// name's length, needs], …] }`. It holds no word of the sessions.
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
@@ -30,12 +31,14 @@ const PLAIN = 4;
 /** The examiner of names: writes lines, and answers those that hold a text. */
 class Examiner {
   #process = spawn("cargo", ["run", "--locked", "--quiet", "--profile", "checked", "--example", "name_features"], {
-    cwd: root, stdio: ["pipe", "pipe", "inherit"],
+    cwd: root,
+    stdio: ["pipe", "pipe", "inherit"],
   });
   #answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
 
   async tell(line) {
-    if (!this.#process.stdin.write(`${JSON.stringify(line)}\n`)) await new Promise((resolve) => this.#process.stdin.once("drain", resolve));
+    if (!this.#process.stdin.write(`${JSON.stringify(line)}\n`))
+      await new Promise((resolve) => this.#process.stdin.once("drain", resolve));
   }
 
   async ask(line) {
@@ -93,13 +96,15 @@ async function examine({ family, name, messages }, examiner, out) {
     if (isResult(message)) for (const text of textsOf(message)) if (text.length >= LEAST) waiting.push({ text, call });
     for (const text of wordsOf(message)) await examiner.tell({ seen: text });
     for (const text of argumentsOf(message)) await examiner.tell({ written: text });
-    for (const { kind, texts } of partsOf(message)) if (kind === "text" || kind === "arguments") recent.push(texts.join("\n"));
+    for (const { kind, texts } of partsOf(message))
+      if (kind === "text" || kind === "arguments") recent.push(texts.join("\n"));
   }
 }
 
 main(import.meta, async () => {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { out: { type: "string" } } });
-  if (positionals.length === 0 || values.out === undefined) throw new Error("usage: node bench/names/export.mjs SESSIONS... --out FILE");
+  if (positionals.length === 0 || values.out === undefined)
+    throw new Error("usage: node bench/names/export.mjs SESSIONS... --out FILE");
   const examiner = new Examiner();
   const out = createWriteStream(values.out);
   for (const { file } of find(positionals)) await examine(load(file), examiner, out);

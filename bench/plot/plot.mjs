@@ -1,4 +1,5 @@
-// Replays -> pictures as SVG: how each policy's bill grows from call to call, and what options bill against what they keep in sight.
+// Replays -> pictures as SVG: how each policy's bill grows from call to call, and what options bill against what they
+// keep in sight.
 import { existsSync } from "node:fs";
 import path from "node:path";
 
@@ -11,12 +12,23 @@ const here = path.join(root, "bench", "plot");
 const POINTS = 400;
 /** What the chart is about stands out: the plugin's own way of sending. */
 const BOLD = "cache-aware";
-const COLORS = { never: "#222222", references: "#d98c1f", squeeze: "#b8433a", trim: "#7a9a3c", "server-clearing": "#8a5fb0", "host-pruning": "#9a9a9a", "every-turn": "#7fb2f0", "cache-aware": "#1464d2" };
+const COLORS = {
+  never: "#222222",
+  references: "#d98c1f",
+  squeeze: "#b8433a",
+  trim: "#7a9a3c",
+  "server-clearing": "#8a5fb0",
+  "host-pruning": "#9a9a9a",
+  "every-turn": "#7fb2f0",
+  "cache-aware": "#1464d2",
+};
 
 /** Bill after the k-th call of every session, summed; sessions that have ended keep their last value. */
 function summed(curves) {
   const calls = Math.max(...curves.map((curve) => curve.length));
-  return Array.from({ length: calls }, (_, call) => curves.reduce((sum, curve) => sum + (curve[Math.min(call, curve.length - 1)] ?? 0), 0));
+  return Array.from({ length: calls }, (_, call) =>
+    curves.reduce((sum, curve) => sum + (curve[Math.min(call, curve.length - 1)] ?? 0), 0),
+  );
 }
 
 /** One point of a curve for each policy, mode and price point at up to POINTS calls. */
@@ -25,11 +37,14 @@ export function points(replays, { modes, policies, prices }) {
   for (const mode of modes) {
     for (const price of prices) {
       for (const policy of policies) {
-        const rows = replays.map((replay) => replay.rows.find((row) => row.mode === mode && row.policy === policy && row.price === price));
+        const rows = replays.map((replay) =>
+          replay.rows.find((row) => row.mode === mode && row.policy === policy && row.price === price),
+        );
         const curve = summed(rows.map((row) => growth(row, parsePrice(price))));
         const every = Math.max(1, Math.ceil(curve.length / POINTS));
         curve.forEach((bill, call) => {
-          if (call % every === 0 || call === curve.length - 1) out.push({ panel: `mode ${mode}, prices ${price}`, policy: POLICIES[policy].title, call: call + 1, bill });
+          if (call % every === 0 || call === curve.length - 1)
+            out.push({ panel: `mode ${mode}, prices ${price}`, policy: POLICIES[policy].title, call: call + 1, bill });
         });
       }
     }
@@ -74,22 +89,36 @@ export function plot(replays, options) {
   });
 }
 
-/** What every combination of options bills and keeps in sight, what is chosen on other families than those it is measured on, and the levels of thrift. */
+/**
+ * What every combination of options bills and keeps in sight, what is chosen on other families than those it is
+ * measured on, and the levels of thrift.
+ */
 export function plotFrontier(outcomes) {
   const place = ({ billWithFetches, useRecall }) => ({ bill: billWithFetches, recall: useRecall });
   const values = outcomes.flatMap(({ mode, price, all, frontier }) => {
     const panel = `mode ${mode}, prices ${price}`;
     return [
-      ...all.map(({ options, figures }) => ({ panel, ...place(figures), kind: options.thrift ? "thrift" : "combination", label: options.thrift })),
+      ...all.map(({ options, figures }) => ({
+        panel,
+        ...place(figures),
+        kind: options.thrift ? "thrift" : "combination",
+        label: options.thrift,
+      })),
       ...frontier.map((point) => ({ panel, ...place(point), kind: "left out" })),
     ];
   });
   const only = (kind) => [{ filter: { field: "kind", equal: kind } }];
   const axis = (field, title) => ({ field, type: "quantitative", title, scale: { zero: false } });
-  const encoding = { x: axis("bill", "bill with fetches, relative to never touching anything"), y: axis("recall", "facts in sight when they are used") };
+  const encoding = {
+    x: axis("bill", "bill with fetches, relative to never touching anything"),
+    y: axis("recall", "facts in sight when they are used"),
+  };
   const color = COLORS[BOLD];
   return draw({
-    title: { text: "Bill against use recall", subtitle: "grey: options on all sessions; line: chosen on the other families; marked: thrift" },
+    title: {
+      text: "Bill against use recall",
+      subtitle: "grey: options on all sessions; line: chosen on the other families; marked: thrift",
+    },
     data: { values },
     facet: { field: "panel", type: "nominal", title: null, columns: 2 },
     spec: {
@@ -98,8 +127,16 @@ export function plotFrontier(outcomes) {
       layer: [
         { transform: only("combination"), mark: { type: "point", color: "#9a9a9a" }, encoding },
         { transform: only("left out"), mark: { type: "line", color, point: { color } }, encoding },
-        { transform: only("thrift"), mark: { type: "point", shape: "diamond", size: 120, filled: true, color: "#b8433a" }, encoding },
-        { transform: only("thrift"), mark: { type: "text", dy: -12, fontWeight: "bold" }, encoding: { ...encoding, text: { field: "label" } } },
+        {
+          transform: only("thrift"),
+          mark: { type: "point", shape: "diamond", size: 120, filled: true, color: "#b8433a" },
+          encoding,
+        },
+        {
+          transform: only("thrift"),
+          mark: { type: "text", dy: -12, fontWeight: "bold" },
+          encoding: { ...encoding, text: { field: "label" } },
+        },
       ],
     },
   });
@@ -107,7 +144,10 @@ export function plotFrontier(outcomes) {
 
 /** Figures over the turns of a long run, each in a panel with its own scale. */
 export function plotOverTime(points) {
-  const encoding = { x: { field: "turn", type: "quantitative", title: null }, y: { field: "value", type: "quantitative", title: null } };
+  const encoding = {
+    x: { field: "turn", type: "quantitative", title: null },
+    y: { field: "value", type: "quantitative", title: null },
+  };
   return draw({
     data: { values: points },
     facet: { field: "name", type: "nominal", title: null, sort: [...new Set(points.map(({ name }) => name))] },

@@ -3,8 +3,9 @@
 // entries only so many blocks back from the end of a request (`lookback`), an older entry is not found; elsewhere any
 // common prefix is. After a pause longer than the cache lives all of it is written.
 //
-// Figures are kept in tokens, not in money, so that one replay serves every price point. Tokens are those of each message as
-// `countMessageTokens` counts them. The unit of "unchanged" is the message: a message of which one block changed is billed whole.
+// Figures are kept in tokens, not in money, so that one replay serves every price point. Tokens are those of each
+// message as `countMessageTokens` counts them. The unit of "unchanged" is the message: a message of which one block
+// changed is billed whole.
 import { countMessageTokens } from "openclaw-concertina";
 
 import { FETCHED_CALLS } from "./recall.mjs";
@@ -16,7 +17,9 @@ export const PRICES = ["0.1/1.25", "0.05/1.25", "0.025/1.25", "0.1/1.0", "0.5/1.
 export function parsePrice(text) {
   const [read, write] = text.split("/").map(Number);
   if (!(read >= 0) || !(write > 0) || read > write) {
-    throw new Error(`price ${JSON.stringify(text)} must be READ/WRITE relative to input, such as 0.1/1.25, with READ at most WRITE`);
+    throw new Error(
+      `price ${JSON.stringify(text)} must be READ/WRITE relative to input, such as 0.1/1.25, with READ at most WRITE`,
+    );
   }
   return { name: text, read, write };
 }
@@ -71,7 +74,23 @@ export class Catalogue {
 export class Meter {
   /** Per call: tokens read from the cache, tokens written, and the same for fetches. */
   series = { read: [], write: [], fetchRead: [], fetchWrite: [] };
-  tally = { calls: 0, cold: 0, epochs: 0, peak: 0, rewritten: 0, cached: 0, cacheable: 0, needed: 0, missed: 0, used: 0, unseen: 0, fetches: 0, originals: 0, originalTokens: 0, overhead: { read: 0, write: 0 } };
+  tally = {
+    calls: 0,
+    cold: 0,
+    epochs: 0,
+    peak: 0,
+    rewritten: 0,
+    cached: 0,
+    cacheable: 0,
+    needed: 0,
+    missed: 0,
+    used: 0,
+    unseen: 0,
+    fetches: 0,
+    originals: 0,
+    originalTokens: 0,
+    overhead: { read: 0, write: 0 },
+  };
   /** Tokens read and written by message. */
   read = new Map();
   write = new Map();
@@ -154,7 +173,8 @@ export class Meter {
     if (same < before.length) this.tally.epochs++;
     for (const id of before) this.tally.cacheable += tokens[id];
     this.tally.cached += read;
-    for (let index = same; index < Math.min(before.length, ids.length); index++) this.tally.rewritten += tokens[ids[index]];
+    for (let index = same; index < Math.min(before.length, ids.length); index++)
+      this.tally.rewritten += tokens[ids[index]];
   }
 
   #fetch(request) {

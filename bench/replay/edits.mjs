@@ -1,26 +1,38 @@
-// Could the agent still edit? An edit quotes the old text byte for byte, so every line of it has to be in sight byte for byte.
+// Could the agent still edit? An edit quotes the old text byte for byte, so every line of it has to be in sight byte
+// for byte.
 //
-// An *edit* is a tool call with the old text under one of OLD beside the new one, itself or as an item of its `edits`. A line (blank ones
-// aside) is in sight where a text of the request as sent holds it, indentation included; a line number before it or the rest of a
-// longer line around it does no harm, since old texts may begin and end within lines. What a fold reshaped is not byte for byte, so
-// `restore()` does not help here. An edit whose old text the untouched history does not show either is left out.
+// An *edit* is a tool call with the old text under one of OLD beside the new one, itself or as an item of its `edits`.
+// A line (blank ones aside) is in sight where a text of the request as sent holds it, indentation included; a line
+// number before it or the rest of a longer line around it does no harm, since old texts may begin and end within lines.
+// What a fold reshaped is not byte for byte, so `restore()` does not help here. An edit whose old text the untouched
+// history does not show either is left out.
 //
-// An edit is *one fetch away* where an id that the request shows leads to an original that holds all lines out of sight, and fetching
-// from the first of them to the last really brings them: the fetch is executed, with the limit on answers that every model has. Which id and
-// which range is chosen with the original known, so the figure says what a placeholder could lead to, not what it says.
+// An edit is *one fetch away* where an id that the request shows leads to an original that holds all lines out of
+// sight, and fetching from the first of them to the last really brings them: the fetch is executed, with the limit on
+// answers that every model has. Which id and which range is chosen with the original known, so the figure says what a
+// placeholder could lead to, not what it says.
 import { countTokens } from "openclaw-concertina";
 
 import { argumentsIn, isCall, textsOf } from "./transcript.mjs";
 
-const OLD = [["old_string", "new_string"], ["oldText", "newText"], ["old_str", "new_str"], ["old_text", "new_text"], ["oldString", "newString"], ["search", "replace"]];
+const OLD = [
+  ["old_string", "new_string"],
+  ["oldText", "newText"],
+  ["old_str", "new_str"],
+  ["old_text", "new_text"],
+  ["oldString", "newString"],
+  ["search", "replace"],
+];
 const ID = /\[REF_ID: ([0-9a-f]{16,64})\]|\[\[REWIND:sha256:([0-9a-f]{16,64})\]\]/g;
 
 /** The old text of each edit that a message asks for. */
 export function oldTextsOf(message) {
-  return argumentsIn(message).flatMap((args) => [args, ...(Array.isArray(args?.edits) ? args.edits : [])]).flatMap((edit) => {
-    const pair = OLD.find(([old, fresh]) => typeof edit?.[old] === "string" && typeof edit[fresh] === "string");
-    return pair && edit[pair[0]].trim() !== "" ? [edit[pair[0]]] : [];
-  });
+  return argumentsIn(message)
+    .flatMap((args) => [args, ...(Array.isArray(args?.edits) ? args.edits : [])])
+    .flatMap((edit) => {
+      const pair = OLD.find(([old, fresh]) => typeof edit?.[old] === "string" && typeof edit[fresh] === "string");
+      return pair && edit[pair[0]].trim() !== "" ? [edit[pair[0]]] : [];
+    });
 }
 
 const linesOf = (text) => [...new Set(text.split(/\r?\n/).filter((line) => line.trim() !== ""))];
@@ -39,7 +51,11 @@ export class Edits {
     messages.forEach((message, index) => {
       if (!isCall(message)) return;
       const before = originals.slice(0, index);
-      this.byCall.push(oldTextsOf(message).map(linesOf).filter((lines) => this.missing(lines, before).length === 0));
+      this.byCall.push(
+        oldTextsOf(message)
+          .map(linesOf)
+          .filter((lines) => this.missing(lines, before).length === 0),
+      );
     });
   }
 
@@ -77,7 +93,10 @@ export class Agreement {
   tally = { edits: 0, editsInSight: 0, editsFetched: 0, editFetchTokens: 0 };
   #originals = new Map();
 
-  /** @param fetch from an id and `{ lines }`, `{ chars }` or `{ whole: true }` to a text; undefined where the engine keeps no originals */
+  /**
+   * @param fetch from an id and `{ lines }`, `{ chars }` or `{ whole: true }` to a text; undefined where the engine
+   * keeps no originals
+   */
   constructor(edits, fetch) {
     Object.assign(this, { edits, fetch });
   }
@@ -106,7 +125,10 @@ export class Agreement {
   }
 }
 
-/** What to fetch of an original for some lines: from the first to the last of them, around the longest; nothing where one is not there. */
+/**
+ * What to fetch of an original for some lines: from the first to the last of them, around the longest; nothing where
+ * one is not there.
+ */
 function rangeOf(original, lines) {
   const longest = lines.reduce((found, line) => (line.length > found.length ? line : found));
   // The original of arguments is JSON on one line, in which they stand escaped: there characters are counted.
@@ -114,7 +136,10 @@ function rangeOf(original, lines) {
     const anchor = original.indexOf(written(longest));
     const at = lines.map((line) => nearest(original, written(line), anchor));
     if (at.includes(-1)) continue;
-    const [first, last] = [Math.min(...at), Math.max(...at.map((start, index) => start + written(lines[index]).length))];
+    const [first, last] = [
+      Math.min(...at),
+      Math.max(...at.map((start, index) => start + written(lines[index]).length)),
+    ];
     const charactersTo = (position) => Array.from(original.slice(0, position)).length;
     if (!original.includes("\n")) return { chars: `${charactersTo(first) + 1}-${charactersTo(last)}` };
     const lineOf = (position) => original.slice(0, position).split("\n").length;

@@ -8,7 +8,16 @@ const SMALL = 150;
 
 /** Every kind, in the order of tables. */
 export const KINDS = [
-  "user's words", "assistant's words", "thinking", "arguments", "small arguments", "arguments changed", "results", "small results", "results changed", "images and the rest",
+  "user's words",
+  "assistant's words",
+  "thinking",
+  "arguments",
+  "small arguments",
+  "arguments changed",
+  "results",
+  "small results",
+  "results changed",
+  "images and the rest",
 ];
 
 /** Splits messages of the catalogue by kind. Whatever the session itself does not hold was changed by the engine. */
@@ -24,7 +33,10 @@ export class Kinds {
   /** Tokens read and written by kind, from those by message. */
   sum(read, write) {
     const out = Object.fromEntries(KINDS.map((kind) => [kind, { read: 0, write: 0 }]));
-    for (const [by, name] of [[read, "read"], [write, "write"]]) {
+    for (const [by, name] of [
+      [read, "read"],
+      [write, "write"],
+    ]) {
       for (const [id, tokens] of by) for (const [kind, share] of this.#sharesOf(id)) out[kind][name] += tokens * share;
     }
     return out;

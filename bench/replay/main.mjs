@@ -1,4 +1,5 @@
-// Replays recorded sessions call by call and prints the bill: `npm run bench:replay -- DIR [options]`. Builds what is not built.
+// Replays recorded sessions call by call and prints the bill: `npm run bench:replay -- DIR [options]`. Builds what is
+// not built.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -54,9 +55,23 @@ const text = { type: "string" };
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    mode: { ...text, default: "full" }, policies: text, prices: { ...text, default: "0.1/1.25" },
-    ttl: { ...text, default: "5" }, lookback: text,
-    config: { ...text, default: "{}" }, sessions: text, jobs: { ...text, default: "1" }, json: text, plot: text, words: text, model: { ...text, default: "claude-opus-4-6" }, window: { ...text, default: "200000" }, tune: text, floor: { ...text, default: "0.955" }, bare: { type: "boolean" }, help: { type: "boolean", short: "h" },
+    mode: { ...text, default: "full" },
+    policies: text,
+    prices: { ...text, default: "0.1/1.25" },
+    ttl: { ...text, default: "5" },
+    lookback: text,
+    config: { ...text, default: "{}" },
+    sessions: text,
+    jobs: { ...text, default: "1" },
+    json: text,
+    plot: text,
+    words: text,
+    model: { ...text, default: "claude-opus-4-6" },
+    window: { ...text, default: "200000" },
+    tune: text,
+    floor: { ...text, default: "0.955" },
+    bare: { type: "boolean" },
+    help: { type: "boolean", short: "h" },
   },
 });
 
@@ -66,7 +81,8 @@ function positive(name, value) {
 }
 
 function oneOf(name, value, allowed) {
-  if (!allowed.includes(value)) throw new Error(`--${name} is ${JSON.stringify(value)}; it must be one of ${allowed.join(", ")}`);
+  if (!allowed.includes(value))
+    throw new Error(`--${name} is ${JSON.stringify(value)}; it must be one of ${allowed.join(", ")}`);
   return value;
 }
 
@@ -100,14 +116,19 @@ async function choose(inputs) {
 main(import.meta, async () => {
   if (values.help) return console.log(HELP);
   const native = path.join(root, "native");
-  const built = existsSync(path.join(root, "dist", "node", "lib", "index.js")) && existsSync(native) && readdirSync(native).length > 0;
+  const built =
+    existsSync(path.join(root, "dist", "node", "lib", "index.js")) &&
+    existsSync(native) &&
+    readdirSync(native).length > 0;
   if (!built) await build();
   const { PRICES, parsePrice } = await import("./billing.mjs");
   const { POLICIES } = await import("./policies.mjs");
   if (positionals.length === 0) throw new Error(`sessions are missing\n${HELP}`);
 
   const mode = oneOf("mode", values.mode, ["full", "host", "both"]);
-  const policies = (values.policies?.split(",") ?? Object.keys(POLICIES)).map((name) => oneOf("policies", name, Object.keys(POLICIES)));
+  const policies = (values.policies?.split(",") ?? Object.keys(POLICIES)).map((name) =>
+    oneOf("policies", name, Object.keys(POLICIES)),
+  );
   const options = {
     modes: mode === "both" ? ["full", "host"] : [mode],
     // Bills are relative to never touching anything.

@@ -1,22 +1,24 @@
 // The smallest bill that any timing of the same folds could have had, knowing the future.
 //
-// Candidates are read off a replay that folds at once: step x turned the message at position p_x from more tokens to fewer (gain g_x) at
-// call e_x; from then on it may be folded at any call. An epoch (t, p) folds at call t every step with e <= t and position >= p, and
-// bills again, at w - r above the cached price, the S(t, p) tokens that the previous request held from p on, at their folded size. S does not
-// depend on what was folded before, because behind p everything foldable is folded. At a cold call everything is billed anew anyhow,
-// so all steps are folded there for nothing, and each warm stretch between two cold calls can be solved alone:
+// Candidates are read off a replay that folds at once: step x turned the message at position p_x from more tokens to
+// fewer (gain g_x) at call e_x; from then on it may be folded at any call. An epoch (t, p) folds at call t every step
+// with e <= t and position >= p, and bills again, at w - r above the cached price, the S(t, p) tokens that the previous
+// request held from p on, at their folded size. S does not depend on what was folded before, because behind p
+// everything foldable is folded. At a cold call everything is billed anew anyhow, so all steps are folded there for
+// nothing, and each warm stretch between two cold calls can be solved alone:
 //
 //   bill = (every step folded at e_x, for nothing) + sum over stretches of F(start, end, first position)
-//   F(i, j, p): least cost of waiting and re-billing for steps at positions >= p that become foldable in (i, j], when an epoch
+//   F(i, j, p): least cost of waiting and re-billing for steps at positions >= p that become foldable in (i, j], when
+// an epoch
 //               that covers p happens at i and the next at j
 //   F(i, j, p) = min( W(i, j, p) + F(i, j, p+1),                                no epoch in between cuts at p
 //                     min over i < t < j: (w-r) S(t, p) + F(i, t, p) + F(t, j, p) )   one does, at t
 //   W(i, j, p) = r * sum of g_x (j - e_x) over steps x at p with e_x in (i, j]
 //
-// Only calls at which some step becomes foldable need be considered: an epoch moved back to the last such call or the last epoch behind
-// its cut folds the same, earlier, and bills no more. With T such calls and P positions that is O(T^3 P) with a small constant. Beyond
-// GRID of either, epochs are tried at evenly chosen ones only: the result is then a schedule that exists, so an upper bound of
-// the optimum (`exact` is false).
+// Only calls at which some step becomes foldable need be considered: an epoch moved back to the last such call or the
+// last epoch behind its cut folds the same, earlier, and bills no more. With T such calls and P positions that is O(T^3
+// P) with a small constant. Beyond GRID of either, epochs are tried at evenly chosen ones only: the result is then a
+// schedule that exists, so an upper bound of the optimum (`exact` is false).
 
 /** Most calls and most positions at which epochs of one stretch are tried. */
 const GRID = 160;
@@ -45,7 +47,9 @@ export class Candidates {
 }
 
 const evenly = (values, most) =>
-  values.length <= most ? values : Array.from({ length: most }, (_, index) => values[Math.floor(((index + 1) * values.length) / most) - 1]);
+  values.length <= most
+    ? values
+    : Array.from({ length: most }, (_, index) => values[Math.floor(((index + 1) * values.length) / most) - 1]);
 const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
 
 /** Index of the last of ascending `values` that is at most `value`; -1 where none is. */
@@ -130,10 +134,15 @@ function solve({ start, end, inside, steps, upTo, sent, read, write, grid }) {
       }
     }
   }
-  return { cost: cost[size - 1], exact: times.length - 2 === allTimes.length && positions.length === allPositions.length };
+  return {
+    cost: cost[size - 1],
+    exact: times.length - 2 === allTimes.length && positions.length === allPositions.length,
+  };
 }
 
-/** S(t, p) for every tried call and position: tokens of the previous request from p on, everything foldable at t folded. */
+/**
+ * S(t, p) for every tried call and position: tokens of the previous request from p on, everything foldable at t folded.
+ */
 function rebilled({ times, positions, steps, upTo, sent }) {
   const out = new Float64Array(positions.length * times.length);
   for (let t = 1; t < times.length - 1; t++) {

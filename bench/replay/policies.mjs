@@ -1,5 +1,6 @@
-// The ways of sending a session. Each is an engine with three moments: `admit` a result when it is born, `assemble` a history, and `send` what
-// was assembled, which in mode "host" comes before every call while assembling does not. An engine that keeps originals has `fetch`.
+// The ways of sending a session. Each is an engine with three moments: `admit` a result when it is born, `assemble` a
+// history, and `send` what was assembled, which in mode "host" comes before every call while assembling does not. An
+// engine that keeps originals has `fetch`.
 //
 // The reference engines follow what their authors publish, not their code: the figures show what the idea costs.
 import { createHash } from "node:crypto";
@@ -17,9 +18,18 @@ const require = createRequire(import.meta.url);
 const { HOST_DEFAULTS } = require("../../dist/node/lib/library/host-defaults.js");
 const { FETCH_TOOL_JSON } = require("../../dist/node/lib/binding/finished-turn.js");
 
-const plain = { overhead: 0, admit: (message) => message, assemble: (messages) => messages, send: (messages) => messages, close() {} };
+const plain = {
+  overhead: 0,
+  admit: (message) => message,
+  assemble: (messages) => messages,
+  send: (messages) => messages,
+  close() {},
+};
 
-/** References only, as SCCS does it: a result of more than 3,000 characters is sent as an id and 300 characters of summary from birth. */
+/**
+ * References only, as SCCS does it: a result of more than 3,000 characters is sent as an id and 300 characters of
+ * summary from birth.
+ */
 function references() {
   const originals = new Map();
   const admit = (message) =>
@@ -71,7 +81,13 @@ async function concertina({ config, schedule, prices, model }) {
       return assembled.messages;
     },
     async fetch(id, { whole, ...range }) {
-      const { content, found } = await opened.fetch({ sessionId, refIds: [id], ...range, now: last, ...(whole ? { maxChars: 2 ** 31 - 1 } : {}) });
+      const { content, found } = await opened.fetch({
+        sessionId,
+        refIds: [id],
+        ...range,
+        now: last,
+        ...(whole ? { maxChars: 2 ** 31 - 1 } : {}),
+      });
       return found > 0 ? content.map((block) => block.text ?? "").join("\n") : undefined;
     },
     async close() {
@@ -85,14 +101,27 @@ async function concertina({ config, schedule, prices, model }) {
 export const POLICIES = {
   never: { title: "never touch", open: () => plain },
   references: { title: "references only (SCCS)", open: references },
-  squeeze: { title: "squeeze() on each call (ClawSqueezer)", open: () => ({ ...plain, assemble: (messages) => squeeze(messages).messages }) },
+  squeeze: {
+    title: "squeeze() on each call (ClawSqueezer)",
+    open: () => ({ ...plain, assemble: (messages) => squeeze(messages).messages }),
+  },
   trim: { title: "soft trim (OpenClaw)", open: softTrim },
-  "server-clearing": { title: "server clearing (Anthropic, via OpenClaw)", open: (options) => ({ ...plain, ...serverClearing(options) }) },
-  "host-pruning": { title: "host pruning (OpenClaw cache-ttl)", open: (options) => ({ ...plain, ...hostPruning(options) }) },
-  "every-turn": { title: "Concertina, every turn", open: (options) => concertina({ ...options, schedule: "every-turn" }) },
+  "server-clearing": {
+    title: "server clearing (Anthropic, via OpenClaw)",
+    open: (options) => ({ ...plain, ...serverClearing(options) }),
+  },
+  "host-pruning": {
+    title: "host pruning (OpenClaw cache-ttl)",
+    open: (options) => ({ ...plain, ...hostPruning(options) }),
+  },
+  "every-turn": {
+    title: "Concertina, every turn",
+    open: (options) => concertina({ ...options, schedule: "every-turn" }),
+  },
   "cache-aware": {
     title: "Concertina, cache-aware",
     priced: true,
-    open: ({ config, ...moment }) => concertina({ ...moment, config: { ...HOST_DEFAULTS, ...config }, schedule: "cache-aware" }),
+    open: ({ config, ...moment }) =>
+      concertina({ ...moment, config: { ...HOST_DEFAULTS, ...config }, schedule: "cache-aware" }),
   },
 };

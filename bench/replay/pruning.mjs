@@ -1,7 +1,8 @@
 // What hosts and providers do by themselves to a request that is about to be sent, whichever engine assembled it.
 //
-// A host keeps what it has cut: later requests show it the same way, and a cached prompt stays valid until it cuts again. A provider
-// knows nothing of earlier requests: each comes whole and is judged anew, so that above its threshold every new result clears an older one.
+// A host keeps what it has cut: later requests show it the same way, and a cached prompt stays valid until it cuts
+// again. A provider knows nothing of earlier requests: each comes whole and is judged anew, so that above its threshold
+// every new result clears an older one.
 import { countMessageTokens } from "openclaw-concertina";
 
 import { isResult, withTexts } from "./transcript.mjs";
@@ -41,8 +42,9 @@ class Cut {
 }
 
 /**
- * Anthropic's `clear_tool_uses` as OpenClaw asks for it: above 50,000 tokens or 30 % of the window, whichever is more, all results but those
- * of the last three tool uses are cleared, if that frees 12,500 tokens or 5 % of the window. What the calls said stays.
+ * Anthropic's `clear_tool_uses` as OpenClaw asks for it: above 50,000 tokens or 30 % of the window, whichever is more,
+ * all results but those of the last three tool uses are cleared, if that frees 12,500 tokens or 5 % of the window. What
+ * the calls said stays.
  */
 export function serverClearing({ window }) {
   const cut = new Cut();
@@ -51,7 +53,12 @@ export function serverClearing({ window }) {
     send(messages) {
       if (cut.tokens(messages) <= above) return messages;
       const old = messages.filter(isResult).slice(0, -KEPT);
-      for (const message of old) if (!cut.has(message)) cut.put(message, withTexts(message, () => CLEARED));
+      for (const message of old)
+        if (!cut.has(message))
+          cut.put(
+            message,
+            withTexts(message, () => CLEARED),
+          );
       const now = new Set(old);
       const cleared = messages.map((message) => (now.has(message) ? cut.of(message) : message));
       return cut.tokens(messages) - cut.tokens(cleared) < atLeast ? messages : cleared;
@@ -73,8 +80,9 @@ export function trimmable(messages) {
 }
 
 /**
- * OpenClaw's pruning by `cache-ttl`: in the first request after an idle hour, above 30 % of the window, results before the third-last
- * message of the assistant are trimmed; if more than 50 % is left, they are cleared, the oldest first, until it is not.
+ * OpenClaw's pruning by `cache-ttl`: in the first request after an idle hour, above 30 % of the window, results before
+ * the third-last message of the assistant are trimmed; if more than 50 % is left, they are cleared, the oldest first,
+ * until it is not.
  */
 export function hostPruning({ window }) {
   const cut = new Cut();
@@ -90,7 +98,10 @@ export function hostPruning({ window }) {
       now = cut.apply(messages);
       for (const message of old) {
         if (cut.tokens(now) < 0.5 * window) break;
-        cut.put(message, withTexts(message, () => CLEARED));
+        cut.put(
+          message,
+          withTexts(message, () => CLEARED),
+        );
         now = cut.apply(messages);
       }
       return now;

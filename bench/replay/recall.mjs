@@ -1,27 +1,33 @@
-// Could the agent still work? Of what it wrote in each call, how much that it can only have copied from a tool result was in sight?
+// Could the agent still work? Of what it wrote in each call, how much that it can only have copied from a tool result
+// was in sight?
 //
 // A *fact* is a piece of text that is copied rather than phrased:
-// - identifier: at least 4 characters, with a letter, and with a digit, an underscore, a `$`, a capital after a small letter, or
-//   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts (`src/plan/mod.rs`, `mod.rs`) count.
+// - identifier: at least 4 characters, with a letter, and with a digit, an underscore, a `$`, a capital after a small
+// letter, or
+//   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts
+// (`src/plan/mod.rs`, `mod.rs`) count.
 //   Two words joined by a hyphen are English too often; three count (`before-agent-start`);
-// - word: only where asked, at least so many letters in a row. A name without any mark (`handler`) cannot be told from a word, and most
+// - word: only where asked, at least so many letters in a row. A name without any mark (`handler`) cannot be told from
+// a word, and most
 //   long words are phrased rather than copied: counting them charges every engine for fetches that no agent would make;
 // - number: at least 3 digits, with `.`, `,`, `:` or `-` inside;
 // - hash: at least 7 hexadecimal digits with a figure among them (an identifier or a number by the rules above);
-// - line: at least 24 characters with a letter or figure, compared whole, without the blanks around it and without the line
+// - line: at least 24 characters with a letter or figure, compared whole, without the blanks around it and without the
+// line
 //   number that tools print before a line of a file.
-// A call *needs* a fact when it wrote it in its text or arguments (not in its thinking) and everything the model had read before
-// shows it in tool results only: neither in a user's words nor in what the model itself wrote or thought. So each fact is needed
-// at most once, at its first use, and an engine gets no credit for what the agent would know anyway. The fact is *in sight* when
-// the request as sent holds it by the same rules, as a whole. What a lossless fold reshaped (paths under their directory, rows as columns)
-// is in sight when the request's own text, parsed back with nothing from the store, gives it; a line that was cut is not.
+// A call *needs* a fact when it wrote it in its text or arguments (not in its thinking) and everything the model had
+// read before shows it in tool results only: neither in a user's words nor in what the model itself wrote or thought.
+// So each fact is needed at most once, at its first use, and an engine gets no credit for what the agent would know
+// anyway. The fact is *in sight* when the request as sent holds it by the same rules, as a whole. What a lossless fold
+// reshaped (paths under their directory, rows as columns) is in sight when the request's own text, parsed back with
+// nothing from the store, gives it; a line that was cut is not.
 //
-// *Copy recall* is the part of the needed facts that was in sight. *Use recall* asks at every use, not only the first, and for every fact
-// that an earlier message held, a result or what the model itself wrote or thought; a user's words alone make no use. What counts is the
-// request as sent, without what was fetched for an earlier call.
+// *Copy recall* is the part of the needed facts that was in sight. *Use recall* asks at every use, not only the first,
+// and for every fact that an earlier message held, a result or what the model itself wrote or thought; a user's words
+// alone make no use. What counts is the request as sent, without what was fetched for an earlier call.
 //
-// A call with a needed fact out of sight fetches the originals that hold it, the latest ones: one more request, and the originals stay in sight
-// for the next twelve calls.
+// A call with a needed fact out of sight fetches the originals that hold it, the latest ones: one more request, and the
+// originals stay in sight for the next twelve calls.
 import { restore } from "openclaw-concertina";
 
 import { isCall, isResult, textsOf, writtenIn } from "./transcript.mjs";
@@ -101,7 +107,8 @@ export class Needs {
         this.usedByCall.push(used);
       }
       const facts = factsOf(textsOf(message), plain);
-      if (isResult(message)) for (const fact of facts) inResults.set(fact, [...(inResults.get(fact) ?? []), index].slice(-8));
+      if (isResult(message))
+        for (const fact of facts) inResults.set(fact, [...(inResults.get(fact) ?? []), index].slice(-8));
       else for (const fact of facts) (message.role === "assistant" ? byModel : byUser).add(fact);
     });
   }
@@ -124,7 +131,10 @@ export class Sight {
   #counts;
   #live = new Map();
 
-  /** @param shown the facts of a message, by its number in the catalogue; @param original the number of a result as it was */
+  /**
+   * @param shown the facts of a message, by its number in the catalogue; @param original the number of a result as it
+   * was
+   */
   constructor(needs, shown, original) {
     this.needs = needs;
     this.shown = shown;

@@ -1,4 +1,5 @@
-// Replays -> tables. Bills are relative to never touching anything; every sum is over tokens, so that long sessions weigh more.
+// Replays -> tables. Bills are relative to never touching anything; every sum is over tokens, so that long sessions
+// weigh more.
 import { createRequire } from "node:module";
 
 import { median } from "../median.mjs";
@@ -24,7 +25,8 @@ export function familiesOf(replays) {
 
 /** Sums over sessions of one mode, policy and price point. */
 export function figures(replays, { mode, policy, price }) {
-  const pick = (name) => replays.map((replay) => replay.rows.find((row) => row.mode === mode && row.policy === name && row.price === price));
+  const pick = (name) =>
+    replays.map((replay) => replay.rows.find((row) => row.mode === mode && row.policy === name && row.price === price));
   const [rows, base] = [pick(policy), pick("never")];
   const never = sum(base.map((row) => row.bill.total));
   const bill = (key) => sum(rows.map((row) => row.bill[key] ?? 0));
@@ -33,7 +35,10 @@ export function figures(replays, { mode, policy, price }) {
   if (policy === "optimum") return { ...out, exact: rows.every((row) => row.exact) };
   const tally = (key) => sum(rows.map((row) => row.tally[key]));
   const part = (some, all) => (tally(all) === 0 ? 1 : tally(some) / tally(all));
-  const relative = rows.map((row, index) => ({ session: replays[index].name, bill: row.bill.total / base[index].bill.total }));
+  const relative = rows.map((row, index) => ({
+    session: replays[index].name,
+    bill: row.bill.total / base[index].bill.total,
+  }));
   return {
     ...out,
     billWithFetches: ratio(bill("total"), never),
@@ -70,16 +75,30 @@ export function figures(replays, { mode, policy, price }) {
   };
 }
 
-const HEADER = ["policy", "bill", "with fetches", "median", "save < 5 %", "copy recall", "use recall", "edits in sight", "edit agreement", "worst session"];
+const HEADER = [
+  "policy",
+  "bill",
+  "with fetches",
+  "median",
+  "save < 5 %",
+  "copy recall",
+  "use recall",
+  "edits in sight",
+  "edit agreement",
+  "worst session",
+];
 
 function line(title, of) {
   if (of.policy === "optimum") return [title, three(of.bill), ...HEADER.slice(2).map(() => "")];
   const figures = [of.bill, of.billWithFetches, of.median].map(three);
-  const able = [of.copyRecall, of.useRecall, of.editsInSight, of.editAgreement].map((value, index) => (index > 1 && of.edits === 0 ? "" : three(value)));
+  const able = [of.copyRecall, of.useRecall, of.editsInSight, of.editAgreement].map((value, index) =>
+    index > 1 && of.edits === 0 ? "" : three(value),
+  );
   return [title, ...figures, percent(of.saveLittle), ...able, `${three(of.worst.bill)} ${of.worst.session}`];
 }
 
-const titleOf = (policy, exact = true) => POLICIES[policy]?.title ?? `optimum of the same folds${exact ? "" : " (upper bound)"}`;
+const titleOf = (policy, exact = true) =>
+  POLICIES[policy]?.title ?? `optimum of the same folds${exact ? "" : " (upper bound)"}`;
 
 /** What a reader wants to know first. */
 function inWords({ policy, median: middle, saveLittle, sessions, worst, used, edits }) {
@@ -90,7 +109,10 @@ function inWords({ policy, median: middle, saveLittle, sessions, worst, used, ed
 /** Everything that the command says, as text, and the same figures for `--json`. */
 export function report(replays, { modes, policies, prices, optimum }) {
   const [lines, all] = [[], []];
-  const names = (mode) => policies.flatMap((policy) => (policy === "cache-aware" && mode === "full" && optimum ? [policy, "optimum"] : [policy]));
+  const names = (mode) =>
+    policies.flatMap((policy) =>
+      policy === "cache-aware" && mode === "full" && optimum ? [policy, "optimum"] : [policy],
+    );
   const families = familiesOf(replays);
   const groups = [...(families.size > 1 ? families : []), ["all sessions", replays]];
   for (const mode of modes) {
@@ -99,21 +121,61 @@ export function report(replays, { modes, policies, prices, optimum }) {
         const rows = names(mode).map((policy) => figures(members, { mode, policy, price }));
         all.push(...rows.map((row) => ({ group, ...row })));
         const calls = sum(members.map((member) => member.calls));
-        lines.push(`\n${group}: ${number(members.length)} sessions, ${number(calls)} model calls; mode ${mode}, cached ${price.replace("/", ", written ")} of the input price`);
-        lines.push(table(HEADER, rows.map((row) => line(titleOf(row.policy, row.exact), row))));
+        lines.push(
+          `\n${group}: ${number(members.length)} sessions, ${number(calls)} model calls; mode ${mode}, cached ${price.replace("/", ", written ")} of the input price`,
+        );
+        lines.push(
+          table(
+            HEADER,
+            rows.map((row) => line(titleOf(row.policy, row.exact), row)),
+          ),
+        );
         if (members !== replays) continue;
         const bills = rows.filter((row) => row.share);
-        lines.push("\nshares of the bill with fetches; the bill without them relative to the optimum's; and how the prompt cache was treated");
-        lines.push(table(
-          ["policy", "fetches", "re-writes", "never folded", "fetch tool", "to the optimum", "calls that fetch", "tokens per original", "tokens per edit fetched", "epochs", "stable prefix", "peak"],
-          bills.map((row) => [
-            titleOf(row.policy), ...[row.share.fetches, row.share.rewrites, row.share.untouched, row.share.overhead].map(percent), three(row.overOptimum),
-            number(row.fetches), number(row.tokensPerOriginal), number(row.tokensPerEditFetch), number(row.epochs), three(row.stablePrefix), number(row.peak),
-          ]),
-        ));
+        lines.push(
+          "\nshares of the bill with fetches; the bill without them relative to the optimum's; and how the prompt cache was treated",
+        );
+        lines.push(
+          table(
+            [
+              "policy",
+              "fetches",
+              "re-writes",
+              "never folded",
+              "fetch tool",
+              "to the optimum",
+              "calls that fetch",
+              "tokens per original",
+              "tokens per edit fetched",
+              "epochs",
+              "stable prefix",
+              "peak",
+            ],
+            bills.map((row) => [
+              titleOf(row.policy),
+              ...[row.share.fetches, row.share.rewrites, row.share.untouched, row.share.overhead].map(percent),
+              three(row.overOptimum),
+              number(row.fetches),
+              number(row.tokensPerOriginal),
+              number(row.tokensPerEditFetch),
+              number(row.epochs),
+              three(row.stablePrefix),
+              number(row.peak),
+            ]),
+          ),
+        );
         lines.push("\nthe bill with fetches by what was billed, relative to never touching anything");
-        const parts = [...KINDS.map((kind) => [kind, (row) => row.kinds[kind]]), ["fetch tool", (row) => row.overheadOfNever], ["fetches", (row) => row.fetchesOfNever]];
-        lines.push(table(["kind", ...bills.map((row) => row.policy)], parts.map(([kind, of]) => [kind, ...bills.map((row) => three(of(row)))])));
+        const parts = [
+          ...KINDS.map((kind) => [kind, (row) => row.kinds[kind]]),
+          ["fetch tool", (row) => row.overheadOfNever],
+          ["fetches", (row) => row.fetchesOfNever],
+        ];
+        lines.push(
+          table(
+            ["kind", ...bills.map((row) => row.policy)],
+            parts.map(([kind, of]) => [kind, ...bills.map((row) => three(of(row)))]),
+          ),
+        );
         lines.push(`\n${inWords(bills.at(-1))}`);
       }
     }

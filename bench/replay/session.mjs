@@ -1,7 +1,7 @@
 // One session under every policy, price point and mode asked for -> tokens billed by call.
 //
-// "full": the engine assembles before every model call. "host": as OpenClaw does it, results are admitted when they are born and the
-// history is assembled once for each user turn; what is born within the turn is appended.
+// "full": the engine assembles before every model call. "host": as OpenClaw does it, results are admitted when they are
+// born and the history is assembled once for each user turn; what is born within the turn is appended.
 import { billOf, Catalogue, Meter, parsePrice, priced } from "./billing.mjs";
 import { Agreement, Edits } from "./edits.mjs";
 import { Kinds } from "./kinds.mjs";
@@ -17,7 +17,8 @@ export async function* requests(messages, engine, mode) {
   let [view, now] = [[], 0];
   for (const message of messages) {
     now = Math.max(now + 1, timeOf(message) ?? 0);
-    if (mode === "host" && message.role === "user" && !isResult(message)) view = [...(await engine.assemble(stored, now, true))];
+    if (mode === "host" && message.role === "user" && !isResult(message))
+      view = [...(await engine.assemble(stored, now, true))];
     if (isCall(message)) {
       const at = timeOf(message);
       yield { messages: engine.send(mode === "full" ? await engine.assemble(stored, now) : view, at), at };
@@ -30,11 +31,18 @@ export async function* requests(messages, engine, mode) {
 
 /** Replays a session. Resolves to one row for each mode, policy and price point: `{ mode, policy, price, result }`. */
 export async function replaySession(session, options, progress = () => {}) {
-  const messages = session.messages.map((message) => (message.model === undefined ? message : { ...message, model: options.model }));
+  const messages = session.messages.map((message) =>
+    message.model === undefined ? message : { ...message, model: options.model },
+  );
   const needs = new Needs(messages, options.plain);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
   const originals = messages.map((message) => catalogue.idOf(message));
-  const sightOf = () => new Sight(needs, (id) => catalogue.shown(id), (index) => originals[index]);
+  const sightOf = () =>
+    new Sight(
+      needs,
+      (id) => catalogue.shown(id),
+      (index) => originals[index],
+    );
   const calls = needs.byCall.length;
   const edits = new Edits(messages, catalogue, originals);
   const kinds = new Kinds(messages, catalogue);
@@ -42,7 +50,12 @@ export async function replaySession(session, options, progress = () => {}) {
 
   async function run(policy, mode, price, watch) {
     const prices = { input: 1, cacheRead: price.read, cacheWrite: price.write, cacheTtlMs: options.ttlMs };
-    const engine = await POLICIES[policy].open({ config: options.config, prices, model: options.model, window: options.window });
+    const engine = await POLICIES[policy].open({
+      config: options.config,
+      prices,
+      model: options.model,
+      window: options.window,
+    });
     const overhead = options.bare ? 0 : engine.overhead;
     const { ttlMs, lookback } = options;
     const meter = new Meter({ catalogue, sight: sightOf(), ttlMs, overhead, calls, lookback });
@@ -58,10 +71,16 @@ export async function replaySession(session, options, progress = () => {}) {
       await engine.close();
     }
     const { series, tally } = meter.result(originals);
-    return { result: { series, tally: { ...tally, ...agreement.tally, kinds: kinds.sum(meter.read, meter.write) } }, overhead };
+    return {
+      result: { series, tally: { ...tally, ...agreement.tally, kinds: kinds.sum(meter.read, meter.write) } },
+      overhead,
+    };
   }
 
-  /** What the planner folds where writing costs what reading does, so that nothing waits: the folds among which the optimum chooses. */
+  /**
+   * What the planner folds where writing costs what reading does, so that nothing waits: the folds among which the
+   * optimum chooses.
+   */
   async function eager() {
     const watch = new Candidates();
     await run("cache-aware", "full", { read: 1, write: 1 }, watch);
@@ -90,6 +109,15 @@ export async function replaySession(session, options, progress = () => {}) {
 function summary({ mode, policy, price, result, bill, exact }) {
   if (!result) return { mode, policy, price, bill: { total: bill, sent: bill }, exact };
   const prices = parsePrice(price);
-  const kinds = Object.fromEntries(Object.entries(result.tally.kinds).map(([kind, tokens]) => [kind, priced(tokens, prices)]));
-  return { mode, policy, price, bill: { ...billOf(result, prices), kinds }, tally: result.tally, series: result.series };
+  const kinds = Object.fromEntries(
+    Object.entries(result.tally.kinds).map(([kind, tokens]) => [kind, priced(tokens, prices)]),
+  );
+  return {
+    mode,
+    policy,
+    price,
+    bill: { ...billOf(result, prices), kinds },
+    tally: result.tally,
+    series: result.series,
+  };
 }

@@ -1,7 +1,8 @@
 // Files and directories -> recorded sessions by name and family. What a session file may be is in
 // `node/lib/formats/session-file.ts`.
 //
-// Of a directory only its own files are read, not those in folders below: archives often keep the same sessions in a second form.
+// Of a directory only its own files are read, not those in folders below: archives often keep the same sessions in a
+// second form.
 import { readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -11,13 +12,17 @@ const { readSession } = require("../../dist/node/lib/formats/session-file.js");
 
 const SUFFIX = /(?:\.messages)?\.jsonl?(?:\.gz)?$/;
 
-/** Files that may be sessions: what was named, and of directories whatever ends like one. `named` ones must be sessions. */
+/**
+ * Files that may be sessions: what was named, and of directories whatever ends like one. `named` ones must be sessions.
+ */
 export function find(inputs) {
   return inputs.flatMap((input) => {
     const about = statSync(input, { throwIfNoEntry: false });
     if (!about) throw new Error(`there is no file or directory ${input}`);
     if (!about.isDirectory()) return [{ file: input, named: true }];
-    const names = readdirSync(input).filter((name) => SUFFIX.test(name)).sort();
+    const names = readdirSync(input)
+      .filter((name) => SUFFIX.test(name))
+      .sort();
     if (names.length === 0) throw new Error(`${input} holds no .json, .jsonl or .gz of these`);
     return names.map((name) => ({ file: path.join(input, name), named: false }));
   });
@@ -43,6 +48,9 @@ export function load(file) {
 export function select(found, filter) {
   if (filter === undefined) return found;
   if (/^\d+$/.test(filter)) return found.slice(0, Number(filter));
-  const pattern = filter.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".");
+  const pattern = filter
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", ".*")
+    .replaceAll("?", ".");
   return found.filter(({ file }) => new RegExp(`^${pattern}$`).test(nameOf(file)));
 }

@@ -1,7 +1,9 @@
-// Whether a session is sent with the same bytes whichever store is behind it: `node bench/replay/stores.mjs SESSIONS... [--mode full]`.
+// Whether a session is sent with the same bytes whichever store is behind it: `node bench/replay/stores.mjs SESSIONS...
+// [--mode full]`.
 //
-// Replays each session with a store in a directory and with one in a PostgreSQL server of its own, and compares every request. Originals
-// that only age would remove stay in both: a directory's store goes by the recorded times, a database's by its own clock.
+// Replays each session with a store in a directory and with one in a PostgreSQL server of its own, and compares every
+// request. Originals that only age would remove stay in both: a directory's store goes by the recorded times, a
+// database's by its own clock.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
@@ -12,13 +14,20 @@ import { POLICIES } from "./policies.mjs";
 import { requests } from "./session.mjs";
 import { find, load } from "./sessions.mjs";
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { mode: { type: "string", default: "host" } } });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { mode: { type: "string", default: "host" } },
+});
 const POLICY = ["every-turn", "cache-aware"];
 const NEVER_OLD = { sccsStorageTtlSeconds: 20 * 365 * 86_400 };
 const PRICES = { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: 300_000 };
 
 async function sent(messages, policy, place) {
-  const engine = await POLICIES[policy].open({ config: { ...NEVER_OLD, ...place }, prices: PRICES, model: "claude-opus-4-6" });
+  const engine = await POLICIES[policy].open({
+    config: { ...NEVER_OLD, ...place },
+    prices: PRICES,
+    model: "claude-opus-4-6",
+  });
   const all = [];
   try {
     for await (const request of requests(messages, engine, values.mode)) {
@@ -39,8 +48,10 @@ async function sent(messages, policy, place) {
 
 main(import.meta, async () => {
   if (positionals.length === 0) throw new Error("sessions are missing");
-  if (!["host", "full"].includes(values.mode)) throw new Error(`--mode is ${JSON.stringify(values.mode)}; it must be host or full`);
-  if (programs() === undefined) throw new Error("PostgreSQL's programs are not here: CONCERTINA_POSTGRES names their folder");
+  if (!["host", "full"].includes(values.mode))
+    throw new Error(`--mode is ${JSON.stringify(values.mode)}; it must be host or full`);
+  if (programs() === undefined)
+    throw new Error("PostgreSQL's programs are not here: CONCERTINA_POSTGRES names their folder");
   const database = await new Database().start();
   let [calls, chars, sessions] = [0, 0, 0];
   try {
@@ -50,7 +61,9 @@ main(import.meta, async () => {
         const here = await sent(messages, policy, {});
         const there = await sent(messages, policy, { url: database.url, namespace: `replay_${calls}` });
         assert.equal(there.length, here.length, name);
-        here.forEach((request, call) => assert.equal(request.hash, there[call].hash, `${name}, ${policy}: request ${call + 1} is another one`));
+        here.forEach((request, call) =>
+          assert.equal(request.hash, there[call].hash, `${name}, ${policy}: request ${call + 1} is another one`),
+        );
         calls += here.length;
         chars += here.reduce((sum, request) => sum + request.chars, 0);
       }
@@ -59,5 +72,7 @@ main(import.meta, async () => {
   } finally {
     database.remove();
   }
-  console.log(`${sessions} sessions, ${calls} requests, ${(chars / 1e9).toFixed(2)} billion characters: the same from both stores`);
+  console.log(
+    `${sessions} sessions, ${calls} requests, ${(chars / 1e9).toFixed(2)} billion characters: the same from both stores`,
+  );
 });

@@ -1,4 +1,5 @@
-// What the replay has to know about a message: whose it is, when it was, which words of it a model reads, which it wrote.
+// What the replay has to know about a message: whose it is, when it was, which words of it a model reads, which it
+// wrote.
 
 const RESULTS = new Set(["toolResult", "tool", "tool_result", "function"]);
 const blocksOf = (message) => (Array.isArray(message.content) ? message.content : [message.content]);
@@ -6,7 +7,11 @@ const blocksOf = (message) => (Array.isArray(message.content) ? message.content 
 /** Whether a message is the outcome of a tool. Anthropic sends those in the user's role. */
 export function isResult(message) {
   if (RESULTS.has(message.role)) return true;
-  return message.role === "user" && Array.isArray(message.content) && message.content.some((block) => block?.type === "tool_result");
+  return (
+    message.role === "user" &&
+    Array.isArray(message.content) &&
+    message.content.some((block) => block?.type === "tool_result")
+  );
 }
 
 /** Whether a model call was made for a message, and billed: not for an answer that failed before that. */
@@ -22,8 +27,10 @@ export const timeOf = (message) => (Number.isFinite(message.timestamp) ? message
 export function callsById(messages) {
   const found = new Map();
   for (const message of messages) {
-    for (const block of blocksOf(message)) if (block?.id && block.name) found.set(block.id, { toolName: block.name, args: block.arguments ?? block.input });
-    for (const call of message.tool_calls ?? []) found.set(call.id, { toolName: call.function?.name, args: call.function?.arguments });
+    for (const block of blocksOf(message))
+      if (block?.id && block.name) found.set(block.id, { toolName: block.name, args: block.arguments ?? block.input });
+    for (const call of message.tool_calls ?? [])
+      found.set(call.id, { toolName: call.function?.name, args: call.function?.arguments });
   }
   return found;
 }
@@ -31,7 +38,10 @@ export function callsById(messages) {
 /** Arguments of the tool calls in one message. Those that a host keeps as JSON are parsed where they are some. */
 export function argumentsIn(message) {
   const blocks = blocksOf(message).filter((block) => block?.type === "toolCall" || block?.type === "tool_use");
-  return [...blocks.map((block) => block.arguments ?? block.input), ...(message.tool_calls ?? []).map((call) => call.function?.arguments)].map(parsed);
+  return [
+    ...blocks.map((block) => block.arguments ?? block.input),
+    ...(message.tool_calls ?? []).map((call) => call.function?.arguments),
+  ].map(parsed);
 }
 
 function parsed(args) {
@@ -55,7 +65,9 @@ function strings(value, out) {
   else if (value && typeof value === "object") for (const item of Object.values(value)) strings(item, out);
 }
 
-/** Texts of the blocks that a model reads in a message, with their kinds: "text", "thinking", "arguments" or "result". */
+/**
+ * Texts of the blocks that a model reads in a message, with their kinds: "text", "thinking", "arguments" or "result".
+ */
 export function partsOf(message) {
   const out = [];
   const add = (kind, value) => {
@@ -75,7 +87,10 @@ export function partsOf(message) {
   return out;
 }
 
-/** Texts a model reads in a message: text, thinking, arguments, results. Not images, ids, or what hosts keep beside the content. */
+/**
+ * Texts a model reads in a message: text, thinking, arguments, results. Not images, ids, or what hosts keep beside the
+ * content.
+ */
 export const textsOf = (message) => partsOf(message).flatMap(({ texts }) => texts);
 
 /** Texts that the model wrote for others in one call: its words and its arguments. */

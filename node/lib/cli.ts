@@ -8,11 +8,24 @@ import { fetch, migrate, purge, stats, sweep, unfold } from "./cli/stores.js";
 import { compress, restore, squeeze } from "./cli/texts.js";
 import { version } from "./terminal/version.js";
 
-const COMMANDS: Record<string, Command> = { analyze, compress, restore, squeeze, fetch, stats, unfold, sweep, purge, migrate };
+const COMMANDS: Record<string, Command> = {
+  analyze,
+  compress,
+  restore,
+  squeeze,
+  fetch,
+  stats,
+  unfold,
+  sweep,
+  purge,
+  migrate,
+};
 
 const HELP = `Usage: openclaw-concertina <command> [options]
 
-${Object.entries(COMMANDS).map(([name, command]) => helpOf(name, command)).join("\n")}
+${Object.entries(COMMANDS)
+  .map(([name, command]) => helpOf(name, command))
+  .join("\n")}
 
   --help, --version
 
@@ -35,21 +48,32 @@ function helpAbout(name = ""): string {
 
 async function main(args: string[]): Promise<void> {
   const [name, ...rest] = args;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") return print(`${helpAbout(rest[0])}\n`);
+  if (name === undefined || name === "--help" || name === "-h" || name === "help")
+    return print(`${helpAbout(rest[0])}\n`);
   if (name === "--version" || name === "-v") return print(`${version()}\n`);
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) throw new UsageError(`there is no command ${JSON.stringify(name)}; commands are ${Object.keys(COMMANDS).join(", ")}`);
+  if (command === undefined)
+    throw new UsageError(
+      `there is no command ${JSON.stringify(name)}; commands are ${Object.keys(COMMANDS).join(", ")}`,
+    );
   const { positionals, values } = parse(command, rest);
   if (values.help) return print(`${helpOf(name, command)}\n`);
   const { least, most } = command.takes;
   if (positionals.length < least) throw new UsageError(`${name} ${command.usage}: an argument is missing`);
-  if (positionals.length > most) throw new UsageError(`${name} takes ${most === 0 ? "no argument" : `${most} argument${most > 1 ? "s" : ""}`}; ${JSON.stringify(positionals[most])} is one too many`);
+  if (positionals.length > most)
+    throw new UsageError(
+      `${name} takes ${most === 0 ? "no argument" : `${most} argument${most > 1 ? "s" : ""}`}; ${JSON.stringify(positionals[most])} is one too many`,
+    );
   await command.run(positionals, values as Values);
 }
 
 function parse(command: Command, args: string[]) {
   try {
-    return parseArgs({ args, allowPositionals: true, options: { ...command.options, help: { type: "boolean", short: "h" } } });
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { ...command.options, help: { type: "boolean", short: "h" } },
+    });
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }

@@ -2,16 +2,49 @@
 export * from "./library/api.js";
 export { Concertina, FETCH_CHARS } from "./library/concertina.js";
 export { createContextEngine } from "./library/context-engine.js";
-export type { AssembleParameters, AssembleResult, CommitParameters, Compact, ContextEngine, ContextEngineOptions } from "./library/context-engine.js";
+export type {
+  AssembleParameters,
+  AssembleResult,
+  CommitParameters,
+  Compact,
+  ContextEngine,
+  ContextEngineOptions,
+} from "./library/context-engine.js";
 export { describe } from "./binding/errors.js";
 export type { CodedError } from "./binding/errors.js";
 export type { Amount, Figures, FiguresRequest, KnownSession } from "./library/figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./library/fetch-tool.js";
-export type { AnthropicBlock, FetchScope, FetchToolParameters, OpenAIAnswer, OpenAIPart, ResponsesPart } from "./library/fetch-tool.js";
-export { compress, compressMessages, compressMessagesSync, compressSync, restore, restoreMessages, stages } from "./library/fusion.js";
+export type {
+  AnthropicBlock,
+  FetchScope,
+  FetchToolParameters,
+  OpenAIAnswer,
+  OpenAIPart,
+  ResponsesPart,
+} from "./library/fetch-tool.js";
 export {
-  compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, compressRulesSync, expand, preprocess,
-  preprocessAsync, preprocessSync, protectedSpans, redactPrivate, tokenize,
+  compress,
+  compressMessages,
+  compressMessagesSync,
+  compressSync,
+  restore,
+  restoreMessages,
+  stages,
+} from "./library/fusion.js";
+export {
+  compressProse,
+  compressProseAsync,
+  compressProseSync,
+  compressRules,
+  compressRulesAsync,
+  compressRulesSync,
+  expand,
+  preprocess,
+  preprocessAsync,
+  preprocessSync,
+  protectedSpans,
+  redactPrivate,
+  tokenize,
 } from "./library/prose.js";
 export { migrate } from "./library/migrate.js";
 export { countMessageTokens, countTokens, detect, repairToolPairing, squeeze, summarize } from "./library/pure.js";

@@ -1,4 +1,5 @@
-// The two charts. They draw on a canvas, which screen readers do not read: each has a name that sums it up, and a table beside it.
+// The two charts. They draw on a canvas, which screen readers do not read: each has a name that sums it up, and a table
+// beside it.
 /* oxlint-disable no-unused-vars -- the scripts after it use what is declared here */
 "use strict";
 
@@ -37,7 +38,13 @@ function place(box, name, height, options, data) {
 /** What both charts' axes look like. */
 function axis(more) {
   const font = `${Math.round(rem(0.75))}px system-ui, sans-serif`;
-  return { stroke: colour("--muted"), font, ticks: { show: false }, grid: { stroke: colour("--line"), width: 1 }, ...more };
+  return {
+    stroke: colour("--muted"),
+    font,
+    ticks: { show: false },
+    grid: { stroke: colour("--line"), width: 1 },
+    ...more,
+  };
 }
 
 const cursor = { y: false, drag: { x: false, y: false, setScale: false }, points: { show: false } };
@@ -47,7 +54,10 @@ const DAY = 24 * HOUR;
 const DAYS = [1, 2, 7, 14, 28, 56, 112, 224, 448].map((days) => days * DAY);
 const STEPS = [HOUR, 2 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR, ...DAYS];
 
-/** Time along the bottom: as few labels as have room, each as "12 Nov", or as "14:00" where a step is less than a day; none at the end. */
+/**
+ * Time along the bottom: as few labels as have room, each as "12 Nov", or as "14:00" where a step is less than a day;
+ * none at the end.
+ */
 function timeAxis(steps, end, timeZone) {
   const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone });
   const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone });
@@ -57,7 +67,8 @@ function timeAxis(steps, end, timeZone) {
     gap: rem(0.5),
     size: rem(2),
     incrs: steps,
-    values: (_, at, __, ___, step) => at.map((seconds) => (seconds < end ? (step < DAY ? hour : day).format(seconds * 1000) : "")),
+    values: (_, at, __, ___, step) =>
+      at.map((seconds) => (seconds < end ? (step < DAY ? hour : day).format(seconds * 1000) : "")),
   });
 }
 
@@ -72,7 +83,13 @@ function drawDays(box, name, days, unit, tell) {
   // A step ends where the next one begins; the last one has none after it.
   const closed = (values) => [...values, values.at(-1)];
   const steps = uPlot.paths.stepped({ align: 1 });
-  const area = (line) => ({ paths: steps, stroke: colour(line), fill: colour(`${line}-area`), width: 2, points: { show: false } });
+  const area = (line) => ({
+    paths: steps,
+    stroke: colour(line),
+    fill: colour(`${line}-area`),
+    width: 2,
+    points: { show: false },
+  });
   const from = at[0];
   const to = at.at(-1) + DAY;
   place(
@@ -83,7 +100,10 @@ function drawDays(box, name, days, unit, tell) {
       cursor,
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       scales: { x: { range: [from, to] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
-      axes: [timeAxis(DAYS, to, "UTC"), axis({ size: rem(4), values: (_, amounts, __, ___, step) => billedSteps(amounts, step, unit) })],
+      axes: [
+        timeAxis(DAYS, to, "UTC"),
+        axis({ size: rem(4), values: (_, amounts, __, ___, step) => billedSteps(amounts, step, unit) }),
+      ],
       series: [{}, area("--without"), area("--accent")],
       hooks: {
         setCursor: [
@@ -117,7 +137,9 @@ function drawEpochs(box, name, epochs, lanes, [from, to], tell) {
     ctx.fillStyle = colour("--muted");
     ctx.font = `${rem(0.75) * uPlot.pxRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
-    lanes.forEach(([, title], index) => ctx.fillText(title, plot.bbox.left, plot.valToPos(lanes.length - 1 - index + 0.42, "y", true)));
+    lanes.forEach(([, title], index) =>
+      ctx.fillText(title, plot.bbox.left, plot.valToPos(lanes.length - 1 - index + 0.42, "y", true)),
+    );
   };
   const draw = (plot) => {
     const { ctx } = plot;
@@ -128,7 +150,13 @@ function drawEpochs(box, name, epochs, lanes, [from, to], tell) {
     ctx.lineWidth = 1.5 * uPlot.pxRatio;
     for (const epoch of epochs) {
       ctx.beginPath();
-      ctx.arc(plot.valToPos(epoch.at / 1000, "x", true), plot.valToPos(lane(epoch), "y", true), radius(epoch) * uPlot.pxRatio, 0, 2 * Math.PI);
+      ctx.arc(
+        plot.valToPos(epoch.at / 1000, "x", true),
+        plot.valToPos(lane(epoch), "y", true),
+        radius(epoch) * uPlot.pxRatio,
+        0,
+        2 * Math.PI,
+      );
       ctx.fill();
       ctx.stroke();
     }
@@ -140,10 +168,17 @@ function drawEpochs(box, name, epochs, lanes, [from, to], tell) {
     2.5 + (isNarrow ? 3 : 2.25) * lanes.length,
     {
       cursor,
-      scales: { x: { range: [(from - margin) / 1000, (to + margin) / 1000] }, y: { range: [-0.6, lanes.length - 0.4] } },
+      scales: {
+        x: { range: [(from - margin) / 1000, (to + margin) / 1000] },
+        y: { range: [-0.6, lanes.length - 0.4] },
+      },
       axes: [
         timeAxis(to - from > 3 * DAY_MS ? DAYS : STEPS, to / 1000 + margin),
-        axis({ size: isNarrow ? 0 : rem(6.5), splits: () => lanes.map((_, index) => index), values: () => lanes.toReversed().map(([, title]) => (isNarrow ? "" : title)) }),
+        axis({
+          size: isNarrow ? 0 : rem(6.5),
+          splits: () => lanes.map((_, index) => index),
+          values: () => lanes.toReversed().map(([, title]) => (isNarrow ? "" : title)),
+        }),
       ],
       series: [{}, { paths: () => null, points: { show: false } }],
       hooks: { draw: [draw], setCursor: [(plot) => tell(plot.cursor.left < 0 ? undefined : epochs[plot.cursor.idx])] },

@@ -1,4 +1,5 @@
-// Fills the page from the figures that came with it. What sessions are called and hold reaches the document as text only.
+// Fills the page from the figures that came with it. What sessions are called and hold reaches the document as text
+// only.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -18,7 +19,8 @@ function make(tag, attributes = {}, ...children) {
 /** A number as people read it, with its exact value for machines and on hover. */
 const value = (amount, text) => make("data", { value: amount, title: exact.format(amount) }, text);
 
-const time = (at, text = moment.format(at)) => make("time", { datetime: new Date(at).toISOString(), title: moment.format(at) }, text);
+const time = (at, text = moment.format(at)) =>
+  make("time", { datetime: new Date(at).toISOString(), title: moment.format(at) }, text);
 
 /** A share as a bar; its text stands beside it. */
 function bar(share, name) {
@@ -31,12 +33,27 @@ function bar(share, name) {
 function table(title, columns, rows) {
   const kind = columns.map((column) => (column.startsWith("#") ? "number" : undefined));
   const head = columns.map((column, at) => make("th", { scope: "col", class: kind[at] }, column.replace("#", "")));
-  const body = rows.map((cells) => make("tr", {}, ...cells.map((cell, at) => make(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : undefined, class: kind[at] }, ...[cell].flat()))));
-  return make("table", {}, make("caption", { class: "unseen" }, title), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
+  const body = rows.map((cells) =>
+    make(
+      "tr",
+      {},
+      ...cells.map((cell, at) =>
+        make(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : undefined, class: kind[at] }, ...[cell].flat()),
+      ),
+    ),
+  );
+  return make(
+    "table",
+    {},
+    make("caption", { class: "unseen" }, title),
+    make("thead", {}, make("tr", {}, ...head)),
+    make("tbody", {}, ...body),
+  );
 }
 
 /** A long table in a box of its own that the keyboard can scroll. */
-const scrolled = (title, ...rest) => make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": title }, table(title, ...rest));
+const scrolled = (title, ...rest) =>
+  make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": title }, table(title, ...rest));
 
 /** A name that may break behind its colons. */
 const breakable = (name) => name.split(/(?<=:)/).flatMap((piece) => [piece, make("wbr")]);
@@ -81,16 +98,34 @@ function periodOf({ days, figures }) {
 
 function showSummary({ figures: { total, unit }, words }) {
   const saved = saving(total.sentBill, total.withoutBill);
-  find("bill").replaceChildren(value(saved ?? 0, saved === undefined ? "\u2013" : saved < 0 ? `+${percent(-saved)}` : `${MINUS}${percent(saved)}`));
-  find("bill-of").replaceChildren(value(total.sentBill, billed(total.sentBill, unit)), " instead of ", value(total.withoutBill, billed(total.withoutBill, unit)), unitWord(unit));
+  find("bill").replaceChildren(
+    value(saved ?? 0, saved === undefined ? "\u2013" : saved < 0 ? `+${percent(-saved)}` : `${MINUS}${percent(saved)}`),
+  );
+  find("bill-of").replaceChildren(
+    value(total.sentBill, billed(total.sentBill, unit)),
+    " instead of ",
+    value(total.withoutBill, billed(total.withoutBill, unit)),
+    unitWord(unit),
+  );
   find("bill-range").textContent = `What it would have been without Concertina is modelled${rangeOf(total, unit)}.`;
   find("bill-answers").textContent = answersOf(total, unit);
-  find("bill-saved").textContent = saved === undefined ? "" : `${billed(Math.abs(total.withoutBill - total.sentBill), unit)} ${saved < 0 ? "more" : "saved"}`;
+  find("bill-saved").textContent =
+    saved === undefined
+      ? ""
+      : `${billed(Math.abs(total.withoutBill - total.sentBill), unit)} ${saved < 0 ? "more" : "saved"}`;
   find("tokens").replaceChildren(value(total.sentTokens, compact.format(total.sentTokens)));
-  find("tokens-of").replaceChildren("instead of ", value(total.withoutTokens, compact.format(total.withoutTokens)), " (modelled)");
+  find("tokens-of").replaceChildren(
+    "instead of ",
+    value(total.withoutTokens, compact.format(total.withoutTokens)),
+    " (modelled)",
+  );
   find("requests").replaceChildren(value(total.requests, compact.format(total.requests)));
-  find("requests-of").textContent = `to the model, ${words}${total.bypassed === 0 ? "" : `; ${counted(total.bypassed, "request")} without Concertina`}`;
-  const verdict = saved === undefined ? "nothing was sent" : `the bill is ${percent(Math.abs(saved))} ${saved < 0 ? "higher" : "lower"}`;
+  find("requests-of").textContent =
+    `to the model, ${words}${total.bypassed === 0 ? "" : `; ${counted(total.bypassed, "request")} without Concertina`}`;
+  const verdict =
+    saved === undefined
+      ? "nothing was sent"
+      : `the bill is ${percent(Math.abs(saved))} ${saved < 0 ? "higher" : "lower"}`;
   find("announced").textContent = `${capital(words)}: ${verdict}.`;
 }
 
@@ -102,45 +137,82 @@ function rangeOf({ withoutLeast, withoutBill, withoutMost }, unit) {
 
 /** The bill with the answers, where they and their price are known. */
 function answersOf({ answered, answerTokens, answerBill, withoutAnswerBill, sentBill, withoutBill }, unit) {
-  if (answered === 0) return data.isReplay ? "Answers are not included." : "Answers are not included: the provider did not report their tokens.";
+  if (answered === 0)
+    return data.isReplay
+      ? "Answers are not included."
+      : "Answers are not included: the provider did not report their tokens.";
   const tokens = `${compact.format(answerTokens)} tokens in ${counted(answered, "answer")}`;
   if (answerBill === null) return `Answers are not included: their price is not known (${tokens}).`;
   return `With answers (${tokens}): ${billed(sentBill + answerBill, unit)} instead of ${billed(withoutBill + withoutAnswerBill, unit)}${unitWord(unit)}.`;
 }
 
 function showDays({ figures: { total, unit }, chart, words }) {
-  const amounts = ({ sentBill, withoutBill }) => `${billed(sentBill, unit)} instead of ${billed(withoutBill, unit)}${unitWord(unit)}`;
+  const amounts = ({ sentBill, withoutBill }) =>
+    `${billed(sentBill, unit)} instead of ${billed(withoutBill, unit)}${unitWord(unit)}`;
   const whole = `${chart.length} days, ${dateOnly.format(Date.parse(chart[0].day))} to ${dateOnly.format(Date.parse(chart.at(-1).day))}`;
   const usual = `${capital(words)}: ${amounts(total)}`;
-  const prices = unit === "usd" ? "By your models\u2019 prices." : "In input tokens: what is read from the provider\u2019s cache counts as the fraction that it costs.";
-  find("days-hint").textContent = `${prices} Days are counted in UTC.${words === "today" ? " Today is the last of the seven." : ""}`;
+  const prices =
+    unit === "usd"
+      ? "By your models\u2019 prices."
+      : "In input tokens: what is read from the provider\u2019s cache counts as the fraction that it costs.";
+  find("days-hint").textContent =
+    `${prices} Days are counted in UTC.${words === "today" ? " Today is the last of the seven." : ""}`;
   const readout = find("days-readout");
-  const tell = (day) => (readout.textContent = day ? `${dateOnly.format(Date.parse(day.day))}: ${amounts(day)}` : usual);
+  const tell = (day) =>
+    (readout.textContent = day ? `${dateOnly.format(Date.parse(day.day))}: ${amounts(day)}` : usual);
   tell();
   drawDays(find("days-chart"), `Bill of prompts by day, ${whole}. ${usual}.`, chart, unit, tell);
   const rows = chart.filter(({ requests }) => requests > 0).toReversed();
   find("days-table").replaceChildren(
-    scrolled("Bill of prompts by day", ["Day", "#Requests", "#With", "#Without (modelled)", "#Saved"], rows.map((day) => [
-      dateOnly.format(Date.parse(day.day)), exact.format(day.requests), value(day.sentBill, billed(day.sentBill, unit)), value(day.withoutBill, billed(day.withoutBill, unit)),
-      percent(saving(day.sentBill, day.withoutBill)),
-    ])),
+    scrolled(
+      "Bill of prompts by day",
+      ["Day", "#Requests", "#With", "#Without (modelled)", "#Saved"],
+      rows.map((day) => [
+        dateOnly.format(Date.parse(day.day)),
+        exact.format(day.requests),
+        value(day.sentBill, billed(day.sentBill, unit)),
+        value(day.withoutBill, billed(day.withoutBill, unit)),
+        percent(saving(day.sentBill, day.withoutBill)),
+      ]),
+    ),
   );
 }
 
 function showKinds({ figures, within }) {
   const kinds = figures.kinds.filter(({ before }) => before > 0).toSorted((a, b) => b.before - a.before);
-  if (kinds.length === 0) return find("kinds").replaceChildren(make("p", { class: "hint" }, `Nothing was folded ${within}. Folding begins when content is large, or no longer needed.`));
+  if (kinds.length === 0)
+    return find("kinds").replaceChildren(
+      make(
+        "p",
+        { class: "hint" },
+        `Nothing was folded ${within}. Folding begins when content is large, or no longer needed.`,
+      ),
+    );
   const most = kinds[0].before;
   const rows = kinds.map(({ kind, before, after }) =>
-    make("li", {},
-      make("span", { class: "row" }, make("span", {}, capital(kind)), make("span", {}, value(before, compact.format(before)), arrow(), value(after, compact.format(after)))),
-      bars(before / most, after / most)),
+    make(
+      "li",
+      {},
+      make(
+        "span",
+        { class: "row" },
+        make("span", {}, capital(kind)),
+        make("span", {}, value(before, compact.format(before)), arrow(), value(after, compact.format(after))),
+      ),
+      bars(before / most, after / most),
+    ),
   );
   find("kinds").replaceChildren(make("ul", { class: "bars" }, ...rows));
 }
 
 /** An arrow to the eye, words to the ear. */
-const arrow = () => make("span", {}, make("span", { "aria-hidden": "true" }, " \u2192 "), make("span", { class: "unseen" }, " before, now "));
+const arrow = () =>
+  make(
+    "span",
+    {},
+    make("span", { "aria-hidden": "true" }, " \u2192 "),
+    make("span", { class: "unseen" }, " before, now "),
+  );
 
 function bars(before, after) {
   const both = bar(before, "before");
@@ -154,30 +226,53 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
   box.hidden = !isAny;
   find("epochs-details").hidden = !isAny;
   const lanes = REASONS.filter((row) => epochs.some(({ reason }) => reasonOf(reason) === row));
-  pairs(find("reasons"), lanes.map(([, title, meaning]) => [title, meaning]));
+  pairs(
+    find("reasons"),
+    lanes.map(([, title, meaning]) => [title, meaning]),
+  );
   const freed = epochs.reduce((tokens, { tokensFreed }) => tokens + tokensFreed, 0);
-  const usual = isAny ? `${counted(epochs.length, "epoch")} ${within}: ${compact.format(freed)} tokens were taken out of the context.` : `There was no epoch ${within}.`;
-  const tell = (epoch) => (readout.textContent = epoch === undefined ? usual
-    : `${moment.format(epoch.at)}, ${reasonText(epoch.reason)}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens taken out, ${compact.format(epoch.tokensRebilled)} billed anew`);
+  const usual = isAny
+    ? `${counted(epochs.length, "epoch")} ${within}: ${compact.format(freed)} tokens were taken out of the context.`
+    : `There was no epoch ${within}.`;
+  const tell = (epoch) =>
+    (readout.textContent =
+      epoch === undefined
+        ? usual
+        : `${moment.format(epoch.at)}, ${reasonText(epoch.reason)}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens taken out, ${compact.format(epoch.tokensRebilled)} billed anew`);
   tell();
   if (!isAny) return;
   const ascending = epochs.toSorted((a, b) => a.at - b.at);
   drawEpochs(box, `Epochs on a time line. ${usual}`, ascending, lanes, span, tell);
   const names = namesOf(sessions);
   find("epochs-table").replaceChildren(
-    scrolled("Epochs", ["When", "Reason", "#Blocks", "#Tokens taken out", "#Tokens billed anew"], epochs.map((epoch) => [
-      [time(epoch.at), under(sessionName(names.get(epoch.sessionId), epoch.sessionId))], reasonText(epoch.reason), exact.format(epoch.blocks), exact.format(epoch.tokensFreed), exact.format(epoch.tokensRebilled),
-    ])),
+    scrolled(
+      "Epochs",
+      ["When", "Reason", "#Blocks", "#Tokens taken out", "#Tokens billed anew"],
+      epochs.map((epoch) => [
+        [time(epoch.at), under(sessionName(names.get(epoch.sessionId), epoch.sessionId))],
+        reasonText(epoch.reason),
+        exact.format(epoch.blocks),
+        exact.format(epoch.tokensFreed),
+        exact.format(epoch.tokensRebilled),
+      ]),
+    ),
   );
 }
 
 function showSessions({ figures: { sessions, unit }, within }) {
-  if (sessions.length === 0) return find("sessions").replaceChildren(make("p", { class: "hint" }, `No session was active ${within}.`));
+  if (sessions.length === 0)
+    return find("sessions").replaceChildren(make("p", { class: "hint" }, `No session was active ${within}.`));
   const rows = sessions.map((session) => {
     const share = saving(session.sentBill, session.withoutBill);
     return [
-      [sessionLink(session), under(counted(session.requests, "request"), ", ", time(session.lastAt, ago(session.lastAt, now)))],
-      [value(session.sentBill, billed(session.sentBill, unit)), under("without ", value(session.withoutBill, billed(session.withoutBill, unit)))],
+      [
+        sessionLink(session),
+        under(counted(session.requests, "request"), ", ", time(session.lastAt, ago(session.lastAt, now))),
+      ],
+      [
+        value(session.sentBill, billed(session.sentBill, unit)),
+        under("without ", value(session.withoutBill, billed(session.withoutBill, unit))),
+      ],
       [percent(share), bar(share ?? 0)],
     ];
   });
@@ -189,17 +284,21 @@ function sessionLink({ sessionKey, sessionId }) {
   const name = sessionName(sessionKey, sessionId);
   if (!isFramed || sessionKey === null) return make("span", {}, ...breakable(name));
   const button = make("button", { type: "button", class: "link", title: "Open this session" }, ...breakable(name));
-  button.addEventListener("click", () => window.parent.postMessage({ type: "openclaw-plugin-session-open", sessionKey }, window.location.origin));
+  button.addEventListener("click", () =>
+    window.parent.postMessage({ type: "openclaw-plugin-session-open", sessionKey }, window.location.origin),
+  );
   return button;
 }
 
 /** Says it where a list holds not all that there are. */
-const newest = (listed, all) => (listed < all ? ` These are the newest ${exact.format(listed)} of ${exact.format(all)}.` : "");
+const newest = (listed, all) =>
+  listed < all ? ` These are the newest ${exact.format(listed)} of ${exact.format(all)}.` : "";
 
 /** Keys of sessions by their ids. */
 const namesOf = (sessions) => new Map(sessions.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
 
-const theme = () => document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+const theme = () =>
+  document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 
 const chosenDays = () => Number(document.querySelector('[name="period"]:checked').value);
 
@@ -207,12 +306,19 @@ const chosenDays = () => Number(document.querySelector('[name="period"]:checked'
 const originalAt = (id) => `original/${encodeURIComponent(id)}?days=${chosenDays()}&theme=${theme()}`;
 
 function showFetched({ figures: { fetched, sessions, total }, within }) {
-  const how = data.kind === "page" ? "Choose an id to see the original." : "In a shell, openclaw concertina fetch ID prints one.";
-  find("fetched-hint").textContent = `Originals that an agent asked for again. ${how}${newest(fetched.length, total.fetches)}`;
+  const how =
+    data.kind === "page" ? "Choose an id to see the original." : "In a shell, openclaw concertina fetch ID prints one.";
+  find("fetched-hint").textContent =
+    `Originals that an agent asked for again. ${how}${newest(fetched.length, total.fetches)}`;
   find("lookup").hidden = data.kind !== "page";
   const names = namesOf(sessions);
   const rows = fetched.map(({ at, refId, tokens, sessionId }) => [
-    [data.kind === "page" ? make("a", { class: "id", href: originalAt(refId), id: `fetched-${refId}` }, refId) : make("code", {}, refId), under(time(at), sessionId === null ? "" : `, ${sessionName(names.get(sessionId), sessionId)}`)],
+    [
+      data.kind === "page"
+        ? make("a", { class: "id", href: originalAt(refId), id: `fetched-${refId}` }, refId)
+        : make("code", {}, refId),
+      under(time(at), sessionId === null ? "" : `, ${sessionName(names.get(sessionId), sessionId)}`),
+    ],
     value(tokens, compact.format(tokens)),
   ]);
   const none = make("p", { class: "hint" }, `No original was fetched back ${within}.`);
@@ -222,7 +328,8 @@ function showFetched({ figures: { fetched, sessions, total }, within }) {
 /** Opens what is typed: an id, or a whole marker with one in it. */
 function lookUp() {
   const [id] = /[0-9a-f]{16,64}/i.exec(find("lookup-id").value) ?? [];
-  find("lookup-fault").textContent = id === undefined ? "An id has 16 to 64 hexadecimal digits. A placeholder shows it as [REF_ID: \u2026]." : "";
+  find("lookup-fault").textContent =
+    id === undefined ? "An id has 16 to 64 hexadecimal digits. A placeholder shows it as [REF_ID: \u2026]." : "";
   if (id !== undefined) window.location.href = originalAt(id.toLowerCase());
 }
 
@@ -234,19 +341,45 @@ function showHealth() {
   state.classList.toggle("active", isActive);
   find("health").hidden = false;
   const { store } = health;
-  const meter = make("meter", { value: store.storedBytes, max: Math.max(1, store.maxBytes), high: store.maxBytes * 0.9, "aria-label": "Share of the store that is used" });
+  const meter = make("meter", {
+    value: store.storedBytes,
+    max: Math.max(1, store.maxBytes),
+    high: store.maxBytes * 0.9,
+    "aria-label": "Share of the store that is used",
+  });
   pairs(find("health-list"), [
-    ["Engine", isActive ? "Active: it sees every prompt." : `Not active: ${health.why ?? "no reason is known"}.`, ...(isActive && health.why ? [under(health.why)] : [])],
-    ["Last fold", health.lastFoldAt === null ? "None yet" : time(health.lastFoldAt, `${ago(health.lastFoldAt, now)}, ${moment.format(health.lastFoldAt)}`)],
-    ...(store.path === "" ? [] : store.maxBytes === 0 ? [["Store", "None yet"]] : [
-      ["Store", `${bytes(store.storedBytes)} of at most ${bytes(store.maxBytes)}`, meter],
-      ["Originals", `${exact.format(store.originals)}, ${bytes(store.originalBytes)} before they were compressed`],
-    ]),
+    [
+      "Engine",
+      isActive ? "Active: it sees every prompt." : `Not active: ${health.why ?? "no reason is known"}.`,
+      ...(isActive && health.why ? [under(health.why)] : []),
+    ],
+    [
+      "Last fold",
+      health.lastFoldAt === null
+        ? "None yet"
+        : time(health.lastFoldAt, `${ago(health.lastFoldAt, now)}, ${moment.format(health.lastFoldAt)}`),
+    ],
+    ...(store.path === ""
+      ? []
+      : store.maxBytes === 0
+        ? [["Store", "None yet"]]
+        : [
+            ["Store", `${bytes(store.storedBytes)} of at most ${bytes(store.maxBytes)}`, meter],
+            [
+              "Originals",
+              `${exact.format(store.originals)}, ${bytes(store.originalBytes)} before they were compressed`,
+            ],
+          ]),
     ...(store.path === "" ? [] : [["File", make("code", {}, store.path)]]),
     ["Version", health.version],
     ...health.skipped.map((line) => ["Skipped", line]),
     ...health.wrongOptions.map((line) => ["Option", line]),
-    ["Warnings", health.conditions.length === 0 ? "None." : make("ul", { class: "warnings" }, ...health.conditions.map(conditionItem))],
+    [
+      "Warnings",
+      health.conditions.length === 0
+        ? "None."
+        : make("ul", { class: "warnings" }, ...health.conditions.map(conditionItem)),
+    ],
   ]);
 }
 
@@ -258,26 +391,66 @@ function conditionItem({ text, remedy, since }) {
 function showMethod({ figures: { total, unit } }) {
   const counts = total.requests - total.measured;
   const how = data.isReplay
-    ? [["Replayed", "All of it is modelled: recorded sessions were played again, and folded as the plugin would have folded them."]]
+    ? [
+        [
+          "Replayed",
+          "All of it is modelled: recorded sessions were played again, and folded as the plugin would have folded them.",
+        ],
+      ]
     : [
         ["Measured", `${counted(total.measured, "request")}: their tokens are those that the provider reported.`],
-        ["Counted here", counts === 0 ? "None." : `${counted(counts, "request")}: the provider reported nothing, so the tokenizer counted.`],
+        [
+          "Counted here",
+          counts === 0
+            ? "None."
+            : `${counted(counts, "request")}: the provider reported nothing, so the tokenizer counted.`,
+        ],
       ];
   pairs(find("method-list"), [
     ...how,
-    ["Without it", `Always modelled: the same requests with every original in its place, at the cache\u2019s prices, and with the host\u2019s compaction where they would have outgrown the model\u2019s window (${counted(total.compacting, "call")} for it, of notes and summaries). The range is from a host that then keeps no message to one that drops no more than it must.`],
-    ["Not by us", total.bypassed === 0 ? "None." : `${counted(total.bypassed, "request")}: made by another engine, while Concertina was off or away, or in a turn that was cut short. They count as the same without Concertina.`],
-    ["Not included", "The host\u2019s own calls: /compact and automatic compaction, notes, titles; and turns that were cut short, until the next turn of their session ends."],
-    data.isReplay ? ["Fetched back", "Nothing, because nobody asks in a replay."] : ["Fetched back", `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens. They are part of what was sent.`],
-    ["Overhead", `${exact.format(total.overheadTokens)} tokens for the fetch tool's definition, in all requests together. They are part of what was sent.`],
-    ["Answers", total.answered === 0 ? "In no figure." : `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are in the bill with answers only.`],
-    ["Bill", unit === "usd" ? "Of prompts, in US dollars, by the prices in the host\u2019s configuration." : "Of prompts, in input tokens, because the price in dollars is not known of every model that was used."],
+    [
+      "Without it",
+      `Always modelled: the same requests with every original in its place, at the cache\u2019s prices, and with the host\u2019s compaction where they would have outgrown the model\u2019s window (${counted(total.compacting, "call")} for it, of notes and summaries). The range is from a host that then keeps no message to one that drops no more than it must.`,
+    ],
+    [
+      "Not by us",
+      total.bypassed === 0
+        ? "None."
+        : `${counted(total.bypassed, "request")}: made by another engine, while Concertina was off or away, or in a turn that was cut short. They count as the same without Concertina.`,
+    ],
+    [
+      "Not included",
+      "The host\u2019s own calls: /compact and automatic compaction, notes, titles; and turns that were cut short, until the next turn of their session ends.",
+    ],
+    data.isReplay
+      ? ["Fetched back", "Nothing, because nobody asks in a replay."]
+      : [
+          "Fetched back",
+          `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens. They are part of what was sent.`,
+        ],
+    [
+      "Overhead",
+      `${exact.format(total.overheadTokens)} tokens for the fetch tool's definition, in all requests together. They are part of what was sent.`,
+    ],
+    [
+      "Answers",
+      total.answered === 0
+        ? "In no figure."
+        : `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are in the bill with answers only.`,
+    ],
+    [
+      "Bill",
+      unit === "usd"
+        ? "Of prompts, in US dollars, by the prices in the host\u2019s configuration."
+        : "Of prompts, in input tokens, because the price in dollars is not known of every model that was used.",
+    ],
   ]);
 }
 
 function showNotices() {
   const notices = [];
-  if (health !== null && health.engine !== "active") notices.push(`Concertina is not active: ${health.why ?? "no reason is known"}. Nothing is folded meanwhile.`);
+  if (health !== null && health.engine !== "active")
+    notices.push(`Concertina is not active: ${health.why ?? "no reason is known"}. Nothing is folded meanwhile.`);
   if (periods.length === 0) notices.push("There are no figures while the store cannot be used.");
   find("notices").replaceChildren(...notices.map((text) => make("p", { class: "notice" }, text)));
 }
@@ -318,7 +491,10 @@ function start() {
   find("fetched-section").hidden = data.isReplay === true;
   // Back from an original: as it was, and the keyboard goes on from there.
   const was = new URLSearchParams(window.location.hash.slice(1));
-  const radio = (days) => [...document.getElementsByName("period")].find(({ value: own }) => own === days && periods.some((period) => String(period.days) === own));
+  const radio = (days) =>
+    [...document.getElementsByName("period")].find(
+      ({ value: own }) => own === days && periods.some((period) => String(period.days) === own),
+    );
   (radio(was.get("days")) ?? radio(data.kind === "page" ? "7" : "0") ?? radio(String(periods[0].days))).checked = true;
   show();
   find("periods").addEventListener("change", show);

@@ -24,7 +24,10 @@ function billedSteps(amounts, step, unit) {
   if (unit !== "usd") return amounts.map((amount) => compact.format(amount));
   const digits = (String(Number(step.toFixed(8))).split(".")[1] ?? "").length;
   const decimals = digits === 0 ? 0 : Math.max(2, digits);
-  return amounts.map((amount) => `$${amount.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`);
+  return amounts.map(
+    (amount) =>
+      `$${amount.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`,
+  );
 }
 
 /** What the bill is counted in, to stand behind an amount. */
@@ -74,7 +77,10 @@ function sessionName(sessionKey, sessionId) {
   return sessionKey ?? (sessionId ? `session ${sessionId}` : "no session");
 }
 
-/** Why an epoch was opened, from the data: `kinds` in the order of the lanes in the chart, each by what its code begins with; `words` by code. */
+/**
+ * Why an epoch was opened, from the data: `kinds` in the order of the lanes in the chart, each by what its code begins
+ * with; `words` by code.
+ */
 const { kinds: KINDS, words: REASON_WORDS } = JSON.parse(document.getElementById("data").textContent).reasons;
 const OTHER = { code: "", title: "Other", meaning: "Another reason, which the table names." };
 const REASONS = [...KINDS, OTHER].map(({ code, title, meaning }) => [code, title, meaning]);

@@ -18,27 +18,43 @@ export function startBrowser() {
 }
 
 function browserFile() {
-  const found = () => process.env.PATH.split(path.delimiter).map((dir) => path.join(dir, "chromium")).find((file) => fs.existsSync(file));
+  const found = () =>
+    process.env.PATH.split(path.delimiter)
+      .map((dir) => path.join(dir, "chromium"))
+      .find((file) => fs.existsSync(file));
   return found() ?? (install(), found()) ?? missing("apt-get installed it, and it is not on the PATH");
 }
 
 function install() {
   if (process.getuid() !== 0) missing("only root can install it");
   say("installing chromium with apt-get");
-  for (const args of [["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", "chromium"]]) {
-    const { status, error, stderr } = spawnSync("apt-get", args, { encoding: "utf8", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  for (const args of [
+    ["update", "-qq"],
+    ["install", "-y", "-qq", "--no-install-recommends", "chromium"],
+  ]) {
+    const { status, error, stderr } = spawnSync("apt-get", args, {
+      encoding: "utf8",
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
     if (status !== 0) missing(error?.message ?? stderr);
   }
 }
 
 function missing(why) {
-  throw new Error(`the tests of the page need Chromium, which is not on the PATH (${why.trim()}); on Debian: apt-get install chromium`);
+  throw new Error(
+    `the tests of the page need Chromium, which is not on the PATH (${why.trim()}); on Debian: apt-get install chromium`,
+  );
 }
 
 /** Notes what a page complains about. @returns the list, which grows */
 export function complaintsOf(page) {
   const complaints = [];
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push({ text: message.text(), url: message.location().url }));
+  page.on(
+    "console",
+    (message) =>
+      ["error", "warning"].includes(message.type()) &&
+      complaints.push({ text: message.text(), url: message.location().url }),
+  );
   page.on("pageerror", (error) => complaints.push({ text: error.stack ?? error.message, url: page.url() }));
   return complaints;
 }
@@ -47,7 +63,9 @@ export function complaintsOf(page) {
 export async function accessibilityFaults(frame) {
   await frame.evaluate(AXE);
   const { violations } = await frame.evaluate(() => globalThis.axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary}`));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary}`),
+  );
 }
 
 /** The controls of a page that the Tab key reaches, in its order, each by its role and name; ends when they repeat. */
@@ -67,13 +85,21 @@ export async function reachedByTab(page) {
   return reached;
 }
 
-/** The controls that a page shows, as {@link reachedByTab} counts them. Of radio buttons in a group Tab reaches the chosen one. */
+/**
+ * The controls that a page shows, as {@link reachedByTab} counts them. Of radio buttons in a group Tab reaches the
+ * chosen one.
+ */
 export function controlsOf(page) {
   return page.evaluate(() => {
     const all = [...document.querySelectorAll("*")];
     const isShown = (element) => element.checkVisibility() && element.getClientRects().length > 0;
     return all
-      .filter((element) => element.matches("a[href], button, input, summary, [tabindex='0']") && isShown(element) && !(element.type === "radio" && !element.checked))
+      .filter(
+        (element) =>
+          element.matches("a[href], button, input, summary, [tabindex='0']") &&
+          isShown(element) &&
+          !(element.type === "radio" && !element.checked),
+      )
       .map((element) => all.indexOf(element));
   });
 }

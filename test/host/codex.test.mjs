@@ -12,19 +12,33 @@ import { findResult, idsIn, isFolded, prefixBreaks } from "./reading.mjs";
 import { fillWorkspace, testOutput } from "./session.mjs";
 
 const LISTED = 300;
-const named = (wanted) => ({ name }) => name === wanted;
+const named =
+  (wanted) =>
+  ({ name }) =>
+    name === wanted;
 
 /** Parses what a tool printed, as a model's scripts do. */
 const SCRIPT = `const rows = JSON.parse(await tools.openclaw__list_records({ count: ${LISTED} })); text(rows.reduce((sum, { amount }) => sum + amount, 0));`;
 
 const direct = (name, args) => ({ name, namespace: "openclaw_direct", args });
-const fetchPrinted = (request) => [direct("fetch_original_data", { ref_ids: idsIn(findResult(request, named("print_tests")).text) })];
+const fetchPrinted = (request) => [
+  direct("fetch_original_data", { ref_ids: idsIn(findResult(request, named("print_tests")).text) }),
+];
 
 const turns = [
   { user: "Print the tests.", steps: [[direct("print_tests", {})], "They are long."] },
-  { user: "Run the tests.", steps: [[{ name: "exec_command", args: { cmd: "cat logs/failed.log", max_output_tokens: 20_000 } }], "Two refund tests fail."] },
+  {
+    user: "Run the tests.",
+    steps: [
+      [{ name: "exec_command", args: { cmd: "cat logs/failed.log", max_output_tokens: 20_000 } }],
+      "Two refund tests fail.",
+    ],
+  },
   { user: "Add up the records.", steps: [[{ name: "exec", input: SCRIPT }], "That is the sum."] },
-  { user: "List the records.", steps: [[{ name: "list_records", namespace: "openclaw", args: { count: LISTED } }], "There they are."] },
+  {
+    user: "List the records.",
+    steps: [[{ name: "list_records", namespace: "openclaw", args: { count: LISTED } }], "There they are."],
+  },
   { user: "What was in them?", steps: [fetchPrinted, "Two failures."] },
   { user: "Thank you.", steps: ["You are welcome."] },
 ];
@@ -54,9 +68,14 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
   const answer = (turn, name) => findResult(played[turn].requests.at(-1), named(name)).text;
 
   test("every turn is answered, by Codex", () => {
-    assert.deepEqual(played.map(({ reply }) => reply), turns.map(({ steps }) => steps.at(-1)));
+    assert.deepEqual(
+      played.map(({ reply }) => reply),
+      turns.map(({ steps }) => steps.at(-1)),
+    );
     assert.deepEqual(provider.failures, []);
-    assert.ok(provider.requests.every(({ tools }) => tools.includes("exec_command") && tools.includes("fetch_original_data")));
+    assert.ok(
+      provider.requests.every(({ tools }) => tools.includes("exec_command") && tools.includes("fetch_original_data")),
+    );
     assert.doesNotMatch(host.log, /quarantin|middleware failed|assemble failed|concertina:/i);
   });
 
@@ -67,7 +86,8 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
 
   test("the model gets it back, byte for byte", () => assert.equal(fetched(played[4]), testOutput(false)));
 
-  test("a result of Codex's own tools goes to the model as it is", () => assert.ok(answer(1, "exec_command").includes(testOutput(false).trimEnd())));
+  test("a result of Codex's own tools goes to the model as it is", () =>
+    assert.ok(answer(1, "exec_command").includes(testOutput(false).trimEnd())));
 
   test("a script of the model reads what the tool answered", () => {
     const sum = records(LISTED).reduce((total, { amount }) => total + amount, 0);
@@ -75,14 +95,20 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
   });
 
   test("Codex keeps its thread: a turn adds the user's words and changes nothing that was sent", () => {
-    assert.deepEqual(played.map(({ requests }) => requests[0].rows.at(-1).text), turns.map(({ user }) => user));
+    assert.deepEqual(
+      played.map(({ requests }) => requests[0].rows.at(-1).text),
+      turns.map(({ user }) => user),
+    );
     assert.deepEqual(prefixBreaks(provider.requests), []);
   });
 
   test("the figures claim no request of Codex, and what was folded is what the provider did not get", async () => {
     const { total, kinds, store } = await host.openclawJson(["concertina", "stats"]);
     assert.equal(total.requests, 0);
-    assert.deepEqual(kinds.map(({ kind }) => kind), ["tool results"]);
+    assert.deepEqual(
+      kinds.map(({ kind }) => kind),
+      ["tool results"],
+    );
     assert.equal(store.originals, 2);
   });
 });

@@ -11,18 +11,26 @@ import { freePort } from "./port.mjs";
 const DEBIAN = "/usr/lib/postgresql";
 const NEEDED = ["initdb", "pg_ctl", "psql"];
 
-/** Where PostgreSQL's programs are; undefined where there are none, or where we are root, who may not run a server, and nobody else may. */
+/**
+ * Where PostgreSQL's programs are; undefined where there are none, or where we are root, who may not run a server, and
+ * nobody else may.
+ */
 export function programs() {
   if (process.getuid?.() === 0 && user().uid === undefined) return undefined;
   const given = process.env.CONCERTINA_POSTGRES;
-  const versions = fs.existsSync(DEBIAN) ? fs.readdirSync(DEBIAN).sort((one, other) => Number(other) - Number(one)) : [];
+  const versions = fs.existsSync(DEBIAN)
+    ? fs.readdirSync(DEBIAN).sort((one, other) => Number(other) - Number(one))
+    : [];
   const installed = versions.map((version) => path.join(DEBIAN, version, "bin"));
   return (given ? [given] : installed).find((dir) => NEEDED.every((name) => fs.existsSync(path.join(dir, name))));
 }
 
 /** The user that may run a server where we are root, who may not. */
 function user() {
-  const [, , uid, gid] = process.getuid?.() === 0 ? (/^postgres:.*$/m.exec(fs.readFileSync("/etc/passwd", "utf8"))?.[0] ?? "").split(":") : [];
+  const [, , uid, gid] =
+    process.getuid?.() === 0
+      ? (/^postgres:.*$/m.exec(fs.readFileSync("/etc/passwd", "utf8"))?.[0] ?? "").split(":")
+      : [];
   return uid === undefined ? {} : { uid: Number(uid), gid: Number(gid) };
 }
 
@@ -71,6 +79,11 @@ export class Database {
   }
 
   #run(program, args) {
-    return execFileSync(path.join(programs(), program), args, { ...this.#user, cwd: this.#root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return execFileSync(path.join(programs(), program), args, {
+      ...this.#user,
+      cwd: this.#root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
   }
 }

@@ -1,4 +1,5 @@
-// The three provider dialects that the scripted model speaks: reading a request into rows, writing an answer as a stream.
+// The three provider dialects that the scripted model speaks: reading a request into rows, writing an answer as a
+// stream.
 
 const text = (content) =>
   typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
@@ -50,17 +51,23 @@ function readPart(found, part) {
 
 /** The names of the tools a request offers, without the namespaces of the Responses API. */
 export function readTools(body) {
-  return (body.tools ?? []).flatMap((tool) => tool.tools ?? [tool]).map((tool) => tool.function?.name ?? tool.name ?? tool.type);
+  return (body.tools ?? [])
+    .flatMap((tool) => tool.tools ?? [tool])
+    .map((tool) => tool.function?.name ?? tool.name ?? tool.type);
 }
 
 /** Roughly how many tokens an answer has. */
 const tokensOf = (answer) => Math.ceil(JSON.stringify(answer).length / 4);
 
-/** Streams an answer: `{ text, calls: [{ id, name, args }] }`, or one of both. `tokens` is the prompt's size, of which `cached` were in the cache. */
+/**
+ * Streams an answer: `{ text, calls: [{ id, name, args }] }`, or one of both. `tokens` is the prompt's size, of which
+ * `cached` were in the cache.
+ */
 export function streamOpenAi(response, model, answer, tokens, cached) {
   const written = tokensOf(answer);
   response.writeHead(200, { "content-type": "text/event-stream" });
-  const frame = (fields) => `data: ${JSON.stringify({ id: "chat", object: "chat.completion.chunk", created: 0, model, ...fields })}\n\n`;
+  const frame = (fields) =>
+    `data: ${JSON.stringify({ id: "chat", object: "chat.completion.chunk", created: 0, model, ...fields })}\n\n`;
   const choice = (delta, finish_reason = null) => frame({ choices: [{ index: 0, delta, finish_reason }] });
   const tool_calls = answer.calls?.map(({ id, name, args }, index) => ({
     index,
@@ -70,27 +77,61 @@ export function streamOpenAi(response, model, answer, tokens, cached) {
   }));
   response.write(choice({ role: "assistant", content: answer.text ?? "", ...(tool_calls && { tool_calls }) }));
   response.write(choice({}, tool_calls ? "tool_calls" : "stop"));
-  response.write(frame({ choices: [], usage: { prompt_tokens: tokens, prompt_tokens_details: { cached_tokens: cached }, completion_tokens: written, total_tokens: tokens + written } }));
+  response.write(
+    frame({
+      choices: [],
+      usage: {
+        prompt_tokens: tokens,
+        prompt_tokens_details: { cached_tokens: cached },
+        completion_tokens: written,
+        total_tokens: tokens + written,
+      },
+    }),
+  );
   response.end("data: [DONE]\n\n");
 }
 
 /** The same for the Anthropic dialect, with a `thought` before it where there is one. */
 export function streamAnthropic(response, model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });
-  const send = (type, fields = {}) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+  const send = (type, fields = {}) =>
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
   const written = tokensOf(answer);
-  const usage = { input_tokens: 0, cache_read_input_tokens: cached, cache_creation_input_tokens: tokens - cached, output_tokens: written };
+  const usage = {
+    input_tokens: 0,
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: tokens - cached,
+    output_tokens: written,
+  };
   send("message_start", {
-    message: { id: "msg", type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null, usage },
+    message: {
+      id: "msg",
+      type: "message",
+      role: "assistant",
+      model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    },
   });
-  const blocks = answer.calls?.map(({ id, name, args }) => [
-    { type: "tool_use", id, name, input: {} },
-    { type: "input_json_delta", partial_json: JSON.stringify(args) },
-  ]) ?? [];
-  if (answer.text !== undefined) blocks.unshift([{ type: "text", text: "" }, { type: "text_delta", text: answer.text }]);
+  const blocks =
+    answer.calls?.map(({ id, name, args }) => [
+      { type: "tool_use", id, name, input: {} },
+      { type: "input_json_delta", partial_json: JSON.stringify(args) },
+    ]) ?? [];
+  if (answer.text !== undefined)
+    blocks.unshift([
+      { type: "text", text: "" },
+      { type: "text_delta", text: answer.text },
+    ]);
   if (answer.thought) {
     const { thinking, signature } = answer.thought;
-    blocks.unshift([{ type: "thinking", thinking: "", signature: "" }, { type: "thinking_delta", thinking }, { type: "signature_delta", signature }]);
+    blocks.unshift([
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking },
+      { type: "signature_delta", signature },
+    ]);
   }
   blocks.forEach(([content_block, ...deltas], index) => {
     send("content_block_start", { index, content_block });
@@ -103,7 +144,9 @@ export function streamAnthropic(response, model, answer, tokens, cached) {
   response.end();
 }
 
-/** The same for OpenAI's Responses API. A call may have a `namespace`; one with `input` has that instead of arguments. */
+/**
+ * The same for OpenAI's Responses API. A call may have a `namespace`; one with `input` has that instead of arguments.
+ */
 export function streamResponses(response, _model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (type, fields) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
@@ -113,13 +156,25 @@ export function streamResponses(response, _model, answer, tokens, cached) {
       ? { type: "function_call", id: `item_${call_id}`, call_id, name, namespace, arguments: JSON.stringify(args) }
       : { type: "custom_tool_call", id: `item_${call_id}`, call_id, name, input },
   );
-  if (answer.text !== undefined) items.unshift({ type: "message", id: `item_${tokens}`, role: "assistant", content: [{ type: "output_text", text: answer.text }] });
+  if (answer.text !== undefined)
+    items.unshift({
+      type: "message",
+      id: `item_${tokens}`,
+      role: "assistant",
+      content: [{ type: "output_text", text: answer.text }],
+    });
   send("response.created", { response: { id: "response" } });
   items.forEach((item, output_index) => {
     send("response.output_item.added", { output_index, item });
     send("response.output_item.done", { output_index, item });
   });
-  const usage = { input_tokens: tokens, input_tokens_details: { cached_tokens: cached }, output_tokens: written, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: tokens + written };
+  const usage = {
+    input_tokens: tokens,
+    input_tokens_details: { cached_tokens: cached },
+    output_tokens: written,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: tokens + written,
+  };
   send("response.completed", { response: { id: "response", usage } });
   response.end();
 }

@@ -1,5 +1,6 @@
-// The documents' commands, in a real OpenClaw. docs/quickstart.md is what a newcomer's path prints, from what is published to a
-// saved figure in the chat: with CONCERTINA_WRITE=1 it is written anew; else what it shows must be what happens, but for numbers and times.
+// The documents' commands, in a real OpenClaw. docs/quickstart.md is what a newcomer's path prints, from what is
+// published to a saved figure in the chat: with CONCERTINA_WRITE=1 it is written anew; else what it shows must be what
+// happens, but for numbers and times.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -35,10 +36,19 @@ after(async () => {
 });
 
 /** Without what differs from machine to machine. */
-const readable = (text) => text.replaceAll(host.state, "~/.openclaw").replace(/(install-stage)-\w+/g, "$1").replace(/^Linked peerDependency.*\n/m, "").trim();
+const readable = (text) =>
+  text
+    .replaceAll(host.state, "~/.openclaw")
+    .replace(/(install-stage)-\w+/g, "$1")
+    .replace(/^Linked peerDependency.*\n/m, "")
+    .trim();
 
 /** Without numbers, and without the blanks that align them. */
-const shape = (text) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME").replace(/\d[\d,.]*/g, "N").replace(/ +/g, " ");
+const shape = (text) =>
+  text
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/\d[\d,.]*/g, "N")
+    .replace(/ +/g, " ");
 
 async function timed(work) {
   const started = Date.now();
@@ -61,7 +71,14 @@ test("from the published packages to a saved figure in the chat, as docs/quickst
   const again = await command("concertina", "stats");
   assert.match(figure.output, /: [1-9][\d.]* % saved/);
 
-  const steps = [["install", install], ["status", before], ["gateway", start], ["first turn", turn], ["`/concertina`", figure], ["stats", again]];
+  const steps = [
+    ["install", install],
+    ["status", before],
+    ["gateway", start],
+    ["first turn", turn],
+    ["`/concertina`", figure],
+    ["stats", again],
+  ];
   const all = steps.reduce((sum, [, { seconds }]) => sum + seconds, 0);
   const page = `# Quickstart
 
@@ -127,21 +144,37 @@ Next: [what the words mean](concepts.md), [options](options.md), [when something
 
 /** Every command of OpenClaw that a page names, as it stands there. */
 function named() {
-  const pages = ["README.md", ...fs.readdirSync(path.join(root, "docs")).filter((name) => name.endsWith(".md")).map((name) => path.join("docs", name))];
+  const pages = [
+    "README.md",
+    ...fs
+      .readdirSync(path.join(root, "docs"))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => path.join("docs", name)),
+  ];
   const text = pages.map((page) => fs.readFileSync(path.join(root, page), "utf8")).join("\n");
-  const found = [...text.matchAll(/^openclaw ([^#\n]+)|`openclaw ([^`]+)`/gm)].map(([, line, inline]) => (line ?? inline).trim());
+  const found = [...text.matchAll(/^openclaw ([^#\n]+)|`openclaw ([^`]+)`/gm)].map(([, line, inline]) =>
+    (line ?? inline).trim(),
+  );
   return [...new Set(found)];
 }
 
 test("every command of OpenClaw that a page names does what it says", async () => {
   const [{ sessionId }] = (await host.openclawJson(["concertina", "stats"])).sessions;
-  const asked = { DIR: path.join(host.root, "unfolded"), ID: sessionId, "page.html": path.join(host.root, "page.html") };
+  const asked = {
+    DIR: path.join(host.root, "unfolded"),
+    ID: sessionId,
+    "page.html": path.join(host.root, "page.html"),
+  };
   // What a terminal asks, a script says beforehand.
-  const said = { "plugins install openclaw-concertina": ["--force", "--accept-capabilities"], [`concertina purge --session ID`]: ["--yes"] };
+  const said = {
+    "plugins install openclaw-concertina": ["--force", "--accept-capabilities"],
+    [`concertina purge --session ID`]: ["--yes"],
+  };
   const commands = named().toSorted((one, other) => Number(one.includes("purge")) - Number(other.includes("purge")));
   assert.ok(commands.length > 10, commands.join("\n"));
   for (const line of commands) {
-    // One asks the machine's service manager, and the gateway here is no service; the other needs a database, as shared-store.test.mjs has.
+    // One asks the machine's service manager, and the gateway here is no service; the other needs a database, as
+    // shared-store.test.mjs has.
     if (line === "gateway restart" || line.startsWith("concertina migrate")) continue;
     const args = [...line.split(" ").map((word) => asked[word] ?? word), ...(said[line] ?? [])];
     const { code, output, errors } = await host.run(args);

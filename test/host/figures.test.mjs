@@ -1,5 +1,5 @@
-// What people are shown is what the provider counted, to the token, and what would have been is what the host alone really sends, also where it
-// compacts. Calls made by another engine are credited with nothing.
+// What people are shown is what the provider counted, to the token, and what would have been is what the host alone
+// really sends, also where it compacts. Calls made by another engine are credited with nothing.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -26,12 +26,19 @@ const LONG = 12;
 function count(part) {
   if (Array.isArray(part)) return countTokens(JSON.stringify(part));
   const rows = readRows({ messages: [part] });
-  const texts = rows.flatMap((row) => [row.text, ...row.calls.flatMap(({ name, args }) => [name, JSON.stringify(args)]), ...row.results.map(({ text }) => text)]);
+  const texts = rows.flatMap((row) => [
+    row.text,
+    ...row.calls.flatMap(({ name, args }) => [name, JSON.stringify(args)]),
+    ...row.results.map(({ text }) => text),
+  ]);
   return texts.reduce((sum, text) => sum + countTokens(text), 0);
 }
 
 const turns = readingChapters(TURNS);
-const longTurns = Array.from({ length: LONG }, (_, at) => ({ user: `Here is part ${at}. ${chapterOfWords(at, 400, "in the old harbour.")}`, steps: ["I have read it."] }));
+const longTurns = Array.from({ length: LONG }, (_, at) => ({
+  user: `Here is part ${at}. ${chapterOfWords(at, 400, "in the old harbour.")}`,
+  steps: ["I have read it."],
+}));
 const legacyTurns = Array.from({ length: 5 }, (_, at) => ({ user: `And ${at}?`, steps: ["Yes."] }));
 
 const hosts = [];
@@ -53,7 +60,8 @@ async function startHost(name, plugin) {
   providers.push(provider);
   const host = new Host({ name, provider, cost: COST, contextWindow: WINDOW });
   hosts.push(host);
-  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapterOfCode(at, 90));
+  for (let at = 0; at < TURNS; at++)
+    fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapterOfCode(at, 90));
   if (plugin) await host.install(packedPlugin(), { skipCommands: ["seq 1 3000*"] });
   await host.start();
   return { host, provider };
@@ -61,8 +69,10 @@ async function startHost(name, plugin) {
 
 const sum = (requests, of) => requests.reduce((total, request) => total + of(request), 0);
 const tokensOf = (requests) => sum(requests, ({ tokens }) => tokens);
-const dollars = (requests) => sum(requests, ({ tokens, cached }) => ((tokens - cached) * COST.input + cached * COST.cacheRead) / 1e6);
-const near = (found, expected, share) => assert.ok(Math.abs(found / expected - 1) < share, `${found} is not within ${share} of ${expected}`);
+const dollars = (requests) =>
+  sum(requests, ({ tokens, cached }) => ((tokens - cached) * COST.input + cached * COST.cacheRead) / 1e6);
+const near = (found, expected, share) =>
+  assert.ok(Math.abs(found / expected - 1) < share, `${found} is not within ${share} of ${expected}`);
 const commands = (...args) => with_.host.run(["concertina", ...args]);
 
 /** What `/concertina` answers. */
@@ -70,10 +80,16 @@ const slash = (words) => with_.host.slash(SESSION, `/concertina ${words}`.trim()
 
 before(async () => {
   [with_, alone] = await Promise.all([startHost("with Concertina", true), startHost("without", false)]);
-  await Promise.all([playTurns(with_.host, with_.provider, SESSION, turns), playTurns(alone.host, alone.provider, SESSION, turns)]);
+  await Promise.all([
+    playTurns(with_.host, with_.provider, SESSION, turns),
+    playTurns(alone.host, alone.provider, SESSION, turns),
+  ]);
   // The host alone has nothing to fetch: there the model answers at once.
   const ids = (request) => idsIn(conversation(request));
-  fetching = { user: "What was in the first one?", steps: [(request) => [{ name: "fetch_original_data", args: { ref_ids: [ids(request)[0]] } }], "This."] };
+  fetching = {
+    user: "What was in the first one?",
+    steps: [(request) => [{ name: "fetch_original_data", args: { ref_ids: [ids(request)[0]] } }], "This."],
+  };
   const thanks = { user: "Thanks.", steps: ["You are welcome."] };
   await Promise.all([
     playTurns(with_.host, with_.provider, SESSION, [fetching, thanks]),
@@ -81,7 +97,9 @@ before(async () => {
   ]);
   // Each is a process of its own: at once.
   [figures, ofSession, analysis, health] = await Promise.all(
-    [["stats"], ["stats", "--session", SESSION], ["analyze", "--session", SESSION], ["status"]].map((args) => with_.host.openclawJson(["concertina", ...args])),
+    [["stats"], ["stats", "--session", SESSION], ["analyze", "--session", SESSION], ["status"]].map((args) =>
+      with_.host.openclawJson(["concertina", ...args]),
+    ),
   );
   shortOf = { with_: with_.provider.requests.length, alone: alone.provider.requests.length };
   await Promise.all([with_, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, longTurns)));
@@ -104,31 +122,52 @@ test("tokens and bill are what the provider counted, exactly", () => {
   assert.equal(total.sentTokens, tokensOf(requests));
   assert.equal(unit, "usd");
   assert.ok(Math.abs(total.sentBill - dollars(requests)) < 1e-9, `${total.sentBill} and ${dollars(requests)}`);
-  assert.equal(sum(days, ({ sentTokens }) => sentTokens), total.sentTokens);
-  assert.deepEqual(sessions.map(({ sessionKey, sentTokens }) => [sessionKey, sentTokens]), [[SESSION, total.sentTokens]]);
+  assert.equal(
+    sum(days, ({ sentTokens }) => sentTokens),
+    total.sentTokens,
+  );
+  assert.deepEqual(
+    sessions.map(({ sessionKey, sentTokens }) => [sessionKey, sentTokens]),
+    [[SESSION, total.sentTokens]],
+  );
   assert.deepEqual(ofSession.total, total);
 });
 
 test("what would have been sent and billed is what the host alone sends and is billed", () => {
   const { total, kinds, fetched } = figures;
   const requests = alone.provider.requests.slice(0, shortOf.alone);
-  say(`sent ${total.sentTokens}, without ${total.withoutTokens} modelled, ${tokensOf(requests)} really; bill ${total.sentBill.toFixed(4)}, ${total.withoutBill.toFixed(4)} modelled, ${dollars(requests).toFixed(4)} really`);
+  say(
+    `sent ${total.sentTokens}, without ${total.withoutTokens} modelled, ${tokensOf(requests)} really; bill ${total.sentBill.toFixed(4)}, ${total.withoutBill.toFixed(4)} modelled, ${dollars(requests).toFixed(4)} really`,
+  );
   near(total.withoutTokens, tokensOf(requests), 0.01);
   near(total.withoutBill, dollars(requests), 0.01);
   assert.ok(total.sentTokens < 0.8 * total.withoutTokens);
   assert.deepEqual([total.fetches, fetched.length, fetched[0].sessionId !== null], [1, 1, true]);
   assert.ok(total.fetchTokens > fetched[0].tokens, "a fetch is charged with the request that it takes");
-  assert.ok(total.overheadTokens > 50 * total.requests && total.overheadTokens < 300 * total.requests, String(total.overheadTokens));
-  assert.ok(kinds.some(({ kind, before, after }) => kind === "tool results" && before > 2 * after), JSON.stringify(kinds));
+  assert.ok(
+    total.overheadTokens > 50 * total.requests && total.overheadTokens < 300 * total.requests,
+    String(total.overheadTokens),
+  );
+  assert.ok(
+    kinds.some(({ kind, before, after }) => kind === "tool results" && before > 2 * after),
+    JSON.stringify(kinds),
+  );
 });
 
 test("what would have been is within a tenth of what the host alone sends and is billed also where it compacts", () => {
   const { total } = grown;
   const { requests, others } = alone.provider;
-  const summaries = others.filter((json) => json.includes("context summarization assistant")).map((json) => ({ tokens: sum(partsOf(JSON.parse(json)), count), cached: 0 }));
+  const summaries = others
+    .filter((json) => json.includes("context summarization assistant"))
+    .map((json) => ({ tokens: sum(partsOf(JSON.parse(json)), count), cached: 0 }));
   const [tokens, bill] = [tokensOf(requests) + tokensOf(summaries), dollars(requests) + dollars(summaries)];
-  say(`sent ${total.sentTokens}, without ${total.withoutTokens} modelled, ${tokens} really; bill ${total.sentBill.toFixed(4)}, ${total.withoutBill.toFixed(4)} modelled (${total.withoutLeast.toFixed(4)} to ${total.withoutMost.toFixed(4)}), ${bill.toFixed(4)} really`);
-  assert.ok(summaries.length > 0 && total.compacting > 0, `${summaries.length} summaries, ${total.compacting} modelled`);
+  say(
+    `sent ${total.sentTokens}, without ${total.withoutTokens} modelled, ${tokens} really; bill ${total.sentBill.toFixed(4)}, ${total.withoutBill.toFixed(4)} modelled (${total.withoutLeast.toFixed(4)} to ${total.withoutMost.toFixed(4)}), ${bill.toFixed(4)} really`,
+  );
+  assert.ok(
+    summaries.length > 0 && total.compacting > 0,
+    `${summaries.length} summaries, ${total.compacting} modelled`,
+  );
   assert.equal(total.sentTokens, tokensOf(with_.provider.requests.slice(0, total.requests)));
   near(total.withoutTokens, tokens, 0.1);
   near(total.withoutBill, bill, 0.1);
@@ -140,7 +179,11 @@ test("what would have been is within a tenth of what the host alone sends and is
 function rowsOf(condition) {
   const database = new DatabaseSync(figures.store.path, { readOnly: true });
   try {
-    return database.prepare(`SELECT count(*) AS requests, max(without) AS largest, sum(sent) AS sent, sum(without) AS without FROM requests WHERE ${condition}`).get();
+    return database
+      .prepare(
+        `SELECT count(*) AS requests, max(without) AS largest, sum(sent) AS sent, sum(without) AS without FROM requests WHERE ${condition}`,
+      )
+      .get();
   } finally {
     database.close();
   }
@@ -154,7 +197,12 @@ test("no request of the host alone is larger than the window", () => {
 test("answers are in no bill of prompts, and in one beside it", async () => {
   const { answered, answerTokens, answerBill, withoutAnswerBill } = figures.total;
   assert.equal(answered, figures.total.requests);
-  assert.ok(answerTokens > 100 && Math.abs(answerBill - (answerTokens * COST.output) / 1e6) < 1e-9 && withoutAnswerBill < answerBill, JSON.stringify(figures.total));
+  assert.ok(
+    answerTokens > 100 &&
+      Math.abs(answerBill - (answerTokens * COST.output) / 1e6) < 1e-9 &&
+      withoutAnswerBill < answerBill,
+    JSON.stringify(figures.total),
+  );
   assert.match((await commands("stats")).output, /and answers +\$[\d.]+, \$[\d.]+ without: /);
 });
 
@@ -204,7 +252,10 @@ test("calls that another engine made are credited with nothing, and counted", as
 });
 
 test("a session that is switched off is folded no more, until it is switched on", async () => {
-  const printing = (last) => ({ user: `Print up to ${last}.`, steps: [[{ name: "exec", args: { command: `seq 1 ${last}` } }], "Printed."] });
+  const printing = (last) => ({
+    user: `Print up to ${last}.`,
+    steps: [[{ name: "exec", args: { command: `seq 1 ${last}` } }], "Printed."],
+  });
   const shownIn = (turn) => turn.requests[1].rows.flatMap(({ results }) => results).at(-1).text;
   const play = async (last) => shownIn((await playTurns(with_.host, with_.provider, SESSION, [printing(last)]))[0]);
   assert.match(await slash("off"), /Nothing more is folded/);
@@ -216,7 +267,12 @@ test("a session that is switched off is folded no more, until it is switched on"
 });
 
 test("the command line says what it does not know, and what it could", async () => {
-  const unknown = [["stats", "--session", "nobody"], ["purge", "--session", "nobody", "--yes"], ["unfold", "--session", "nobody"], ["analyze", "--session", "nobody"]];
+  const unknown = [
+    ["stats", "--session", "nobody"],
+    ["purge", "--session", "nobody", "--yes"],
+    ["unfold", "--session", "nobody"],
+    ["analyze", "--session", "nobody"],
+  ];
   const [bare, ...refused] = await Promise.all([commands(), ...unknown.map((args) => commands(...args))]);
   assert.deepEqual([bare.code, /Commands:/.test(bare.output)], [0, true], bare.errors);
   for (const { code, errors } of refused) {

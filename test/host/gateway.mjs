@@ -1,4 +1,5 @@
-// Calls methods of a running gateway over its socket: the host's command line does the same in a process that takes seconds to start.
+// Calls methods of a running gateway over its socket: the host's command line does the same in a process that takes
+// seconds to start.
 
 const SCOPES = ["operator.admin", "operator.read", "operator.write"];
 const CLIENT = { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" };
@@ -7,7 +8,8 @@ const WAIT_MS = 120_000;
 /** What a method answers. Rejects with what the gateway says when it refuses. */
 export function callGateway({ port, token }, method, params) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
-  const request = (id, called, given) => socket.send(JSON.stringify({ type: "req", id, method: called, params: given }));
+  const request = (id, called, given) =>
+    socket.send(JSON.stringify({ type: "req", id, method: called, params: given }));
   const connect = { minProtocol: 4, maxProtocol: 4, client: CLIENT, role: "operator", scopes: SCOPES, auth: { token } };
   return new Promise((resolve, reject) => {
     const fail = (why) => reject(new Error(`${method} of the gateway: ${why}`));

@@ -1,4 +1,5 @@
-// Reading the host's databases: what counts as a session that it can show, and what makes that unknown. No host is started.
+// Reading the host's databases: what counts as a session that it can show, and what makes that unknown. No host is
+// started.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -54,13 +55,18 @@ test("the sessions of every agent are found, where the host puts them and where 
   agentDatabase(ofAgent("a"), "one");
   agentDatabase(ofAgent("b"), "two");
   agentDatabase(path.join(state, "elsewhere", "c.sqlite"), "three");
-  register([["a", "agents/a/agent/openclaw-agent.sqlite"], ["c", path.join(state, "elsewhere", "c.sqlite")]]);
+  register([
+    ["a", "agents/a/agent/openclaw-agent.sqlite"],
+    ["c", path.join(state, "elsewhere", "c.sqlite")],
+  ]);
   assert.deepEqual(await ids(), ["one", "three", "two"]);
 });
 
 test("what a reset archived counts as there, and what a deletion archived does not", async () => {
   const archive = (database, id, reason, encoding, blob) =>
-    database.prepare("INSERT INTO session_transcript_archives VALUES (?, 'agent:a:work', ?, ?, ?, 1)").run(id, reason, encoding, blob);
+    database
+      .prepare("INSERT INTO session_transcript_archives VALUES (?, 'agent:a:work', ?, ?, ?, 1)")
+      .run(id, reason, encoding, blob);
   agentDatabase(ofAgent("a"), "one", (database) => {
     archive(database, "reset", "reset", "zstd", zstdCompressSync(Buffer.from(`${EVENT}\n`)));
     archive(database, "plain", "reset", "identity", Buffer.from(`${EVENT}\n${EVENT}\n`));
@@ -85,11 +91,18 @@ test("a session that was copied from another one is known by the host's record o
 
 test("events are read as they are, compressed, and from cold storage", async () => {
   const file = agentDatabase(ofAgent("a"), "one", (database) => {
-    database.prepare("INSERT INTO transcript_events VALUES ('one', 2, NULL, ?), ('one', 1, ?, NULL)").run(zstdCompressSync(Buffer.from(EVENT)), '{"type":"session"}');
-    database.exec("INSERT INTO session_windows VALUES ('cold', 'agent:a:old'); INSERT INTO session_transcript_cold_archives VALUES ('cold', 'cold.jsonl.zst', NULL)");
+    database
+      .prepare("INSERT INTO transcript_events VALUES ('one', 2, NULL, ?), ('one', 1, ?, NULL)")
+      .run(zstdCompressSync(Buffer.from(EVENT)), '{"type":"session"}');
+    database.exec(
+      "INSERT INTO session_windows VALUES ('cold', 'agent:a:old'); INSERT INTO session_transcript_cold_archives VALUES ('cold', 'cold.jsonl.zst', NULL)",
+    );
   });
   const sessions = await hostSessions(state);
-  assert.deepEqual(await transcriptOf(sessions.find(({ sessionId }) => sessionId === "one")), ['{"type":"session"}', EVENT]);
+  assert.deepEqual(await transcriptOf(sessions.find(({ sessionId }) => sessionId === "one")), [
+    '{"type":"session"}',
+    EVENT,
+  ]);
   const cold = sessions.find(({ sessionId }) => sessionId === "cold");
   await assert.rejects(transcriptOf(cold), /cold\.jsonl\.zst/);
   const directory = path.join(path.dirname(file), "..", "sessions", "cold");
@@ -100,7 +113,9 @@ test("events are read as they are, compressed, and from cold storage", async () 
 
 test("the database of OpenClaw 2026.8, which compresses no event and has no cold storage, is read", async () => {
   agentDatabase(ofAgent("a"), "one", (database) => {
-    database.exec("DROP TABLE session_transcript_cold_archives; ALTER TABLE transcript_events DROP COLUMN event_zstd; INSERT INTO session_windows VALUES ('empty', 'agent:a:new')");
+    database.exec(
+      "DROP TABLE session_transcript_cold_archives; ALTER TABLE transcript_events DROP COLUMN event_zstd; INSERT INTO session_windows VALUES ('empty', 'agent:a:new')",
+    );
     database.prepare("INSERT INTO transcript_events VALUES ('one', 1, ?)").run(EVENT);
   });
   const sessions = await hostSessions(state);
@@ -112,7 +127,10 @@ test("a database that is listed and gone, damaged or of another shape is an erro
   await assert.rejects(hostSessions(state), /OpenClaw has no sessions yet: no database of an agent is in /);
   agentDatabase(ofAgent("a"), "one");
   register([["b", "agents/b/agent/openclaw-agent.sqlite"]]);
-  await assert.rejects(hostSessions(state), /sessions of agent b in .*agents\/b\/agent\/openclaw-agent\.sqlite, which is not there/);
+  await assert.rejects(
+    hostSessions(state),
+    /sessions of agent b in .*agents\/b\/agent\/openclaw-agent\.sqlite, which is not there/,
+  );
   fs.mkdirSync(path.dirname(ofAgent("b")), { recursive: true });
   fs.writeFileSync(ofAgent("b"), "no database at all");
   await assert.rejects(hostSessions(state), /agents\/b\/agent\/openclaw-agent\.sqlite cannot be read: /);
@@ -143,12 +161,21 @@ test("the library's command line analyses the sessions of a database by id, by k
     database.exec("INSERT INTO session_windows VALUES ('two', 'agent:a:other')");
     const write = database.prepare("INSERT INTO transcript_events VALUES (?, ?, ?, NULL)");
     for (const id of ["one", "two"]) {
-      [{ role: "user", content: "hello" }, { role: "assistant", content: "hello" }].forEach((message, seq) => write.run(id, seq, JSON.stringify({ type: "message", message })));
+      [
+        { role: "user", content: "hello" },
+        { role: "assistant", content: "hello" },
+      ].forEach((message, seq) => write.run(id, seq, JSON.stringify({ type: "message", message })));
     }
   });
   const requests = (...args) => JSON.parse(analyze(file, "--json", ...args).stdout).total.requests;
-  assert.deepEqual([requests("--session", "one"), requests("--session", "agent:a:other"), requests("--all")], [1, 1, 2]);
+  assert.deepEqual(
+    [requests("--session", "one"), requests("--session", "agent:a:other"), requests("--all")],
+    [1, 1, 2],
+  );
   const [which, nobody] = [analyze(file), analyze(file, "--session", "nobody")];
   assert.deepEqual([which.status, nobody.status], [2, 1]);
-  assert.match(nobody.stderr, /openclaw-agent\.sqlite: there is no session "nobody"\. These are known:\n {2}one {2}agent:a:work/);
+  assert.match(
+    nobody.stderr,
+    /openclaw-agent\.sqlite: there is no session "nobody"\. These are known:\n {2}one {2}agent:a:work/,
+  );
 });

@@ -16,7 +16,10 @@ const GATEWAY_READY_MS = 240_000;
 const COMMAND_MS = 180_000;
 const SLASH_MS = 60_000;
 /** Signals that end a test run before its time, and what it then exits with: the hosts it started must end with it. */
-const ENDING = [["SIGINT", 130], ["SIGTERM", 143]];
+const ENDING = [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+];
 
 /** The packed plugin, as `npm test` makes it. Its platform packages come from the registry at `CONCERTINA_REGISTRY`. */
 export function packedPlugin() {
@@ -34,10 +37,21 @@ process.once("exit", () => say(`${path.basename(process.argv[1])} took ${Math.ro
 
 export class Host {
   /**
-   * @param {{ name: string, provider: { url: string }, release?: "openclaw" | "openclaw-oldest", api?: "openai-completions" | "anthropic-messages",
-   *   model?: string, reasons?: boolean, contextWindow?: number, cost?: { input: number, output: number, cacheRead: number, cacheWrite: number } }} options
+   * @param {{ name: string, provider: { url: string }, release?: "openclaw" | "openclaw-oldest", api?:
+   *   "openai-completions" | "anthropic-messages",
+   *   model?: string, reasons?: boolean, contextWindow?: number, cost?: { input: number, output: number, cacheRead:
+   * number, cacheWrite: number } }} options
    */
-  constructor({ name, provider, release = "openclaw", api = "openai-completions", model: id = "scripted", reasons = false, contextWindow = 200_000, cost }) {
+  constructor({
+    name,
+    provider,
+    release = "openclaw",
+    api = "openai-completions",
+    model: id = "scripted",
+    reasons = false,
+    contextWindow = 200_000,
+    cost,
+  }) {
     this.name = name;
     this.openclawFile = path.join(HERE, "node_modules", release, "openclaw.mjs");
     this.log = "";
@@ -74,7 +88,8 @@ export class Host {
         ownership: "explicit",
         entries: { main: { workspace: this.workspace, subagents: { allowAgents: ["other"] } }, other: {} },
       },
-      // On a busy machine a command may take longer than the ten seconds after which the host puts it in the background and reports its end in a turn of its own.
+      // On a busy machine a command may take longer than the ten seconds after which the host puts it in the background
+      // and reports its end in a turn of its own.
       tools: { exec: { mode: "full", backgroundMs: 120_000 } },
       gateway: {
         mode: "local",
@@ -93,7 +108,10 @@ export class Host {
 
   /** The lines of the gateway's log that this plugin wrote, from its name on. */
   get ownLines() {
-    return this.log.split("\n").filter((line) => line.includes("concertina:")).map((line) => line.slice(line.indexOf("concertina:")));
+    return this.log
+      .split("\n")
+      .filter((line) => line.includes("concertina:"))
+      .map((line) => line.slice(line.indexOf("concertina:")));
   }
 
   readConfig() {
@@ -144,7 +162,10 @@ export class Host {
     const config = this.readConfig();
     const { load, entries, ...plugins } = config.plugins ?? {};
     const paths = [...(load?.paths ?? []), path.join(HERE, name)];
-    this.writeConfig({ ...config, plugins: { ...plugins, load: { ...load, paths }, entries: { ...entries, [name]: { enabled: true } } } });
+    this.writeConfig({
+      ...config,
+      plugins: { ...plugins, load: { ...load, paths }, entries: { ...entries, [name]: { enabled: true } } },
+    });
   }
 
   /** The JSON that a command prints. */
@@ -167,7 +188,8 @@ export class Host {
     this.gateway.stderr.on("data", listen);
     const started = Date.now();
     while (!(await this.#isReady())) {
-      if (this.gateway.exitCode !== null) throw new Error(`the gateway ended with ${this.gateway.exitCode}:\n${this.log}`);
+      if (this.gateway.exitCode !== null)
+        throw new Error(`the gateway ended with ${this.gateway.exitCode}:\n${this.log}`);
       if (Date.now() - started > GATEWAY_READY_MS) throw new Error(`the gateway is not ready:\n${this.log}`);
       await sleep(100);
     }
@@ -196,7 +218,10 @@ export class Host {
         connection: "close",
         "x-openclaw-session-key": sessionKey,
       },
-      body: JSON.stringify({ model: `openclaw/${sessionKey.split(":")[1]}`, messages: [{ role: "user", content: message }] }),
+      body: JSON.stringify({
+        model: `openclaw/${sessionKey.split(":")[1]}`,
+        messages: [{ role: "user", content: message }],
+      }),
     });
     const body = await response.json();
     if (!response.ok) throw new Error(`the turn failed: ${JSON.stringify(body)}\n${this.log}`);

@@ -1,4 +1,5 @@
-// Installing what is published, by its name, on a machine without compilers; and an install that npm leaves without a binary.
+// Installing what is published, by its name, on a machine without compilers; and an install that npm leaves without a
+// binary.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -42,7 +43,10 @@ const binaries = () => fs.globSync("npm/projects/**/*.node", { cwd: host.state }
 test("an install that npm leaves without the platform's package is taken back", async () => {
   const { code, output, errors } = await install(`npm-pack:${packedPlugin()}`, "lost");
   assert.notEqual(code, 0, output);
-  assert.match(`${output}${errors}`, /required current-platform package\(s\) missing or incomplete: openclaw-concertina-/);
+  assert.match(
+    `${output}${errors}`,
+    /required current-platform package\(s\) missing or incomplete: openclaw-concertina-/,
+  );
   assert.deepEqual(fs.globSync("npm/projects/*/node_modules/openclaw-concertina", { cwd: host.state }), []);
   assert.equal(host.readConfig().plugins?.entries?.concertina, undefined);
 });
@@ -56,7 +60,9 @@ test("by its name it installs with one binary, and folds", async () => {
   config.plugins.entries.concertina.config = { sccsCompressThreshold: 3000 };
   host.writeConfig(config);
   await host.start();
-  const [played] = await playTurns(host, provider, "agent:main:work", [turns.find(({ user }) => user.includes("Run the tests"))]);
+  const [played] = await playTurns(host, provider, "agent:main:work", [
+    turns.find(({ user }) => user.includes("Run the tests")),
+  ]);
   assert.ok(isFolded(findResult(played.requests[1], about("sh run-tests.sh")).text, testOutput(false)));
   assert.doesNotMatch(host.log, /degraded/);
 });

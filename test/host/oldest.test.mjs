@@ -35,12 +35,17 @@ after(async () => {
 const turnAbout = (words) => played.find(({ user }) => user.includes(words));
 
 test("it is the release that the README names", async () => {
-  const [, named] = /in OpenClaw (\S+) or later/.exec(fs.readFileSync(new URL("../../README.md", import.meta.url), "utf8"));
+  const [, named] = /in OpenClaw (\S+) or later/.exec(
+    fs.readFileSync(new URL("../../README.md", import.meta.url), "utf8"),
+  );
   assert.ok((await host.openclaw(["--version"])).includes(named));
 });
 
 test("every turn is answered, by this engine, without a warning", () => {
-  assert.deepEqual(played.map(({ reply }) => reply), turns.map(({ steps }) => steps?.at(-1) ?? "Here it is."));
+  assert.deepEqual(
+    played.map(({ reply }) => reply),
+    turns.map(({ steps }) => steps?.at(-1) ?? "Here it is."),
+  );
   assert.deepEqual(provider.failures, []);
   assert.doesNotMatch(host.log, /degraded|quarantin|concertina:/i);
 });
@@ -57,7 +62,10 @@ test("fresh results and old ones are folded, and the model gets them back byte f
 
 test("the figures and the unfolded transcripts are read from the host's own files", async () => {
   const { sessions, total } = await host.openclawJson(["concertina", "stats"]);
-  assert.deepEqual([sessions.map(({ sessionKey }) => sessionKey), total.requests], [[SESSION], provider.requests.length]);
+  assert.deepEqual(
+    [sessions.map(({ sessionKey }) => sessionKey), total.requests],
+    [[SESSION], provider.requests.length],
+  );
   const out = path.join(host.root, "unfolded");
   await host.openclaw(["concertina", "unfold", "--out", out]);
   const [file] = fs.globSync("main/*.jsonl", { cwd: out });

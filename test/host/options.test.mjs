@@ -1,4 +1,5 @@
-// Every option of the plugin in a real host: set to a good and to a bad value, shown on the settings page, and wrong where nobody checked.
+// Every option of the plugin in a real host: set to a good and to a bad value, shown on the settings page, and wrong
+// where nobody checked.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -63,7 +64,13 @@ const VALUES = {
 };
 
 /** Keys that there are not. */
-const UNKNOWN = { treshold: 1, "models.*haiku*.encoding": "o200k_base", "rules.levle": 1, "fusion.stages.nope": false, "fusion.stages.rle.oder": 3 };
+const UNKNOWN = {
+  treshold: 1,
+  "models.*haiku*.encoding": "o200k_base",
+  "rules.levle": 1,
+  "fusion.stages.nope": false,
+  "fusion.stages.rle.oder": 3,
+};
 
 let host;
 let provider;
@@ -80,11 +87,17 @@ after(async () => {
   await provider?.stop();
 });
 
-const set = (values) => host.run(["config", "set", "--batch-json", JSON.stringify(Object.entries(values).map(([name, value]) => ({ path: `${CONFIG}.${name}`, value })))]);
+const set = (values) =>
+  host.run([
+    "config",
+    "set",
+    "--batch-json",
+    JSON.stringify(Object.entries(values).map(([name, value]) => ({ path: `${CONFIG}.${name}`, value }))),
+  ]);
 
 /** Waits for as many lines of ours in the log. */
 async function linesLogged(count) {
-  for (const end = Date.now() + 60_000; host.ownLines.length < count && Date.now() < end; ) await sleep(100);
+  for (const end = Date.now() + 60_000; host.ownLines.length < count && Date.now() < end;) await sleep(100);
   return host.ownLines;
 }
 
@@ -95,12 +108,24 @@ const installedManifest = () => {
 
 test("good values are taken, and are what the plugin works with", async () => {
   const { configSchema } = JSON.parse(fs.readFileSync(installedManifest(), "utf8"));
-  assert.deepEqual(Object.keys(VALUES).toSorted(), leaves(configSchema).map(([name]) => name).toSorted(), "each option of the schema is tried");
-  const { code, output, errors } = await set(Object.fromEntries(Object.entries(VALUES).map(([name, [good]]) => [name, good])));
+  assert.deepEqual(
+    Object.keys(VALUES).toSorted(),
+    leaves(configSchema)
+      .map(([name]) => name)
+      .toSorted(),
+    "each option of the schema is tried",
+  );
+  const { code, output, errors } = await set(
+    Object.fromEntries(Object.entries(VALUES).map(([name, [good]]) => [name, good])),
+  );
   assert.equal(code, 0, `${output}${errors}`);
   const { options, wrongOptions, conditions, engine, store } = await host.openclawJson(["concertina", "status"]);
-  assert.deepEqual([wrongOptions, conditions, engine, path.dirname(store.path)], [[], [], "active", path.join(host.state, "concertina/elsewhere")]);
-  for (const [name, [good]] of Object.entries(VALUES)) assert.deepEqual(at(options, name), name === "rules.level" ? 1 : good, name);
+  assert.deepEqual(
+    [wrongOptions, conditions, engine, path.dirname(store.path)],
+    [[], [], "active", path.join(host.state, "concertina/elsewhere")],
+  );
+  for (const [name, [good]] of Object.entries(VALUES))
+    assert.deepEqual(at(options, name), name === "rules.level" ? 1 : good, name);
 });
 
 test("where no engine is set, as after installing again, the log says so at the gateway's start", async () => {
@@ -109,7 +134,10 @@ test("where no engine is set, as after installing again, the log says so at the 
   host.writeConfig(config);
   await host.start();
   const [line] = await linesLogged(1);
-  assert.match(line, /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after uninstalling and installing again; "openclaw config set plugins\.slots\.contextEngine concertina" sets it$/);
+  assert.match(
+    line,
+    /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after uninstalling and installing again; "openclaw config set plugins\.slots\.contextEngine concertina" sets it$/,
+  );
 });
 
 test("the settings page has each option with its label and help, in its section, and hides none but the address with a password", async () => {
@@ -120,7 +148,10 @@ test("the settings page has each option with its label and help, in its section,
     assert.equal(advanced, tags[0] !== "basic", name);
   }
   const { groups } = uiHints[CONFIG];
-  assert.deepEqual(groups.map(({ title }) => title), ["Basic", "Advanced", "Expert"]);
+  assert.deepEqual(
+    groups.map(({ title }) => title),
+    ["Basic", "Advanced", "Expert"],
+  );
   const shown = at(schema, "properties.plugins.properties.entries.properties.concertina.properties.config.properties");
   assert.deepEqual(groups.flatMap(({ properties }) => properties).toSorted(), Object.keys(shown).toSorted());
   const { config } = await host.call("config.get", {});
@@ -136,7 +167,8 @@ test("each bad value is refused by name", async () => {
     put(config.plugins.entries.concertina.config, name, value);
     return host.call("config.set", { raw: JSON.stringify(config), baseHash: hash }).then(() => "", String);
   };
-  for (const [name, [, bad]] of Object.entries(VALUES)) assert.ok((await refusal(name, bad)).includes(`${CONFIG}.${name}`), name);
+  for (const [name, [, bad]] of Object.entries(VALUES))
+    assert.ok((await refusal(name, bad)).includes(`${CONFIG}.${name}`), name);
   assert.deepEqual(host.readConfig(), before);
 });
 
@@ -144,8 +176,13 @@ test("each bad value is refused by name", async () => {
 test("a configuration of a newer version keeps no gateway from starting: each unknown option is one line in the log and in the status", async () => {
   await host.stop();
   const config = host.readConfig();
-  const unknown = Object.keys(VALUES).filter((name) => name !== "sccsStoreUrl").map((name) => [`${name}er`, VALUES[name][0]]);
-  const newer = [["planner", { deep: { er: [1] } }], ["rules.sources", { remote: { url: "x" } }]];
+  const unknown = Object.keys(VALUES)
+    .filter((name) => name !== "sccsStoreUrl")
+    .map((name) => [`${name}er`, VALUES[name][0]]);
+  const newer = [
+    ["planner", { deep: { er: [1] } }],
+    ["rules.sources", { remote: { url: "x" } }],
+  ];
   const given = {};
   for (const [name, value] of [...unknown, ...newer, ...Object.entries(UNKNOWN)]) put(given, name, value);
   config.plugins.entries.concertina.config = given;
@@ -159,7 +196,10 @@ test("a configuration of a newer version keeps no gateway from starting: each un
   assert.deepEqual(lines.toSorted(), options.map((line) => `concertina: ${line}`).toSorted());
   for (const [name] of unknown) {
     if (name.startsWith("fusion.stages")) continue;
-    assert.ok(options.includes(`${name} is not an option; it is ignored. The nearest option is ${name.slice(0, -2)}`), `${name} in\n${options.join("\n")}`);
+    assert.ok(
+      options.includes(`${name} is not an option; it is ignored. The nearest option is ${name.slice(0, -2)}`),
+      `${name} in\n${options.join("\n")}`,
+    );
   }
   const chat = await host.slash("agent:main:work", "/concertina status");
   for (const line of options) assert.ok(chat.includes(line), line);
@@ -168,10 +208,18 @@ test("a configuration of a newer version keeps no gateway from starting: each un
 test("wrong options that nobody checked cost themselves and are named once, and the plugin is on", async () => {
   await host.stop();
   const manifest = installedManifest();
-  fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, "utf8")), configSchema: { type: "object" } }));
+  fs.writeFileSync(
+    manifest,
+    JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, "utf8")), configSchema: { type: "object" } }),
+  );
   const config = host.readConfig();
   const wrong = {};
-  const named = [...Object.entries(VALUES).map(([name, values]) => [name, values[1]]).filter(([name]) => !["fusion.stages", "models", "sccsStoreUrl"].includes(name)), ...Object.entries(UNKNOWN)];
+  const named = [
+    ...Object.entries(VALUES)
+      .map(([name, values]) => [name, values[1]])
+      .filter(([name]) => !["fusion.stages", "models", "sccsStoreUrl"].includes(name)),
+    ...Object.entries(UNKNOWN),
+  ];
   for (const [name, value] of named) put(wrong, name, value);
   config.plugins.entries.concertina.config = wrong;
   config.plugins.slots = { contextEngine: "concertina" };
@@ -183,9 +231,16 @@ test("wrong options that nobody checked cost themselves and are named once, and 
   assert.ok(fs.existsSync(path.join(host.state, "concertina/concertina.sqlite")));
   const lines = await linesLogged(named.length);
   for (const [name] of named) {
-    const about = lines.filter((line) => [" is ", " is not "].some((is) => line.startsWith(`concertina: ${name}${is}`)));
+    const about = lines.filter((line) =>
+      [" is ", " is not "].some((is) => line.startsWith(`concertina: ${name}${is}`)),
+    );
     assert.equal(about.length, 1, `${name} in\n${lines.join("\n")}`);
   }
   assert.equal(lines.length, named.length, lines.join("\n"));
-  assert.ok(lines.includes('concertina: sccsCompressThreshold is "a lot"; it must be a whole number of at least 2000; using the default 10000'), lines.join("\n"));
+  assert.ok(
+    lines.includes(
+      'concertina: sccsCompressThreshold is "a lot"; it must be a whole number of at least 2000; using the default 10000',
+    ),
+    lines.join("\n"),
+  );
 });

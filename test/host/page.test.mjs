@@ -1,4 +1,5 @@
-// The page of figures in Chromium, through a real gateway: who may see it, what it shows, and that no text of a session runs in it.
+// The page of figures in Chromium, through a real gateway: who may see it, what it shows, and that no text of a session
+// runs in it.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -31,7 +32,8 @@ const hashOf = (value) => createHash("sha256").update(String(value)).digest("hex
 /** A log in which every line would run, if it were read as HTML, and of which no codec makes much. */
 const hostileLog = Array.from(
   { length: 200 },
-  (_, at) => `${hashOf(at)} <script>window.pwned = ${at}</script><img src="x${at}" onerror="window.pwned = ${at}"> </pre></script><!-- ${hashOf(-at)}`,
+  (_, at) =>
+    `${hashOf(at)} <script>window.pwned = ${at}</script><img src="x${at}" onerror="window.pwned = ${at}"> </pre></script><!-- ${hashOf(-at)}`,
 ).join("\n");
 
 const exec = (command) => ({ name: "exec", args: { command } });
@@ -60,7 +62,12 @@ before(async () => {
   fillWorkspace(host.workspace);
   fs.writeFileSync(path.join(host.workspace, HOSTILE), hostileLog);
   // So that what is old goes with the next turn, and what lines alone make short is still a reference.
-  await host.install(packedPlugin(), { maxDeferredTurns: 1, staleTurns: 1, imageAgeTurns: 1, sccsCompressThreshold: 3000 });
+  await host.install(packedPlugin(), {
+    maxDeferredTurns: 1,
+    staleTurns: 1,
+    imageAgeTurns: 1,
+    sccsCompressThreshold: 3000,
+  });
   await host.start();
   played = await playTurns(host, provider, SESSION, turns);
   picture = await storePicture();
@@ -78,13 +85,33 @@ after(async () => {
   await provider?.stop();
 });
 
-/** Folds a picture in a session of its own: the host takes pictures out of what its engine gets. @returns the id that stands for it */
+/**
+ * Folds a picture in a session of its own: the host takes pictures out of what its engine gets. @returns the id that
+ * stands for it
+ */
 async function storePicture() {
-  const store = await Concertina.open({ dir: path.join(host.state, "concertina"), imageAgeTurns: 1, retention: "host" });
-  const call = { role: "assistant", content: [{ type: "toolCall", id: "look", name: "view_image", arguments: { path: "shot.png" } }] };
+  const store = await Concertina.open({
+    dir: path.join(host.state, "concertina"),
+    imageAgeTurns: 1,
+    retention: "host",
+  });
+  const call = {
+    role: "assistant",
+    content: [{ type: "toolCall", id: "look", name: "view_image", arguments: { path: "shot.png" } }],
+  };
   const image = { type: "image", data: screen, mimeType: "image/png" };
-  const turn = (text) => [{ role: "user", content: text }, { role: "assistant", content: [{ type: "text", text: "Done." }] }];
-  const messages = [{ role: "user", content: "Look." }, call, { role: "toolResult", toolCallId: "look", toolName: "view_image", content: [image] }, ...turn("And?"), ...turn("More?"), ...turn("That was all.")];
+  const turn = (text) => [
+    { role: "user", content: text },
+    { role: "assistant", content: [{ type: "text", text: "Done." }] },
+  ];
+  const messages = [
+    { role: "user", content: "Look." },
+    call,
+    { role: "toolResult", toolCallId: "look", toolName: "view_image", content: [image] },
+    ...turn("And?"),
+    ...turn("More?"),
+    ...turn("That was all."),
+  ];
   const folded = await store.assemble({ sessionId: "pictures", agentId: "main", messages });
   await store.close();
   const [id] = idsIn(JSON.stringify(folded.messages));
@@ -115,12 +142,18 @@ async function openTab(page) {
 
 const isOurs = ({ url, text }) => url.includes("/plugins/concertina") || /content security policy/i.test(text);
 const shownData = (frame) => frame.evaluate(() => JSON.parse(document.getElementById("data").textContent));
-const shownValues = (frame, id) => frame.evaluate((of) => [...document.querySelectorAll(`#${of} data`)].map(({ value }) => Number(value)), id);
+const shownValues = (frame, id) =>
+  frame.evaluate((of) => [...document.querySelectorAll(`#${of} data`)].map(({ value }) => Number(value)), id);
 const ran = (page) => Promise.all(page.frames().map((frame) => frame.evaluate(() => globalThis.pwned)));
 
 test("without the gateway's token there is nothing to see", async () => {
   const [id] = idsIn(conversation(played[1].requests[0]));
-  for (const suffix of [PAGE, `/plugins/concertina/original/${id}`, "/plugins/concertina", "/plugins/concertina/nothing"]) {
+  for (const suffix of [
+    PAGE,
+    `/plugins/concertina/original/${id}`,
+    "/plugins/concertina",
+    "/plugins/concertina/nothing",
+  ]) {
     for (const headers of [{}, { authorization: "Bearer wrong" }, { cookie: "openclaw=host-test" }]) {
       const response = await fetch(address(suffix), { headers });
       assert.equal(response.status, 401, `${suffix} with ${JSON.stringify(headers)}`);
@@ -134,11 +167,22 @@ test("with it the page is only read, never kept, and shown by the Control UI alo
   const headers = { authorization: "Bearer host-test" };
   const answer = await fetch(address(), { headers });
   assert.equal(answer.status, 200);
-  assert.match(answer.headers.get("content-security-policy"), /^default-src 'none'; script-src 'sha256-.*; frame-ancestors 'self'$/);
+  assert.match(
+    answer.headers.get("content-security-policy"),
+    /^default-src 'none'; script-src 'sha256-.*; frame-ancestors 'self'$/,
+  );
   assert.equal(answer.headers.get("cache-control"), "no-store");
   assert.equal((await fetch(address(), { method: "HEAD", headers })).status, 200);
   assert.equal((await fetch(address(), { method: "POST", headers })).status, 405);
-  for (const suffix of ["", "/", "/page/x", "/original", "/original/..%2f..%2fpage", "/original/XYZ", "/original/0123456789abcdef/x"]) {
+  for (const suffix of [
+    "",
+    "/",
+    "/page/x",
+    "/original",
+    "/original/..%2f..%2fpage",
+    "/original/XYZ",
+    "/original/0123456789abcdef/x",
+  ]) {
     assert.equal((await fetch(address(`/plugins/concertina${suffix}`), { headers })).status, 404, suffix);
   }
 });
@@ -150,8 +194,18 @@ test("the tab shows the figures that `stats --json` prints, without a complaint 
     assert.equal(kind, "page");
     const all = periods.find(({ days }) => days === 0).figures;
     assert.deepEqual(all, stats);
-    assert.ok(stats.total.requests >= 8 && stats.epochs.length > 0 && stats.fetched.length > 0 && stats.total.withoutBill > stats.total.sentBill, JSON.stringify(stats));
-    assert.deepEqual(periods.map(({ figures }) => figures.total), periods.map(() => stats.total), "all of it happened today");
+    assert.ok(
+      stats.total.requests >= 8 &&
+        stats.epochs.length > 0 &&
+        stats.fetched.length > 0 &&
+        stats.total.withoutBill > stats.total.sentBill,
+      JSON.stringify(stats),
+    );
+    assert.deepEqual(
+      periods.map(({ figures }) => figures.total),
+      periods.map(() => stats.total),
+      "all of it happened today",
+    );
     assert.deepEqual([health.engine, health.why, health.store.path], ["active", null, stats.store.path]);
 
     await frame.check('[name="period"][value="0"]', { force: true });
@@ -204,7 +258,10 @@ test("a typed id leads to an original that is an image; what is no id is said to
     await frame.click("#lookup-open");
     const source = await frame.locator("img.original").getAttribute("src");
     assert.equal(source, `data:image/png;base64,${screen}`);
-    assert.equal(await frame.evaluate(() => document.images[0].decode().then(() => document.images[0].naturalWidth)), 1024);
+    assert.equal(
+      await frame.evaluate(() => document.images[0].decode().then(() => document.images[0].naturalWidth)),
+      1024,
+    );
   }));
 
 test("a session opens from the tab", () =>
@@ -217,16 +274,31 @@ test("a session opens from the tab", () =>
 
 test("axe finds nothing wrong with page, originals and report, in light and dark, wide and narrow", async () => {
   const original = (id) => address(`/plugins/concertina/original/${id}`);
-  const documents = { page: address(), text: original(stats.fetched[0].refId), image: original(picture), report: pathToFileURL(report).href };
+  const documents = {
+    page: address(),
+    text: original(stats.fetched[0].refId),
+    image: original(picture),
+    report: pathToFileURL(report).href,
+  };
   for (const [name, url] of Object.entries(documents)) {
-    for (const [colorScheme, width] of [["light", 360], ["dark", 360], ["light", 1280], ["dark", 3840]]) {
+    for (const [colorScheme, width] of [
+      ["light", 360],
+      ["dark", 360],
+      ["light", 1280],
+      ["dark", 3840],
+    ]) {
       await onPage({ ...authorized, colorScheme, viewport: { width, height: 800 } }, async (page, complaints) => {
         await page.goto(url);
         await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
         assert.deepEqual(await accessibilityFaults(page), [], `${name}, ${colorScheme}, ${width} px`);
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, `${name} scrolls sideways at ${width} px`);
+        assert.equal(
+          await page.evaluate(() => document.documentElement.scrollWidth),
+          width,
+          `${name} scrolls sideways at ${width} px`,
+        );
         assert.deepEqual(complaints, []);
-        if (PICTURES) await page.screenshot({ path: path.join(PICTURES, `${name}-${colorScheme}-${width}.png`), fullPage: true });
+        if (PICTURES)
+          await page.screenshot({ path: path.join(PICTURES, `${name}-${colorScheme}-${width}.png`), fullPage: true });
       });
     }
   }

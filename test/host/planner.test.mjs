@@ -1,4 +1,5 @@
-// The cache-aware schedule in a real host: epochs are rare and logged, a cold session is folded at once, a full window needs no compaction.
+// The cache-aware schedule in a real host: epochs are rare and logged, a cold session is folded at once, a full window
+// needs no compaction.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -17,7 +18,10 @@ const SESSION = "agent:main:work";
 const SMALL = "agent:other:work";
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const HOUR_MS = 3_600_000;
-/** The least that a warm epoch frees, in tokens, in a context that is not small (MIN_BATCH_TOKENS in src/plan/economics.rs). */
+/**
+ * The least that a warm epoch frees, in tokens, in a context that is not small (MIN_BATCH_TOKENS in
+ * src/plan/economics.rs).
+ */
 const LEAST_BATCH = 1500;
 
 const hosts = [];
@@ -54,7 +58,9 @@ async function startHost(name, plugin) {
 /** Lets time pass for a stopped host: every answer of the model in its transcripts becomes older. */
 function makeOlder(host, byMs) {
   const database = new DatabaseSync(path.join(host.state, "agents", "main", "agent", "openclaw-agent.sqlite"));
-  const write = database.prepare("UPDATE transcript_events SET event_json = ?, event_zstd = NULL, event_utf8_bytes = NULL WHERE session_id = ? AND seq = ?");
+  const write = database.prepare(
+    "UPDATE transcript_events SET event_json = ?, event_zstd = NULL, event_utf8_bytes = NULL WHERE session_id = ? AND seq = ?",
+  );
   let changed = 0;
   for (const row of database.prepare("SELECT session_id, seq, event_json, event_zstd FROM transcript_events").all()) {
     const event = JSON.parse(row.event_json ?? zstdDecompressSync(row.event_zstd).toString());
@@ -77,15 +83,21 @@ before(async () => {
 
 test("thirty turns send at most 55 % of the characters, and their prefix breaks as often as an epoch is logged", async () => {
   const { host, provider } = long;
-  const [played, baseline] = await Promise.all([long, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, readingChapters(30))));
+  const [played, baseline] = await Promise.all(
+    [long, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, readingChapters(30))),
+  );
   const saved = 1 - totalChars(played) / totalChars(baseline);
-  say(`characters sent in thirty turns: ${totalChars(baseline)} without, ${totalChars(played)} with, ${(100 * saved).toFixed(1)} % saved`);
+  say(
+    `characters sent in thirty turns: ${totalChars(baseline)} without, ${totalChars(played)} with, ${(100 * saved).toFixed(1)} % saved`,
+  );
   assert.ok(saved >= 0.45, `saved ${saved}`);
   assert.deepEqual(provider.failures, []);
   assert.doesNotMatch(host.log, /degraded|quarantin|concertina:/i);
   const { epochs } = await host.openclawJson(["concertina", "stats"]);
   const breaks = prefixBreaks(provider.requests);
-  say(`${breaks.length} prefix breaks, ${epochs.length} epochs: ${epochs.map(({ reason, tokensFreed }) => `${reason} ${tokensFreed}`).join(", ")}`);
+  say(
+    `${breaks.length} prefix breaks, ${epochs.length} epochs: ${epochs.map(({ reason, tokensFreed }) => `${reason} ${tokensFreed}`).join(", ")}`,
+  );
   say(`share of the prompt sent unchanged: ${prefixShare(provider.requests).toFixed(3)}`);
   assert.ok(epochs.length > 0);
   assert.equal(breaks.length, epochs.length);
@@ -100,11 +112,18 @@ test("the words of a placeholder are enough to fetch the lines that matter", asy
   const ask = (request) => {
     const texts = request.rows.flatMap(({ results }) => results).map(({ text }) => told.exec(text)?.groups);
     asked = texts.filter((groups) => groups !== undefined).slice(-5);
-    return asked.map(({ id, line }) => ({ name: "fetch_original_data", args: { ref_ids: [`${id}:${line}-${Number(line) + 9}`] } }));
+    return asked.map(({ id, line }) => ({
+      name: "fetch_original_data",
+      args: { ref_ids: [`${id}:${line}-${Number(line) + 9}`] },
+    }));
   };
   const [turn] = await playTurns(host, provider, SESSION, [{ user: "What were those lines?", steps: [ask, "These."] }]);
   assert.equal(asked.length, 5);
-  const answers = turn.requests.at(-1).rows.flatMap(({ results }) => results).slice(-asked.length).map(({ text }) => text);
+  const answers = turn.requests
+    .at(-1)
+    .rows.flatMap(({ results }) => results)
+    .slice(-asked.length)
+    .map(({ text }) => text);
   asked.forEach(({ name }, index) => assert.ok(answers[index].includes(name), `${name} is in\n${answers[index]}`));
   const mean = Math.round(answers.reduce((sum, { length }) => sum + length, 0) / answers.length);
   say(`a fetched answer has ${mean} characters on average, of originals of ${chapter(1).length}`);
@@ -124,13 +143,18 @@ test("a session that is resumed cold is folded at once", async () => {
 });
 
 test("a window that makes the host alone compact twice needs no compaction", async () => {
-  const count = (requests) => new Set(requests.map((request) => /compacted into the following summary[\s\S]{0,400}/.exec(conversation(request))?.[0])).size - 1;
+  const count = (requests) =>
+    new Set(
+      requests.map((request) => /compacted into the following summary[\s\S]{0,400}/.exec(conversation(request))?.[0]),
+    ).size - 1;
   const compactions = [];
   for (const { host, provider } of [alone, long]) {
     const others = provider.others.length;
     const played = await playTurns(host, provider, SMALL, readingChapters(24));
     compactions.push(count(played.flatMap(({ requests }) => requests)));
-    say(`small window, ${host.name}: ${compactions.at(-1)} compactions, ${provider.others.length - others} requests of the host's own`);
+    say(
+      `small window, ${host.name}: ${compactions.at(-1)} compactions, ${provider.others.length - others} requests of the host's own`,
+    );
   }
   assert.ok(compactions[0] >= 2, `the host alone compacted ${compactions[0]} times`);
   assert.equal(compactions[1], 0);

@@ -1,4 +1,5 @@
-// Plays a session on a host: tells the model what to do in each turn, sends the user's message, keeps what was requested.
+// Plays a session on a host: tells the model what to do in each turn, sends the user's message, keeps what was
+// requested.
 
 import { say } from "./host.mjs";
 import { about, findResult, idsIn } from "./reading.mjs";
@@ -19,7 +20,9 @@ export async function playTurns(host, provider, sessionKey, turns) {
     const { reply, ms } = await host.turn(sessionKey, turn.user);
     const requests = provider.requests.slice(from);
     played.push({ ...turn, reply, ms, requests });
-    say(`${host.name}: turn ${played.length} took ${ms} ms, requests of ${requests.map(({ chars }) => chars).join(", ")} characters`);
+    say(
+      `${host.name}: turn ${played.length} took ${ms} ms, requests of ${requests.map(({ chars }) => chars).join(", ")} characters`,
+    );
   }
   return played;
 }

@@ -16,16 +16,17 @@ const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 /**
  * Starts the model. A test sets `play(steps)` before a turn; each request of that turn takes the next step:
- * an array of `{ name, args }` (tool calls made at once), a string (the reply), `{ thinks, says, calls }` with any of the three, or a
- * function from the request to one of these. Requests of a sub-agent take their steps from `play(steps, delegated)`; `left()` says how
- * many steps nobody asked for yet.
+ * an array of `{ name, args }` (tool calls made at once), a string (the reply), `{ thinks, says, calls }` with any of
+ * the three, or a function from the request to one of these. Requests of a sub-agent take their steps from `play(steps,
+ * delegated)`; `left()` says how many steps nobody asked for yet.
  *
- * With `signatures` the model thinks before each answer, and what {@link Signatures} refuses is answered with an error and kept in `refused`.
+ * With `signatures` the model thinks before each answer, and what {@link Signatures} refuses is answered with an error
+ * and kept in `refused`.
  *
- * `requests` holds `{ body, chars, rows, tools, tokens, cached }` of the agent's requests, in order; `tokens` are what `count` says of the parts of
- * one (a message, the list of tools), or a quarter of their characters. Requests without tools (the host's own, for titles and summaries) are
- * answered and kept as text in `others`. The usage reports what a prompt cache would have held, of the agent and of its sub-agent each;
- * `forget()` empties it.
+ * `requests` holds `{ body, chars, rows, tools, tokens, cached }` of the agent's requests, in order; `tokens` are what
+ * `count` says of the parts of one (a message, the list of tools), or a quarter of their characters. Requests without
+ * tools (the host's own, for titles and summaries) are answered and kept as text in `others`. The usage reports what a
+ * prompt cache would have held, of the agent and of its sub-agent each; `forget()` empties it.
  */
 export async function startProvider({ signatures, count = (part) => Math.ceil(JSON.stringify(part).length / 4) } = {}) {
   const refused = [];
@@ -42,9 +43,24 @@ export async function startProvider({ signatures, count = (part) => Math.ceil(JS
   function answer(request) {
     const next = (isDelegated(request) ? delegated : steps).shift();
     const step = typeof next === "function" ? next(request) : next;
-    if (step === undefined) failures.push(`request ${requests.length} came after the last step of its turn, with ${JSON.stringify(request.rows.at(-1)).slice(0, 500)}`);
-    const { thinks, says, calls: made } = Array.isArray(step) ? { calls: step } : typeof step === "object" ? step : { says: step ?? "The script has no more steps." };
-    return { thought: signatures?.think(request, thinks), text: says, calls: made?.map((call) => ({ ...call, id: `call_${++calls}` })) };
+    if (step === undefined)
+      failures.push(
+        `request ${requests.length} came after the last step of its turn, with ${JSON.stringify(request.rows.at(-1)).slice(0, 500)}`,
+      );
+    const {
+      thinks,
+      says,
+      calls: made,
+    } = Array.isArray(step)
+      ? { calls: step }
+      : typeof step === "object"
+        ? step
+        : { says: step ?? "The script has no more steps." };
+    return {
+      thought: signatures?.think(request, thinks),
+      text: says,
+      calls: made?.map((call) => ({ ...call, id: `call_${++calls}` })),
+    };
   }
 
   /** How many of a request's tokens a prompt cache holds. */

@@ -16,7 +16,10 @@ import { about, findResult, idsIn } from "./reading.mjs";
 const FETCH = "fetch_original_data";
 const COMMAND = "cat steps.log";
 /** About 12,000 characters that no stage can shorten without an id. */
-const steps = Array.from({ length: 170 }, (_, at) => `step ${at} leaves ${createHash("sha256").update(`step ${at}`).digest("hex").slice(0, 48)}`).join("\n");
+const steps = Array.from(
+  { length: 170 },
+  (_, at) => `step ${at} leaves ${createHash("sha256").update(`step ${at}`).digest("hex").slice(0, 48)}`,
+).join("\n");
 /** About 11,000 characters: the context must be long for the host and not full. */
 const chapter = (number) => chapterOfWords(number, 110, "and writes that down before evening.");
 const numbers = Array.from({ length: 14 }, (_, at) => at);
@@ -38,7 +41,12 @@ before(async () => {
   const config = host.readConfig();
   const { providers } = config.models;
   const url = `http://api.anthropic.com:${new URL(provider.url).port}`;
-  providers.anthropic = { ...providers.scripted, baseUrl: url, apiKey: "sk-ant-api03-none", request: { allowPrivateNetwork: true } };
+  providers.anthropic = {
+    ...providers.scripted,
+    baseUrl: url,
+    apiKey: "sk-ant-api03-none",
+    request: { allowPrivateNetwork: true },
+  };
   config.agents.entries.other = { workspace: host.workspace, model: { primary: "anthropic/scripted" } };
   config.agents.defaults.contextPruning = { mode: "cache-ttl", ttl: "1s" };
   host.writeConfig(config);
@@ -55,7 +63,10 @@ after(async () => {
 const session = [
   { user: "Show the steps.", steps: [[{ name: "exec", args: { command: COMMAND } }], "Shown."] },
   { user: "What were they exactly?", recall: COMMAND },
-  { user: "Read the chapters.", steps: [numbers.map((number) => ({ name: "read", args: { path: `chapter-${number}.txt` } })), "Read."] },
+  {
+    user: "Read the chapters.",
+    steps: [numbers.map((number) => ({ name: "read", args: { path: `chapter-${number}.txt` } })), "Read."],
+  },
   { user: "Go on.", steps: ["Going on."] },
   { user: "Go on.", steps: ["Going on."] },
   { user: "Go on.", steps: ["Going on."] },

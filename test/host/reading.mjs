@@ -28,8 +28,8 @@ export function about(subject) {
 }
 
 /**
- * The share of characters that a request sends exactly as the one before it: what a provider's prompt cache can bill at its
- * lower price. The tools and the system prompt count; a changed one counts as a changed first message.
+ * The share of characters that a request sends exactly as the one before it: what a provider's prompt cache can bill at
+ * its lower price. The tools and the system prompt count; a changed one counts as a changed first message.
  */
 export function prefixShare(requests) {
   let [same, all] = [0, 0];
@@ -51,8 +51,8 @@ export function sharedParts(before, after) {
 }
 
 /**
- * How often a request changed what the one before it had sent. The host's trailing note about the moment moves with every request and
- * does not count.
+ * How often a request changed what the one before it had sent. The host's trailing note about the moment moves with
+ * every request and does not count.
  */
 export function prefixBreaks(requests) {
   return requests.slice(1).filter((request, index) => {
@@ -69,7 +69,9 @@ export function pieces({ body }) {
 
 /** The same as they were sent. */
 export function partsOf(body) {
-  return [body.tools, body.system ?? body.instructions, ...(body.messages ?? body.input)].filter((part) => part !== undefined);
+  return [body.tools, body.system ?? body.instructions, ...(body.messages ?? body.input)].filter(
+    (part) => part !== undefined,
+  );
 }
 
 function withoutCacheMarks(key, value) {

@@ -1,4 +1,5 @@
-// Originals stay as long as the host can show what stands for them: over days, restarts and sweeps. They leave with their session.
+// Originals stay as long as the host can show what stands for them: over days, restarts and sweeps. They leave with
+// their session.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -27,8 +28,14 @@ const TTL_SECONDS = 600;
 const said = (words) => turns.find(({ user }) => user.includes(words));
 const working = [said("Run the tests"), said("Install everything"), said("Thank you")];
 /** What only one session has printed. */
-const leaving = { user: "What leaves?", steps: [[{ name: "exec", args: { command: "cat leaving.log" } }], "All of it."] };
-const leavingLog = Array.from({ length: 200 }, (_, at) => `leaves ${createHash("sha256").update(`leaves ${at}`).digest("hex")}`).join("\n");
+const leaving = {
+  user: "What leaves?",
+  steps: [[{ name: "exec", args: { command: "cat leaving.log" } }], "All of it."],
+};
+const leavingLog = Array.from(
+  { length: 200 },
+  (_, at) => `leaves ${createHash("sha256").update(`leaves ${at}`).digest("hex")}`,
+).join("\n");
 
 let host;
 let provider;
@@ -41,7 +48,11 @@ before(async () => {
   host = new Host({ name: "retention", provider });
   fillWorkspace(host.workspace);
   fs.writeFileSync(path.join(host.workspace, "leaving.log"), leavingLog);
-  await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStorageTtlSeconds: TTL_SECONDS });
+  await host.install(packedPlugin(), {
+    schedule: "every-turn",
+    sccsCompressThreshold: 3000,
+    sccsStorageTtlSeconds: TTL_SECONDS,
+  });
   await host.start();
   await playTurns(host, provider, RESTING, [...working, leaving]);
   await playTurns(host, provider, RESET, working);
@@ -69,7 +80,9 @@ function hostDatabase(agent = "main") {
 function transcripts() {
   const database = hostDatabase();
   const found = new Map();
-  for (const { session_key: key, session_id: id } of database.prepare("SELECT session_key, session_id FROM session_windows ORDER BY created_at").all()) {
+  for (const { session_key: key, session_id: id } of database
+    .prepare("SELECT session_key, session_id FROM session_windows ORDER BY created_at")
+    .all()) {
     found.set(key, [...(found.get(key) ?? []), id]);
   }
   database.close();
@@ -113,7 +126,12 @@ test("unfolded transcripts hold every original, and the host's own files stay as
     assert.ok(told.includes(file), told);
     const copy = fs.readFileSync(file, "utf8");
     assert.deepEqual(idsIn(copy), []);
-    const texts = copy.trimEnd().split("\n").map((line) => JSON.parse(line)).filter(({ message }) => message?.role === "toolResult").map(({ message }) => message.content[0].text);
+    const texts = copy
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .filter(({ message }) => message?.role === "toolResult")
+      .map(({ message }) => message.content[0].text);
     assert.ok(texts.includes(testOutput(false).trimEnd()));
     assert.ok(texts.includes(installLog().trimEnd()));
   }
@@ -128,7 +146,8 @@ test("after 72 hours, a restart and a sweep every id of a resting session and of
   // The first turn after a start sweeps.
   await playTurns(host, provider, OTHERS, working);
   await sleep(1000);
-  for (const key of [RESTING, RESET]) assertWhole(printed.get(key), await originals(printed.get(key), Date.now() + REST_MS));
+  for (const key of [RESTING, RESET])
+    assertWhole(printed.get(key), await originals(printed.get(key), Date.now() + REST_MS));
   const [id] = printed.get(RESTING);
   const [turn] = await playTurns(host, provider, RESTING, [
     { user: "What was that?", steps: [[{ name: "fetch_original_data", args: { ref_ids: [`${id}:1-20`] } }], "That."] },
@@ -161,7 +180,10 @@ test("after unfolding, uninstalling leaves no placeholder without its text", asy
   const out = path.join(host.root, "farewell");
   await host.openclaw(["concertina", "unfold", "--out", out]);
   await host.openclaw(["plugins", "uninstall", "concertina", "--force"]);
-  const files = fs.readdirSync(out, { recursive: true }).map((name) => path.join(out, name)).filter((name) => fs.statSync(name).isFile());
+  const files = fs
+    .readdirSync(out, { recursive: true })
+    .map((name) => path.join(out, name))
+    .filter((name) => fs.statSync(name).isFile());
   const copies = files.filter((name) => name.endsWith(".jsonl"));
   const standAlone = new Set(files.map((name) => path.parse(name).name));
   const folded = [...transcripts().values()].flat().filter((sessionId) => idsIn(transcript(sessionId)).length > 0);
@@ -169,6 +191,9 @@ test("after unfolding, uninstalling leaves no placeholder without its text", asy
   for (const sessionId of folded) {
     const copy = copies.find((name) => path.parse(name).name === sessionId);
     assert.ok(copy, `${sessionId} was not unfolded`);
-    assert.deepEqual(idsIn(fs.readFileSync(copy, "utf8")).filter((id) => !standAlone.has(id)), []);
+    assert.deepEqual(
+      idsIn(fs.readFileSync(copy, "utf8")).filter((id) => !standAlone.has(id)),
+      [],
+    );
   }
 });

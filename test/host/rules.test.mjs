@@ -21,8 +21,14 @@ before(async () => {
   provider = await startProvider();
   host = new Host({ name: "rules", provider });
   fs.mkdirSync(path.join(host.workspace, "rules"));
-  fs.writeFileSync(path.join(host.workspace, "rules/style.md"), "## Style\n\nUse the **configuration** of the repository.\n");
-  fs.writeFileSync(path.join(host.workspace, "rules/safety.md"), "---\npriority: 1\n---\nNever push to main without a review.\n");
+  fs.writeFileSync(
+    path.join(host.workspace, "rules/style.md"),
+    "## Style\n\nUse the **configuration** of the repository.\n",
+  );
+  fs.writeFileSync(
+    path.join(host.workspace, "rules/safety.md"),
+    "---\npriority: 1\n---\nNever push to main without a review.\n",
+  );
   fs.writeFileSync(path.join(host.root, "secret.md"), "A file outside of the workspace.\n");
   fs.symlinkSync(path.join(host.root, "secret.md"), path.join(host.workspace, "rules/zz-link.md"));
   await host.install(packedPlugin(), { rules: { refreshEveryTurns: 2, files: ["rules/*.md", "../secret.md"] } });
@@ -42,11 +48,15 @@ after(async () => {
 
 const systemOf = ({ body }) => JSON.stringify(body.messages.filter(({ role }) => role === "system"));
 /** What a request says after the model's last words. */
-const lastOf = ({ body: { messages } }) => JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1));
+const lastOf = ({ body: { messages } }) =>
+  JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1));
 
 test("every second turn ends with the rules, the most important first", () => {
   const ends = played.map(({ requests }) => lastOf(requests[0]));
-  assert.deepEqual(ends.map((end) => end.includes(HEAD)), [false, true, false, true]);
+  assert.deepEqual(
+    ends.map((end) => end.includes(HEAD)),
+    [false, true, false, true],
+  );
   assert.match(ends[1], /Never push to main without review\..*\[Style\]\\nUse cfg of repo\./);
   assert.ok(ends[1].indexOf(HEAD) > ends[1].indexOf(WORDS), "behind what the user said");
 });
@@ -62,7 +72,10 @@ test("what lies outside of the workspace is not read, and one line says so, howe
   assert.ok(provider.requests.every(({ body }) => !JSON.stringify(body).includes("outside of the workspace.")));
   const lines = host.log.split("\n").filter((line) => line.includes("concertina:"));
   assert.equal(lines.length, 1, lines.join("\n"));
-  assert.match(lines[0], /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn goes on/);
+  assert.match(
+    lines[0],
+    /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn goes on/,
+  );
 });
 
 test("what was repeated is kept as a receipt", () => {

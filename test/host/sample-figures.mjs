@@ -1,4 +1,5 @@
-// Figures of a busy month, of the shape that `Concertina.figures()` has: for tests and measurements of the page that need no store.
+// Figures of a busy month, of the shape that `Concertina.figures()` has: for tests and measurements of the page that
+// need no store.
 
 const DAY_MS = 86_400_000;
 const REASONS = ["cold: idle", "ski-rental", "cold: first call", "limit", "cold: idle", "bound"];
@@ -19,38 +20,91 @@ function amounts(roll, requests) {
   const withoutTokens = Math.round(requests * (40_000 + roll(50_000)));
   const sentTokens = Math.round(withoutTokens * (0.4 + roll(0.25)));
   const withoutBill = withoutTokens * 4.6e-7;
-  return { requests, bypassed: Math.round(requests / 50), sentTokens, withoutTokens, sentBill: sentTokens * 4.1e-7, withoutBill, withoutLeast: withoutBill * 0.93, withoutMost: withoutBill * 1.2 };
+  return {
+    requests,
+    bypassed: Math.round(requests / 50),
+    sentTokens,
+    withoutTokens,
+    sentBill: sentTokens * 4.1e-7,
+    withoutBill,
+    withoutLeast: withoutBill * 0.93,
+    withoutMost: withoutBill * 1.2,
+  };
 }
 
 function total(all) {
-  const names = ["requests", "bypassed", "sentTokens", "withoutTokens", "sentBill", "withoutBill", "withoutLeast", "withoutMost"];
+  const names = [
+    "requests",
+    "bypassed",
+    "sentTokens",
+    "withoutTokens",
+    "sentBill",
+    "withoutBill",
+    "withoutLeast",
+    "withoutMost",
+  ];
   return Object.fromEntries(names.map((name) => [name, all.reduce((sum, one) => sum + one[name], 0)]));
 }
 
 /** The figures of so many days and sessions that end now. */
 export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed = 7 } = {}) {
   const roll = dice(seed);
-  const id = () => `${hex(roll).slice(0, 8)}-${hex(roll).slice(0, 4)}-4${hex(roll).slice(0, 3)}-9${hex(roll).slice(0, 3)}-${hex(roll).slice(0, 12)}`;
+  const id = () =>
+    `${hex(roll).slice(0, 8)}-${hex(roll).slice(0, 4)}-4${hex(roll).slice(0, 3)}-9${hex(roll).slice(0, 3)}-${hex(roll).slice(0, 12)}`;
   const day = (ago) => new Date(now - ago * DAY_MS).toISOString().slice(0, 10);
   const isWeekend = (ago) => [0, 6].includes(new Date(now - ago * DAY_MS).getUTCDay());
-  const byDay = Array.from({ length: days }, (_, at) => days - 1 - at).map((ago) => ({ day: day(ago), ...amounts(roll, Math.round(isWeekend(ago) ? roll(12) : 60 + roll(160))) }));
+  const byDay = Array.from({ length: days }, (_, at) => days - 1 - at).map((ago) => ({
+    day: day(ago),
+    ...amounts(roll, Math.round(isWeekend(ago) ? roll(12) : 60 + roll(160))),
+  }));
   const bySession = Array.from({ length: sessions }, (_, at) => ({
     sessionId: id(),
-    sessionKey: at % 5 === 4 ? null : `agent:${at % 3 ? "main" : "other"}:${["work", "release", "triage", "docs", "dashboard:3f2a"][at % 5]}${at > 4 ? `-${at}` : ""}`,
+    sessionKey:
+      at % 5 === 4
+        ? null
+        : `agent:${at % 3 ? "main" : "other"}:${["work", "release", "triage", "docs", "dashboard:3f2a"][at % 5]}${at > 4 ? `-${at}` : ""}`,
     lastAt: now - Math.round(roll(days) * DAY_MS * (at / sessions)) - 90_000,
     ...amounts(roll, Math.round(20 + roll(300))),
   }));
   bySession.sort((a, b) => b.withoutBill - b.sentBill - (a.withoutBill - a.sentBill));
-  const moments = (count) => Array.from({ length: count }, () => now - Math.round(roll(days * DAY_MS))).sort((a, b) => b - a);
-  const epochs = moments(days * 3).slice(0, 200).map((at) => {
-    const tokensFreed = Math.round(2000 + roll(9) ** 5);
-    return { at, sessionId: bySession[Math.floor(roll(sessions))].sessionId, reason: REASONS[Math.floor(roll(roll(REASONS.length)))], blocks: 1 + Math.floor(roll(24)), tokensFreed, tokensRebilled: Math.round(roll(tokensFreed)) };
-  });
-  const fetched = moments(days).slice(0, 100).map((at) => ({ at, refId: hex(roll), tokens: Math.round(300 + roll(9000)), sessionId: bySession[Math.floor(roll(sessions))].sessionId }));
+  const moments = (count) =>
+    Array.from({ length: count }, () => now - Math.round(roll(days * DAY_MS))).sort((a, b) => b - a);
+  const epochs = moments(days * 3)
+    .slice(0, 200)
+    .map((at) => {
+      const tokensFreed = Math.round(2000 + roll(9) ** 5);
+      return {
+        at,
+        sessionId: bySession[Math.floor(roll(sessions))].sessionId,
+        reason: REASONS[Math.floor(roll(roll(REASONS.length)))],
+        blocks: 1 + Math.floor(roll(24)),
+        tokensFreed,
+        tokensRebilled: Math.round(roll(tokensFreed)),
+      };
+    });
+  const fetched = moments(days)
+    .slice(0, 100)
+    .map((at) => ({
+      at,
+      refId: hex(roll),
+      tokens: Math.round(300 + roll(9000)),
+      sessionId: bySession[Math.floor(roll(sessions))].sessionId,
+    }));
   const all = total(byDay);
   return {
     unit: "usd",
-    total: { ...all, measured: all.requests - 37, fetches: fetched.length, fetchTokens: fetched.reduce((sum, { tokens }) => sum + tokens, 0), overheadTokens: all.requests * 612, compacting: 21, answered: all.requests - 37, answerTokens: all.requests * 240, answerBill: all.requests * 0.0036, withoutAnswerBill: all.requests * 0.0035 },
+    total: {
+      ...all,
+      measured: all.requests - 37,
+      fetches: fetched.length,
+      fetchTokens: fetched.reduce((sum, { tokens }) => sum + tokens, 0),
+      overheadTokens: all.requests * 612,
+      compacting: 21,
+      answered: all.requests - 37,
+      answerTokens: all.requests * 240,
+      answerBill: all.requests * 0.0036,
+      withoutAnswerBill: all.requests * 0.0035,
+    },
     days: byDay,
     sessions: bySession.slice(0, 100),
     epochs,
@@ -62,13 +116,22 @@ export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed
       { kind: "other", before: 260_000, after: 110_000 },
     ],
     fetched,
-    store: { originals: 3481, originalBytes: 214_000_000, storedBytes: 43_000_000, maxBytes: 1_073_741_824, path: "/home/me/.openclaw/concertina/concertina.sqlite" },
+    store: {
+      originals: 3481,
+      originalBytes: 214_000_000,
+      storedBytes: 43_000_000,
+      maxBytes: 1_073_741_824,
+      path: "/home/me/.openclaw/concertina/concertina.sqlite",
+    },
   };
 }
 
 /** Sample figures as the page has them by period. */
 export function samplePeriods(options = {}) {
-  return [1, 7, 30, 0].map((days) => ({ days, figures: sampleFigures({ days: days || 45, ...(days === 1 ? { sessions: 3 } : {}), ...options }) }));
+  return [1, 7, 30, 0].map((days) => ({
+    days,
+    figures: sampleFigures({ days: days || 45, ...(days === 1 ? { sessions: 3 } : {}), ...options }),
+  }));
 }
 
 /** Health beside them. */
@@ -79,7 +142,12 @@ export function sampleHealth({ now = Date.now(), ...more } = {}) {
     why: null,
     lastFoldAt: now - 240_000,
     store: sampleFigures({ now, days: 1, sessions: 1 }).store,
-    warnings: [{ at: now - 4_000_000, text: "the host's own pruner is on (agents.defaults.contextPruning.mode: \"cache-ttl\"): where the model's provider caches prompts, the host cuts or clears old tool results after a pause, and the ids of folded results go with them. To leave old results to Concertina, set agents.defaults.contextPruning.mode: \"off\"" }],
+    warnings: [
+      {
+        at: now - 4_000_000,
+        text: 'the host\'s own pruner is on (agents.defaults.contextPruning.mode: "cache-ttl"): where the model\'s provider caches prompts, the host cuts or clears old tool results after a pause, and the ids of folded results go with them. To leave old results to Concertina, set agents.defaults.contextPruning.mode: "off"',
+      },
+    ],
     ...more,
   };
 }

@@ -13,7 +13,9 @@ export const apiModule = [
   'import { Store } from "./store";',
   'import { OrderError } from "./errors";',
   "",
-  ...["Order", "Invoice", "Refund", "Shipment", "Customer", "Coupon", "Payment", "Return", "Basket", "Address"].flatMap(routes),
+  ...["Order", "Invoice", "Refund", "Shipment", "Customer", "Coupon", "Payment", "Return", "Basket", "Address"].flatMap(
+    routes,
+  ),
 ].join("\n");
 
 function routes(name) {
@@ -71,7 +73,13 @@ export function testOutput(fixed) {
     ...Array.from({ length: 36 }, (_, at) => testLine(suite, index, at, fixed)),
   ]);
   const failed = fixed ? 0 : 2;
-  return [...lines, "", `Tests: ${288 - failed} passed, ${failed} failed, 288 total`, `Time: ${fixed ? "8.92" : "9.41"} s`, ""].join("\n");
+  return [
+    ...lines,
+    "",
+    `Tests: ${288 - failed} passed, ${failed} failed, 288 total`,
+    `Time: ${fixed ? "8.92" : "9.41"} s`,
+    "",
+  ].join("\n");
 }
 
 function testLine(suite, index, at, fixed) {
@@ -86,8 +94,17 @@ function testLine(suite, index, at, fixed) {
 
 /** The output of `sh install.sh`: about 25,000 characters. */
 export function installLog() {
-  const lines = Array.from({ length: 420 }, (_, at) => `npm http fetch GET 200 package-${(at * 71) % 613}@${at % 9}.${at % 17}.${at % 5} ${(at * 29) % 400}ms (cache hit)`);
-  return [...lines, "added 613 packages in 14s", "npm warn deprecated inflight@1.0.6: this module is not supported", ""].join("\n");
+  const lines = Array.from(
+    { length: 420 },
+    (_, at) =>
+      `npm http fetch GET 200 package-${(at * 71) % 613}@${at % 9}.${at % 17}.${at % 5} ${(at * 29) % 400}ms (cache hit)`,
+  );
+  return [
+    ...lines,
+    "added 613 packages in 14s",
+    "npm warn deprecated inflight@1.0.6: this module is not supported",
+    "",
+  ].join("\n");
 }
 
 function serverLog() {
@@ -100,7 +117,11 @@ function serverLog() {
 
 /** A gradient of so many pixels with some grain, so that it does not compress to nothing. */
 export function screenshot(width = 96, height = 96) {
-  return png(width, height, (x, y) => [(x * 2 + ((x * y * 37) % 29)) & 255, (y * 2 + ((x * 53 + y * 17) % 31)) & 255, (x ^ y) & 255]);
+  return png(width, height, (x, y) => [
+    (x * 2 + ((x * y * 37) % 29)) & 255,
+    (y * 2 + ((x * 53 + y * 17) % 31)) & 255,
+    (x ^ y) & 255,
+  ]);
 }
 
 /** Puts the service's files into a workspace. */
@@ -108,7 +129,12 @@ export function fillWorkspace(directory) {
   const files = {
     "README.md": "# Orders\n\nA small order service. Run its tests with `sh run-tests.sh`.\n",
     "src/api.ts": apiModule,
-    "src/store.ts": apiModule.replaceAll("OrderError", "StoreError").replaceAll("export ", "").split("\n").reverse().join("\n"),
+    "src/store.ts": apiModule
+      .replaceAll("OrderError", "StoreError")
+      .replaceAll("export ", "")
+      .split("\n")
+      .reverse()
+      .join("\n"),
     "logs/server.log": serverLog(),
     "logs/install.log": installLog(),
     "logs/failed.log": testOutput(false),
@@ -139,26 +165,54 @@ export const turns = [
   { user: "Run the tests.", steps: [[exec("sh run-tests.sh")], "Two refund tests fail."] },
   {
     user: "Write fixtures for 160 orders, then tell me their size.",
-    steps: [[{ name: "write", args: { path: "fixtures/orders.json", content: fixtures } }], [exec("wc -c fixtures/orders.json")], "Written."],
+    steps: [
+      [{ name: "write", args: { path: "fixtures/orders.json", content: fixtures } }],
+      [exec("wc -c fixtures/orders.json")],
+      "Written.",
+    ],
   },
-  { user: "Here is what the page looks like: shot.png.", steps: [[{ name: "view_image", args: { path: "shot.png" } }], "A gradient."] },
+  {
+    user: "Here is what the page looks like: shot.png.",
+    steps: [[{ name: "view_image", args: { path: "shot.png" } }], "A gradient."],
+  },
   {
     user: "Install everything and look at the store and the server's log meanwhile.",
-    steps: [[exec("sh install.sh"), read("src/store.ts"), exec("cat logs/server.log")], [exec("grep -c 503 logs/server.log")], "Installed; nine requests failed."],
+    steps: [
+      [exec("sh install.sh"), read("src/store.ts"), exec("cat logs/server.log")],
+      [exec("grep -c 503 logs/server.log")],
+      "Installed; nine requests failed.",
+    ],
   },
   {
     user: "Allow every limit in listOrders that is at least 1, and run the tests again.",
     steps: [
-      [{ name: "edit", args: { path: "src/api.ts", edits: [{ oldText: SIGNATURE, newText: `${SIGNATURE}\n  // limit >= 1 is fine` }] } }],
+      [
+        {
+          name: "edit",
+          args: {
+            path: "src/api.ts",
+            edits: [{ oldText: SIGNATURE, newText: `${SIGNATURE}\n  // limit >= 1 is fine` }],
+          },
+        },
+      ],
       [exec("sh run-tests.sh")],
       "All tests pass now.",
     ],
   },
-  { user: "Read the module once more to be sure.", steps: [[read("src/api.ts")], [exec("grep -n 'limit' src/api.ts | head -5")], "It is as intended."] },
-  { user: "Which customers are in the fixtures?", steps: [[exec("grep -o 'customer.*' fixtures/orders.json | sort | uniq -c")], "Eight of them."] },
+  {
+    user: "Read the module once more to be sure.",
+    steps: [[read("src/api.ts")], [exec("grep -n 'limit' src/api.ts | head -5")], "It is as intended."],
+  },
+  {
+    user: "Which customers are in the fixtures?",
+    steps: [[exec("grep -o 'customer.*' fixtures/orders.json | sort | uniq -c")], "Eight of them."],
+  },
   { user: "Summarize what we did so far.", steps: ["We read the service, wrote fixtures and repaired the limit."] },
   { user: "How many lines has each file?", steps: [[exec("wc -l src/*.ts"), exec("wc -l logs/*.log")], "Counted."] },
-  { user: "Is there anything left in the log from eight o'clock?", steps: [[exec("head -3 logs/server.log")], [exec("tail -3 logs/server.log")], "Only ordinary requests."] },
+  {
+    user: "Is there anything left in the log from eight o'clock?",
+    steps: [[exec("head -3 logs/server.log")], [exec("tail -3 logs/server.log")], "Only ordinary requests."],
+  },
   { user: "What did the API module look like before we changed it?", recall: "src/api.ts" },
   { user: "And which refund tests failed in the first run?", recall: "sh run-tests.sh" },
   { user: "Thank you, that is all for today.", steps: ["You are welcome."] },

@@ -67,15 +67,22 @@ test("the requests of the session are at least 45 % smaller than without the plu
   say(`characters sent: ${before} without, ${after} with, ${(100 * saved).toFixed(1)} % saved`);
   const shares = [plainProvider, provider].map(({ requests }) => prefixShare(requests).toFixed(3));
   say(`share of the prompt sent unchanged: ${shares[0]} without, ${shares[1]} with`);
-  for (const [name, all] of [["without", baseline], ["with", played]]) {
-    const times = all.slice(1).map(({ ms }) => ms).sort((a, b) => a - b);
+  for (const [name, all] of [
+    ["without", baseline],
+    ["with", played],
+  ]) {
+    const times = all
+      .slice(1)
+      .map(({ ms }) => ms)
+      .sort((a, b) => a - b);
     say(`a turn ${name}: median ${times[times.length >> 1]} ms, longest ${times.at(-1)} ms (after the first)`);
   }
   assert.ok(saved >= 0.45, `saved ${saved}`);
 });
 
 test("the system prompt says how to use the host's memory, as it does without the plugin", () => {
-  const section = ({ requests: [{ rows }] }) => /## Memory Recall\n((?![#<]).+\n?)+/.exec(rows.find(({ role }) => role === "system").text)?.[0].trim();
+  const section = ({ requests: [{ rows }] }) =>
+    /## Memory Recall\n((?![#<]).+\n?)+/.exec(rows.find(({ role }) => role === "system").text)?.[0].trim();
   assert.ok(section(baseline[0]));
   for (const turn of played) assert.equal(section(turn), section(baseline[0]));
 });
@@ -125,7 +132,9 @@ test("after a restart the same bytes are sent again", async () => {
   const last = pieces(before.requests[0]);
   await host.stop();
   await host.start();
-  const [turn] = await playTurns(host, provider, SESSION, [{ user: "One more thing: thanks!", steps: ["You are welcome."] }]);
+  const [turn] = await playTurns(host, provider, SESSION, [
+    { user: "One more thing: thanks!", steps: ["You are welcome."] },
+  ]);
   const next = pieces(turn.requests[0]);
   // All but the host's trailing note about the moment, which moves with every request.
   assert.deepEqual(next.slice(0, last.length - 1), last.slice(0, -1));
@@ -133,7 +142,10 @@ test("after a restart the same bytes are sent again", async () => {
 
 test("the command line works beside the gateway", async () => {
   const { sessions, total, kinds } = await host.openclawJson(["concertina", "stats"]);
-  assert.deepEqual(sessions.map(({ sessionKey }) => sessionKey), [SESSION]);
+  assert.deepEqual(
+    sessions.map(({ sessionKey }) => sessionKey),
+    [SESSION],
+  );
   assert.deepEqual([total.requests, total.measured], [provider.requests.length, provider.requests.length]);
   const [before, after] = ["before", "after"].map((name) => kinds.reduce((sum, kind) => sum + kind[name], 0));
   assert.ok(after < before / 2, JSON.stringify(kinds));
@@ -144,7 +156,10 @@ test("the command line works beside the gateway", async () => {
 });
 
 test("the chat command tells what this session saved", async () => {
-  assert.match(await host.slash(SESSION, "/concertina"), /tokens sent +[\d,]+, [\d,]+ without Concertina: [\d.]+ % saved/);
+  assert.match(
+    await host.slash(SESSION, "/concertina"),
+    /tokens sent +[\d,]+, [\d,]+ without Concertina: [\d.]+ % saved/,
+  );
 });
 
 test("compaction is the host's own, and the session goes on", async () => {
@@ -163,12 +178,17 @@ test("a reset session starts without anything of the old one", async () => {
   const [turn] = await playTurns(host, provider, SESSION, [{ user: "Say hello.", steps }]);
   for (const request of turn.requests) {
     assert.deepEqual(idsIn(conversation(request)), []);
-    assert.deepEqual(old.filter((id) => JSON.stringify(request.body).includes(id)), []);
+    assert.deepEqual(
+      old.filter((id) => JSON.stringify(request.body).includes(id)),
+      [],
+    );
   }
 });
 
 test("a session under another key starts with an empty ledger", async () => {
-  const [turn] = await playTurns(host, provider, "agent:main:fresh", [{ user: "Good morning.", steps: ["Good morning."] }]);
+  const [turn] = await playTurns(host, provider, "agent:main:fresh", [
+    { user: "Good morning.", steps: ["Good morning."] },
+  ]);
   const sent = conversation(turn.requests[0]);
   assert.deepEqual(idsIn(sent), []);
   const [, sessionId] = /sessionId=([0-9a-f-]{36})/.exec(sent);
@@ -194,10 +214,20 @@ test("a sub-agent of another agent fetches what its task names, and nothing else
   const from = provider.requests.length;
   provider.play(
     [[{ name: "tool_call", args: spawn }], "Somebody looks at it.", "It is about inflight."],
-    [[{ name: "fetch_original_data", args: search }, { name: "fetch_original_data", args: guess }], "inflight is not supported."],
+    [
+      [
+        { name: "fetch_original_data", args: search },
+        { name: "fetch_original_data", args: guess },
+      ],
+      "inflight is not supported.",
+    ],
   );
   await host.turn(SESSION, "Let somebody else find the warning.");
-  const answerTo = ({ ref_ids }) => provider.requests.slice(from).map((request) => findResult(request, ({ args }) => args.ref_ids?.[0] === ref_ids[0])).find(Boolean);
+  const answerTo = ({ ref_ids }) =>
+    provider.requests
+      .slice(from)
+      .map((request) => findResult(request, ({ args }) => args.ref_ids?.[0] === ref_ids[0]))
+      .find(Boolean);
   for (let tries = 0; tries < 100 && answerTo(guess) === undefined; tries++) await sleep(200);
   assert.match(answerTo(search).text, /inflight@1\.0\.6/);
   assert.doesNotMatch(answerTo(guess).text, /AssertionError/);

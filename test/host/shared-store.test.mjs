@@ -24,7 +24,10 @@ let two;
 let played;
 
 const thanks = (words) => ({ user: words, steps: ["You are welcome."] });
-/** The conversation: without the tools and the system prompt, which name the gateway's own paths, and the host's trailing note about the moment. */
+/**
+ * The conversation: without the tools and the system prompt, which name the gateway's own paths, and the host's
+ * trailing note about the moment.
+ */
 const sent = (request) => pieces(request).slice(2, -1);
 /** Nothing grows old in so many turns of a user that only thanks. */
 const settled = Array.from({ length: 5 }, () => thanks("Thank you."));
@@ -49,14 +52,20 @@ before(async () => {
   [one, two] = ["one", "two"].map((name) => new Host({ name: `gateway ${name}`, provider }));
   for (const host of [one, two]) {
     host.env.CONCERTINA_STORE = database.url;
-    await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStoreUrl: ADDRESS, sccsStoreNamespace: NAMESPACE });
+    await host.install(packedPlugin(), {
+      schedule: "every-turn",
+      sccsCompressThreshold: 3000,
+      sccsStoreUrl: ADDRESS,
+      sccsStoreNamespace: NAMESPACE,
+    });
   }
   fillWorkspace(one.workspace);
   await one.start();
   played = await playTurns(one, provider, SESSION, [...turns.slice(0, 8), ...settled]);
   await one.stop();
   // The session moves, workspace and all.
-  for (const name of ["agents", "state"]) fs.cpSync(path.join(one.state, name), path.join(two.state, name), { recursive: true, force: true });
+  for (const name of ["agents", "state"])
+    fs.cpSync(path.join(one.state, name), path.join(two.state, name), { recursive: true, force: true });
   fs.cpSync(one.workspace, two.workspace, { recursive: true });
   await Promise.all([one.start(), two.start()]);
 });
@@ -68,24 +77,33 @@ after(async () => {
 });
 
 test("what one gateway folds is in the database, and nowhere on its disk", { skip }, () => {
-  const output = findResult(played.find(({ user }) => user.includes("Run the tests")).requests[1], about("sh run-tests.sh"));
+  const output = findResult(
+    played.find(({ user }) => user.includes("Run the tests")).requests[1],
+    about("sh run-tests.sh"),
+  );
   assert.ok(isFolded(output.text, testOutput(false)), output.text);
   assert.deepEqual(fs.globSync("**/concertina.sqlite*", { cwd: one.state }), []);
   assert.ok(Number(database.query(`SELECT count(*) FROM ${NAMESPACE}.originals`)[0]) > 3);
   for (const host of [one, two]) assert.deepEqual(host.ownLines, []);
 });
 
-test("the session goes on at the other one with the same bytes, and both fetch what either folded", { skip }, async () => {
-  const [turn] = await playTurns(two, provider, SESSION, [thanks("Go on here.")]);
-  // What parsers are given is noted on the gateway's own disk.
-  assert.ok(fs.globSync("**/concertina.running-*", { cwd: two.state }).length > 0);
-  isContinued(played.at(-1), turn);
-  const ids = [...new Set(idsIn(conversation(turn.requests[0])))];
-  assert.ok(ids.length > 3, `${ids.length} ids`);
-  for (const host of [one, two]) await fetchesAll(host, ids);
-  const [recalled] = await playTurns(two, provider, SESSION, [{ user: "What did the first run print?", recall: "sh run-tests.sh" }]);
-  assert.equal(fetched(recalled), testOutput(false).trimEnd());
-});
+test(
+  "the session goes on at the other one with the same bytes, and both fetch what either folded",
+  { skip },
+  async () => {
+    const [turn] = await playTurns(two, provider, SESSION, [thanks("Go on here.")]);
+    // What parsers are given is noted on the gateway's own disk.
+    assert.ok(fs.globSync("**/concertina.running-*", { cwd: two.state }).length > 0);
+    isContinued(played.at(-1), turn);
+    const ids = [...new Set(idsIn(conversation(turn.requests[0])))];
+    assert.ok(ids.length > 3, `${ids.length} ids`);
+    for (const host of [one, two]) await fetchesAll(host, ids);
+    const [recalled] = await playTurns(two, provider, SESSION, [
+      { user: "What did the first run print?", recall: "sh run-tests.sh" },
+    ]);
+    assert.equal(fetched(recalled), testOutput(false).trimEnd());
+  },
+);
 
 test("neither ends the sessions of the other", { skip }, async () => {
   await playTurns(one, provider, "agent:main:only-one", [thanks("Hello.")]);
@@ -94,23 +112,33 @@ test("neither ends the sessions of the other", { skip }, async () => {
   assert.deepEqual(database.query(`SELECT count(DISTINCT host) FROM ${NAMESPACE}.session_hosts`), ["2"]);
 });
 
-test("while the database is away a turn goes on, with one line in the log, and then the same bytes are sent again", { skip }, async () => {
-  const [last] = await playTurns(two, provider, SESSION, [thanks("Again.")]);
-  database.kill();
-  const [without] = await playTurns(two, provider, SESSION, [thanks("And now?")]);
-  assert.equal(without.reply, "You are welcome.");
-  say(two.ownLines.join("\n"));
-  assert.equal(two.ownLines.length, 1, two.ownLines.join("\n"));
-  assert.match(two.ownLines[0], new RegExp(`127\\.0\\.0\\.1:${database.port}/postgres`));
-  database.up();
-  const [again] = await playTurns(two, provider, SESSION, [thanks("Once more.")]);
-  isContinued(last, again);
-});
+test(
+  "while the database is away a turn goes on, with one line in the log, and then the same bytes are sent again",
+  { skip },
+  async () => {
+    const [last] = await playTurns(two, provider, SESSION, [thanks("Again.")]);
+    database.kill();
+    const [without] = await playTurns(two, provider, SESSION, [thanks("And now?")]);
+    assert.equal(without.reply, "You are welcome.");
+    say(two.ownLines.join("\n"));
+    assert.equal(two.ownLines.length, 1, two.ownLines.join("\n"));
+    assert.match(two.ownLines[0], new RegExp(`127\\.0\\.0\\.1:${database.port}/postgres`));
+    database.up();
+    const [again] = await playTurns(two, provider, SESSION, [thanks("Once more.")]);
+    isContinued(last, again);
+  },
+);
 
 test("the address is printed nowhere", { skip }, async () => {
   const { store, options } = await two.openclawJson(["concertina", "status"]);
   assert.deepEqual([store.path, options.sccsStoreUrl], [`127.0.0.1:${database.port}/postgres/${NAMESPACE}`, "***"]);
-  const shown = [one.log, two.log, JSON.stringify(options), await two.openclaw(["concertina", "status"]), JSON.stringify(two.readConfig())];
+  const shown = [
+    one.log,
+    two.log,
+    JSON.stringify(options),
+    await two.openclaw(["concertina", "status"]),
+    JSON.stringify(two.readConfig()),
+  ];
   for (const text of shown) assert.ok(!text.includes("hidden-in-the-harbour"));
 });
 

@@ -34,7 +34,12 @@ after(async () => {
 
 test("in the Anthropic dialect results are folded at birth and come back byte for byte", async () => {
   const words = ["Run the tests", "Install everything", "first run", "Thank you"];
-  const played = await playTurns(host, provider, SESSION, words.map((word) => turns.find(({ user }) => user.includes(word))));
+  const played = await playTurns(
+    host,
+    provider,
+    SESSION,
+    words.map((word) => turns.find(({ user }) => user.includes(word))),
+  );
   assert.ok("system" in provider.requests[0].body);
   assert.ok(isFolded(findResult(played[0].requests[1], about(COMMAND)).text, testOutput(false)));
   assert.ok(isFolded(findResult(played[1].requests[1], about("sh install.sh")).text, installLog()));
@@ -75,7 +80,11 @@ test("without a native library that loads the same", async () => {
 async function assertUntouched(line) {
   host.log = "";
   await host.start();
-  const steps = [[{ name: "exec", args: { command: COMMAND } }], [{ name: "exec", args: { command: "sh install.sh" } }], "Done."];
+  const steps = [
+    [{ name: "exec", args: { command: COMMAND } }],
+    [{ name: "exec", args: { command: "sh install.sh" } }],
+    "Done.",
+  ];
   const played = await playTurns(host, provider, SESSION, [
     { user: "Run the tests and install.", steps },
     { user: "And now?", steps: ["Nothing."] },

@@ -5,7 +5,8 @@ import { createHash } from "node:crypto";
 import { pieces } from "./reading.mjs";
 
 const isThinking = (part) => part.type === "thinking" || part.type === "redacted_thinking";
-const partsOf = (message) => (Array.isArray(message.content) ? message.content : [{ type: "text", text: message.content }]);
+const partsOf = (message) =>
+  Array.isArray(message.content) ? message.content : [{ type: "text", text: message.content }];
 const isResult = (part) => part.type === "tool_result";
 
 /** Thinking that one scripted model issued, and whether it is the same when it comes back. */
@@ -13,7 +14,10 @@ export class Signatures {
   /** Words of each thinking, and what stood before it, by signature. */
   #issued = new Map();
 
-  /** @param {{ binds: boolean }} options `binds`: thinking is valid only behind exactly what it was made with, as from Fable 5.1 on */
+  /**
+   * @param {{ binds: boolean }} options `binds`: thinking is valid only behind exactly what it was made with, as from
+   * Fable 5.1 on
+   */
   constructor({ binds }) {
     this.binds = binds;
   }
@@ -21,7 +25,9 @@ export class Signatures {
   /** A thought about a request, signed; without `words`, one of some length. */
   think(request, words) {
     const number = this.#issued.size + 1;
-    const thinking = words ?? `Thought ${number}: ${"what was read so far and what to do about it, step by step; ".repeat(12)}so on with step ${number}.`;
+    const thinking =
+      words ??
+      `Thought ${number}: ${"what was read so far and what to do about it, step by step; ".repeat(12)}so on with step ${number}.`;
     const signature = createHash("sha256").update(`${number}`).digest("base64");
     this.#issued.set(signature, { thinking, before: pieces(request).join("\n") });
     return { type: "thinking", thinking, signature };
@@ -39,7 +45,8 @@ export class Signatures {
       const parts = partsOf(message);
       if (parts.length === 0) return `${at}: all messages must have non-empty content`;
       if (message.role !== "assistant") continue;
-      if (index > turn && !isThinking(parts[0])) return `${at}.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${parts[0].type}\``;
+      if (index > turn && !isThinking(parts[0]))
+        return `${at}.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${parts[0].type}\``;
       if (parts.every(isThinking)) return `${at}: the message holds nothing but thinking`;
       for (const [nth, part] of parts.entries()) {
         if (!isThinking(part)) continue;

@@ -23,7 +23,10 @@ export async function originalsIn(directory, host, ids, now = Date.now()) {
 /** How a value begins that zstd has compressed. */
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** Everything below a directory: the bytes of its files, and every compressed value as it was before. Bytes that are no UTF-8 are replaced. */
+/**
+ * Everything below a directory: the bytes of its files, and every compressed value as it was before. Bytes that are no
+ * UTF-8 are replaced.
+ */
 export function everythingIn(directory) {
   const names = fs.readdirSync(directory, { recursive: true }).map((name) => path.join(directory, name));
   const files = names.filter((name) => fs.statSync(name).isFile());
@@ -34,7 +37,9 @@ export function everythingIn(directory) {
 function unpacked(file) {
   const database = new DatabaseSync(file, { readOnly: true });
   const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-  const values = tables.flatMap(({ name }) => database.prepare(`SELECT * FROM "${name}"`).all()).flatMap((row) => Object.values(row));
+  const values = tables
+    .flatMap(({ name }) => database.prepare(`SELECT * FROM "${name}"`).all())
+    .flatMap((row) => Object.values(row));
   database.close();
   const isPacked = (value) => value instanceof Uint8Array && ZSTD.equals(value.subarray(0, ZSTD.length));
   return values.filter(isPacked).map((value) => zstdDecompressSync(value).toString("utf8"));

@@ -1,4 +1,5 @@
-// Signed thinking in a real host: the provider checks signatures and order as the real one does, and refuses nothing that we send.
+// Signed thinking in a real host: the provider checks signatures and order as the real one does, and refuses nothing
+// that we send.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -35,7 +36,8 @@ async function play(model, binds) {
   const provider = await startProvider({ signatures: new Signatures({ binds }) });
   const host = new Host({ name: model, provider, api: "anthropic-messages", model, reasons: true, cost: COST });
   started.push({ host, provider });
-  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.txt`), chapterOfWords(at, 90, "before evening."));
+  for (let at = 0; at < TURNS; at++)
+    fs.writeFileSync(path.join(host.workspace, `chapter-${at}.txt`), chapterOfWords(at, 90, "before evening."));
   await host.install(packedPlugin(), { sccsCompressThreshold: 3000, staleCalls: 4 });
   await host.start();
   await playTurns(host, provider, SESSION, reading.slice(0, -1));
@@ -46,7 +48,9 @@ async function play(model, binds) {
   const [request] = turn.requests;
   // Three answers a turn; none of the last one's is in its first request.
   const all = 3 * (TURNS - 1);
-  say(`${model}: ${thinkingIn(request)} of ${all} thoughts and ${idsIn(conversation(request)).length} references in the first request after an hour`);
+  say(
+    `${model}: ${thinkingIn(request)} of ${all} thoughts and ${idsIn(conversation(request)).length} references in the first request after an hour`,
+  );
   assert.deepEqual(provider.failures, []);
   assert.deepEqual(provider.refused, []);
   assert.doesNotMatch(host.log, /degraded|quarantin|concertina:/i);

@@ -1,4 +1,5 @@
-// What goes wrong around the plugin: results that the host cuts, refuses or masks, store files that vanish or are damaged.
+// What goes wrong around the plugin: results that the host cuts, refuses or masks, store files that vanish or are
+// damaged.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -31,7 +32,11 @@ let provider;
 before(async () => {
   provider = await startProvider();
   host = new Host({ name: "trouble", provider });
-  await host.install(packedPlugin(), { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStorageDir: "~/originals" });
+  await host.install(packedPlugin(), {
+    schedule: "every-turn",
+    sccsCompressThreshold: 3000,
+    sccsStorageDir: "~/originals",
+  });
   host.loadPlugin("odd-results");
   host.env.PLANTED_KEY = MASKED["from its configuration"];
   const config = host.readConfig();
@@ -53,7 +58,9 @@ const fileOf = (words) => `${words.replaceAll(/\W+/g, "-")}.log`;
 
 /** Lets the model make one call in a turn of its own; what it got to see. */
 async function resultOf(name, args) {
-  const [turn] = await playTurns(host, provider, SESSION, [{ user: `Call ${name}.`, steps: [[{ name, args }], "Called."] }]);
+  const [turn] = await playTurns(host, provider, SESSION, [
+    { user: `Call ${name}.`, steps: [[{ name, args }], "Called."] },
+  ]);
   return turn.requests[1].rows.flatMap(({ results }) => results).at(-1).text;
 }
 
@@ -92,7 +99,10 @@ test("what the host masks is not stored, wherever in a call or its result it sta
     const [inside, beside] = [fileOf(`${how}, printed`), fileOf(`${how}, named`)];
     // The value lies across the end of the first piece that is looked at.
     const before = steps(inside).join("\n").slice(0, 3990);
-    fs.writeFileSync(path.join(host.workspace, inside), `${before}\nthe lamp of ${value} is lit\n${steps(inside).join("\n")}`);
+    fs.writeFileSync(
+      path.join(host.workspace, inside),
+      `${before}\nthe lamp of ${value} is lit\n${steps(inside).join("\n")}`,
+    );
     fs.writeFileSync(path.join(host.workspace, beside), steps(beside).join("\n"));
     commands.set(`cat ${inside}`, value).set(`cat ${beside} # ${value}`, value);
   }
@@ -125,7 +135,12 @@ test("when the store's files vanish, the next result is in the files that are th
 
 /** What chat and command line say of the trouble, which is the same. */
 async function sameInChatAndTerminal(trouble) {
-  const warningsIn = (text) => text.split("\n").filter((line) => line.startsWith("warning")).map((line) => line.replace(/\(since .*\)$/, "").trim()).toSorted();
+  const warningsIn = (text) =>
+    text
+      .split("\n")
+      .filter((line) => line.startsWith("warning"))
+      .map((line) => line.replace(/\(since .*\)$/, "").trim())
+      .toSorted();
   const chat = await host.slash(SESSION, "/concertina status");
   const { output } = await host.run(["concertina", "status"]);
   say(chat);
@@ -144,7 +159,10 @@ test("a damaged store is set aside under today's date, and work goes on with a n
   const [id] = idsIn(await resultOf("print_much", { chars: 80_000 }));
   assert.equal(await onDisk(id), numberedLines(80_000));
   const today = new Date().toISOString().slice(0, 10);
-  assert.deepEqual(fs.readdirSync(storeFiles()).filter((name) => name.includes("damaged")), [`concertina.sqlite.damaged-${today}`]);
+  assert.deepEqual(
+    fs.readdirSync(storeFiles()).filter((name) => name.includes("damaged")),
+    [`concertina.sqlite.damaged-${today}`],
+  );
   const [line] = host.ownLines;
   say(line);
   assert.ok(line.includes(`concertina.sqlite.damaged-${today}`), line);
@@ -153,7 +171,8 @@ test("a damaged store is set aside under today's date, and work goes on with a n
 
 test("a store that is damaged under a running gateway is set aside, and the turn goes on", async () => {
   const file = path.join(storeFiles(), "concertina.sqlite");
-  const asides = () => fs.readdirSync(storeFiles()).filter((name) => name.includes(".damaged-") && !/-(?:wal|shm)$/.test(name)).length;
+  const asides = () =>
+    fs.readdirSync(storeFiles()).filter((name) => name.includes(".damaged-") && !/-(?:wal|shm)$/.test(name)).length;
   const before = asides();
   // Stopping writes the log into the file.
   await host.stop();
@@ -179,7 +198,10 @@ test("with `redact` what the host masks is folded, and neither stored nor shown,
   const built = [LATER, PLAIN].flatMap((value, at) => {
     const [written, read] = [`keel-${at}`, `mast-${at}`];
     fs.writeFileSync(path.join(host.workspace, read), `${filler("deck")}\nthe mast of ${value} stands\n`);
-    return [{ name: "write", args: { path: written, content: `${filler("hull")}\nthe keel of ${value} is laid\n` } }, { name: "read", args: { path: read } }];
+    return [
+      { name: "write", args: { path: written, content: `${filler("hull")}\nthe keel of ${value} is laid\n` } },
+      { name: "read", args: { path: read } },
+    ];
   });
   await playTurns(host, provider, ASSEMBLED, [{ user: "Build the ship.", steps: [built, "Built."] }]);
   await host.stop();
@@ -200,6 +222,7 @@ test("with `redact` what the host masks is folded, and neither stored nor shown,
     assert.match(await onDisk(id), /the lamp of .+ is lit/);
   }
   const stored = everythingIn(storeFiles());
-  for (const part of ["keel", "mast"]) assert.ok(stored.includes(`the ${part} of ${PLAIN} `), `folded by an assembly: ${part}`);
+  for (const part of ["keel", "mast"])
+    assert.ok(stored.includes(`the ${part} of ${PLAIN} `), `folded by an assembly: ${part}`);
   for (const value of [...Object.values(MASKED), LATER]) assert.ok(!stored.includes(value), value);
 });

@@ -1,5 +1,5 @@
-// What users compile: the packed package's types against the SDKs whose messages it takes, for each way of resolving modules; and the
-// plugin against the types of the host that is installed here.
+// What users compile: the packed package's types against the SDKs whose messages it takes, for each way of resolving
+// modules; and the plugin against the types of the host that is installed here.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -17,21 +17,30 @@ const dir = mkdtempSync(path.join(here, "out", "types-"));
 after(() => rmSync(dir, { recursive: true, force: true }));
 const installed = path.join(dir, "node_modules", "openclaw-concertina");
 mkdirSync(installed, { recursive: true });
-assert.equal(spawnSync("tar", ["xzf", process.env.CONCERTINA_TARBALL, "--strip-components=1", "-C", installed]).status, 0);
+assert.equal(
+  spawnSync("tar", ["xzf", process.env.CONCERTINA_TARBALL, "--strip-components=1", "-C", installed]).status,
+  0,
+);
 
 function compiles(...args) {
   const { stdout, status } = spawnSync(process.execPath, [tsc, ...args], { cwd: dir, encoding: "utf8" });
   assert.equal(status, 0, stdout);
 }
 
-/** How a program may find its modules, and what its files are called then: ESM, CommonJS, or whatever the bundler makes of it. */
+/**
+ * How a program may find its modules, and what its files are called then: ESM, CommonJS, or whatever the bundler makes
+ * of it.
+ */
 const PROGRAMS = [
   { module: "node16", moduleResolution: "node16", endings: ["mts", "cts"] },
   { module: "nodenext", moduleResolution: "nodenext", endings: ["mts", "cts"] },
   { module: "esnext", moduleResolution: "bundler", endings: ["ts"] },
 ];
 
-/** Which kind of module its types are taken for: an ES module has no default export that it does not state, and CommonJS is required. */
+/**
+ * Which kind of module its types are taken for: an ES module has no default export that it does not state, and CommonJS
+ * is required.
+ */
 const PROBES = {
   mts: `// @ts-expect-error\nimport whole from "openclaw-concertina";\nexport const it: unknown = whole;\n`,
   cts: `import whole = require("openclaw-concertina");\nexport const tokens: number = whole.countTokens("x");\n`,
@@ -41,10 +50,19 @@ const PROBES = {
 function consumers({ endings, ...options }, kinds, skipLibCheck) {
   const program = mkdtempSync(path.join(dir, "program-"));
   for (const ending of endings) {
-    for (const kind of kinds) copyFileSync(path.join(here, "consumers", `${kind}.ts`), path.join(program, `${kind}.${ending}`));
+    for (const kind of kinds)
+      copyFileSync(path.join(here, "consumers", `${kind}.ts`), path.join(program, `${kind}.${ending}`));
     if (ending in PROBES) writeFileSync(path.join(program, `probe.${ending}`), PROBES[ending]);
   }
-  const compilerOptions = { ...options, target: "es2023", types: ["node"], strict: true, noEmit: true, esModuleInterop: true, skipLibCheck };
+  const compilerOptions = {
+    ...options,
+    target: "es2023",
+    types: ["node"],
+    strict: true,
+    noEmit: true,
+    esModuleInterop: true,
+    skipLibCheck,
+  };
   writeFileSync(path.join(program, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*"] }));
   compiles("-p", program);
 }
@@ -52,10 +70,12 @@ function consumers({ endings, ...options }, kinds, skipLibCheck) {
 for (const program of PROGRAMS) {
   const how = `${program.moduleResolution}, ${program.endings.join(" and ")}`;
 
-  test(`messages of Anthropic's and OpenAI's SDKs go in and come out as such: ${how}`, () => consumers(program, ["anthropic", "openai", "responses"], false));
+  test(`messages of Anthropic's and OpenAI's SDKs go in and come out as such: ${how}`, () =>
+    consumers(program, ["anthropic", "openai", "responses"], false));
 
   // The host's own declarations do not compile by themselves.
-  test(`messages and engines of OpenClaw's SDK go in and come out as such: ${how}`, () => consumers(program, ["openclaw"], true));
+  test(`messages and engines of OpenClaw's SDK go in and come out as such: ${how}`, () =>
+    consumers(program, ["openclaw"], true));
 }
 
 test("the plugin fits the host's own types", () => compiles("-p", here));

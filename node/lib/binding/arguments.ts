@@ -184,8 +184,13 @@ export const names: Kind<string[]> = (name, value) => {
 /** An object of strings. */
 export const strings: Kind<Record<string, string>> = (name, value) => {
   const given = object(name, value) as Record<string, unknown>;
-  const keys = list(string)(name, reading(name, () => Object.keys(given)));
-  return Object.fromEntries(keys.map((key) => [key, named(`${name}[${JSON.stringify(key)}]`, () => given[key], string)]));
+  const keys = list(string)(
+    name,
+    reading(name, () => Object.keys(given)),
+  );
+  return Object.fromEntries(
+    keys.map((key) => [key, named(`${name}[${JSON.stringify(key)}]`, () => given[key], string)]),
+  );
 };
 
 /** A budget of tokens. */
@@ -195,7 +200,11 @@ export const budget: Kind<number> = (name, value) => Math.trunc(number("of at le
 export const prices: Kind<Prices> = (name, value) => {
   const cost = number("of at least 0");
   const fields = {
-    input: number("above 0"), cacheRead: cost, cacheWrite: cost, cacheTtlMs: cost, output: optional(cost),
+    input: number("above 0"),
+    cacheRead: cost,
+    cacheWrite: cost,
+    cacheTtlMs: cost,
+    output: optional(cost),
     usdPerMillion: nullable(flag),
   };
   return takenOf(name, value, fields, `${name}.`);
@@ -215,7 +224,10 @@ export const session: Kind<Session> = (name, value) => takenOf(name, value, SESS
 
 /** Where a store lives, as fields. */
 export const PLACE = {
-  dir: optional(identity), url: optional(identity), namespace: optional(identity), host: optional(identity),
+  dir: optional(identity),
+  url: optional(identity),
+  namespace: optional(identity),
+  host: optional(identity),
 };
 
 /** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
@@ -260,14 +272,18 @@ function json(name: string, value: unknown, within: object[]): unknown {
   if (typeof value !== "object") badArgument(name, value, "a value that JSON has");
   if (within.includes(value)) throw misuse(`${name} cannot be read: it holds itself`);
   if (within.length === DEEPEST) throw misuse(`${name} cannot be read: it is nested too deep`);
-  if (isArray(name, value)) return list((element, item) => json(element, item, [...within, value]) ?? null)(name, value);
+  if (isArray(name, value))
+    return list((element, item) => json(element, item, [...within, value]) ?? null)(name, value);
   return copyOf(name, value, within, (key) => (value as Record<string, unknown>)[key], `${name}.`);
 }
 
 function copyOf(name: string, value: object, within: object[], read: (key: string) => unknown, prefix: string): object {
   const isExotic = types.isMap(value) || types.isSet(value) || types.isDate(value) || ArrayBuffer.isView(value);
   if (isExotic) badArgument(name, value, "a plain object");
-  const keys = list(string)(name, reading(name, () => Object.keys(value)));
+  const keys = list(string)(
+    name,
+    reading(name, () => Object.keys(value)),
+  );
   const part: Kind<unknown> = (inner, item) => json(inner, item, [...within, value]);
   return Object.fromEntries(keys.map((key) => [identity(name, key), named(`${prefix}${key}`, () => read(key), part)]));
 }

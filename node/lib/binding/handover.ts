@@ -1,14 +1,24 @@
 /**
  * How messages cross into the addon and how changes come back.
  *
- * A message crosses as it is, as JSON, with its long strings lifted out beside it, so that each crosses once and is never
- * escaped. The asynchronous hand-over yields to the event loop between slices: no single piece of it takes longer than a
- * fraction of a millisecond, whatever the size of the session. What comes back is a list of values to set at paths; messages
- * that no patch names stay the same objects. While others have their turns the caller may change a message: a patch is for
- * the message that crossed, and one that reads otherwise now is left as it is.
+ * A message crosses as it is, as JSON, with its long strings lifted out beside it, so that each crosses once and is
+ * never escaped. The asynchronous hand-over yields to the event loop between slices: no single piece of it takes longer
+ * than a fraction of a millisecond, whatever the size of the session. What comes back is a list of values to set at
+ * paths; messages that no patch names stay the same objects. While others have their turns the caller may change a
+ * message: a patch is for the message that crossed, and one that reads otherwise now is left as it is.
  */
 import type { Change, Handover, LeftAlone } from "./addon.js";
-import { after, type Crossed, heavy, light, type LightMessage, opaqueOf, ownField, type Step, type Unread } from "./light-json.js";
+import {
+  after,
+  type Crossed,
+  heavy,
+  light,
+  type LightMessage,
+  opaqueOf,
+  ownField,
+  type Step,
+  type Unread,
+} from "./light-json.js";
 import type { Native } from "./native.js";
 
 /** How long one slice may take, in milliseconds. */
@@ -86,7 +96,10 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** A value to set at a path of a message, or, without one, the path of an element that leaves. Paths are those of the message as it was. */
+/**
+ * A value to set at a path of a message, or, without one, the path of an element that leaves. Paths are those of the
+ * message as it was.
+ */
 type Patch = [path: Step[], replacement?: unknown];
 /** What stands in a list for a part of a message that moves as it is: JSON does not carry every part exactly. */
 type Moved = { "\0part": [message: number, ...path: Step[]] } | null | undefined;
@@ -108,15 +121,23 @@ interface Came {
 
 function patched<M>(message: M, patches: Patch[], came: Came): M {
   const sets = patches.filter(({ length }) => length > 1);
-  const set = sets.reduce<unknown>((changed, [path, replacement]) => patch(changed, path, 0, withParts(replacement, came)), message);
+  const set = sets.reduce<unknown>(
+    (changed, [path, replacement]) => patch(changed, path, 0, withParts(replacement, came)),
+    message,
+  );
   // From the last on: the places of those before it stay.
-  const removals = patches.filter(({ length }) => length === 1).map(([path]) => path).sort((a, b) => Number(b.at(-1)) - Number(a.at(-1)));
+  const removals = patches
+    .filter(({ length }) => length === 1)
+    .map(([path]) => path)
+    .sort((a, b) => Number(b.at(-1)) - Number(a.at(-1)));
   return removals.reduce((changed, path) => patch(changed, path.slice(0, -1), 0, without(changed, path)), set) as M;
 }
 
 /** The array that the element at a path is in, without it. */
 function without(message: unknown, path: readonly Step[]): unknown[] {
-  const parent = path.slice(0, -1).reduce((value, step) => (value as Record<Step, unknown>)[step], message) as unknown[];
+  const parent = path
+    .slice(0, -1)
+    .reduce((value, step) => (value as Record<Step, unknown>)[step], message) as unknown[];
   return parent.filter((_, index) => index !== path.at(-1));
 }
 
@@ -145,7 +166,9 @@ function withParts(value: unknown, { messages, opaque }: Came): unknown {
   if (!Array.isArray(value)) return heavy(value, opaque);
   return (value as Moved[]).map((element) => {
     const place = element?.["\0part"];
-    return place === undefined ? heavy(element, opaque) : (place as Step[]).reduce<unknown>((whole, step) => (whole as Record<Step, unknown>)[step], messages);
+    return place === undefined
+      ? heavy(element, opaque)
+      : (place as Step[]).reduce<unknown>((whole, step) => (whole as Record<Step, unknown>)[step], messages);
   });
 }
 
@@ -169,7 +192,11 @@ export interface Applied<M> {
 }
 
 /** Applies a change to messages that crossed in slices, again in slices, with a turn of the event loop between them. */
-export async function applyInSlices<M>(messages: readonly M[], crossed: readonly LightMessage[], change: Change): Promise<Applied<M>> {
+export async function applyInSlices<M>(
+  messages: readonly M[],
+  crossed: readonly LightMessage[],
+  change: Change,
+): Promise<Applied<M>> {
   const byMessage = new Map<number, Patch[]>();
   for (const json of change.patches) {
     addPatches(json, byMessage);
@@ -192,28 +219,47 @@ export async function applyInSlices<M>(messages: readonly M[], crossed: readonly
       start = performance.now();
     }
   }
-  return { messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, came), changedMeanwhile };
+  return {
+    messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, came),
+    changedMeanwhile,
+  };
 }
 
 function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boolean {
   if (crossed === undefined) return false;
   const { json, texts, opaque } = light(message, crossed.before);
-  return json === crossed.json && texts.every((text, index) => text === crossed.texts[index]) && opaque.every((value, index) => Object.is(value, crossed.opaque[index]));
+  return (
+    json === crossed.json &&
+    texts.every((text, index) => text === crossed.texts[index]) &&
+    opaque.every((value, index) => Object.is(value, crossed.opaque[index]))
+  );
 }
 
-/** A row for each part of some messages that is not folded because it does not cross; `undefined` where there is none. */
+/**
+ * A row for each part of some messages that is not folded because it does not cross; `undefined` where there is none.
+ */
 export function leftAlone(crossed: readonly LightMessage[], foldsIllFormed: boolean): LeftAlone[] | undefined {
   const row = (message: number, { path, why }: Unread): LeftAlone => {
     const words = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
     return { message, path: words.replace(/^\./, ""), why };
   };
-  const rows = crossed.flatMap(({ unread, illFormed }, message) => [...unread, ...(foldsIllFormed ? [] : illFormed)].map((part) => row(message, part)));
+  const rows = crossed.flatMap(({ unread, illFormed }, message) =>
+    [...unread, ...(foldsIllFormed ? [] : illFormed)].map((part) => row(message, part)),
+  );
   return rows.length > 0 ? rows : undefined;
 }
 
-/** Rows of what was really done, and how many tokens the others were to free: nothing was done to messages that changed meanwhile. */
-export function reallyDone<Row extends { message: number; tokensBefore: number; tokensAfter: number }>(rows: Row[], changedMeanwhile: number[]) {
+/**
+ * Rows of what was really done, and how many tokens the others were to free: nothing was done to messages that changed
+ * meanwhile.
+ */
+export function reallyDone<Row extends { message: number; tokensBefore: number; tokensAfter: number }>(
+  rows: Row[],
+  changedMeanwhile: number[],
+) {
   const left = new Set(changedMeanwhile);
-  const notFreed = rows.filter(({ message }) => left.has(message)).reduce((tokens, row) => tokens + row.tokensBefore - row.tokensAfter, 0);
+  const notFreed = rows
+    .filter(({ message }) => left.has(message))
+    .reduce((tokens, row) => tokens + row.tokensBefore - row.tokensAfter, 0);
   return { rows: rows.filter(({ message }) => !left.has(message)), notFreed };
 }

@@ -1,9 +1,9 @@
 /**
  * A message as light JSON: long strings lifted out of it, and a mark for what JSON cannot carry exactly.
  *
- * Whoever wrote the message need not mean well: objects that hold themselves, parts that are shared so often that written out
- * they never end, getters that throw. Such a value is opaque: it crosses as its number, and wherever the addon copies that number to,
- * the very same value stands again when the change comes back.
+ * Whoever wrote the message need not mean well: objects that hold themselves, parts that are shared so often that
+ * written out they never end, getters that throw. Such a value is opaque: it crosses as its number, and wherever the
+ * addon copies that number to, the very same value stands again when the change comes back.
  */
 import { describe } from "./errors.js";
 
@@ -17,7 +17,10 @@ export const MOST_VALUES = 1_000_000;
 const REPEATS = 8;
 /** The key of what stands for an opaque value: its number among those of the hand-over. */
 const OPAQUE = "\0opaque";
-/** The key of what stands for a string with lone surrogates: the string with U+FFFD for each, and the unit of every U+FFFD in it. */
+/**
+ * The key of what stands for a string with lone surrogates: the string with U+FFFD for each, and the unit of every
+ * U+FFFD in it.
+ */
 const UTF16 = "\0utf16";
 const REPLACEMENT = "\ufffd";
 
@@ -45,7 +48,9 @@ export interface LightMessage {
   opaque: unknown[];
   /** The opaque parts where a text, a call or an image would be folded. */
   unread: Unread[];
-  /** The texts with lone surrogates: a folded one shows U+FFFD for them, and only what keeps its original can fold it. */
+  /**
+   * The texts with lone surrogates: a folded one shows U+FFFD for them, and only what keeps its original can fold it.
+   */
   illFormed: Unread[];
   before: Crossed;
 }
@@ -77,20 +82,25 @@ export function heavy(value: unknown, opaque: ReadonlyMap<number, unknown>): unk
 
 /** The opaque values of messages that crossed, by their numbers. */
 export function opaqueOf(crossed: readonly LightMessage[]): ReadonlyMap<number, unknown> {
-  return new Map(crossed.flatMap(({ opaque, before }) => opaque.map((value, index) => [before.hidden + index, value] as const)));
+  return new Map(
+    crossed.flatMap(({ opaque, before }) => opaque.map((value, index) => [before.hidden + index, value] as const)),
+  );
 }
 
 /** A string without lone surrogates, and the units that stood in the place of every U+FFFD. */
 function unitsOf(text: string): [string, ...number[]] {
   const wellFormed = text.toWellFormed();
   const units: number[] = [];
-  for (let at = wellFormed.indexOf(REPLACEMENT); at >= 0; at = wellFormed.indexOf(REPLACEMENT, at + 1)) units.push(text.charCodeAt(at));
+  for (let at = wellFormed.indexOf(REPLACEMENT); at >= 0; at = wellFormed.indexOf(REPLACEMENT, at + 1))
+    units.push(text.charCodeAt(at));
   return [wellFormed, ...units];
 }
 
 function withUnits([wellFormed, ...units]: [string, ...number[]]): string {
   const pieces = wellFormed.split(REPLACEMENT);
-  return pieces.map((piece, index) => (index === 0 ? piece : String.fromCharCode(units[index - 1] ?? 0xfffd) + piece)).join("");
+  return pieces
+    .map((piece, index) => (index === 0 ? piece : String.fromCharCode(units[index - 1] ?? 0xfffd) + piece))
+    .join("");
 }
 
 /** What cannot be read is undefined. */
@@ -104,7 +114,8 @@ export function attempt<T>(body: () => T): T | undefined {
 
 /** Sets a field of the object itself, also one that is called `__proto__`. */
 export function ownField(of: object, key: string | number, value: unknown): void {
-  if (key === "__proto__") Object.defineProperty(of, key, { value, writable: true, enumerable: true, configurable: true });
+  if (key === "__proto__")
+    Object.defineProperty(of, key, { value, writable: true, enumerable: true, configurable: true });
   else (of as Record<string | number, unknown>)[key] = value;
 }
 
@@ -122,7 +133,18 @@ function classWords(value: object): string {
 }
 
 /** The fields in which texts, images and calls stand. */
-const FOLDED = new Set<Step>(["content", "output", "text", "tool_calls", "function", "custom", "data", "source", "image_url", "url"]);
+const FOLDED = new Set<Step>([
+  "content",
+  "output",
+  "text",
+  "tool_calls",
+  "function",
+  "custom",
+  "data",
+  "source",
+  "image_url",
+  "url",
+]);
 /** The fields in which all that a call is given stands. */
 const GIVEN = new Set<Step>(["arguments", "input", "args"]);
 
@@ -153,7 +175,9 @@ class Walk {
         return value.isWellFormed() ? this.#lift(value) : this.#illFormed(value);
       case "number":
         // JSON has no negative zero.
-        return Number.isFinite(value) && !Object.is(value, -0) ? value : this.#hide(value, `it is ${Object.is(value, -0) ? "-0" : value}`);
+        return Number.isFinite(value) && !Object.is(value, -0)
+          ? value
+          : this.#hide(value, `it is ${Object.is(value, -0) ? "-0" : value}`);
       case "boolean":
       case "undefined":
         return value;
@@ -198,13 +222,18 @@ class Walk {
     return true;
   }
 
-  /** An array or a plain object; what is neither, and where reading throws, is opaque as a whole, so that no patch leads through it. */
+  /**
+   * An array or a plain object; what is neither, and where reading throws, is opaque as a whole, so that no patch leads
+   * through it.
+   */
   #container(value: object, depth: number, isRepeat: boolean): unknown {
     const met = this.#met.get(value);
     if (met === true) return this.#hide(value, "it holds itself");
     if (depth === 0) return this.#hide(value, `it is nested more than ${DEPTH} deep`);
     this.#met.set(value, true);
-    const before = [this.texts, this.opaque, this.unread, this.illFormed, this.#path].map((list) => [list, list.length] as const);
+    const before = [this.texts, this.opaque, this.unread, this.illFormed, this.#path].map(
+      (list) => [list, list.length] as const,
+    );
     try {
       const isAgain = isRepeat || met === false;
       const why = this.#isUnreadable(value);
@@ -213,7 +242,10 @@ class Walk {
     } catch (error) {
       // What of it was marked before does not cross.
       for (const [list, length] of before) list.length = length;
-      return this.#hide(value, `it cannot be read: ${(attempt(() => describe(error)) ?? "reading it throws").slice(0, 200)}`);
+      return this.#hide(
+        value,
+        `it cannot be read: ${(attempt(() => describe(error)) ?? "reading it throws").slice(0, 200)}`,
+      );
     } finally {
       this.#met.set(value, false);
     }
@@ -226,7 +258,9 @@ class Walk {
     const keys = isArray ? [] : Object.keys(value);
     const size = isArray ? value.length : keys.length;
     if (size > MOST_VALUES - this.#values) return "it is too large";
-    return keys.some((key) => key.startsWith("\0") || !key.isWellFormed()) ? "the name of one of its fields cannot cross" : undefined;
+    return keys.some((key) => key.startsWith("\0") || !key.isWellFormed())
+      ? "the name of one of its fields cannot cross"
+      : undefined;
   }
 
   #array(items: readonly unknown[], depth: number, isAgain: boolean): unknown {

@@ -1,6 +1,6 @@
 /**
- * Loads the compiled addon. A loader of our own: the stock one starts a child process to find out which C library the system
- * has, which OpenClaw's security audit rightly marks as critical.
+ * Loads the compiled addon. A loader of our own: the stock one starts a child process to find out which C library the
+ * system has, which OpenClaw's security audit rightly marks as critical.
  */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -20,8 +20,8 @@ export function platformName(): string {
 const HEAD_BYTES = 4096;
 
 /**
- * Whether a Linux executable runs on musl; not, where it may not be read. Read from its head: making Node's own report takes longer than
- * loading the addon.
+ * Whether a Linux executable runs on musl; not, where it may not be read. Read from its head: making Node's own report
+ * takes longer than loading the addon.
  */
 export function usesMusl(executable: string): boolean {
   const head = Buffer.alloc(HEAD_BYTES);
@@ -47,8 +47,8 @@ const FILE = typeof __filename === "string" ? __filename : undefined;
 const IN_PACKAGE = path.join("dist", "node", "lib", "binding", "native.js");
 
 /**
- * The package's own directory. Where this code was bundled or copied it is another file than that of the package, and what stands around it
- * is not ours: then only Node's own resolution says where the package is.
+ * The package's own directory. Where this code was bundled or copied it is another file than that of the package, and
+ * what stands around it is not ours: then only Node's own resolution says where the package is.
  */
 export function packageRoot(): string | undefined {
   if (FILE === undefined) return undefined;
@@ -83,14 +83,23 @@ function load(): Native {
   const built = root === undefined ? undefined : path.join(root, "native", file);
   // A file that is called like the package is none.
   const manifest = resolved(root === undefined ? FILE : path.join(root, "package.json"), `${separate}/package.json`);
-  const found = [built, manifest && path.join(path.dirname(manifest), file)].find((binary) => binary !== undefined && existsSync(binary));
+  const found = [built, manifest && path.join(path.dirname(manifest), file)].find(
+    (binary) => binary !== undefined && existsSync(binary),
+  );
   if (found === undefined) throw noBinary(name, built === undefined ? outside() : missing(built, separate));
   try {
     return createRequire(found)(found) as Native;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const what = code === "ERR_DLOPEN_DISABLED" ? "start Node with --allow-addons" : 'install again, or build it in a clone with "npm run build" (needs Rust)';
-    throw noBinary(name, `${found} does not load: ${(cause as Partial<Error> | null)?.message ?? String(cause)}; ${what}`, cause);
+    const what =
+      code === "ERR_DLOPEN_DISABLED"
+        ? "start Node with --allow-addons"
+        : 'install again, or build it in a clone with "npm run build" (needs Rust)';
+    throw noBinary(
+      name,
+      `${found} does not load: ${(cause as Partial<Error> | null)?.message ?? String(cause)}; ${what}`,
+      cause,
+    );
   }
 }
 
@@ -104,7 +113,8 @@ function outside(): string {
 
 function missing(built: string, separate: string): string {
   const { permission } = process as { permission?: { has(scope: string, place: string): boolean } };
-  if (permission?.has("fs.read", built) === false) return `${built} may not be read: start Node with --allow-addons and --allow-fs-read for this package`;
+  if (permission?.has("fs.read", built) === false)
+    return `${built} may not be read: start Node with --allow-addons and --allow-fs-read for this package`;
   return (
     `neither ${built} nor the package ${separate} is there. Install again without --omit=optional or --no-optional, on the machine and ` +
     `with the Node that will run it; or build it in a clone with "npm run build" (needs Rust)`

@@ -1,8 +1,10 @@
 /**
- * Another redactor beside the core's: a host knows what the core cannot, such as the values of the secrets in its configuration.
+ * Another redactor beside the core's: a host knows what the core cannot, such as the values of the secrets in its
+ * configuration.
  *
- * Such a redactor works on the event loop and takes 20 to 60 ms for 100,000 characters, so it sees a text piece by piece, with a
- * turn of the loop between. A text is cut only where both sides masked alone read as they do together: no secret is cut in half.
+ * Such a redactor works on the event loop and takes 20 to 60 ms for 100,000 characters, so it sees a text piece by
+ * piece, with a turn of the loop between. A text is cut only where both sides masked alone read as they do together: no
+ * secret is cut in half.
  */
 import type { Answer, AtBirth, Question } from "./addon.js";
 import type { AnyMessage, Redactor } from "../library/api.js";
@@ -13,7 +15,9 @@ import { attempt, DEPTH, isPlain, MOST_VALUES } from "./light-json.js";
 /** Characters that a redactor sees in one turn of the event loop: one or two milliseconds. */
 const PIECE = 4000;
 
-/** Characters behind a cut that were seen together with what stands before it: a secret of more than these may be cut. */
+/**
+ * Characters behind a cut that were seen together with what stands before it: a secret of more than these may be cut.
+ */
 const SEEN_BEHIND = 1000;
 
 /** A text as the redactor masks it. */
@@ -65,7 +69,10 @@ export async function maskedMessage<M extends AnyMessage>(message: M, redactor: 
 /** What a caller made, on its way out of a promise: by itself, one with a field `then` would be taken for a promise. */
 type Boxed<T> = [T];
 
-/** The parts of one message. What does not cross, because it cannot be read, holds itself or is too large, stays as it is. */
+/**
+ * The parts of one message. What does not cross, because it cannot be read, holds itself or is too large, stays as it
+ * is.
+ */
 class Masking {
   readonly #redactor: Redactor;
   /** What is shown of the objects that were met; an object itself while its parts are being masked. */
@@ -95,7 +102,9 @@ class Masking {
     if (this.#met.has(value)) return [this.#met.get(value)];
     this.#met.set(value, value);
     const isList = attempt(() => Array.isArray(value)) === true;
-    const parts = isList ? this.#list(value as unknown[], depth - 1) : this.fields(value, ["text", "content"], depth - 1);
+    const parts = isList
+      ? this.#list(value as unknown[], depth - 1)
+      : this.fields(value, ["text", "content"], depth - 1);
     const [shown] = await parts;
     this.#met.set(value, shown);
     return [shown];
@@ -136,7 +145,9 @@ export async function maskedArguments(args: unknown, redactor: Redactor): Promis
  * nothing is, and for any other value.
  */
 async function maskedWords(list: unknown, redactor: Redactor): Promise<Boxed<unknown>> {
-  const words = attempt(() => (Array.isArray(list) && list.length <= MOST_VALUES ? Array.from(list as unknown[]) : undefined));
+  const words = attempt(() =>
+    Array.isArray(list) && list.length <= MOST_VALUES ? Array.from(list as unknown[]) : undefined,
+  );
   if (words === undefined || !words.every((word) => typeof word === "string")) return [list];
   const shown: string[] = [];
   for (const word of words) shown.push(await masked(word, redactor));
@@ -145,13 +156,24 @@ async function maskedWords(list: unknown, redactor: Redactor): Promise<Boxed<unk
   return [shown.every((word, index) => word === words[index]) ? list : shown];
 }
 
-/** What a redactor makes of what is to be stored. Of what is not a tool's text, the library keeps nothing that is masked. */
-export async function answersTo(questions: readonly Question[], redactor: Redactor, secrets: AtBirth["secrets"]): Promise<Answer[]> {
+/**
+ * What a redactor makes of what is to be stored. Of what is not a tool's text, the library keeps nothing that is
+ * masked.
+ */
+export async function answersTo(
+  questions: readonly Question[],
+  redactor: Redactor,
+  secrets: AtBirth["secrets"],
+): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const { key, text, beside } of questions) {
     const [shown, named] = [await masked(text, redactor), await masked(beside, redactor)];
     const isMasked = shown !== text;
-    answers.push({ key, masked: isMasked ? shown : undefined, stays: named !== beside || (isMasked && secrets !== "redact") });
+    answers.push({
+      key,
+      masked: isMasked ? shown : undefined,
+      stays: named !== beside || (isMasked && secrets !== "redact"),
+    });
   }
   return answers;
 }

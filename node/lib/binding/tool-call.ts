@@ -2,14 +2,25 @@
 import type { AnyMessage } from "../library/api.js";
 import { attempt, MOST_VALUES } from "./light-json.js";
 
-/** The calls that a result answers, as far as they are known: they name the tool, its arguments and who made the call. */
+/**
+ * The calls that a result answers, as far as they are known: they name the tool, its arguments and who made the call.
+ */
 export function callOf(message: AnyMessage, toolName: string | undefined, args: unknown, caller?: unknown): AnyMessage {
-  const call = (id: string) => ({ type: "toolCall", id, name: toolName ?? toolOf(message), arguments: args ?? {}, ...(caller === undefined ? {} : { caller }) });
+  const call = (id: string) => ({
+    type: "toolCall",
+    id,
+    name: toolName ?? toolOf(message),
+    arguments: args ?? {},
+    ...(caller === undefined ? {} : { caller }),
+  });
   // Where a getter throws, it does so when the message crosses, too, and what cannot be read is left alone.
   return { role: "assistant", content: (attempt(() => callIds(message)) ?? []).map(call) };
 }
 
-/** The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it states none. */
+/**
+ * The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it
+ * states none.
+ */
 function callIds(message: AnyMessage): string[] {
   const hasBlocks = Array.isArray(message.content) && message.content.length <= MOST_VALUES;
   const blocks = hasBlocks ? (message.content as (Record<string, unknown> | null)[]) : [];
@@ -27,6 +38,10 @@ export function toolOf(message: AnyMessage): string {
 
 /** The first of some fields that is a text or a number; empty where there is none, and where reading them throws. */
 function stringOf(of: object, names: string[]): string {
-  const found = attempt(() => names.map((name) => (of as Record<string, unknown>)[name]).find((value) => typeof value === "string" || typeof value === "number"));
+  const found = attempt(() =>
+    names
+      .map((name) => (of as Record<string, unknown>)[name])
+      .find((value) => typeof value === "string" || typeof value === "number"),
+  );
   return String(found ?? "");
 }

@@ -5,7 +5,18 @@ import { needAbsent } from "../formats/files.js";
 import type { Options } from "../binding/options.js";
 import { progressLine } from "../terminal/progress.js";
 import { recordedSessions } from "../formats/session-file.js";
-import { type Command, numberOf, objectOf, print, printJson, SWITCH, TEXT, textOf, UsageError, type Values } from "./command.js";
+import {
+  type Command,
+  numberOf,
+  objectOf,
+  print,
+  printJson,
+  SWITCH,
+  TEXT,
+  textOf,
+  UsageError,
+  type Values,
+} from "./command.js";
 
 const MINUTE_MS = 60_000;
 
@@ -34,14 +45,18 @@ export const analyze: Command = {
     for (const file of files) {
       try {
         const found = await recordedSessions(file, asked);
-        if (found.length > 1 && !values.all) throw new UsageError(`${file} holds ${found.length} sessions: say which with --session, or --all`);
+        if (found.length > 1 && !values.all)
+          throw new UsageError(`${file} holds ${found.length} sessions: say which with --session, or --all`);
         sessions.push(...found);
       } catch (error) {
         if (error instanceof UsageError || files.length === 1) throw error;
         failed.push((error as Error).message);
       }
     }
-    const named = sessions.map((session) => ({ name: session.name, read: async () => ({ ...(await session.read()), prices }) }));
+    const named = sessions.map((session) => ({
+      name: session.name,
+      read: async () => ({ ...(await session.read()), prices }),
+    }));
     const analysis = await analyse(named, { options, progress: progressLine });
     failed.push(...analysis.failed.map(({ name, error }) => (error.includes(name) ? error : `${name}: ${error}`)));
     showAnalysis(analysis, html, { json: values.json ? printJson : undefined, words: (text) => print(`${text}\n`) });
@@ -56,6 +71,9 @@ function pricesOf(values: Values): Prices | undefined {
   const missing = names.filter((name) => values[name] === undefined);
   if (missing.length === names.length) return undefined;
   const [cacheRead = 0, cacheWrite = 0, minutes = 0] = names.map((name) => numberOf(values, name, 0));
-  if (missing.length > 0) throw new UsageError(`prices are stated together, by --read, --write and --ttl: --${missing.join(" and --")} ${missing.length === 1 ? "is" : "are"} missing`);
+  if (missing.length > 0)
+    throw new UsageError(
+      `prices are stated together, by --read, --write and --ttl: --${missing.join(" and --")} ${missing.length === 1 ? "is" : "are"} missing`,
+    );
   return { input: 1, cacheRead, cacheWrite, cacheTtlMs: minutes * MINUTE_MS };
 }

@@ -43,8 +43,10 @@ export function textOf(values: Values, name: string): string | undefined {
 /** A number that an option gives. @throws UsageError for anything else. */
 export function numberOf(values: Values, name: string, otherwise: number): number {
   const given = textOf(values, name);
-  const value = given === undefined || given.trim() === "" ? Number(given === undefined ? otherwise : Number.NaN) : Number(given);
-  if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a number of at least 0`);
+  const value =
+    given === undefined || given.trim() === "" ? Number(given === undefined ? otherwise : Number.NaN) : Number(given);
+  if (!Number.isFinite(value) || value < 0)
+    throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a number of at least 0`);
   return value;
 }
 
@@ -60,7 +62,10 @@ export function objectOf(values: Values, name: string): Record<string, unknown> 
   throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a JSON object`);
 }
 
-/** The text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read, or is not UTF-8 to the last byte. */
+/**
+ * The text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read, or is not
+ * UTF-8 to the last byte.
+ */
 export function readText(file: string): string {
   return textIn(nameOf(file), bytesOf(file));
 }
@@ -69,9 +74,9 @@ export function readText(file: string): string {
 const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
 
 /**
- * The place that `dir` or `url` names: a directory, the address of a database, or `env:NAME`, an environment variable that holds such an
- * address, which then stands in no list of processes. @throws UsageError for an empty name, for an address of another kind, which is not
- * shown because it may hold a password, and for a directory with a namespace.
+ * The place that `dir` or `url` names: a directory, the address of a database, or `env:NAME`, an environment variable
+ * that holds such an address, which then stands in no list of processes. @throws UsageError for an empty name, for an
+ * address of another kind, which is not shown because it may hold a password, and for a directory with a namespace.
  */
 export function placeNamed(name: string, namespace: string | undefined): StorePlace {
   const [, variable] = /^env:(.+)$/.exec(name) ?? [];
@@ -86,18 +91,24 @@ export function placeNamed(name: string, namespace: string | undefined): StorePl
 
 /** Fails where a directory holds no store: asking makes none. */
 export function needStore({ dir }: StorePlace): void {
-  if (dir !== undefined && !existsSync(path.join(dir, STORE_FILE))) throw new Error(`${dir} holds no store: there is no ${STORE_FILE} in it`);
+  if (dir !== undefined && !existsSync(path.join(dir, STORE_FILE)))
+    throw new Error(`${dir} holds no store: there is no ${STORE_FILE} in it`);
 }
 
 /** What reads goes by no age: how long an original lives is for the store's owner to say. */
 const KEEPS_ALL: Options = { sccsStorageTtlSeconds: 2 ** 40 };
 
 /** Opens the store of `--dir` or `--url`, which must be there. */
-export async function withStore(values: Values, body: (concertina: Concertina) => Promise<void>, options = KEEPS_ALL): Promise<void> {
+export async function withStore(
+  values: Values,
+  body: (concertina: Concertina) => Promise<void>,
+  options = KEEPS_ALL,
+): Promise<void> {
   const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
   if ((dir === undefined) === (url === undefined)) throw new UsageError("say which store with --dir, or with --url");
   const place = placeNamed(url ?? dir ?? "", namespace);
-  if (url !== undefined && place.url === undefined) throw new UsageError("--url is no address of a database; it must begin with postgresql://");
+  if (url !== undefined && place.url === undefined)
+    throw new UsageError("--url is no address of a database; it must begin with postgresql://");
   needStore(place);
   const concertina = await Concertina.open({ ...options, ...place });
   try {
@@ -107,17 +118,26 @@ export async function withStore(values: Values, body: (concertina: Concertina) =
   }
 }
 
-/** Whether what would be removed may be: with `--yes`, or where the answer at the terminal is yes. @throws UsageError where nobody can be asked. */
+/**
+ * Whether what would be removed may be: with `--yes`, or where the answer at the terminal is yes. @throws UsageError
+ * where nobody can be asked.
+ */
 export async function mayRemove(values: Values, warning: string): Promise<boolean> {
   if (values.yes) return true;
   console.error(warning);
-  if (!process.stdin.isTTY) throw new UsageError("nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.");
+  if (!process.stdin.isTTY)
+    throw new UsageError(
+      "nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.",
+    );
   const isMeant = await isAgreed("Remove them? [y/N] ");
   if (!isMeant) console.error("Nothing was removed.");
   return isMeant;
 }
 
-/** Prints on standard output. A file is written to its last byte or not without an error: Node's stream forgets what a disk did not take. */
+/**
+ * Prints on standard output. A file is written to its last byte or not without an error: Node's stream forgets what a
+ * disk did not take.
+ */
 export function print(data: string | Uint8Array): void {
   if (fstatSync(process.stdout.fd).isFile()) writeFileSync(process.stdout.fd, data);
   else process.stdout.write(data);

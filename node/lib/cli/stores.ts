@@ -12,10 +12,31 @@ import { withClock } from "../terminal/progress.js";
 import { unreadableText } from "../formats/session-rows.js";
 import { counted, number } from "../terminal/table.js";
 import { unfoldFile } from "../formats/unfold-file.js";
-import { type Command, mayRemove, needStore, objectOf, placeNamed, print, printJson, STORE, SWITCH, TEXT, textOf, UsageError, withStore } from "./command.js";
+import {
+  type Command,
+  mayRemove,
+  needStore,
+  objectOf,
+  placeNamed,
+  print,
+  printJson,
+  STORE,
+  SWITCH,
+  TEXT,
+  textOf,
+  UsageError,
+  withStore,
+} from "./command.js";
 
-/** The session that an id or a key names, the last seen where there are several; nothing where none is named. @throws as `sessionsOfAgent`. */
-async function sessionOf(concertina: Concertina, named: string | undefined, agent: string | undefined): Promise<{ sessionId?: string; agentId?: string }> {
+/**
+ * The session that an id or a key names, the last seen where there are several; nothing where none is named. @throws as
+ * `sessionsOfAgent`.
+ */
+async function sessionOf(
+  concertina: Concertina,
+  named: string | undefined,
+  agent: string | undefined,
+): Promise<{ sessionId?: string; agentId?: string }> {
   if (named === undefined) return {};
   const [{ sessionId, agentId }] = sessionsOfAgent(named, agent, await concertina.sessions());
   return { sessionId, agentId };
@@ -35,7 +56,9 @@ export const fetch: Command = {
   run: (refIds, values) =>
     withStore(values, async (concertina) => {
       const maxChars = charsOf(textOf(values, "max-chars"));
-      const [agentId, lines, chars, pattern] = ["agent", "lines", "chars", "pattern"].map((name) => textOf(values, name));
+      const [agentId, lines, chars, pattern] = ["agent", "lines", "chars", "pattern"].map((name) =>
+        textOf(values, name),
+      );
       const other = ["lines", "pattern"].find((name) => values[name] !== undefined);
       if (chars !== undefined && other !== undefined) throw new UsageError(`--${other} and --chars exclude each other`);
       const { blocks, missing } = await originalsOf(concertina, { refIds, agentId, lines, chars, pattern, maxChars });
@@ -48,7 +71,13 @@ export const fetch: Command = {
 
 export const stats: Command = {
   usage: "",
-  about: ["what was sent and billed, and what would have been without Concertina", "--session ID|KEY     only this session", "--agent ID           whose session it is, where several agents have one of that name", "--html FILE          as a page, in one file that does not exist yet", "--json"],
+  about: [
+    "what was sent and billed, and what would have been without Concertina",
+    "--session ID|KEY     only this session",
+    "--agent ID           whose session it is, where several agents have one of that name",
+    "--html FILE          as a page, in one file that does not exist yet",
+    "--json",
+  ],
   options: { ...STORE, session: TEXT, agent: TEXT, html: TEXT, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
@@ -57,8 +86,15 @@ export const stats: Command = {
       needAbsent(html);
       await withClock("reading the store", concertina.check());
       const scope = await sessionOf(concertina, named, textOf(values, "agent"));
-      const periods = html === undefined ? [] : await withClock("adding up", periodsOf((range) => concertina.figures({ ...range, ...scope })));
-      const figures = periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", concertina.figures(scope)));
+      const periods =
+        html === undefined
+          ? []
+          : await withClock(
+              "adding up",
+              periodsOf((range) => concertina.figures({ ...range, ...scope })),
+            );
+      const figures =
+        periods.find(({ days }) => days === 0)?.figures ?? (await withClock("adding up", concertina.figures(scope)));
       if (html !== undefined) writeReport(html, { periods, health: null, title: named });
       if (values.json) printJson(figures);
       else if (html === undefined) print(`${figuresText(figures)}\n`);
@@ -81,18 +117,28 @@ export const sweep: Command = {
   options: { ...STORE, options: TEXT, yes: SWITCH, json: SWITCH },
   takes: { least: 0, most: 0 },
   run: (_args, values) =>
-    withStore(values, async (concertina) => {
-      await withClock("reading the store", concertina.check());
-      if (values.options === undefined && !(await mayRemove(values, BY_DEFAULT))) return;
-      const removed = await concertina.sweep();
-      if (values.json) printJson(removed);
-      else print(`${removedText(removed)}\n`);
-    }, objectOf(values, "options")),
+    withStore(
+      values,
+      async (concertina) => {
+        await withClock("reading the store", concertina.check());
+        if (values.options === undefined && !(await mayRemove(values, BY_DEFAULT))) return;
+        const removed = await concertina.sweep();
+        if (values.json) printJson(removed);
+        else print(`${removedText(removed)}\n`);
+      },
+      objectOf(values, "options"),
+    ),
 };
 
 export const purge: Command = {
   usage: "SESSION",
-  about: ["forget a session, by its id or key; asks first", "--agent ID           whose session it is, where several agents have one of that name", "--elsewhere          also where a gateway of the store has it", "--yes                without asking", "--json"],
+  about: [
+    "forget a session, by its id or key; asks first",
+    "--agent ID           whose session it is, where several agents have one of that name",
+    "--elsewhere          also where a gateway of the store has it",
+    "--yes                without asking",
+    "--json",
+  ],
   options: { ...STORE, agent: TEXT, elsewhere: SWITCH, yes: SWITCH, json: SWITCH },
   takes: { least: 1, most: 1 },
   run: ([named = ""], values) =>
@@ -124,7 +170,8 @@ export const unfold: Command = {
   takes: { least: 1, most: 1 },
   run: ([file = ""], values) => {
     const out = textOf(values, "out");
-    if (values.json && out === undefined) throw new UsageError("--json needs --out: the session itself goes to standard output");
+    if (values.json && out === undefined)
+      throw new UsageError("--json needs --out: the session itself goes to standard output");
     needAbsent(out);
     return withStore(values, async (concertina) => {
       const named = textOf(values, "session");
@@ -136,7 +183,8 @@ export const unfold: Command = {
       else writeNew(out, done.bytes);
       const { unfolded, missing, unreadable } = done;
       if (values.json) printJson({ unfolded, missing, unreadable });
-      if (unreadable.length > 0) console.error(`${nameOf(file)}: ${unreadableText(unreadable)}; what is torn stays as it is`);
+      if (unreadable.length > 0)
+        console.error(`${nameOf(file)}: ${unreadableText(unreadable)}; what is torn stays as it is`);
       for (const id of missing) console.error(`the original of ${id} cannot be had; its placeholder stays`);
       console.error(`${counted(unfolded, "placeholder")} unfolded, ${number(missing.length)} left`);
       if (missing.length > 0) process.exitCode = 1;
@@ -154,7 +202,10 @@ export const migrate: Command = {
   options: { "from-namespace": TEXT, "to-namespace": TEXT, json: SWITCH },
   takes: { least: 2, most: 2 },
   run: async ([source = "", target = ""], values) => {
-    const [from, to] = [placeNamed(source, textOf(values, "from-namespace")), placeNamed(target, textOf(values, "to-namespace"))];
+    const [from, to] = [
+      placeNamed(source, textOf(values, "from-namespace")),
+      placeNamed(target, textOf(values, "to-namespace")),
+    ];
     needStore(from);
     const done = await migrated({ from, to, progress: migrationLine });
     if (values.json) printJson(done);

@@ -42,18 +42,32 @@ export const compress: Command = {
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const kept = textOf(values, "originals");
-    const preset = (textOf(values, "preset") ?? (kept === undefined ? "lossless" : "balanced")) as CompressOptions["preset"];
-    if (!PRESETS.some((name) => name === preset)) throw new UsageError(`--preset is ${JSON.stringify(preset)}; it must be one of ${PRESETS.join(", ")}`);
-    if (kept === undefined && preset !== "lossless") throw new UsageError("--preset needs --originals: what is left out has to be kept somewhere");
+    const preset = (textOf(values, "preset") ??
+      (kept === undefined ? "lossless" : "balanced")) as CompressOptions["preset"];
+    if (!PRESETS.some((name) => name === preset))
+      throw new UsageError(`--preset is ${JSON.stringify(preset)}; it must be one of ${PRESETS.join(", ")}`);
+    if (kept === undefined && preset !== "lossless")
+      throw new UsageError("--preset needs --originals: what is left out has to be kept somewhere");
     needAbsent(kept);
     const text = readText(file);
-    if (restoreText(text) !== text) throw new Error(`${nameOf(file)} is folded already: what restore makes of it could not be told from the text before that fold`);
-    const { originals, stages: _, ...done } = await withClock("folding", compressText(text, { preset, lossless: kept === undefined, hints: { command: textOf(values, "command") } }));
+    if (restoreText(text) !== text)
+      throw new Error(
+        `${nameOf(file)} is folded already: what restore makes of it could not be told from the text before that fold`,
+      );
+    const {
+      originals,
+      stages: _,
+      ...done
+    } = await withClock(
+      "folding",
+      compressText(text, { preset, lossless: kept === undefined, hints: { command: textOf(values, "command") } }),
+    );
     if (kept !== undefined) {
       const list: Kept[] = originals.map(({ refId, label, data }) => ({ refId, label, data: data.toString("base64") }));
       writeNew(kept, `${JSON.stringify(list, null, 1)}\n`);
     }
-    if (Buffer.byteLength(text) > MOST_BYTES) console.error(`${nameOf(file)} is longer than 16 MiB, and such a text stays as it is`);
+    if (Buffer.byteLength(text) > MOST_BYTES)
+      console.error(`${nameOf(file)} is longer than 16 MiB, and such a text stays as it is`);
     if (values.json) return printJson({ ...done, originals: originals.map(({ refId, label }) => ({ refId, label })) });
     print(done.text);
     const share = done.tokensBefore === 0 ? 0 : 1 - done.tokensAfter / done.tokensBefore;
@@ -63,7 +77,11 @@ export const compress: Command = {
 
 export const restore: Command = {
   usage: "FILE|-",
-  about: ["print what `compress` was given, also where line ends or the encoding were changed since", "--originals FILE     what it kept", "--json"],
+  about: [
+    "print what `compress` was given, also where line ends or the encoding were changed since",
+    "--originals FILE     what it kept",
+    "--json",
+  ],
   options: { originals: TEXT, json: SWITCH },
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
@@ -71,31 +89,47 @@ export const restore: Command = {
     const originals = kept === undefined ? [] : keptIn(kept);
     const bytes = bytesOf(file);
     const given = utf16Transported(nameOf(file), bytes) ?? textIn(nameOf(file), bytes);
-    const text = restoreText(given, originals.map(({ refId, label, data }): Original => ({ refId, label, data: Buffer.from(data, "base64") })));
+    const text = restoreText(
+      given,
+      originals.map(({ refId, label, data }): Original => ({ refId, label, data: Buffer.from(data, "base64") })),
+    );
     const markers = text.match(MARKER)?.length ?? 0;
     const lines = new Set(text.split(LINE_END));
     const folds = (given.match(FOLD) ?? []).filter((line) => lines.has(line.split(LINE_END).at(-1) ?? "")).length;
-    if (text === given && markers + folds === 0) console.error(`${nameOf(file)}: nothing in it is folded; it stays as it is`);
+    if (text === given && markers + folds === 0)
+      console.error(`${nameOf(file)}: nothing in it is folded; it stays as it is`);
     if (values.json) printJson({ text, left: markers + folds });
     else print(text === given ? bytes : text);
     const stay = (code: string, what: string) => console.error(`${nameOf(file)}: ${what} (${code})`);
     if (markers > 0) {
-      stay("CONCERTINA_ORIGINAL_MISSING", `${number(markers)} markers stay: the originals that they name were not given`);
+      stay(
+        "CONCERTINA_ORIGINAL_MISSING",
+        `${number(markers)} markers stay: the originals that they name were not given`,
+      );
     }
-    if (folds > 0) stay("CONCERTINA_FOLD_DAMAGED", `${number(folds)} folds stay: they were changed since, or only look like folds`);
+    if (folds > 0)
+      stay("CONCERTINA_FOLD_DAMAGED", `${number(folds)} folds stay: they were changed since, or only look like folds`);
     if (markers + folds > 0) process.exitCode = 1;
   },
 };
 
 export const squeeze: Command = {
   usage: "FILE|-",
-  about: ["squeeze a JSON array of messages; prints the result", "--options JSON       options of squeeze()", "--json               print { messages, stats }"],
+  about: [
+    "squeeze a JSON array of messages; prints the result",
+    "--options JSON       options of squeeze()",
+    "--json               print { messages, stats }",
+  ],
   options: { options: TEXT, json: SWITCH },
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const options = objectOf(values, "options");
     // The mark with which some editors begin a file is no part of the JSON.
-    const messages = jsonOf(nameOf(file), readText(file).replace(/^\ufeff/, ""), "squeeze takes a JSON array of messages");
+    const messages = jsonOf(
+      nameOf(file),
+      readText(file).replace(/^\ufeff/, ""),
+      "squeeze takes a JSON array of messages",
+    );
     if (!Array.isArray(messages)) throw new Error(`${nameOf(file)} is no JSON array of messages`);
     const squeezed = squeezeMessages(messages as Message[], options);
     if (values.json) return printJson(squeezed);
@@ -110,7 +144,8 @@ function keptIn(file: string): Kept[] {
   const bytes = bytesOf(file);
   const text = utf16Of(nameOf(file), bytes) ?? textIn(nameOf(file), bytes).replace(/^\ufeff/, "");
   const kept = jsonOf(nameOf(file), text, expected);
-  const isKept = (row: Partial<Kept> | null) => [row?.refId, row?.label, row?.data].every((value) => typeof value === "string");
+  const isKept = (row: Partial<Kept> | null) =>
+    [row?.refId, row?.label, row?.data].every((value) => typeof value === "string");
   if (!Array.isArray(kept) || !kept.every(isKept)) throw new Error(`${nameOf(file)} holds something else; ${expected}`);
   return kept;
 }

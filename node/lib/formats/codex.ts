@@ -1,9 +1,9 @@
 /**
  * Rollouts of the Codex command line (`rollout-*.jsonl` below `~/.codex/sessions`) -> messages.
  *
- * A line is `{ timestamp, type, payload }`. What the model was sent and what it answered are the payloads of `response_item`; the
- * reasoning, words and calls that stand together are one answer. Other lines repeat that for the screen, but for `turn_context`,
- * which names the model.
+ * A line is `{ timestamp, type, payload }`. What the model was sent and what it answered are the payloads of
+ * `response_item`; the reasoning, words and calls that stand together are one answer. Other lines repeat that for the
+ * screen, but for `turn_context`, which names the model.
  */
 import type { Message } from "../library/api.js";
 
@@ -40,7 +40,11 @@ interface Item {
 /** What only rollouts have. */
 export function isRolloutLine(row: unknown): boolean {
   const { type, payload } = (row ?? {}) as RolloutLine;
-  return ["session_meta", "response_item", "turn_context", "event_msg", "compacted"].includes(type ?? "") && typeof payload === "object" && payload !== null;
+  return (
+    ["session_meta", "response_item", "turn_context", "event_msg", "compacted"].includes(type ?? "") &&
+    typeof payload === "object" &&
+    payload !== null
+  );
 }
 
 /** Whether a value is an item of OpenAI's Responses API that is no message: those say by their type what they are. */
@@ -51,7 +55,11 @@ export function isResponseItem(value: unknown): boolean {
 
 /** Whether an item is a call that an output answers: what has no `call_id` the provider ran itself. */
 function isCall({ type, call_id }: Item): boolean {
-  return type === "function_call" || type === "custom_tool_call" || ((type?.endsWith("_call") ?? false) && typeof call_id === "string");
+  return (
+    type === "function_call" ||
+    type === "custom_tool_call" ||
+    ((type?.endsWith("_call") ?? false) && typeof call_id === "string")
+  );
 }
 
 /** Whether an item answers a call, whichever kind either is of. */
@@ -62,7 +70,12 @@ function isOutput({ type, call_id }: Item): boolean {
 /** The messages of the items of a request to the Responses API. */
 export function messagesOfItems(items: (Item | null)[]): Message[] {
   const known = items.filter((item): item is Item => item !== null && typeof item === "object");
-  return messagesOf(known.map((item) => ({ type: "response_item", payload: typeof item.role === "string" ? { ...item, type: "message" } : item })));
+  return messagesOf(
+    known.map((item) => ({
+      type: "response_item",
+      payload: typeof item.role === "string" ? { ...item, type: "message" } : item,
+    })),
+  );
 }
 
 /** The messages of a rollout. */
@@ -102,15 +115,24 @@ function answerParts(item: Item, tools: Map<string, string>): object[] | undefin
     case "custom_tool_call":
       return call(item.name ?? "", { input: item.input ?? "" });
     default:
-      return isCall(item) ? call(item.name ?? String(item.type).replace(/_call$/, ""), item.action ?? item.operation ?? {}) : undefined;
+      return isCall(item)
+        ? call(item.name ?? String(item.type).replace(/_call$/, ""), item.action ?? item.operation ?? {})
+        : undefined;
   }
 }
 
 function told(item: Item, tools: Map<string, string>): Message | undefined {
-  if (item.type === "message" && typeof item.role === "string") return { role: item.role, content: partsOf(item.content) };
+  if (item.type === "message" && typeof item.role === "string")
+    return { role: item.role, content: partsOf(item.content) };
   if (!isOutput(item)) return undefined;
   const toolCallId = item.call_id ?? "";
-  return { role: "toolResult", toolCallId, toolName: tools.get(toolCallId), content: outputParts(item.output), isError: false };
+  return {
+    role: "toolResult",
+    toolCallId,
+    toolName: tools.get(toolCallId),
+    content: outputParts(item.output),
+    isError: false,
+  };
 }
 
 /** A text, parts, or, in rollouts of 2025, an object with the text under `content`. */
@@ -124,7 +146,9 @@ function partsOf(content: Part[] | string | null | undefined): object[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return (content ?? []).map((part) => {
     const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(part.image_url ?? "") ?? [];
-    return mimeType === undefined ? { type: "text", text: part.text ?? [part.stdout, part.stderr].filter(Boolean).join("\n") } : { type: "image", mimeType, data };
+    return mimeType === undefined
+      ? { type: "text", text: part.text ?? [part.stdout, part.stderr].filter(Boolean).join("\n") }
+      : { type: "image", mimeType, data };
   });
 }
 

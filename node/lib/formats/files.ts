@@ -12,7 +12,9 @@ const WHY: Record<"read" | "written", Record<string, string>> = {
 
 function failure(file: string, what: keyof typeof WHY, cause: unknown): Error {
   const { code = "", message } = cause as NodeJS.ErrnoException;
-  return Object.assign(new Error(`${nameOf(file)} cannot be ${what}: ${WHY[what][code] ?? message}`, { cause }), { code });
+  return Object.assign(new Error(`${nameOf(file)} cannot be ${what}: ${WHY[what][code] ?? message}`, { cause }), {
+    code,
+  });
 }
 
 /** Whether it can be read again: neither a pipe nor standard input, and there. */
@@ -36,7 +38,10 @@ export function textIn(name: string, bytes: Buffer): string {
   return text;
 }
 
-/** The text of bytes in UTF-16 that begin with its byte order mark; `undefined` for others. @throws an Error that names what is no UTF-16 to the last byte */
+/**
+ * The text of bytes in UTF-16 that begin with its byte order mark; `undefined` for others. @throws an Error that names
+ * what is no UTF-16 to the last byte
+ */
 export function utf16Of(name: string, bytes: Buffer): string | undefined {
   const mark = bytes.toString("hex", 0, 2);
   const encoding = mark === "fffe" ? "utf-16le" : mark === "feff" ? "utf-16be" : undefined;
@@ -48,22 +53,34 @@ export function utf16Of(name: string, bytes: Buffer): string | undefined {
   }
 }
 
-/** What a JSON text says. @throws an Error that names it and says what was `expected`; no character of the text acts on a terminal */
+/**
+ * What a JSON text says. @throws an Error that names it and says what was `expected`; no character of the text acts on
+ * a terminal
+ */
 export function jsonOf(name: string, text: string, expected: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    const why = (error as Error).message.replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const why = (error as Error).message.replace(
+      /\p{Cc}/gu,
+      (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
     throw new Error(`${name} is not JSON: ${why}; ${expected}`, { cause: error });
   }
 }
 
-/** Fails where a file is there already, before the work whose outcome it is to hold. @throws an Error with the code `EEXIST` */
+/**
+ * Fails where a file is there already, before the work whose outcome it is to hold. @throws an Error with the code
+ * `EEXIST`
+ */
 export function needAbsent(file: string | undefined): void {
   if (file !== undefined && existsSync(file)) throw failure(file, "written", { code: "EEXIST" });
 }
 
-/** Writes a file that is not there yet, for its owner only; where that fails, nothing of it stays. @throws an Error that names it */
+/**
+ * Writes a file that is not there yet, for its owner only; where that fails, nothing of it stays. @throws an Error that
+ * names it
+ */
 export function writeNew(file: string, data: string | Uint8Array): void {
   try {
     const open = openSync(file, "wx", 0o600);

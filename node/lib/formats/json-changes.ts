@@ -1,6 +1,6 @@
 /**
- * Some values of a JSON text replaced, and every other byte of it as it was: blanks, the order of keys, numbers that JavaScript
- * cannot hold.
+ * Some values of a JSON text replaced, and every other byte of it as it was: blanks, the order of keys, numbers that
+ * JavaScript cannot hold.
  */
 
 /** What became of a value: another value, or changes of its parts. */
@@ -11,12 +11,19 @@ export function changeBetween(before: unknown, after: unknown): Change | undefin
   if (before === after) return undefined;
   const keys = keysOf(before);
   const others = keysOf(after);
-  const haveSameParts = keys !== undefined && others !== undefined && Array.isArray(before) === Array.isArray(after) &&
-    keys.length === others.length && keys.every((key) => Object.hasOwn(after as object, key));
+  const haveSameParts =
+    keys !== undefined &&
+    others !== undefined &&
+    Array.isArray(before) === Array.isArray(after) &&
+    keys.length === others.length &&
+    keys.every((key) => Object.hasOwn(after as object, key));
   if (!haveSameParts) return { value: after };
   const parts = new Map<string | number, Change>();
   for (const key of keys) {
-    const change = changeBetween((before as Record<string | number, unknown>)[key], (after as Record<string | number, unknown>)[key]);
+    const change = changeBetween(
+      (before as Record<string | number, unknown>)[key],
+      (after as Record<string | number, unknown>)[key],
+    );
     if (change) parts.set(key, change);
   }
   return parts.size > 0 ? { parts } : undefined;
@@ -38,7 +45,9 @@ export function withChange(json: string, change: Change): string {
       return;
     }
     const starts = partsAt(json, at);
-    const inOrder = [...change.parts].map(([key, part]) => ({ start: starts.get(key), part, key })).sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
+    const inOrder = [...change.parts]
+      .map(([key, part]) => ({ start: starts.get(key), part, key }))
+      .sort((a, b) => (a.start ?? 0) - (b.start ?? 0));
     for (const { start, part, key } of inOrder) {
       if (start === undefined) throw new Error(`the JSON text has no ${JSON.stringify(key)} at character ${at}`);
       write(start, part);

@@ -1,4 +1,7 @@
-/** Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or of items of the Responses API, `.gz` of any; an agent's database of OpenClaw. */
+/**
+ * Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or of items of
+ * the Responses API, `.gz` of any; an agent's database of OpenClaw.
+ */
 import path from "node:path";
 
 import type { Message } from "../library/api.js";
@@ -30,7 +33,8 @@ interface Row {
   content?: unknown;
 }
 
-const FORMS = "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages or of items of the Responses API";
+const FORMS =
+  "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages or of items of the Responses API";
 
 /** What a file or a transcript tells. */
 export interface Read {
@@ -56,7 +60,10 @@ function readFile(file: string): Read {
  *
  * @throws an Error that names the file, and for a session that a database does not know lists those that it does
  */
-export async function recordedSessions(file: string, asked?: string): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
+export async function recordedSessions(
+  file: string,
+  asked?: string,
+): Promise<{ name: string; read(): Promise<RecordedSession> }[]> {
   const isFile = isPlain(file);
   if (!isFile || !isDatabase(file)) {
     const name = nameOf(file);
@@ -70,7 +77,10 @@ export async function recordedSessions(file: string, asked?: string): Promise<{ 
   if (chosen.length === 0) throw new Error(`${file} holds no sessions`);
   return chosen.map(({ sessionId, sessionKey }) => {
     const name = `${file}: ${sessionId}`;
-    return { name, read: async () => ({ name, sessionId, sessionKey, ...readTranscript(name, await eventsOf(file, sessionId)) }) };
+    return {
+      name,
+      read: async () => ({ name, sessionId, sessionKey, ...readTranscript(name, await eventsOf(file, sessionId)) }),
+    };
   });
 }
 
@@ -82,7 +92,10 @@ function named<Known extends NamedSession>(file: string, asked: string, known: K
   }
 }
 
-/** The messages of the lines of a transcript, past those that are torn. @throws an Error that names it, where no line is JSON */
+/**
+ * The messages of the lines of a transcript, past those that are torn. @throws an Error that names it, where no line is
+ * JSON
+ */
 export function readTranscript(name: string, lines: string[]): Read {
   return told(rowsOfLines(name, Buffer.from(lines.join("\n")), FORMS));
 }
@@ -109,7 +122,12 @@ function messagesOfLines(rows: Row[]): Message[] {
   const isBeside = rows.some((row) => row?.isSidechain === false);
   for (const row of rows) {
     const told: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
-    if ((row?.isSidechain && isBeside) || typeof told?.role !== "string" || !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")) continue;
+    if (
+      (row?.isSidechain && isBeside) ||
+      typeof told?.role !== "string" ||
+      !["message", "custom_message", "user", "assistant"].includes(row.type ?? "")
+    )
+      continue;
     const message = unsaid(row, told, said);
     if (message === undefined) continue;
     // Claude Code writes one line for each block of an assistant message, results of its first calls between them.
@@ -128,8 +146,8 @@ function messagesOfLines(rows: Row[]): Message[] {
 }
 
 /**
- * What of a message stands in no row before; undefined where that is nothing. Claude Code, where it takes a conversation up again from
- * an earlier point, writes what it keeps once more, as it was but for the rows' own ids.
+ * What of a message stands in no row before; undefined where that is nothing. Claude Code, where it takes a
+ * conversation up again from an earlier point, writes what it keeps once more, as it was but for the rows' own ids.
  */
 function unsaid({ uuid, timestamp }: Row, message: NonNullable<Row["message"]>, said: Set<string>): Row["message"] {
   if (uuid === undefined) return message;
@@ -153,10 +171,14 @@ interface Part {
 /** Keeps which tools the calls of a message name. */
 function nameTools({ content }: Message, tools: Map<string, string>): void {
   if (!Array.isArray(content)) return;
-  for (const part of content as (Part | null)[]) if (part?.type === "tool_use" && part.id && part.name) tools.set(part.id, part.name);
+  for (const part of content as (Part | null)[])
+    if (part?.type === "tool_use" && part.id && part.name) tools.set(part.id, part.name);
 }
 
-/** Anthropic's messages have tool results in the user's role. They become messages of their own, so that none is taken for a user's turn. */
+/**
+ * Anthropic's messages have tool results in the user's role. They become messages of their own, so that none is taken
+ * for a user's turn.
+ */
 function resultsApart(message: Message, tools: Map<string, string>): Message[] {
   nameTools(message, tools);
   const parts = Array.isArray(message.content) ? (message.content as Part[]) : [];
@@ -170,5 +192,7 @@ function resultsApart(message: Message, tools: Map<string, string>): Message[] {
     isError: part.is_error ?? false,
     timestamp: message.timestamp,
   }));
-  return results.length === parts.length ? apart : [...apart, { ...message, content: parts.filter((part) => part?.type !== "tool_result") }];
+  return results.length === parts.length
+    ? apart
+    : [...apart, { ...message, content: parts.filter((part) => part?.type !== "tool_result") }];
 }

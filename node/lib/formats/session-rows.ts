@@ -1,8 +1,9 @@
 /**
  * The bytes of a recorded session -> its rows, each with its place in the file.
  *
- * A file may be torn: its program was killed while it wrote, two programs wrote at once, or a crash left zero bytes. Every whole row is
- * read, also behind a torn one on the same line; what is no row keeps its bytes and is named by its line.
+ * A file may be torn: its program was killed while it wrote, two programs wrote at once, or a crash left zero bytes.
+ * Every whole row is read, also behind a torn one on the same line; what is no row keeps its bytes and is named by its
+ * line.
  */
 import { gunzipSync } from "node:zlib";
 
@@ -26,7 +27,10 @@ export interface SessionRows {
   isArray: boolean;
 }
 
-/** The bytes of a session, of standard input for `-`, in UTF-8, unpacked and without the byte order mark that some editors write. */
+/**
+ * The bytes of a session, of standard input for `-`, in UTF-8, unpacked and without the byte order mark that some
+ * editors write.
+ */
 function sessionBytes(file: string): Buffer {
   const read = bytesOf(file);
   const bytes = file.endsWith(".gz") ? unpacked(file, read) : read;
@@ -43,11 +47,16 @@ function unpacked(file: string, bytes: Buffer): Buffer {
   }
 }
 
-/** Reads the rows of a file: lines of JSON, or elements of a JSON array. @throws an Error that names the file, where it holds none of `forms` */
+/**
+ * Reads the rows of a file: lines of JSON, or elements of a JSON array. @throws an Error that names the file, where it
+ * holds none of `forms`
+ */
 export function rowsOf(file: string, forms: string): SessionRows {
   const bytes = sessionBytes(file);
   const isArray = bytes.subarray(0, 1024).toString().trimStart().startsWith("[");
-  return isArray ? { pieces: elements(nameOf(file), bytes, forms), unreadable: [], isArray } : rowsOfLines(nameOf(file), bytes, forms);
+  return isArray
+    ? { pieces: elements(nameOf(file), bytes, forms), unreadable: [], isArray }
+    : rowsOfLines(nameOf(file), bytes, forms);
 }
 
 /** Reads lines of JSON. @throws an Error that names the file and its first line, where no line holds a row */
@@ -63,7 +72,8 @@ export function rowsOfLines(name: string, bytes: Buffer, forms: string): Session
     from = to;
   }
   const [first] = unreadable;
-  if (first !== undefined && pieces.every(({ row }) => row === undefined)) jsonOf(`${name}, line ${first}`, bytes.toString().split("\n")[first - 1] ?? "", forms);
+  if (first !== undefined && pieces.every(({ row }) => row === undefined))
+    jsonOf(`${name}, line ${first}`, bytes.toString().split("\n")[first - 1] ?? "", forms);
   return { pieces, unreadable, isArray: false };
 }
 
@@ -76,11 +86,12 @@ function rowsIn(line: Buffer): Piece[] {
   const text = line.toString("latin1");
   let done = 0;
   const [begin = ""] = /\{"[^"]*"/.exec(text) ?? [];
-  // Within a string a quote is escaped, so an object begins here. Part of another object is followed by a comma or a bracket; where that
-  // is torn off, the part stands behind one, and begins with another key than rows do.
+  // Within a string a quote is escaped, so an object begins here. Part of another object is followed by a comma or a
+  // bracket; where that is torn off, the part stands behind one, and begins with another key than rows do.
   for (let at = text.indexOf('{"'); at >= 0; at = text.indexOf('{"', Math.max(done, at + 1))) {
     const end = valueEnd(text, at);
-    const isPart = !/[\s\0{]/.test(text[end] ?? "{") || (":,[".includes(text[at - 1] ?? "-") && !text.startsWith(begin, at));
+    const isPart =
+      !/[\s\0{]/.test(text[end] ?? "{") || (":,[".includes(text[at - 1] ?? "-") && !text.startsWith(begin, at));
     const row = isPart ? undefined : parsed(line.subarray(at, end));
     if (row === undefined) continue;
     if (at > done) pieces.push({ bytes: line.subarray(done, at) });
@@ -97,7 +108,10 @@ function elements(name: string, bytes: Buffer, forms: string): Piece[] {
   let done = 0;
   for (const { start, end } of elementsOf(text)) {
     const element = text.slice(start, end);
-    pieces.push({ bytes: Buffer.from(text.slice(done, start)) }, { bytes: Buffer.from(element), row: JSON.parse(element) });
+    pieces.push(
+      { bytes: Buffer.from(text.slice(done, start)) },
+      { bytes: Buffer.from(element), row: JSON.parse(element) },
+    );
     done = end;
   }
   return [...pieces, { bytes: Buffer.from(text.slice(done)) }];

@@ -1,8 +1,9 @@
 /**
  * An agent's database of OpenClaw: which sessions it can show, and what their transcripts say. Read, never written.
  *
- * The host's listing of sessions names only the current one of each key. What an automatic reset, an archive or cold storage keeps can
- * be shown again as well, and with it the placeholders in it: only what has left the database is gone.
+ * The host's listing of sessions names only the current one of each key. What an automatic reset, an archive or cold
+ * storage keeps can be shown again as well, and with it the placeholders in it: only what has left the database is
+ * gone.
  */
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import path from "node:path";
@@ -15,7 +16,8 @@ const SESSIONS = `SELECT session_id, session_key FROM session_windows
 const EVENTS = "SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq";
 const TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
 const COLD = "SELECT archive_name, archive_blob FROM session_transcript_cold_archives WHERE session_id = ?";
-const RESET = "SELECT archive_blob, encoding FROM session_transcript_archives WHERE session_id = ? AND reason = 'reset' ORDER BY created_at";
+const RESET =
+  "SELECT archive_blob, encoding FROM session_transcript_archives WHERE session_id = ? AND reason = 'reset' ORDER BY created_at";
 
 const SQLITE = "SQLite format 3\0";
 
@@ -44,14 +46,27 @@ export async function eventsOf(database: string, sessionId: string): Promise<str
   const { zstdDecompressSync } = await import("node:zlib");
   const unpack = (bytes: unknown) => zstdDecompressSync(bytes as Uint8Array).toString("utf8");
   return reading(database, (open) => {
-    const events = open.prepare(EVENTS).all(sessionId).map((row) => (typeof row.event_json === "string" ? row.event_json : unpack(row.event_zstd)));
+    const events = open
+      .prepare(EVENTS)
+      .all(sessionId)
+      .map((row) => (typeof row.event_json === "string" ? row.event_json : unpack(row.event_zstd)));
     if (events.length > 0) return events;
     // OpenClaw 2026.8 has no cold storage.
     const cold = open.prepare(TABLE).get("session_transcript_cold_archives") && open.prepare(COLD).get(sessionId);
-    if (cold) return lines(unpack(cold.archive_blob ?? readFileSync(path.join(coldDirectory(database), String(cold.archive_name)))));
-    return open.prepare(RESET).all(sessionId).flatMap((row) =>
-      lines(row.encoding === "zstd" ? unpack(row.archive_blob) : Buffer.from(row.archive_blob as Uint8Array).toString("utf8")),
-    );
+    if (cold)
+      return lines(
+        unpack(cold.archive_blob ?? readFileSync(path.join(coldDirectory(database), String(cold.archive_name)))),
+      );
+    return open
+      .prepare(RESET)
+      .all(sessionId)
+      .flatMap((row) =>
+        lines(
+          row.encoding === "zstd"
+            ? unpack(row.archive_blob)
+            : Buffer.from(row.archive_blob as Uint8Array).toString("utf8"),
+        ),
+      );
   });
 }
 
@@ -63,7 +78,10 @@ export async function reading<Value>(database: string, read: (open: DatabaseSync
     open = new DatabaseSync(database, { readOnly: true, timeout: 2000 });
     return read(open);
   } catch (error) {
-    const why = (error as { code?: string }).code === "ERR_UNKNOWN_BUILTIN_MODULE" ? `Node ${process.version} has no SQLite; 22.15 and later have` : (error as Error).message;
+    const why =
+      (error as { code?: string }).code === "ERR_UNKNOWN_BUILTIN_MODULE"
+        ? `Node ${process.version} has no SQLite; 22.15 and later have`
+        : (error as Error).message;
     throw new Error(`${database} cannot be read: ${why}`, { cause: error });
   } finally {
     open?.close();
@@ -72,7 +90,10 @@ export async function reading<Value>(database: string, read: (open: DatabaseSync
 
 function coldDirectory(database: string): string {
   const directory = path.dirname(database);
-  return path.join(path.basename(directory) === "agent" ? path.join(path.dirname(directory), "sessions") : directory, "cold");
+  return path.join(
+    path.basename(directory) === "agent" ? path.join(path.dirname(directory), "sessions") : directory,
+    "cold",
+  );
 }
 
 function lines(text: string): string[] {

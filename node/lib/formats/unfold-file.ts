@@ -1,8 +1,8 @@
 /**
  * A recorded session with the originals in place of their placeholders, in the format in which it was recorded.
  *
- * Only what was unfolded is written anew: rows that this program does not know, and everything else in the rows that it does, stay
- * byte for byte.
+ * Only what was unfolded is written anew: rows that this program does not know, and everything else in the rows that it
+ * does, stay byte for byte.
  */
 import type { Message } from "../library/api.js";
 import { isResponseItem } from "./codex.js";
@@ -23,14 +23,25 @@ export interface UnfoldedFile {
 }
 
 /** What can be unfolded. */
-const FORMS = "a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages or of items of the Responses API";
+const FORMS =
+  "a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages or of items of the Responses API";
 
-/** Unfolds JSONL or a JSON array of messages; `.gz` of either comes out plain, UTF-16 as UTF-8. @throws an Error that names the file. */
-export async function unfoldFile(concertina: Concertina, file: string, scope: { sessionId?: string; agentId?: string }): Promise<UnfoldedFile> {
+/**
+ * Unfolds JSONL or a JSON array of messages; `.gz` of either comes out plain, UTF-16 as UTF-8. @throws an Error that
+ * names the file.
+ */
+export async function unfoldFile(
+  concertina: Concertina,
+  file: string,
+  scope: { sessionId?: string; agentId?: string },
+): Promise<UnfoldedFile> {
   const { pieces, unreadable } = rowsOf(file, FORMS);
   const holders = pieces.filter(({ row }) => messageIn(row) !== undefined);
   if (holders.length === 0) throw new Error(`${nameOf(file)} holds no messages; ${FORMS}`);
-  const { messages, unfolded, missing } = await concertina.unfold({ ...scope, messages: holders.map(({ row }) => messageIn(row) as Message) });
+  const { messages, unfolded, missing } = await concertina.unfold({
+    ...scope,
+    messages: holders.map(({ row }) => messageIn(row) as Message),
+  });
   holders.forEach((piece, index) => {
     const { row } = piece as { row: { message?: unknown } };
     const change = changeBetween(row, messageIn(row) === row ? messages[index] : { ...row, message: messages[index] });

@@ -3,15 +3,48 @@ import type { Hints, MessagesReport, Original, StageContext } from "../binding/a
 import type { Options } from "../binding/options.js";
 
 export type {
-  Action, BlockRow, CompressedProse, CompressedRules, CompressResult, ContentBlock, Detection, EpochReport, EpochRow, FetchRequest, Hints, LeftAlone,
-  MessagesReport, Migrated, Original, Prices, ProseOptions, ProseReceipt, ProtectedSpan, ReceiptRow, Removed, RepairStats, Report, RuleFile, RuleRow,
-  RulesOptions, RulesReport, Segment, SkippedCode, SqueezeStats, StageContext, StageInfo, StageRow, Stats, Substitution, Warning,
+  Action,
+  BlockRow,
+  CompressedProse,
+  CompressedRules,
+  CompressResult,
+  ContentBlock,
+  Detection,
+  EpochReport,
+  EpochRow,
+  FetchRequest,
+  Hints,
+  LeftAlone,
+  MessagesReport,
+  Migrated,
+  Original,
+  Prices,
+  ProseOptions,
+  ProseReceipt,
+  ProtectedSpan,
+  ReceiptRow,
+  Removed,
+  RepairStats,
+  Report,
+  RuleFile,
+  RuleRow,
+  RulesOptions,
+  RulesReport,
+  Segment,
+  SkippedCode,
+  SqueezeStats,
+  StageContext,
+  StageInfo,
+  StageRow,
+  Stats,
+  Substitution,
+  Warning,
 } from "../binding/addon.js";
 export type { Options };
 
 /**
- * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of OpenAI's Responses API
- * that is no message has a `type` instead of a role.
+ * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of
+ * OpenAI's Responses API that is no message has a `type` instead of a role.
  */
 export interface AnyMessage {
   role?: string;
@@ -29,16 +62,17 @@ export type Encoding = "o200k_base" | "cl100k_base";
 export type StorePlace = (
   | { dir: string; url?: undefined; namespace?: undefined }
   | {
-    /** `postgresql://user:password@host:port/database?sslmode=require`. */
-    url: string;
-    /** The tenant: a schema of this name. Default "concertina". */
-    namespace?: string;
-    dir?: undefined;
-  }
+      /** `postgresql://user:password@host:port/database?sslmode=require`. */
+      url: string;
+      /** The tenant: a schema of this name. Default "concertina". */
+      namespace?: string;
+      dir?: undefined;
+    }
 ) & {
   /**
-   * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when the last host
-   * that had it no longer lists it; one that lists nothing for 90 days counts as gone. All that give none are one host.
+   * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when
+   * the last host that had it no longer lists it; one that lists nothing for 90 days counts as gone. All that give none
+   * are one host.
    */
   host?: string;
 };
@@ -46,15 +80,20 @@ export type StorePlace = (
 /** Where a store lives, how long it keeps originals, and every option. */
 export type OpenOptions = StorePlace & {
   /**
-   * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see `settle`. Programs
-   * that list sessions of their own in one store each need a `host`, or each ends the sessions of the others.
+   * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see
+   * `settle`. Programs that list sessions of their own in one store each need a `host`, or each ends the sessions of
+   * the others.
    */
   retention?: "clock" | "host";
-  /** A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it is an error. */
+  /**
+   * A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it
+   * is an error.
+   */
   today?: string;
   /**
-   * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the process inside one does
-   * so once. A store in a directory keeps them there; without it nothing is noted beside a database.
+   * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the
+   * process inside one does so once. A store in a directory keeps them there; without it nothing is noted beside a
+   * database.
    */
   journalDir?: string;
 } & Options;
@@ -104,7 +143,9 @@ export interface ProseToken {
   text: string;
 }
 
-/** How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words. */
+/**
+ * How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words.
+ */
 export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
 
 /** A text -> the same with masks in place of its secrets. */

@@ -1,12 +1,48 @@
 /** The class with a store: what a host calls at the two moments, and the way back. */
 import type { NativeConcertina, RulesReport, Session } from "../binding/addon.js";
 import type {
-  AnyMessage, CompressedRules, ContentBlock, FetchRequest, OpenOptions, Prices, Redactor, Removed, Report, SkippedCode, Stats,
+  AnyMessage,
+  CompressedRules,
+  ContentBlock,
+  FetchRequest,
+  OpenOptions,
+  Prices,
+  Redactor,
+  Removed,
+  Report,
+  SkippedCode,
+  Stats,
 } from "./api.js";
 import {
-  anything, budget, copied, count, crossingOptions, flag, identity, list, messagesOf, moment, names, now, nullable,
-  number, object, oneOf, optional, PLACE, placeOf, prices, redactor, SESSION, SESSION_IF_ANY, session, sessionIfAny,
-  string, taken, takenOf, units,
+  anything,
+  budget,
+  copied,
+  count,
+  crossingOptions,
+  flag,
+  identity,
+  list,
+  messagesOf,
+  moment,
+  names,
+  now,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  PLACE,
+  placeOf,
+  prices,
+  redactor,
+  SESSION,
+  SESSION_IF_ANY,
+  session,
+  sessionIfAny,
+  string,
+  taken,
+  takenOf,
+  units,
 } from "../binding/arguments.js";
 import { awaiting, badArgument, calling } from "../binding/errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
@@ -17,7 +53,9 @@ import { native } from "../binding/native.js";
 import { callOf, toolOf } from "../binding/tool-call.js";
 import { FETCH_TOOL_JSON, toRecord } from "../binding/finished-turn.js";
 
-/** Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words. */
+/**
+ * Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words.
+ */
 export const FETCH_CHARS = 15_900;
 
 /** What says when a call is. */
@@ -26,29 +64,56 @@ const NOW = { now };
 /** The fields of each method's argument. */
 const TAKES = {
   open: {
-    ...PLACE, retention: optional(oneOf("clock", "host")), today: optional(string), journalDir: optional(identity),
+    ...PLACE,
+    retention: optional(oneOf("clock", "host")),
+    today: optional(string),
+    journalDir: optional(identity),
   },
   admitToolResult: {
-    ...SESSION, message: object, toolName: optional(string), args: anything, caller: anything,
-    hostCutAt: optional(units), hostKeeps: optional(units),
-    model: nullable(string), redactor: nullable(redactor), ...NOW,
+    ...SESSION,
+    message: object,
+    toolName: optional(string),
+    args: anything,
+    caller: anything,
+    hostCutAt: optional(units),
+    hostKeeps: optional(units),
+    model: nullable(string),
+    redactor: nullable(redactor),
+    ...NOW,
   },
   assemble: {
-    ...SESSION, messages: messagesOf, tokenBudget: nullable(budget), model: nullable(string), prices: nullable(prices),
+    ...SESSION,
+    messages: messagesOf,
+    tokenBudget: nullable(budget),
+    model: nullable(string),
+    prices: nullable(prices),
     promptCache: anything,
-    availableTools: nullable(names), referOversize: nullable(flag), turnBegins: nullable(flag),
-    redactor: nullable(redactor), ...NOW,
+    availableTools: nullable(names),
+    referOversize: nullable(flag),
+    turnBegins: nullable(flag),
+    redactor: nullable(redactor),
+    ...NOW,
   },
   commitTurn: {
-    ...SESSION, sessionKey: optional(identity), advancementKey: identity, messages: nullable(list(object)),
-    prices: nullable(prices), contextWindow: nullable(budget), ...NOW,
+    ...SESSION,
+    sessionKey: optional(identity),
+    advancementKey: identity,
+    messages: nullable(list(object)),
+    prices: nullable(prices),
+    contextWindow: nullable(budget),
+    ...NOW,
   },
   inherit: { parent: session, child: session, named: optional(list(string)), ...NOW },
   recordRules: { ...SESSION, report: copied, ...NOW },
   fetch: {
-    refIds: list(string), sessionId: nullable(identity), agentId: nullable(identity), lines: nullable(string),
+    refIds: list(string),
+    sessionId: nullable(identity),
+    agentId: nullable(identity),
+    lines: nullable(string),
     chars: nullable(string),
-    pattern: nullable(string), maxChars: nullable(count()), ...NOW,
+    pattern: nullable(string),
+    maxChars: nullable(count()),
+    ...NOW,
   },
   unfold: { ...SESSION_IF_ANY, messages: messagesOf, ...NOW },
   settle: { sessionIds: list(identity), ...NOW },
@@ -66,7 +131,10 @@ const TAKES = {
 /** What `open` takes beside options. */
 const NO_OPTIONS = Object.fromEntries(Object.keys(TAKES.open).map((field) => [field, undefined]));
 
-/** The report of what was really done: nothing was done to messages that changed meanwhile, nor to what could not be read. */
+/**
+ * The report of what was really done: nothing was done to messages that changed meanwhile, nor to what could not be
+ * read.
+ */
 function reportOf(done: Report, crossed: readonly LightMessage[], changedMeanwhile: number[]): Report {
   const alone = leftAlone(crossed, true);
   const report = alone ? { ...done, leftAlone: alone } : done;
@@ -75,7 +143,10 @@ function reportOf(done: Report, crossed: readonly LightMessage[], changedMeanwhi
   return { ...report, actions, tokensAfter: report.tokensAfter + notFreed, changedMeanwhile };
 }
 
-/** One open store with one set of options. Several may be open at one place, in one process or, with a database, on several machines. */
+/**
+ * One open store with one set of options. Several may be open at one place, in one process or, with a database, on
+ * several machines.
+ */
 export class Concertina {
   readonly #native: NativeConcertina;
   /** The calls that are under way. */
@@ -83,14 +154,16 @@ export class Concertina {
   #isClosed = false;
 
   private constructor(opened: NativeConcertina) {
-    if (!(opened instanceof native().NativeConcertina)) badArgument("new Concertina()", opened, "Concertina.open(options), which resolves to one");
+    if (!(opened instanceof native().NativeConcertina))
+      badArgument("new Concertina()", opened, "Concertina.open(options), which resolves to one");
     this.#native = opened;
   }
 
   /**
    * Opens the store in `dir`, creating it on first use, readable by its owner only; or in the database at `url`.
    *
-   * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database cannot be used.
+   * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database
+   *   cannot be used.
    */
   static async open(options: OpenOptions): Promise<Concertina> {
     const { retention, today, journalDir, ...place } = takenOf("options", options, TAKES.open);
@@ -122,19 +195,21 @@ export class Concertina {
   }
 
   /**
-   * The moment of birth: replaces oversize texts of a fresh tool result by references, durably, before the result is first
-   * sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`, never a
-   * rejection.
+   * The moment of birth: replaces oversize texts of a fresh tool result by references, durably, before the result is
+   * first sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`,
+   * never a rejection.
    *
    * @param input.toolName the tool, where the message does not name it itself
    * @param input.args what the tool was given, where the caller knows it
-   * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's parses stays as it is
-   * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which it masks
-   * something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and shown; with `"store"`, and
-   * for texts that are not stored at birth, it is not asked
-   * @param input.model the model that will see it, where the caller knows it and the option `models` says something of it
-   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so; so was one
-   * that is a unit shorter because a surrogate pair stood there
+   * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's
+   *   parses stays as it is
+   * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which
+   *   it masks something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and
+   *   shown; with `"store"`, and for texts that are not stored at birth, it is not asked
+   * @param input.model the model that will see it, where the caller knows it and the option `models` says something of
+   *   it
+   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so;
+   *   so was one that is a unit shorter because a surrogate pair stood there
    * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
    */
   async admitToolResult<M extends AnyMessage>(input: {
@@ -150,9 +225,11 @@ export class Concertina {
     redactor?: Redactor;
     now?: number;
   }): Promise<{ message: M; report: Report }> {
-    const {
-      sessionId, agentId, toolName, args, caller, hostCutAt, hostKeeps, model, redactor, now, ...rest
-    } = taken("input", input, TAKES.admitToolResult);
+    const { sessionId, agentId, toolName, args, caller, hostCutAt, hostKeeps, model, redactor, now, ...rest } = taken(
+      "input",
+      input,
+      TAKES.admitToolResult,
+    );
     const message = rest.message as M;
     return this.#call(async () => {
       const asIs = { message, args };
@@ -160,7 +237,11 @@ export class Concertina {
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
       const call = callOf(message, toolName, shown.args, caller);
       const isMasked = shown.message !== message;
-      const { handover, crossed } = await handOverInSlices(native(), [call, shown.message, ...(isMasked ? [message] : [])]);
+      const { handover, crossed } = await handOverInSlices(native(), [
+        call,
+        shown.message,
+        ...(isMasked ? [message] : []),
+      ]);
       const options = { hostCutAt, hostKeeps, isMasked, model };
       const { change, report } = await this.#native.admit(handover, { sessionId, agentId }, options, now);
       const came = crossed.slice(1, 2);
@@ -170,7 +251,11 @@ export class Concertina {
   }
 
   /** What of a result and its arguments may be stored and shown; `undefined` where it must not be stored. */
-  async #masked<M extends AnyMessage>(asIs: { message: M; args: unknown }, toolName: string | undefined, redactor: Redactor) {
+  async #masked<M extends AnyMessage>(
+    asIs: { message: M; args: unknown },
+    toolName: string | undefined,
+    redactor: Redactor,
+  ) {
     const { secrets, storesTexts } = this.#native.atBirth(toolName ?? toolOf(asIs.message));
     if (secrets === "store") return asIs;
     const [args] = await maskedArguments(asIs.args, redactor);
@@ -179,16 +264,17 @@ export class Concertina {
   }
 
   /**
-   * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has become
-   * stale. Messages that do not change are the same objects, and the same array comes back when none did. A failing store is
-   * a `report.warning`, never a rejection.
+   * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has
+   * become stale. Messages that do not change are the same objects, and the same array comes back when none did. A
+   * failing store is a `report.warning`, never a rejection.
    *
-   * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say what there is to say.
+   * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say
+   * what there is to say.
    *
-   * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be stored, and about
-   * the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something stays as it is, and out of the
-   * store; with `"redact"` what it returns of a tool's text is what is stored, and arguments stay as they are; with `"store"` it is
-   * not asked
+   * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be
+   *   stored, and about the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something
+   *   stays as it is, and out of the store; with `"redact"` what it returns of a tool's text is what is stored, and
+   *   arguments stay as they are; with `"store"` it is not asked
    */
   async assemble<M extends AnyMessage>(input: {
     sessionId: string;
@@ -205,7 +291,10 @@ export class Concertina {
     availableTools?: Iterable<string>;
     /** Also replace fresh oversize results: for engines that never saw them at birth. */
     referOversize?: boolean;
-    /** Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older then. */
+    /**
+     * Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older
+     * then.
+     */
     turnBegins?: boolean;
     redactor?: Redactor;
     now?: number;
@@ -213,13 +302,18 @@ export class Concertina {
     const { sessionId, agentId, messages, redactor, now, ...rest } = taken("input", input, TAKES.assemble);
     const { availableTools, model, prices, tokenBudget } = rest;
     const options = {
-      availableTools, model, prices, tokenBudget, referOversize: rest.referOversize ?? false,
+      availableTools,
+      model,
+      prices,
+      tokenBudget,
+      referOversize: rest.referOversize ?? false,
       turnBegins: rest.turnBegins ?? false,
     };
     return this.#call(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const session = { sessionId, agentId };
-      const fold = (unheard?: "ask" | "leave") => this.#native.assemble(handover, session, { ...options, unheard }, now);
+      const fold = (unheard?: "ask" | "leave") =>
+        this.#native.assemble(handover, session, { ...options, unheard }, now);
       const { secrets } = this.#native.atBirth("");
       const hears = secrets === "store" ? undefined : (redactor as Redactor | undefined);
       let folded = await fold(hears && "ask");
@@ -241,11 +335,17 @@ export class Concertina {
     /** What the host calls the conversation. */
     sessionKey?: string;
     advancementKey: string;
-    /** The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI spell it, is what was sent; else it is counted. */
+    /**
+     * The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI
+     * spell it, is what was sent; else it is counted.
+     */
     messages?: readonly AnyMessage[];
     /** What the model's tokens cost; by the model's family when absent. */
     prices?: Prices;
-    /** The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it, as OpenClaw does. */
+    /**
+     * The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it,
+     * as OpenClaw does.
+     */
     contextWindow?: number;
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
@@ -260,8 +360,8 @@ export class Concertina {
   }
 
   /**
-   * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the originals with the
-   * named ids.
+   * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the
+   * originals with the named ids.
    */
   async inherit(input: {
     parent: { agentId?: string; sessionId: string };
@@ -275,14 +375,19 @@ export class Concertina {
   }
 
   /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
-  async recordRules(input: { sessionId: string; agentId?: string; report: CompressedRules["report"]; now?: number }): Promise<void> {
+  async recordRules(input: {
+    sessionId: string;
+    agentId?: string;
+    report: CompressedRules["report"];
+    now?: number;
+  }): Promise<void> {
     const { report, now, ...session } = taken("input", input, TAKES.recordRules);
     await this.#call(() => this.#native.recordRules(session, report as RulesReport, now));
   }
 
   /**
-   * Brings originals back. Alone and within `maxChars`, an original comes back byte for byte with nothing added; a part of one
-   * ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
+   * Brings originals back. Alone and within `maxChars`, an original comes back byte for byte with nothing added; a part
+   * of one ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
    */
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
     const { maxChars = FETCH_CHARS, ...request } = taken("input", input, TAKES.fetch);
@@ -290,10 +395,10 @@ export class Concertina {
   }
 
   /**
-   * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Thinking that left comes
-   * back only where `sessionId` is given: nothing stands in its place. Placeholders whose
-   * originals cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and the
-   * same array comes back when none did.
+   * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Thinking
+   * that left comes back only where `sessionId` is given: nothing stands in its place. Placeholders whose originals
+   * cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and
+   * the same array comes back when none did.
    */
   async unfold<M extends AnyMessage>(input: {
     sessionId?: string;
@@ -311,16 +416,18 @@ export class Concertina {
   }
 
   /**
-   * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it does. The
-   * time to live of what a session held begins with its end. All that open the store without a `host` are one host: what they list must be
-   * what any of them has.
+   * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it
+   * does. The time to live of what a session held begins with its end. All that open the store without a `host` are one
+   * host: what they list must be what any of them has.
    */
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
     const { sessionIds, now } = taken("input", input, TAKES.settle);
     return { ended: await this.#call(() => this.#native.settle(sessionIds, now)) };
   }
 
-  /** The host has ended a session: the time to live of what it held begins. A later call for the session takes it back. */
+  /**
+   * The host has ended a session: the time to live of what it held begins. A later call for the session takes it back.
+   */
   async endSession(input: { sessionId: string; agentId?: string; now?: number }): Promise<void> {
     const { now, ...scope } = taken("input", input, TAKES.endSession);
     await this.#call(() => this.#native.endSession(scope, now));
@@ -331,7 +438,10 @@ export class Concertina {
     return calling(() => this.#native.notices());
   }
 
-  /** Parsers and libraries written in C that are not given every text, because some ended a process or did not come back. Of this process and version. */
+  /**
+   * Parsers and libraries written in C that are not given every text, because some ended a process or did not come
+   * back. Of this process and version.
+   */
   skipped(): SkippedCode[] {
     return calling(() => this.#native.skipped());
   }
@@ -349,10 +459,15 @@ export class Concertina {
     return this.#call(async () => this.#native.figures({ session: await this.#asked(session), since, until }));
   }
 
-  /** The session that is asked about: where no agent is named, that of `main`, or else of the agent that was last seen with one. */
+  /**
+   * The session that is asked about: where no agent is named, that of `main`, or else of the agent that was last seen
+   * with one.
+   */
   async #asked(named: Session | undefined): Promise<Session | undefined> {
     if (named === undefined || named.agentId !== undefined) return named;
-    const agents = (await this.sessions()).filter(({ sessionId }) => sessionId === named.sessionId).map(({ agentId }) => agentId);
+    const agents = (await this.sessions())
+      .filter(({ sessionId }) => sessionId === named.sessionId)
+      .map(({ agentId }) => agentId);
     return agents.length === 0 || agents.includes("main") ? named : { ...named, agentId: agents[0] };
   }
 
@@ -380,9 +495,9 @@ export class Concertina {
   }
 
   /**
-   * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name with that date, and a
-   * new one takes its place; resolves to whether that was so. In a database there is nothing to read. @throws where the file is damaged
-   * and stays.
+   * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name
+   * with that date, and a new one takes its place; resolves to whether that was so. In a database there is nothing to
+   * read. @throws where the file is damaged and stays.
    */
   async check(input: { today?: string } = {}): Promise<boolean> {
     const { today } = taken("input", input, TAKES.check);
@@ -396,9 +511,9 @@ export class Concertina {
   }
 
   /**
-   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left of them. A session of
-   * the same name that another agent has stays; the agent is `main` where none is named.
-   * With `dry` nothing is removed, and the answer is what would be.
+   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left
+   * of them. A session of the same name that another agent has stays; the agent is `main` where none is named. With
+   * `dry` nothing is removed, and the answer is what would be.
    */
   async purge(input: { sessionId: string; agentId?: string; dry?: boolean }): Promise<Removed> {
     const { dry = false, ...scope } = taken("input", input, TAKES.purge);

@@ -76,7 +76,8 @@ type Complain = NonNullable<ContextEngineOptions<Compact>["complain"]>;
 type PricesOf = NonNullable<ContextEngineOptions<Compact>["pricesOf"]>;
 type RedactorOf = NonNullable<ContextEngineOptions<Compact>["redactor"]>;
 
-const warned: Complain = (step, error, consequence) => console.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`);
+const warned: Complain = (step, error, consequence) =>
+  console.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`);
 
 /**
  * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
@@ -88,8 +89,15 @@ export function createContextEngine<C extends Compact>(
   options: ContextEngineOptions<C>,
 ): ContextEngine<C> {
   if (typeof concertina !== "function") object("concertina", concertina);
-  const { compact, pricesOf, redactor: redactorOf, complain = warned } = takenOf("options", options, {
-    compact: callable<C>, complain: nullable(callable<Complain>), pricesOf: nullable(callable<PricesOf>),
+  const {
+    compact,
+    pricesOf,
+    redactor: redactorOf,
+    complain = warned,
+  } = takenOf("options", options, {
+    compact: callable<C>,
+    complain: nullable(callable<Complain>),
+    pricesOf: nullable(callable<PricesOf>),
     redactor: nullable(callable<RedactorOf>),
   });
   const open = typeof concertina === "function" ? concertina : async () => concertina;
@@ -115,10 +123,24 @@ export function createContextEngine<C extends Compact>(
         if (store === undefined) return view;
         const prices = pricesOf?.call(options, parameters);
         const redactor = await redactorOf?.call(options);
-        const folded = await store.assemble({ ...scopeOf(parameters), messages, turnBegins: true, tokenBudget, model, availableTools, prices, redactor });
+        const folded = await store.assemble({
+          ...scopeOf(parameters),
+          messages,
+          turnBegins: true,
+          tokenBudget,
+          model,
+          availableTools,
+          prices,
+          redactor,
+        });
         const { warning, changedMeanwhile } = folded.report;
         if (warning) complain("storing", warning, "new content goes to the model unchanged");
-        if (changedMeanwhile) complain("folding", `messages ${changedMeanwhile.join(", ")} changed meanwhile`, "they go to the model as they are now");
+        if (changedMeanwhile)
+          complain(
+            "folding",
+            `messages ${changedMeanwhile.join(", ")} changed meanwhile`,
+            "they go to the model as they are now",
+          );
         return { messages: folded.messages, estimatedTokens: folded.estimatedTokens };
       } catch (error) {
         complain("assembly", error, "this turn uses the unchanged history");
@@ -132,7 +154,15 @@ export function createContextEngine<C extends Compact>(
         const store = await open();
         const prices = pricesOf?.call(options, parameters);
         const contextWindow = windowOf(parameters);
-        if (store) return await store.commitTurn({ ...scopeOf(parameters), sessionKey, advancementKey, messages, prices, contextWindow });
+        if (store)
+          return await store.commitTurn({
+            ...scopeOf(parameters),
+            sessionKey,
+            advancementKey,
+            messages,
+            prices,
+            contextWindow,
+          });
       } catch (error) {
         complain("recording a turn", error, "the session goes on without this record");
       }
@@ -144,6 +174,11 @@ export function createContextEngine<C extends Compact>(
 
 /** The window of a turn's model, where the host says it: as it is configured, or as the model has it. */
 function windowOf({ runtimeContext }: CommitParameters): number | undefined {
-  const { tokenBudget, modelContextWindow } = (runtimeContext ?? {}) as { tokenBudget?: unknown; modelContextWindow?: unknown };
-  return [tokenBudget, modelContextWindow].find((tokens): tokens is number => typeof tokens === "number" && tokens > 0 && Number.isFinite(tokens));
+  const { tokenBudget, modelContextWindow } = (runtimeContext ?? {}) as {
+    tokenBudget?: unknown;
+    modelContextWindow?: unknown;
+  };
+  return [tokenBudget, modelContextWindow].find(
+    (tokens): tokens is number => typeof tokens === "number" && tokens > 0 && Number.isFinite(tokens),
+  );
 }

@@ -1,7 +1,17 @@
 /** `fetch_original_data` as hosts register it: definition and handler. */
 import type { ContentBlock } from "./api.js";
 import {
-  anything, count, identity, type Kind, list, nullable, oneOf, optional, string, taken, takenOf,
+  anything,
+  count,
+  identity,
+  type Kind,
+  list,
+  nullable,
+  oneOf,
+  optional,
+  string,
+  taken,
+  takenOf,
 } from "../binding/arguments.js";
 import { badArgument, isMisuse, reading } from "../binding/errors.js";
 import { type Concertina, FETCH_CHARS } from "./concertina.js";
@@ -18,7 +28,10 @@ export interface FetchToolParameters {
   max_chars?: number;
 }
 
-/** What the model reads about the tool, in every request: few words. The first placeholder of a session says when to fetch. */
+/**
+ * What the model reads about the tool, in every request: few words. The first placeholder of a session says when to
+ * fetch.
+ */
 export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
 
 /** JSON schema of the parameters. */
@@ -52,30 +65,58 @@ export interface FetchScope {
 /** A part of an answer, as Anthropic's interface takes it. */
 export type AnthropicBlock =
   | { type: "text"; text: string }
-  | { type: "image"; source: { type: "base64"; media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp"; data: string } };
+  | {
+      type: "image";
+      source: { type: "base64"; media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp"; data: string };
+    };
 
 /** A part of a user message, as OpenAI's chat completions have it. */
 export type OpenAIPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
 
 /**
- * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where there are images,
- * they stand in a user message, `images`, which goes behind all tool messages that answer the same assistant message.
+ * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where
+ * there are images, they stand in a user message, `images`, which goes behind all tool messages that answer the same
+ * assistant message.
  */
 export type OpenAIAnswer = string | { content: string; images: { role: "user"; content: OpenAIPart[] } };
 
 /** A part of an answer, as OpenAI's Responses API has it. */
-export type ResponsesPart = { type: "input_text"; text: string } | { type: "input_image"; image_url: string; detail: "auto" };
+export type ResponsesPart =
+  | { type: "input_text"; text: string }
+  | { type: "input_image"; image_url: string; detail: "auto" };
 
 /**
- * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form: "anthropic"` in blocks of
- * Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a user message beside it where there is an image
- * ({@link OpenAIAnswer}); with `form: "responses"` as the output of an item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call again.
+ * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form:
+ * "anthropic"` in blocks of Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a
+ * user message beside it where there is an image ({@link OpenAIAnswer}); with `form: "responses"` as the output of an
+ * item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call
+ * again.
  */
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "responses" }): Promise<string | ResponsesPart[]>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "openai" }): Promise<OpenAIAnswer>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form: "anthropic" }): Promise<AnthropicBlock[]>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
-export async function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & { form?: unknown }): Promise<OpenAIAnswer | (AnthropicBlock | ContentBlock | ResponsesPart)[]> {
+export async function answerFetch(
+  concertina: Concertina,
+  parameters: unknown,
+  scope: FetchScope & { form: "responses" },
+): Promise<string | ResponsesPart[]>;
+export async function answerFetch(
+  concertina: Concertina,
+  parameters: unknown,
+  scope: FetchScope & { form: "openai" },
+): Promise<OpenAIAnswer>;
+export async function answerFetch(
+  concertina: Concertina,
+  parameters: unknown,
+  scope: FetchScope & { form: "anthropic" },
+): Promise<AnthropicBlock[]>;
+export async function answerFetch(
+  concertina: Concertina,
+  parameters: unknown,
+  scope: FetchScope,
+): Promise<ContentBlock[]>;
+export async function answerFetch(
+  concertina: Concertina,
+  parameters: unknown,
+  scope: FetchScope & { form?: unknown },
+): Promise<OpenAIAnswer | (AnthropicBlock | ContentBlock | ResponsesPart)[]> {
   const isOpen = reading("concertina", () => typeof concertina?.fetch === "function");
   if (!isOpen) badArgument("concertina", concertina, "an open Concertina");
   const { agentId, sessionId, maxChars = FETCH_CHARS, form } = taken("scope", scope, SCOPE);
@@ -86,7 +127,9 @@ export async function answerFetch(concertina: Concertina, parameters: unknown, s
 }
 
 const SCOPE = {
-  agentId: nullable(identity), sessionId: nullable(identity), maxChars: optional(count()),
+  agentId: nullable(identity),
+  sessionId: nullable(identity),
+  maxChars: optional(count()),
   form: optional(oneOf("anthropic", "openai", "responses")),
 };
 
@@ -99,10 +142,14 @@ function textIn(content: ContentBlock[]): string | undefined {
 function toOpenAI(blocks: ContentBlock[]): OpenAIAnswer {
   const images = blocks.flatMap((block) => (block.type === "text" ? [] : [block]));
   if (images.length === 0) return textIn(blocks) ?? "";
-  const said = images.length === 1 ? "The image follows in a user message." : `${images.length} images follow in a user message.`;
+  const said =
+    images.length === 1 ? "The image follows in a user message." : `${images.length} images follow in a user message.`;
   const texts = blocks.filter(({ type }) => type === "text");
   const content = textIn([...texts, { type: "text", text: said }]) ?? "";
-  const parts = images.map(({ mimeType, data }): OpenAIPart => ({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } }));
+  const parts = images.map(({ mimeType, data }): OpenAIPart => ({
+    type: "image_url",
+    image_url: { url: `data:${mimeType};base64,${data}` },
+  }));
   return { content, images: { role: "user", content: parts } };
 }
 
@@ -115,7 +162,10 @@ function toResponses(block: ContentBlock): ResponsesPart {
 const text: Kind<string> = (name, value) => string(name, typeof value === "number" ? String(value) : value);
 
 const PARAMETERS = {
-  ref_ids: list(text, "an array of ids"), lines: nullable(text), chars: nullable(text), pattern: nullable(text),
+  ref_ids: list(text, "an array of ids"),
+  lines: nullable(text),
+  chars: nullable(text),
+  pattern: nullable(text),
   max_chars: anything,
 };
 
@@ -129,10 +179,16 @@ function parsed(parameters: unknown): unknown {
   }
 }
 
-async function answerTo(concertina: Concertina, parameters: unknown, { maxChars, ...asks }: FetchScope & { maxChars: number }): Promise<ContentBlock[]> {
+async function answerTo(
+  concertina: Concertina,
+  parameters: unknown,
+  { maxChars, ...asks }: FetchScope & { maxChars: number },
+): Promise<ContentBlock[]> {
   try {
     const {
-      ref_ids: refIds, max_chars: most, ...wanted
+      ref_ids: refIds,
+      max_chars: most,
+      ...wanted
     } = takenOf("the arguments", parsed(parameters) ?? {}, PARAMETERS);
     const { content } = await concertina.fetch({ ...asks, ...wanted, refIds, maxChars: charsOf(most, maxChars) });
     return content;

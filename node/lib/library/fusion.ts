@@ -3,11 +3,28 @@ import { types } from "node:util";
 
 import type { CompressedMessages, CompressJob, Question, Step } from "../binding/addon.js";
 import type {
-  AnyMessage, CompressMessagesOptions, CompressMessagesResult, CompressOptions, CompressResult, CustomStage,
-  StageContext, StageInfo,
+  AnyMessage,
+  CompressMessagesOptions,
+  CompressMessagesResult,
+  CompressOptions,
+  CompressResult,
+  CustomStage,
+  StageContext,
+  StageInfo,
 } from "./api.js";
 import {
-  anything, asked, callable, crossingOptions, flag, type Kind, list, messagesOf, nullable, optional, string, taken,
+  anything,
+  asked,
+  callable,
+  crossingOptions,
+  flag,
+  type Kind,
+  list,
+  messagesOf,
+  nullable,
+  optional,
+  string,
+  taken,
   takenOf,
 } from "../binding/arguments.js";
 import { awaiting, badArgument, calling } from "../binding/errors.js";
@@ -27,7 +44,10 @@ interface Stage {
 }
 
 const STAGE = {
-  name: string, order: anything, apply: callable<Stage["apply"]>, shouldApply: nullable(callable<Stage["apply"]>),
+  name: string,
+  order: anything,
+  apply: callable<Stage["apply"]>,
+  shouldApply: nullable(callable<Stage["apply"]>),
 };
 
 const stage: Kind<Stage> = (name, own) => ({ ...takenOf(name, own, STAGE, `${name}.`), own: own as CustomStage });
@@ -65,9 +85,9 @@ function resultOf(job: CompressJob, { question, result }: Step, stages: Stage[])
 /**
  * Rewrites a text so that it costs fewer tokens, on a worker thread.
  *
- * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its own folds are
- * undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must be
- * stored before the text is shown. The result is never longer than the text.
+ * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its
+ * own folds are undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must
+ * be stored before the text is shown. The result is never longer than the text.
  */
 export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {
   string("text", text);
@@ -109,7 +129,16 @@ export function compressSync(text: string, options: CompressOptions = {}): Compr
 /** A text with lone surrogates has no exact form outside JavaScript, so it stays as it is. */
 function untouched(text: string): CompressResult {
   const tokens = native().countTokens(text);
-  return { text, tokensBefore: tokens, tokensAfter: tokens, contentType: "unknown", language: null, lossless: true, stages: [], originals: [] };
+  return {
+    text,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    contentType: "unknown",
+    language: null,
+    lossless: true,
+    stages: [],
+    originals: [],
+  };
 }
 
 /** Options for messages as they cross. */
@@ -119,7 +148,11 @@ function crossingForMessages(options: CompressMessagesOptions): string {
   return crossingOptions(options);
 }
 
-function messagesResult<M>(messages: M[], { originals, report }: CompressedMessages, crossed: readonly LightMessage[]): CompressMessagesResult<M> {
+function messagesResult<M>(
+  messages: M[],
+  { originals, report }: CompressedMessages,
+  crossed: readonly LightMessage[],
+): CompressMessagesResult<M> {
   originals.forEach(remember);
   const alone = leftAlone(crossed, false);
   return { messages, originals, report: alone ? { ...report, leftAlone: alone } : report };
@@ -134,11 +167,15 @@ function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: 
 }
 
 /**
- * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of the system
- * stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In the place of what stands twice
- * is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of its row in the report names its original.
+ * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of
+ * the system stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In
+ * the place of what stands twice is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of
+ * its row in the report names its original.
  */
-export async function compressMessages<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): Promise<CompressMessagesResult<M>> {
+export async function compressMessages<M extends AnyMessage>(
+  messages: readonly M[],
+  options: CompressMessagesOptions = {},
+): Promise<CompressMessagesResult<M>> {
   const given = messagesOf<M>("messages", messages);
   const asked = crossingForMessages(options);
   return awaiting(async () => {
@@ -146,12 +183,18 @@ export async function compressMessages<M extends AnyMessage>(messages: readonly 
     const { handover, crossed } = await handOverInSlices(addon, given);
     const done = await addon.compressMessages(handover, asked);
     const applied = await applyInSlices(given, crossed, done.change);
-    return withoutChanged(messagesResult(applied.messages ?? (messages as M[]), done, crossed), applied.changedMeanwhile);
+    return withoutChanged(
+      messagesResult(applied.messages ?? (messages as M[]), done, crossed),
+      applied.changedMeanwhile,
+    );
   });
 }
 
 /** {@link compressMessages} on the calling thread. */
-export function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options: CompressMessagesOptions = {}): CompressMessagesResult<M> {
+export function compressMessagesSync<M extends AnyMessage>(
+  messages: readonly M[],
+  options: CompressMessagesOptions = {},
+): CompressMessagesResult<M> {
   const given = messagesOf<M>("messages", messages);
   const asked = crossingForMessages(options);
   return calling(() => {
@@ -196,11 +239,13 @@ const COMPRESSED = {
  * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
  * was before.
  *
- * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a fold
- * that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
+ * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a
+ *   fold that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
  */
 export function restore(
-  text: string, originals: { data: Uint8Array }[] = [], options: { strict?: boolean } = {},
+  text: string,
+  originals: { data: Uint8Array }[] = [],
+  options: { strict?: boolean } = {},
 ): string {
   string("text", text);
   const given = originalsOf("originals", originals);
@@ -221,9 +266,9 @@ export function restore(
 }
 
 /**
- * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images byte for byte, but for
- * texts that were folded before, whose own folds are undone, too. Messages may have been added behind, and the report may have been
- * kept as JSON.
+ * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images
+ * byte for byte, but for texts that were folded before, whose own folds are undone, too. Messages may have been added
+ * behind, and the report may have been kept as JSON.
  *
  * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
  */

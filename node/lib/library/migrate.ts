@@ -12,15 +12,19 @@ const place: Kind<AddonPlace> = (name, value) => placeOf(taken(name, value, PLAC
 const TAKES = { from: place, to: place, progress: optional(callable<(originals: number) => unknown>) };
 
 /**
- * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody else can write
- * to either meanwhile. The source is never changed. A copy that does not end leaves the target empty; one that reads otherwise is an
- * error that says where.
+ * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody
+ * else can write to either meanwhile. The source is never changed. A copy that does not end leaves the target empty;
+ * one that reads otherwise is an error that says where.
  *
  * @param input.progress is told about once a second how many originals were copied; what it throws comes out once all
  * are
  * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` where the target is not empty
  */
-export async function migrate(input: { from: StorePlace; to: StorePlace; progress?: (originals: number) => void }): Promise<Migrated> {
+export async function migrate(input: {
+  from: StorePlace;
+  to: StorePlace;
+  progress?: (originals: number) => void;
+}): Promise<Migrated> {
   const { from, to, progress } = taken("input", input, TAKES);
   const migration = new (native().NativeMigration)();
   const failed: unknown[] = [];

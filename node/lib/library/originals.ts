@@ -25,12 +25,17 @@ export async function originalsOf(concertina: Concertina, { refIds, ...asked }: 
   for (const refId of refIds) {
     const answer = await concertina.fetch({ ...asked, maxChars: asked.maxChars ?? ALL_CHARS, refIds: [refId] });
     const asksPart = isPart || refId.includes(":");
-    // A part ends with a line in brackets that says which one it is; an answer without one says that there is no such part.
+    // A part ends with a line in brackets that says which one it is; an answer without one says that there is no such
+    // part.
     const isNoPart = answer.content.every((block) => block.type === "text" && !block.text.endsWith("]"));
     const isThere = answer.found > 0 && !(asksPart && asked.maxChars === undefined && isNoPart);
-    const shown = (block: ContentBlock) => (isPart && block.type === "text" ? { ...block, text: continued(block.text, refId) } : block);
+    const shown = (block: ContentBlock) =>
+      isPart && block.type === "text" ? { ...block, text: continued(block.text, refId) } : block;
     if (isThere) found.blocks.push(...answer.content.map(shown));
-    else found.missing.push(forPerson(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"), asked.agentId));
+    else
+      found.missing.push(
+        forPerson(answer.content.map((block) => (block.type === "text" ? block.text : "")).join("\n"), asked.agentId),
+      );
   }
   return found;
 }
@@ -40,7 +45,10 @@ export async function originalsOf(concertina: Concertina, { refIds, ...asked }: 
  */
 function continued(text: string, refId: string): string {
   const [id = refId] = /[0-9a-f]{16,64}/i.exec(refId) ?? [];
-  const call = new RegExp(`; continue with ${FETCH_TOOL} \\{"ref_ids":\\["(${id}:c?\\d+-)"\\]\\}(?=[;\\]][^\\n]*$)`, "i");
+  const call = new RegExp(
+    `; continue with ${FETCH_TOOL} \\{"ref_ids":\\["(${id}:c?\\d+-)"\\]\\}(?=[;\\]][^\\n]*$)`,
+    "i",
+  );
   return text.replace(call, "; continue with $1");
 }
 
@@ -50,13 +58,27 @@ function continued(text: string, refId: string): string {
  */
 function forPerson(answer: string, agentId: string | undefined): string {
   const [, unknown] = /^No original is stored under ([0-9a-f]+)/.exec(answer) ?? [];
-  if (unknown !== undefined) return `no original is stored under ${unknown}${agentId === undefined ? "" : ` for agent ${agentId}`}: it expired, was purged, or belongs to another agent (--agent), or the store's file was replaced`;
-  if (/^No valid REF_ID|is not a valid REF_ID/.test(answer)) return answer.replace(/ ?No valid REF_ID was provided; nothing was fetched\./, "").replace("REF_ID", "id").trim() || "no id was given";
-  return answer.replace(/^\[1 id did not fit in (\d+) characters:.*$/, "the original did not fit in $1 characters; --max-chars takes more, and without it all of it is printed");
+  if (unknown !== undefined)
+    return `no original is stored under ${unknown}${agentId === undefined ? "" : ` for agent ${agentId}`}: it expired, was purged, or belongs to another agent (--agent), or the store's file was replaced`;
+  if (/^No valid REF_ID|is not a valid REF_ID/.test(answer))
+    return (
+      answer
+        .replace(/ ?No valid REF_ID was provided; nothing was fetched\./, "")
+        .replace("REF_ID", "id")
+        .trim() || "no id was given"
+    );
+  return answer.replace(
+    /^\[1 id did not fit in (\d+) characters:.*$/,
+    "the original did not fit in $1 characters; --max-chars takes more, and without it all of it is printed",
+  );
 }
 
 /** The whole original that an agent may see under this id; undefined where there is none. */
-export async function originalOf(concertina: Concertina, agentId: string, refId: string): Promise<ContentBlock | undefined> {
+export async function originalOf(
+  concertina: Concertina,
+  agentId: string,
+  refId: string,
+): Promise<ContentBlock | undefined> {
   const { blocks } = await originalsOf(concertina, { refIds: [refId], agentId });
   return blocks[0];
 }

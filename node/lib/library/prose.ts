@@ -1,6 +1,17 @@
-/** Prose with protected words, and rule files. Functions without a suffix run on the calling thread; long work has an `…Async` twin. */
+/**
+ * Prose with protected words, and rule files. Functions without a suffix run on the calling thread; long work has an
+ * `…Async` twin.
+ */
 import type {
-  CompressedProse, CompressedRules, ProseOptions, ProseReceipt, ProseToken, ProtectedSpan, RuleFile, RulesLevel, RulesOptions,
+  CompressedProse,
+  CompressedRules,
+  ProseOptions,
+  ProseReceipt,
+  ProseToken,
+  ProtectedSpan,
+  RuleFile,
+  RulesLevel,
+  RulesOptions,
 } from "./api.js";
 import { count, type Kind, list, nullable, oneOf, string, strings, taken, takenOf } from "../binding/arguments.js";
 import { awaiting, calling } from "../binding/errors.js";
@@ -10,8 +21,12 @@ import { native } from "../binding/native.js";
 function untouched(text: string, options: ProseOptions): CompressedProse {
   const tokens = native().countTokens(text);
   const receipt = {
-    tokens_before: tokens, tokens_after: tokens, saved_tokens: 0, saved_ratio: 0,
-    compression_intensity: options.intensity ?? "full", substitutions: [],
+    tokens_before: tokens,
+    tokens_after: tokens,
+    saved_tokens: 0,
+    saved_ratio: 0,
+    compression_intensity: options.intensity ?? "full",
+    substitutions: [],
   };
   return { text, receipt };
 }
@@ -19,8 +34,8 @@ function untouched(text: string, options: ProseOptions): CompressedProse {
 const PROSE = { intensity: nullable(oneOf("lite", "full", "ultra")), objective: nullable(oneOf("tokens", "chars")) };
 
 /**
- * Says prose in fewer tokens. Code, names, numbers and whatever else is technical comes out byte for byte; what is lost are fillers,
- * hedges, pleasantries, articles and, for `objective: "chars"`, the long forms of listed abbreviations.
+ * Says prose in fewer tokens. Code, names, numbers and whatever else is technical comes out byte for byte; what is lost
+ * are fillers, hedges, pleasantries, articles and, for `objective: "chars"`, the long forms of listed abbreviations.
  */
 export function compressProse(text: string, options: ProseOptions = {}): CompressedProse {
   string("text", text);
@@ -32,7 +47,9 @@ export function compressProse(text: string, options: ProseOptions = {}): Compres
 export async function compressProseAsync(text: string, options: ProseOptions = {}): Promise<CompressedProse> {
   string("text", text);
   const asked = taken("options", options, PROSE);
-  return awaiting(async () => (text.isWellFormed() ? native().compressProseOnWorker(text, asked) : untouched(text, asked)));
+  return awaiting(async () =>
+    text.isWellFormed() ? native().compressProseOnWorker(text, asked) : untouched(text, asked),
+  );
 }
 
 const SUBSTITUTION = { long: string, short: string, count: count(0) };
@@ -86,8 +103,9 @@ const RULES = {
 };
 
 /**
- * Shortens one rule file. What it forbids, demands or names comes out byte for byte, and the result never has more o200k tokens than
- * the text. What saves characters and costs tokens is done only with `maxChars`, for a text that would otherwise be longer.
+ * Shortens one rule file. What it forbids, demands or names comes out byte for byte, and the result never has more
+ * o200k tokens than the text. What saves characters and costs tokens is done only with `maxChars`, for a text that
+ * would otherwise be longer.
  */
 export function preprocess(text: string, level: RulesLevel, options: Omit<RulesOptions, "level"> = {}): string {
   string("text", text);
@@ -96,7 +114,11 @@ export function preprocess(text: string, level: RulesLevel, options: Omit<RulesO
 }
 
 /** {@link preprocess} on a worker thread. */
-export async function preprocessAsync(text: string, level: RulesLevel, options: Omit<RulesOptions, "level"> = {}): Promise<string> {
+export async function preprocessAsync(
+  text: string,
+  level: RulesLevel,
+  options: Omit<RulesOptions, "level"> = {},
+): Promise<string> {
   string("text", text);
   const asked = leveled(level, options);
   return awaiting(async () => (text.isWellFormed() ? native().preprocessOnWorker(text, asked) : text));
@@ -107,8 +129,9 @@ const FILE = { name: string, text: string };
 const filesOf = list((name, value) => takenOf(name, value, FILE, `${name}.`));
 
 /**
- * Shortens rule files and joins them, `priority: N` of the front matter first (5 by default), up to `maxChars` characters (8000 by
- * default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind it may still fit.
+ * Shortens rule files and joins them, `priority: N` of the front matter first (5 by default), up to `maxChars`
+ * characters (8000 by default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind
+ * it may still fit.
  */
 export function compressRules(files: RuleFile[], options: RulesOptions = {}): CompressedRules {
   const [given, asked] = [filesOf("files", files), taken("options", options, RULES)];

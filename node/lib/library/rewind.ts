@@ -1,8 +1,8 @@
 /**
  * `rewind_retrieve` for agents outside OpenClaw: an OpenAI function-calling definition and its handler.
  *
- * It answers from the originals that this process's `compress` and `compressMessages` calls returned: up to 64 MB of them, the
- * oldest forgotten first. Whoever needs them longer keeps `originals`, or uses a `Concertina`.
+ * It answers from the originals that this process's `compress` and `compressMessages` calls returned: up to 64 MB of
+ * them, the oldest forgotten first. Whoever needs them longer keeps `originals`, or uses a `Concertina`.
  */
 import type { Original } from "./api.js";
 import { object } from "../binding/arguments.js";
@@ -72,7 +72,8 @@ export const rewindTool = {
     type: "function" as const,
     function: {
       name: "rewind_retrieve",
-      description: "Returns the original of a text that was shortened, byte for byte. Takes the id of its [[REWIND:sha256:<id>]] marker.",
+      description:
+        "Returns the original of a text that was shortened, byte for byte. Takes the id of its [[REWIND:sha256:<id>]] marker.",
       parameters: {
         type: "object",
         additionalProperties: false,
@@ -92,9 +93,13 @@ function answer(given: unknown): string {
     return `The arguments are no JSON (${(error as Error).message}); they must be {"hash": "<id>"}.`;
   }
   const hash = read?.hash;
-  if (typeof hash !== "string") return 'The arguments have no hash that is a string; they must be {"hash": "<id>"}, with the 16 to 64 hexadecimal digits of the marker.';
+  if (typeof hash !== "string")
+    return 'The arguments have no hash that is a string; they must be {"hash": "<id>"}, with the 16 to 64 hexadecimal digits of the marker.';
   const original = find(hash);
-  if (original?.mimeType !== undefined) return `The original is an image (${original.mimeType}), and a tool's answer is text. Asking again will not help.`;
-  return original?.data.toString("utf8") ??
-    `No original is kept under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`;
+  if (original?.mimeType !== undefined)
+    return `The original is an image (${original.mimeType}), and a tool's answer is text. Asking again will not help.`;
+  return (
+    original?.data.toString("utf8") ??
+    `No original is kept under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`
+  );
 }

@@ -1,8 +1,8 @@
 /**
  * References for any context engine: decorates its `assemble()` and leaves everything else as it is.
  *
- * The wrapped engine may be a class instance: its own `this`, getters, private fields and prototype methods keep working,
- * because every call but `assemble` goes straight to it.
+ * The wrapped engine may be a class instance: its own `this`, getters, private fields and prototype methods keep
+ * working, because every call but `assemble` goes straight to it.
  */
 import { homedir } from "node:os";
 import path from "node:path";
@@ -53,7 +53,11 @@ const logger: Kind<Logger> = (name, value) => {
 const config: Kind<Partial<OpenOptions>> = (name, value) => reading(name, () => ({ ...object(name, value) }));
 
 const TAKES = {
-  logger, cfg: optional(config), agentId: nullable(string), sessionKey: nullable(string), sessionId: nullable(string),
+  logger,
+  cfg: optional(config),
+  agentId: nullable(string),
+  sessionKey: nullable(string),
+  sessionId: nullable(string),
 };
 
 /**
@@ -99,11 +103,19 @@ async function openStore(cfg: Partial<OpenOptions>, logger: Logger): Promise<Con
   return concertina;
 }
 
-function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina>, { logger, agentId }: { logger: Logger; agentId?: string }): E {
-  const assemble = async (parameters: Parameters<E["assemble"]>[0] & { sessionKey?: string; availableTools?: Set<string>; model?: string }) => {
+function decorate<E extends AnyEngine>(
+  engine: E,
+  open: () => Promise<Concertina>,
+  { logger, agentId }: { logger: Logger; agentId?: string },
+): E {
+  const assemble = async (
+    parameters: Parameters<E["assemble"]>[0] & { sessionKey?: string; availableTools?: Set<string>; model?: string },
+  ) => {
     const assembled = await engine.assemble(parameters);
     try {
-      const folded = await (await open()).assemble({
+      const folded = await (
+        await open()
+      ).assemble({
         ...scopeOf({ agentId, sessionKey: parameters.sessionKey, sessionId: parameters.sessionId }),
         messages: assembled.messages,
         model: parameters.model,
@@ -128,7 +140,12 @@ function decorate<E extends AnyEngine>(engine: E, open: () => Promise<Concertina
 
 /** What a proxy may stand before and answer otherwise: a frozen engine's properties as they are, but not locked. */
 function unlocked<E extends object>(engine: E): E {
-  const properties = Reflect.ownKeys(engine).map((key) => [key, Object.getOwnPropertyDescriptor(engine, key) ?? {}] as const);
+  const properties = Reflect.ownKeys(engine).map(
+    (key) => [key, Object.getOwnPropertyDescriptor(engine, key) ?? {}] as const,
+  );
   if (properties.every(([, { configurable, writable }]) => configurable || writable)) return engine;
-  return Object.create(Object.getPrototypeOf(engine), Object.fromEntries(properties.map(([key, property]) => [key, { ...property, configurable: true }])));
+  return Object.create(
+    Object.getPrototypeOf(engine),
+    Object.fromEntries(properties.map(([key, property]) => [key, { ...property, configurable: true }])),
+  );
 }

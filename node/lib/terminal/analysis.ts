@@ -62,8 +62,14 @@ export interface Analysis extends Figures {
   proof: Proof | null;
 }
 
-/** Analyses sessions one after the other, so that only one is in memory. A session that cannot be read is named in `failed`. */
-export async function analyse(sessions: { name: string; read(): Promise<SessionToAnalyse> }[], { options, progress }: AnalysisOptions = {}): Promise<Analysis> {
+/**
+ * Analyses sessions one after the other, so that only one is in memory. A session that cannot be read is named in
+ * `failed`.
+ */
+export async function analyse(
+  sessions: { name: string; read(): Promise<SessionToAnalyse> }[],
+  { options, progress }: AnalysisOptions = {},
+): Promise<Analysis> {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-"));
   const forget = removedWhenStopped(dir);
   let concertina: Concertina | undefined;
@@ -80,11 +86,17 @@ export async function analyse(sessions: { name: string; read(): Promise<SessionT
         // Files in two folders may have one name.
         const count = read.filter((other) => other.sessionId === own || other.sessionId.startsWith(`${own} #`)).length;
         const sessionId = count === 0 ? own : `${own} #${count + 1}`;
-        const outcome = await replay(concertina, messages, { sessionId, sessionKey, prices, progress: (done, of) => progress?.(name, done, of) });
+        const outcome = await replay(concertina, messages, {
+          sessionId,
+          sessionKey,
+          prices,
+          progress: (done, of) => progress?.(name, done, of),
+        });
         for (const share of census(messages)) addShare(shares, share);
         for (const fold of outcome.folds) {
           folds.push(fold);
-          if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore) proof = { fold, endedAt: outcome.endedAt };
+          if (proof === undefined || fold.tokensBefore > proof.fold.tokensBefore)
+            proof = { fold, endedAt: outcome.endedAt };
         }
         for (const line of outcome.warnings) warnings.add(line);
         if (unreadable.length > 0) warnings.add(`${name}: ${unreadableText(unreadable)}; what is torn was skipped`);
@@ -126,7 +138,9 @@ function removedWhenStopped(dir: string): () => void {
 
 /** An id is a prefix of the SHA-256 of the original's bytes, so the bytes prove themselves. */
 async function fetchBack(concertina: Concertina, { refId }: Fold, now: number): Promise<Proof> {
-  const { blocks: [block] } = await originalsOf(concertina, { refIds: [refId], now });
+  const {
+    blocks: [block],
+  } = await originalsOf(concertina, { refIds: [refId], now });
   const bytes = block?.type === "text" ? Buffer.from(block.text) : Buffer.from(block?.data ?? "", "base64");
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   return { refId, bytes: bytes.length, sha256, equal: sha256.startsWith(refId) };
@@ -149,11 +163,23 @@ function titleOf({ read }: Analysis): string {
   return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
 }
 
-/** Shows an analysis: as a page where a file is named, and as JSON; in words where neither is asked for. Of nothing there is the JSON only. */
-export function showAnalysis(analysis: Analysis, html: string | undefined, { json, words }: { json?: (shown: Analysis) => void; words: (text: string) => void }): void {
+/**
+ * Shows an analysis: as a page where a file is named, and as JSON; in words where neither is asked for. Of nothing
+ * there is the JSON only.
+ */
+export function showAnalysis(
+  analysis: Analysis,
+  html: string | undefined,
+  { json, words }: { json?: (shown: Analysis) => void; words: (text: string) => void },
+): void {
   const isEmpty = analysis.read.length === 0;
   if (html !== undefined && !isEmpty) {
-    writeReport(html, { periods: [{ days: 0, figures: analysis }], health: null, title: titleOf(analysis), isReplay: true });
+    writeReport(html, {
+      periods: [{ days: 0, figures: analysis }],
+      health: null,
+      title: titleOf(analysis),
+      isReplay: true,
+    });
     if (json === undefined) for (const line of analysis.warnings) console.error(`warning: ${line}`);
   }
   if (json !== undefined) json(analysis);
@@ -172,21 +198,42 @@ function analysisText(analysis: Analysis): string {
     `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokens)} tokens, ${number(total.requests)} model calls`,
     "",
     "Where the tokens are",
-    table(["content", "blocks", "tokens", "share"], shares.slice(0, SHOWN).map((share) => [share.kind, number(share.blocks), number(share.tokens), percent(share.tokens / tokens)])),
+    table(
+      ["content", "blocks", "tokens", "share"],
+      shares
+        .slice(0, SHOWN)
+        .map((share) => [share.kind, number(share.blocks), number(share.tokens), percent(share.tokens / tokens)]),
+    ),
     "",
     "What is folded",
-    table(["reason", "content", "blocks", "tokens before", "after"], folded.slice(0, SHOWN).map((group) => [foldReason(group.reason), group.tool, number(group.blocks), number(group.before), number(group.after)])),
+    table(
+      ["reason", "content", "blocks", "tokens before", "after"],
+      folded
+        .slice(0, SHOWN)
+        .map((group) => [
+          foldReason(group.reason),
+          group.tool,
+          number(group.blocks),
+          number(group.before),
+          number(group.after),
+        ]),
+    ),
     "",
     `What is sent and billed, as modelled${unit === "usd" ? "" : " (bills in input tokens)"}`,
     ...rows([
       ...sentRows(total, unit),
-      ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool; fetches are none, because nobody asks in a replay`],
+      [
+        "part of it",
+        `${number(total.overheadTokens)} tokens of the fetch tool; fetches are none, because nobody asks in a replay`,
+      ],
     ]),
     ...analysis.warnings.map((line) => `warning: ${line}`),
   ];
   if (proof !== null) {
     lines.push("", `Fetched back [REF_ID: ${proof.refId}]: ${number(proof.bytes)} bytes, SHA-256 ${proof.sha256}`);
-    lines.push(proof.equal ? "The id is the head of that hash: byte for byte the original." : "THE BYTES DO NOT MATCH THE ID.");
+    lines.push(
+      proof.equal ? "The id is the head of that hash: byte for byte the original." : "THE BYTES DO NOT MATCH THE ID.",
+    );
   }
   return lines.join("\n");
 }

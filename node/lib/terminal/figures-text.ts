@@ -7,7 +7,10 @@ import { bytes, counted, number, percent, rows } from "./table.js";
 /** Epochs listed. */
 const LISTED = 5;
 
-/** What was sent and billed, with Concertina and without; what is measured and what is modelled; the latest changes of what was sent before. */
+/**
+ * What was sent and billed, with Concertina and without; what is measured and what is modelled; the latest changes of
+ * what was sent before.
+ */
 export function figuresText(figures: Figures): string {
   const { total, unit, store } = figures;
   if (total.requests === 0) return ["No model call has been recorded yet.", ...rows([storeRow(store)])].join("\n");
@@ -16,18 +19,27 @@ export function figuresText(figures: Figures): string {
     ...answerRows(total, unit),
     ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
     ...bypassedRows(total),
-    ["part of it", `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`],
+    [
+      "part of it",
+      `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`,
+    ],
     storeRow(store),
   ]);
-  lines.push(`What would have been sent without Concertina is modelled, with the host's compaction${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`);
+  lines.push(
+    `What would have been sent without Concertina is modelled, with the host's compaction${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`,
+  );
   lines.push(NOT_INCLUDED);
   const epochs = figures.epochs.slice(0, LISTED);
   if (epochs.length > 0) {
     lines.push("", "latest changes of context already sent");
-    lines.push(...rows(epochs.map((epoch) => [
-      `${new Date(epoch.at).toISOString()}  ${epochReason(epoch.reason)}`,
-      `${counted(epoch.blocks, "block")}, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
-    ])));
+    lines.push(
+      ...rows(
+        epochs.map((epoch) => [
+          `${new Date(epoch.at).toISOString()}  ${epochReason(epoch.reason)}`,
+          `${counted(epoch.blocks, "block")}, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
+        ]),
+      ),
+    );
   }
   return lines.join("\n");
 }
@@ -38,8 +50,14 @@ const NOT_INCLUDED = "Not included: the host's own calls, for /compact and autom
 /** What was sent and billed, each beside what it would have been: rows of two columns. */
 export function sentRows(of: Amount, unit: Figures["unit"]): [string, string][] {
   return [
-    ["tokens sent", `${number(of.sentTokens)}, ${number(of.withoutTokens)} without Concertina: ${saved(of.sentTokens, of.withoutTokens)}`],
-    ["bill", `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without${range(of, unit)}: ${saved(of.sentBill, of.withoutBill)}; of prompts`],
+    [
+      "tokens sent",
+      `${number(of.sentTokens)}, ${number(of.withoutTokens)} without Concertina: ${saved(of.sentTokens, of.withoutTokens)}`,
+    ],
+    [
+      "bill",
+      `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without${range(of, unit)}: ${saved(of.sentBill, of.withoutBill)}; of prompts`,
+    ],
   ];
 }
 
@@ -53,13 +71,21 @@ function range({ withoutLeast, withoutBill, withoutMost }: Amount, unit: Figures
 function answerRows(total: Figures["total"], unit: Figures["unit"]): [string, string][] {
   if (total.answered === 0) return [["and answers", "in no figure: the provider did not report their tokens"]];
   const tokens = `${number(total.answerTokens)} tokens in ${counted(total.answered, "answer")}`;
-  if (total.answerBill === null || total.withoutAnswerBill === null) return [["and answers", `${tokens}, in no bill: their price is not known`]];
+  if (total.answerBill === null || total.withoutAnswerBill === null)
+    return [["and answers", `${tokens}, in no bill: their price is not known`]];
   const [sent, without] = [total.sentBill + total.answerBill, total.withoutBill + total.withoutAnswerBill];
   return [["and answers", `${bill(sent, unit)}, ${bill(without, unit)} without: ${saved(sent, without)}; ${tokens}`]];
 }
 
 function bypassedRows({ bypassed }: Amount): [string, string][] {
-  return bypassed === 0 ? [] : [["not by us", `${counted(bypassed, "call")} made while Concertina was not in use, or in turns that were cut short: as large without it`]];
+  return bypassed === 0
+    ? []
+    : [
+        [
+          "not by us",
+          `${counted(bypassed, "call")} made while Concertina was not in use, or in turns that were cut short: as large without it`,
+        ],
+      ];
 }
 
 /** How much less that is, in percent; more is said to be more. */
@@ -81,7 +107,10 @@ function measuredOf({ requests, measured }: Amount & { measured: number }): stri
 }
 
 function storeRow(store: Figures["store"]): [string, string] {
-  return ["originals", `${number(store.originals)}, ${bytes(store.originalBytes)}, ${bytes(store.storedBytes)} on disk`];
+  return [
+    "originals",
+    `${number(store.originals)}, ${bytes(store.originalBytes)}, ${bytes(store.storedBytes)} on disk`,
+  ];
 }
 
 /** What a sweep or purge removed. */

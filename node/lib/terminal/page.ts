@@ -1,8 +1,8 @@
 /**
  * The page of figures, as one HTML file with everything in it: what the plugin serves, and what a report is.
  *
- * Its parts lie in `plugin/page`. Scripts and styles run by their hash and nothing else does, so a text of a session could not run even
- * if it reached the document as HTML.
+ * Its parts lie in `plugin/page`. Scripts and styles run by their hash and nothing else does, so a text of a session
+ * could not run even if it reached the document as HTML.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -37,7 +37,10 @@ export interface PageContent {
 const DAY_MS = 86_400_000;
 
 /** Today, the week, the month and all time, as the page has them. */
-export async function periodsOf(read: (request: { since?: number }) => Promise<Figures>, now = Date.now()): Promise<Period[]> {
+export async function periodsOf(
+  read: (request: { since?: number }) => Promise<Figures>,
+  now = Date.now(),
+): Promise<Period[]> {
   const midnight = Math.floor(now / DAY_MS) * DAY_MS;
   const periods: Period[] = [];
   for (const days of [1, 7, 30, 0] as const) {
@@ -69,7 +72,10 @@ export function page(content: PageContent): Document {
   return compose("page", content);
 }
 
-/** Writes the page as a file for itself, readable by its owner only, and says so on standard error. @throws when a file of that name is there. */
+/**
+ * Writes the page as a file for itself, readable by its owner only, and says so on standard error. @throws when a file
+ * of that name is there.
+ */
 export function writeReport(file: string, content: PageContent): void {
   writeNew(file, compose("report", content).html);
   process.stderr.write(`${file} written\n`);
@@ -99,7 +105,11 @@ const MOST_CHARS = 500_000;
 const IMAGE = /^image\/[a-z0-9.+-]+$/i;
 
 /** A document that shows an original, as text or as image; without a script. `back` is where its link leads. */
-export function originalPage(id: string, original: Original | undefined, { theme, back }: { theme?: string; back: string }): Document {
+export function originalPage(
+  id: string,
+  original: Original | undefined,
+  { theme, back }: { theme?: string; back: string },
+): Document {
   const styles = [part("page.css")];
   const policy = policyOf({ styles, scripts: [] });
   const html = filled(part("original.html"), {
@@ -115,23 +125,34 @@ export function originalPage(id: string, original: Original | undefined, { theme
 }
 
 function whatIs(original: Original | undefined): string {
-  if (original === undefined) return "No original is stored under this id: it has expired, was purged, or the id is not right.";
-  if ("data" in original) return IMAGE.test(original.mimeType) ? `An image (${original.mimeType}).` : `Of the type ${original.mimeType}, which is not shown here.`;
+  if (original === undefined)
+    return "No original is stored under this id: it has expired, was purged, or the id is not right.";
+  if ("data" in original)
+    return IMAGE.test(original.mimeType)
+      ? `An image (${original.mimeType}).`
+      : `Of the type ${original.mimeType}, which is not shown here.`;
   const characters = number(original.text.length);
   const lines = original.text.split("\n").length;
-  const cut = original.text.length > MOST_CHARS ? ` Here are the first ${number(MOST_CHARS)}; in a shell, openclaw concertina fetch prints all of it.` : "";
+  const cut =
+    original.text.length > MOST_CHARS
+      ? ` Here are the first ${number(MOST_CHARS)}; in a shell, openclaw concertina fetch prints all of it.`
+      : "";
   return `A text of ${characters} characters in ${lines === 1 ? "one line" : `${number(lines)} lines`}.${cut}`;
 }
 
 function shown(original: Original | undefined): string {
   if (original === undefined) return "";
-  if ("text" in original) return `<pre class="original" tabindex="0" role="region" aria-label="Original">${escaped(original.text.slice(0, MOST_CHARS))}</pre>`;
+  if ("text" in original)
+    return `<pre class="original" tabindex="0" role="region" aria-label="Original">${escaped(original.text.slice(0, MOST_CHARS))}</pre>`;
   if (!IMAGE.test(original.mimeType)) return "";
   return `<img class="original" alt="The original image" src="data:${escaped(original.mimeType)};base64,${escaped(original.data)}">`;
 }
 
 function policyOf({ styles, scripts }: { styles: string[]; scripts: string[] }): string {
-  const hashes = (those: string[]) => (those.length === 0 ? "'none'" : those.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" "));
+  const hashes = (those: string[]) =>
+    those.length === 0
+      ? "'none'"
+      : those.map((text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" ");
   return `default-src 'none'; script-src ${hashes(scripts)}; style-src ${hashes(styles)}; img-src data:; base-uri 'none'; form-action 'none'`;
 }
 

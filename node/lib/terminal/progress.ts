@@ -9,7 +9,9 @@ export function progressLine(name: string, done: number, of: number): void {
   if (!process.stderr.isTTY) return;
   const filled = of === 0 ? 20 : Math.round((20 * done) / of);
   const line = `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${done} of ${of} calls  ${path.basename(name)}`;
-  process.stderr.write(done === of ? CLEAR : `${CLEAR}${line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1))}`);
+  process.stderr.write(
+    done === of ? CLEAR : `${CLEAR}${line.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 1))}`,
+  );
 }
 
 /** Waits for work that cannot say how far it is: from its second second on a clock runs. */

@@ -15,16 +15,36 @@ export interface EpochKind {
 
 export const EPOCH_KINDS: readonly EpochKind[] = [
   { code: "cold", title: "Cold cache", meaning: "The provider had nothing cached, so folding cost nothing extra." },
-  { code: "ski-rental", title: "Paid off", meaning: "Sending the content again and again had cost more than its removal would." },
+  {
+    code: "ski-rental",
+    title: "Paid off",
+    meaning: "Sending the content again and again had cost more than its removal would.",
+  },
   { code: "limit", title: "Full context", meaning: "The context was full." },
   { code: "cliff", title: "Price step", meaning: "A request of this size would have been billed at a higher price." },
-  { code: "bound", title: "Waited long", meaning: "Content had waited for as many turns as the settings allow, and earlier savings paid for its removal." },
-  { code: "returned", title: "Came back", meaning: "What had taken the content's place left the history, so the content is shown in full again." },
+  {
+    code: "bound",
+    title: "Waited long",
+    meaning: "Content had waited for as many turns as the settings allow, and earlier savings paid for its removal.",
+  },
+  {
+    code: "returned",
+    title: "Came back",
+    meaning: "What had taken the content's place left the history, so the content is shown in full again.",
+  },
   { code: "large", title: "Too long", meaning: "An output was too long to be shown in full." },
   { code: "thinking", title: "Thinking", meaning: "Thinking of finished turns left the context." },
   { code: "stale", title: "Outdated", meaning: "Content was old, and the settings do not let it wait." },
-  { code: "superseded", title: "Replaced", meaning: "A later read or write of the same file took its place, and the settings do not let it wait." },
-  { code: "duplicate", title: "Repeated", meaning: "The same text stands in a later result, and the settings do not let it wait." },
+  {
+    code: "superseded",
+    title: "Replaced",
+    meaning: "A later read or write of the same file took its place, and the settings do not let it wait.",
+  },
+  {
+    code: "duplicate",
+    title: "Repeated",
+    meaning: "The same text stands in a later result, and the settings do not let it wait.",
+  },
 ];
 
 /** What a code says beyond its kind. */

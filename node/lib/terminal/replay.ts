@@ -1,9 +1,10 @@
 /**
- * Replays a recorded session call by call, so that the store it runs on has the figures: what would be sent, and what would have been
- * without Concertina.
+ * Replays a recorded session call by call, so that the store it runs on has the figures: what would be sent, and what
+ * would have been without Concertina.
  *
- * As in the host, tool results are admitted when they are born and the history is assembled once for each user turn; what is born
- * within a turn is appended. What the session's provider had reported is left out: it is of the requests as they were then.
+ * As in the host, tool results are admitted when they are born and the history is assembled once for each user turn;
+ * what is born within a turn is appended. What the session's provider had reported is left out: it is of the requests
+ * as they were then.
  */
 import type { Message, Prices } from "../library/api.js";
 import { argumentsOf } from "../formats/codex.js";
@@ -30,9 +31,16 @@ const isResult = (message: Message) => ["toolResult", "tool", "tool_result"].inc
 const timeOf = (message: Message) => (typeof message.timestamp === "number" ? message.timestamp : undefined);
 
 /** The calls that a message of OpenAI makes. */
-export function toolCallsOf({ tool_calls: calls }: Message): { id: string; function: { name: string; arguments: string } }[] {
+export function toolCallsOf({
+  tool_calls: calls,
+}: Message): { id: string; function: { name: string; arguments: string } }[] {
   if (!Array.isArray(calls)) return [];
-  return calls.filter((call) => typeof call?.id === "string" && typeof call.function?.name === "string" && typeof call.function.arguments === "string");
+  return calls.filter(
+    (call) =>
+      typeof call?.id === "string" &&
+      typeof call.function?.name === "string" &&
+      typeof call.function.arguments === "string",
+  );
 }
 
 /** Tool name and arguments of each call, by id, newest last. */
@@ -40,10 +48,19 @@ function callsOf(messages: Message[]): Map<string, { name: string; args: unknown
   const calls = new Map<string, { name: string; args: unknown }>();
   for (const message of messages) {
     for (const block of Array.isArray(message.content) ? message.content : []) {
-      const { id, name, arguments: args, input } = (block ?? {}) as { id?: string; name?: string; arguments?: unknown; input?: unknown };
+      const {
+        id,
+        name,
+        arguments: args,
+        input,
+      } = (block ?? {}) as { id?: string; name?: string; arguments?: unknown; input?: unknown };
       if (typeof id === "string" && typeof name === "string") calls.set(id, { name, args: args ?? input });
     }
-    for (const { id, function: { name, arguments: args } } of toolCallsOf(message)) calls.set(id, { name, args: argumentsOf(args) });
+    for (const {
+      id,
+      function: { name, arguments: args },
+    } of toolCallsOf(message))
+      calls.set(id, { name, args: argumentsOf(args) });
   }
   return calls;
 }
@@ -68,7 +85,14 @@ export async function replay(
     if (message.role === "user" || turns === 0) {
       await commit();
       const model = messages.slice(stored.length).find(({ role }) => role === "assistant")?.model;
-      const assembled = await concertina.assemble({ sessionId, messages: stored, turnBegins: true, prices, model: typeof model === "string" ? model : undefined, now });
+      const assembled = await concertina.assemble({
+        sessionId,
+        messages: stored,
+        turnBegins: true,
+        prices,
+        model: typeof model === "string" ? model : undefined,
+        now,
+      });
       for (const action of assembled.report.actions) {
         if (action.reason !== "replay") folds.push(fold(action, stored[action.message]));
       }
@@ -83,23 +107,46 @@ export async function replay(
   return { folds, warnings: [...warnings], endedAt: now };
 
   async function commit(): Promise<void> {
-    if (turn.length > 0) await concertina.commitTurn({ sessionId, sessionKey, advancementKey: String(turns), messages: turn, prices, now });
+    if (turn.length > 0)
+      await concertina.commitTurn({
+        sessionId,
+        sessionKey,
+        advancementKey: String(turns),
+        messages: turn,
+        prices,
+        now,
+      });
     turn = [];
     turns++;
   }
 
   async function admit(message: Message): Promise<Message> {
     const call = calls.get(String(message.toolCallId ?? message.tool_call_id));
-    const admitted = await concertina.admitToolResult({ sessionId, message, toolName: call?.name, args: call?.args, now });
+    const admitted = await concertina.admitToolResult({
+      sessionId,
+      message,
+      toolName: call?.name,
+      args: call?.args,
+      now,
+    });
     for (const action of admitted.report.actions) folds.push(fold(action, message));
     if (admitted.report.warning) warnings.add(admitted.report.warning.message);
     return admitted.message;
   }
 
-  function fold(action: { reason: string; refId: string | null; tokensBefore: number; tokensAfter: number }, of: Message | undefined): Fold {
+  function fold(
+    action: { reason: string; refId: string | null; tokensBefore: number; tokensAfter: number },
+    of: Message | undefined,
+  ): Fold {
     const call = calls.get(String(of?.toolCallId ?? of?.tool_call_id));
     const part = action.reason === "thinking" ? "thinking" : "arguments";
     const tool = String(of?.toolName ?? call?.name ?? (of?.role === "assistant" ? part : "?"));
-    return { reason: action.reason, refId: action.refId ?? "", tool, tokensBefore: action.tokensBefore, tokensAfter: action.tokensAfter };
+    return {
+      reason: action.reason,
+      refId: action.refId ?? "",
+      tool,
+      tokensBefore: action.tokensBefore,
+      tokensAfter: action.tokensAfter,
+    };
   }
 }

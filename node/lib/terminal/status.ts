@@ -36,16 +36,30 @@ export interface Status {
 }
 
 /** The status in words. */
-export function statusText({ version, engine, why, lastFoldAt, store, conditions, wrongOptions, skipped }: Status): string {
+export function statusText({
+  version,
+  engine,
+  why,
+  lastFoldAt,
+  store,
+  conditions,
+  wrongOptions,
+  skipped,
+}: Status): string {
   // What is the reason is not said twice.
   const others = conditions.filter(({ text }) => !why?.startsWith(text));
-  const ofStore: [string, string][] = [["last fold", lastFoldAt === null ? "none yet" : timeText(lastFoldAt)], ["store", storeText(store)]];
+  const ofStore: [string, string][] = [
+    ["last fold", lastFoldAt === null ? "none yet" : timeText(lastFoldAt)],
+    ["store", storeText(store)],
+  ];
   return rows([
     ["Concertina", `${version}, ${engine}${why === null ? "" : `: ${why}`}`],
     ...(store.path === "" ? [] : ofStore),
     ...wrongOptions.map((line): [string, string] => ["option", line]),
     ...skipped.map((line): [string, string] => ["skipped", line]),
-    ...(others.length === 0 ? [["warnings", why === null ? "none" : "no other"] as [string, string]] : others.map((condition): [string, string] => ["warning", conditionText(condition)])),
+    ...(others.length === 0
+      ? [["warnings", why === null ? "none" : "no other"] as [string, string]]
+      : others.map((condition): [string, string] => ["warning", conditionText(condition)])),
   ]).join("\n");
 }
 
@@ -59,5 +73,7 @@ function timeText(time: number): string {
 }
 
 function storeText({ path, storedBytes, maxBytes }: Figures["store"]): string {
-  return maxBytes === 0 ? `none yet; it will be ${path}` : `${path}, ${bytes(storedBytes)} of originals, at most ${bytes(maxBytes)}`;
+  return maxBytes === 0
+    ? `none yet; it will be ${path}`
+    : `${path}, ${bytes(storedBytes)} of originals, at most ${bytes(maxBytes)}`;
 }

@@ -27,7 +27,10 @@ export function table(header: string[], rows: string[][]): string {
   const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const figures = header.map((_, column) => rows.every((row) => /^[-\d.,]+( %)?$/.test(row[column] ?? "")));
   const line = (cells: string[]) =>
-    cells.map((cell, column) => (figures[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0))).join("  ").trimEnd();
+    cells
+      .map((cell, column) => (figures[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd();
   return [line(header), widths.map((width) => "-".repeat(width)).join("  "), ...rows.map(line)].join("\n");
 }
 

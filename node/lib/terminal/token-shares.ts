@@ -23,13 +23,19 @@ export function census(messages: Message[]): Share[] {
   const names = new Map<string, string>();
   for (const message of messages) {
     const blocks: unknown[] = Array.isArray(message.content) ? message.content : [message.content];
-    for (const block of blocks as ({ type?: string; id?: string; name?: string; tool_use_id?: string } | string | null)[]) {
+    for (const block of blocks as (
+      | { type?: string; id?: string; name?: string; tool_use_id?: string }
+      | string
+      | null
+    )[]) {
       const part: Message = { ...message, tool_calls: undefined, content: typeof block === "string" ? block : [block] };
       const tokens = countMessageTokens([part]);
       const type = typeof block === "object" ? block?.type : "text";
       if (typeof block === "object" && block?.id && block.name) names.set(block.id, block.name);
       if (message.role === "toolResult" || message.role === "tool" || type === "tool_result") {
-        const id = String(message.toolCallId ?? message.tool_call_id ?? (block as { tool_use_id?: string })?.tool_use_id);
+        const id = String(
+          message.toolCallId ?? message.tool_call_id ?? (block as { tool_use_id?: string })?.tool_use_id,
+        );
         add(`result of ${String(message.toolName ?? names.get(id) ?? "?")}`, tokens);
       } else if (type === "toolCall" || type === "tool_use") add("tool-call arguments", tokens);
       else if (type === "thinking") add("thinking", thinkingTokens(block));

@@ -1,8 +1,17 @@
 // Messages and tools of OpenAI's SDK, as it types them.
 import type {
-  ChatCompletionMessageFunctionToolCall, ChatCompletionMessageParam, ChatCompletionTool,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+  ChatCompletionTool,
 } from "openai/resources/chat/completions";
-import { compressMessages, Concertina, countMessageTokens, repairToolPairing, rewindTool, squeeze } from "openclaw-concertina";
+import {
+  compressMessages,
+  Concertina,
+  countMessageTokens,
+  repairToolPairing,
+  rewindTool,
+  squeeze,
+} from "openclaw-concertina";
 
 export const tools: ChatCompletionTool[] = [rewindTool.definition];
 
@@ -10,7 +19,10 @@ export async function answered(call: ChatCompletionMessageFunctionToolCall): Pro
   return rewindTool.handle(call);
 }
 
-export async function folded(messages: ChatCompletionMessageParam[], concertina: Concertina): Promise<ChatCompletionMessageParam[]> {
+export async function folded(
+  messages: ChatCompletionMessageParam[],
+  concertina: Concertina,
+): Promise<ChatCompletionMessageParam[]> {
   const squeezed: ChatCompletionMessageParam[] = squeeze(messages).messages;
   const paired: ChatCompletionMessageParam[] = repairToolPairing(squeezed).messages;
   const compressed = await compressMessages(paired, { preset: "lossless" });

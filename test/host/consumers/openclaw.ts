@@ -5,7 +5,10 @@ import { compressMessages, Concertina, createContextEngine, createSccsIntegratio
 
 /** The host's own engine, and what it is compacted by. */
 type HostEngine = Awaited<ReturnType<Parameters<OpenClawPluginApi["registerContextEngine"]>[1]>>;
-type Compact = typeof import("openclaw/plugin-sdk/core", { with: { "resolution-mode": "import" } }).delegateCompactionToRuntime;
+type Compact = typeof import(
+  "openclaw/plugin-sdk/core",
+  { with: { "resolution-mode": "import" } }
+).delegateCompactionToRuntime;
 
 export function register(api: OpenClawPluginApi, concertina: Concertina, compact: Compact, engine: HostEngine): void {
   api.registerContextEngine("folding", () => createContextEngine(concertina, { compact }));

@@ -1,13 +1,33 @@
 // Items and tools of OpenAI's Responses API, as its SDK types them.
-import type { FunctionTool, ResponseFunctionToolCall, ResponseInput, ResponseInputItem } from "openai/resources/responses/responses";
+import type {
+  FunctionTool,
+  ResponseFunctionToolCall,
+  ResponseInput,
+  ResponseInputItem,
+} from "openai/resources/responses/responses";
 import {
-  answerFetch, compressMessages, Concertina, countMessageTokens, FETCH_TOOL, fetchToolDescription, fetchToolParameters, repairToolPairing, restoreMessages, rewindTool,
+  answerFetch,
+  compressMessages,
+  Concertina,
+  countMessageTokens,
+  FETCH_TOOL,
+  fetchToolDescription,
+  fetchToolParameters,
+  repairToolPairing,
+  restoreMessages,
+  rewindTool,
   squeeze,
 } from "openclaw-concertina";
 
 export const tools: FunctionTool[] = [
   { type: "function", ...rewindTool.definition.function, strict: false },
-  { type: "function", name: FETCH_TOOL, description: fetchToolDescription, parameters: fetchToolParameters, strict: false },
+  {
+    type: "function",
+    name: FETCH_TOOL,
+    description: fetchToolDescription,
+    parameters: fetchToolParameters,
+    strict: false,
+  },
 ];
 
 export async function answered(call: ResponseFunctionToolCall, concertina: Concertina): Promise<ResponseInputItem> {
@@ -16,7 +36,11 @@ export async function answered(call: ResponseFunctionToolCall, concertina: Conce
   return { type: "function_call_output", call_id: call.call_id, output };
 }
 
-export async function folded(input: ResponseInput, concertina: Concertina, result: ResponseInputItem.FunctionCallOutput): Promise<ResponseInput> {
+export async function folded(
+  input: ResponseInput,
+  concertina: Concertina,
+  result: ResponseInputItem.FunctionCallOutput,
+): Promise<ResponseInput> {
   const squeezed: ResponseInput = squeeze(input).messages;
   const paired: ResponseInput = repairToolPairing(squeezed).messages;
   const compressed = await compressMessages(paired, { preset: "lossless" });

@@ -1,5 +1,5 @@
-// Tools for the tests: one prints more than the host passes on, one answers with a sound, one with JSON that a script may parse, and one
-// prints the output of tests.
+// Tools for the tests: one prints more than the host passes on, one answers with a sound, one with JSON that a script
+// may parse, and one prints the output of tests.
 
 import { testOutput } from "../session.mjs";
 
@@ -15,7 +15,8 @@ export function numberedLines(chars) {
 export const SOUND = Buffer.alloc(24_000, "RIFF sound ").toString("base64");
 
 /** Records of a ledger. */
-export const records = (count) => Array.from({ length: count }, (_, at) => ({ id: at, name: `record ${at}`, amount: (at * 7919) % 9973 }));
+export const records = (count) =>
+  Array.from({ length: count }, (_, at) => ({ id: at, name: `record ${at}`, amount: (at * 7919) % 9973 }));
 
 const parameters = { type: "object", additionalProperties: true, properties: {} };
 const tool = (name, content, more = { catalogMode: "direct-only" }) => ({
@@ -33,9 +34,19 @@ export default {
   description: "Tools whose results no ordinary tool has",
   register(api) {
     const sound = { type: "audio", data: SOUND, mimeType: "audio/wav" };
-    api.registerTool(() => tool("print_much", ({ chars }) => [{ type: "text", text: numberedLines(chars) }]), { name: "print_much" });
-    api.registerTool(() => tool("list_records", ({ count }) => [{ type: "text", text: JSON.stringify(records(count), null, 1) }], {}), { name: "list_records" });
-    api.registerTool(() => tool("print_tests", () => [{ type: "text", text: testOutput(false) }]), { name: "print_tests" });
-    api.registerTool(() => tool("record_sound", ({ caption }) => (caption ? [{ type: "text", text: caption }, sound] : [sound])), { name: "record_sound" });
+    api.registerTool(() => tool("print_much", ({ chars }) => [{ type: "text", text: numberedLines(chars) }]), {
+      name: "print_much",
+    });
+    api.registerTool(
+      () => tool("list_records", ({ count }) => [{ type: "text", text: JSON.stringify(records(count), null, 1) }], {}),
+      { name: "list_records" },
+    );
+    api.registerTool(() => tool("print_tests", () => [{ type: "text", text: testOutput(false) }]), {
+      name: "print_tests",
+    });
+    api.registerTool(
+      () => tool("record_sound", ({ caption }) => (caption ? [{ type: "text", text: caption }, sound] : [sound])),
+      { name: "record_sound" },
+    );
   },
 };

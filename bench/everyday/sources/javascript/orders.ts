@@ -1,8 +1,18 @@
 import { createHash } from "node:crypto";
 import { Catalogue, type Price } from "./catalogue";
 
-interface Item { id: number; title: string; price: Price; tags?: string[] }
-interface Order { id: string; items: Item[]; placed: Date; status: "open" | "paid" | "sent" }
+interface Item {
+  id: number;
+  title: string;
+  price: Price;
+  tags?: string[];
+}
+interface Order {
+  id: string;
+  items: Item[];
+  placed: Date;
+  status: "open" | "paid" | "sent";
+}
 type Total = { [key in Order["status"]]: number };
 
 const RATES = { eur: 1, usd: 1.08, gbp: 0.86 } as const;
@@ -21,10 +31,19 @@ export function byStatus(orders: Order[]): Total {
 export class Basket implements Iterable<Item> {
   private items: Item[];
   readonly limit: number = "ten";
-  add(item: Item): this { this.itmes.push(item); this.limit = 4; }
-  remove(id: string) { this.items = this.items.filter((item) => item.id === id); }
-  find(id): Item { return this.items.find((item) => item.id === id); }
-  get size(): string { return this.items.length; }
+  add(item: Item): this {
+    this.itmes.push(item);
+    this.limit = 4;
+  }
+  remove(id: string) {
+    this.items = this.items.filter((item) => item.id === id);
+  }
+  find(id): Item {
+    return this.items.find((item) => item.id === id);
+  }
+  get size(): string {
+    return this.items.length;
+  }
 }
 
 export async function load(path: string): Promise<Order[]> {
@@ -35,7 +54,10 @@ export async function load(path: string): Promise<Order[]> {
   const tags = orders[0].items[0].tags.map((tag) => tag.toUppercase());
   if (tags.lenght > 0) return tags;
   const digest: number = createHash("sha256").update(path).digest("hex");
-  switch (first.status) { case "cancelled": return orders.concat(digest); }
+  switch (first.status) {
+    case "cancelled":
+      return orders.concat(digest);
+  }
   await total(first);
   return orders.map(({ id, missing }) => ({ id, missing }));
 }
@@ -47,4 +69,8 @@ export function largest<T extends Item>(values: T[], pick: (value: T) => number)
 }
 
 export const names: string[] = new Basket().map((item) => item.title);
-export default class extends Basket { add(item: string): number { return super.add(item); } }
+export default class extends Basket {
+  add(item: string): number {
+    return super.add(item);
+  }
+}
