@@ -82,8 +82,9 @@ test("from the published packages to a saved figure in the chat, as docs/quickst
   const all = steps.reduce((sum, [, { seconds }]) => sum + seconds, 0);
   const page = `# Quickstart
 
-From nothing to a first saved figure. You need OpenClaw 2026.8.1 or later with a model that works. Everything below was run and printed by a test (\`test/host/docs.test.mjs\`) in a
-new OpenClaw on a machine without compilers. Only the model was scripted.
+From nothing to a first saved figure. You need OpenClaw 2026.8.1 or later with a model that works. Everything below was
+run and printed by a test (\`test/host/docs.test.mjs\`) in a new OpenClaw on a machine without compilers. Only the model
+was scripted.
 
 ## 1. Install
 
@@ -93,8 +94,9 @@ openclaw plugins install openclaw-concertina --force --accept-capabilities
 
 ${fenced(install.output)}
 
-Without the two flags OpenClaw asks whether you trust the source and accept what the plugin may do. \`--force\` is also what replaces an older version.
-In OpenClaw 2026.8 \`openclaw plugins enable concertina\` has to follow: its installer leaves the context engine as it is, and the gateway's log says so.
+Without the two flags OpenClaw asks whether you trust the source and accept what the plugin may do. \`--force\` is also
+what replaces an older version. In OpenClaw 2026.8 \`openclaw plugins enable concertina\` has to follow: its installer
+leaves the context engine as it is, and the gateway's log says so.
 
 ## 2. See that it is there
 
@@ -120,7 +122,8 @@ Type \`/concertina\` in the same chat:
 
 ${fenced(`> /concertina\n${figure.output}`)}
 
-"Without" is what the same requests would have held had nothing been folded. The model saw the failing tests in full, and a summary of the others. For all sessions together:
+"Without" is what the same requests would have held had nothing been folded. The model saw the failing tests in full,
+and a summary of the others. For all sessions together:
 
 \`\`\`sh
 openclaw concertina stats
@@ -128,7 +131,7 @@ openclaw concertina stats
 
 ${fenced(again.output)}
 
-The same, with pictures, is in the tab *Concertina* of the Control UI.
+The same, with pictures, is in the tab _Concertina_ of the Control UI.
 
 ## How long it took
 
@@ -136,7 +139,8 @@ ${steps.map(([name, { seconds }]) => `- ${name}: ${seconds.toFixed(1)} s`).join(
 
 ${all.toFixed(0)} s in all, on two cores. Each \`openclaw\` command spends some seconds on starting itself.
 
-Next: [what the words mean](concepts.md), [options](options.md), [when something is not as expected](troubleshooting.md).
+Next: [what the words mean](concepts.md), [options](options.md),
+[when something is not as expected](troubleshooting.md).
 `;
   if (process.env.CONCERTINA_WRITE) fs.writeFileSync(PAGE, page);
   assert.equal(shape(fs.readFileSync(PAGE, "utf8")), shape(page));
