@@ -12,6 +12,7 @@ use super::fold;
 use super::{Edit, FusionContext, Stage};
 use crate::config::Preset;
 use crate::reference::find_markers;
+use concertina_base::hashing::FastSet;
 
 /// Checks the edits that a stage proposed.
 ///
@@ -101,8 +102,9 @@ pub(super) fn renumber(
     if !has_notes(edit) {
         return;
     }
+    let foreign: FastSet<&str> = LINES_NOTE.find_iter(replaced).map(|note| note.as_str()).collect();
     let renumbered = LINES_NOTE.replace_all(&edit.text, |note: &regex::Captures| {
-        if replaced.contains(&note[0]) {
+        if foreign.contains(&note[0]) {
             return note[0].to_owned();
         }
         let number = |group: usize| note[group].parse().unwrap_or(0);
