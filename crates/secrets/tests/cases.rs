@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use concertina_secrets::{find_secrets, redact};
-use reading::{MIXED, lines, noise, read};
+use reading::{ESCAPES, MIXED, lines, noise, read};
 
 fn shown<'t>(text: &'t str, ranges: &[Range<usize>]) -> Vec<&'t str> {
     ranges.iter().map(|range| &text[range.clone()]).collect()
@@ -46,6 +46,20 @@ fn each_planted_secret_is_found() {
         };
         assert!(case.secrets.iter().all(is_covered), "{}: {:?}", case.text, shown(&case.text, &found));
     }
+}
+
+#[test]
+fn each_planted_secret_is_found_behind_each_escape_sequence() {
+    let mut missed = Vec::new();
+    for case in lines(include_str!("planted.txt")).map(read) {
+        for escape in ESCAPES {
+            let text = format!("{escape}{}", case.text);
+            let moved = case.secrets[0].start + escape.len();
+            let is_found = find_secrets(&text).iter().any(|range| range.contains(&moved));
+            missed.extend((!is_found).then_some(text));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
 #[test]
