@@ -510,11 +510,12 @@ macro_rules! request_columns {
         /// Reads the columns of [`REQUEST`].
         fn request(row: &Row) -> Result<Request, BadColumn> {
             let mut column = 0;
-            let mut next = || std::mem::replace(&mut column, column + 1);
-            Ok(Request {
-                $($field: row.get(next())?,)+
-                weighed: row.get::<Option<u64>>(next())?.zip(row.get(next())?),
-            })
+            $(
+                let $field = row.get(column)?;
+                column += 1;
+            )+
+            let weighed = row.get::<Option<u64>>(column)?.zip(row.get(column + 1)?);
+            Ok(Request { $($field,)+ weighed })
         }
 
         /// A request as the columns of [`REQUEST`].

@@ -57,7 +57,7 @@ fn without_duration(title: &str) -> &str {
 /// Whether the marks are a test runner's.
 pub(super) fn is_proved(lines: &[Line], signs: &[Option<Sign>]) -> bool {
     let is_test = |sign: &Option<Sign>| sign.is_some_and(|sign| sign.tool == Tool::Marks && sign.count > 0);
-    signs.iter().any(is_test) && lines.iter().any(|line| is_test_totals(line.text))
+    signs.iter().any(is_test) && lines.iter().any(|line| is_test_totals(line.bare))
 }
 
 /// Makes headings of the lines right above deeper marks.
@@ -91,5 +91,5 @@ fn is_heading(line: &Line) -> bool {
         && !line.bare.starts_with("[…")
         && !line.bare.starts_with("Running ")
         && !speaks_of_failure(line.text)
-        && !is_test_totals(line.text)
+        && !is_test_totals(line.bare)
 }

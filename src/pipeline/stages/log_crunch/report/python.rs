@@ -17,7 +17,7 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
 /// Takes lines of nothing but dots for no tests, where no summary of a runner says that they are: a drawing has such
 /// lines, too.
 pub(super) fn check<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
-    if lines.iter().any(|line| is_test_totals(line.text)) {
+    if lines.iter().any(|line| is_test_totals(line.bare)) {
         return;
     }
     for (line, sign) in lines.iter().zip(signs) {
