@@ -225,7 +225,7 @@ fn find_bot_token(start: Cursor, _: Cursor) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{ESCAPES, MIXED, noise};
+    use crate::reading::{MIXED, lines, noise, read};
 
     /// Noise of an alphabet in which letters and digits take turns, as `is_random` wants it of short tokens.
     fn part(part: &Part, length: usize, is_mixed: bool) -> String {
@@ -262,7 +262,7 @@ mod tests {
                 assert!(key.ends_with(&text[found[0].clone()]), "{text}");
             }
             let alone = tokens.find(&key)[0].clone();
-            for escape in ESCAPES {
+            for escape in lines(include_str!("../tests/escapes.txt")).map(|line| read(line).text) {
                 let text = format!("a{escape}{key}\\n");
                 let found = tokens.find(&text);
                 let before = 1 + escape.len();

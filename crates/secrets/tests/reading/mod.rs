@@ -18,24 +18,6 @@ const ALPHABETS: [(&str, &str); 5] = [
     ("digits", "0123456789"),
 ];
 
-/// Escape sequences that end with what may also begin a word.
-pub(crate) const ESCAPES: [&str; 14] = [
-    "\\n",
-    "\\r\\n",
-    "\\t",
-    "\\b",
-    "\\f",
-    "\\v",
-    "\\\\n",
-    "\\u000a",
-    "\\u0009",
-    "\\x0a",
-    "\\012",
-    "\u{1b}[0m",
-    "\\u001b[1;32m",
-    "\\033[38;2;255;128;100m",
-];
-
 /// A text, and the secrets in it.
 pub(crate) struct Case {
     pub(crate) text: String,
