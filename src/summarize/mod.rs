@@ -26,11 +26,9 @@ mod text;
 
 pub use identifiers::{Around, features_of, salient_identifiers};
 
-use regex::Regex;
-
 use crate::content::escapes::readable;
 use crate::content::hints::{Expected, expected};
-use crate::content::{self, ContentType, Detection, Hints};
+use crate::content::{self, ContentType, Detection, Hints, line_pattern};
 use crate::tokens::utf16;
 use sheet::Sheet;
 
@@ -100,13 +98,6 @@ fn tell(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
 fn named(expected: Option<&Expected>, detection: &Detection) -> Option<&'static str> {
     let is_open = matches!(detection.content_type, ContentType::Code | ContentType::Text | ContentType::Unknown);
     expected.filter(|_| is_open && detection.language.is_none())?.name
-}
-
-/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole
-/// line slow.
-fn line_pattern(pattern: &str) -> Regex {
-    let pattern = pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]");
-    Regex::new(&pattern).expect("the patterns are fixed and valid")
 }
 
 /// Text of no other type, or of a type that its own summarizer did not recognise.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::identifiers::{Around, holds, salient_identifiers};
 use crate::config::NameScorer;
+use crate::content::escapes::control;
 use crate::tokens::utf16;
 
 const CUT: char = '…';
@@ -205,18 +206,11 @@ fn clean(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
     let mut blank = false;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if count >= most {
-            break;
-        }
+    let mut rest = text;
+    while let Some(c) = rest.chars().next().filter(|_| count < most) {
+        rest = &rest[control(rest.as_bytes()).map_or(c.len_utf8(), |(_, len)| len)..];
         if c.is_whitespace() {
             blank = count > 0;
-        } else if c == '\u{1b}' {
-            if chars.next_if_eq(&'[').is_some() {
-                while chars.next_if(|c| matches!(c, '0'..='9' | ';' | '?')).is_some() {}
-                chars.next_if(char::is_ascii_alphabetic);
-            }
         } else if !c.is_control() && c != '\u{feff}' {
             if blank {
                 out.push(' ');

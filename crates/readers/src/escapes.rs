@@ -210,35 +210,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sequences_are_read_to_their_end_and_no_further() {
-        for (text, expected) in [
-            ("\x1b[mx", Some((Control::Colour, 3))),
-            ("\x1b[1;31mx", Some((Control::Colour, 7))),
-            ("\x1b[38:2::1:2:3m", Some((Control::Colour, 14))),
-            ("\x1b[2A", Some((Control::Up(2), 4))),
-            ("\x1b[G", Some((Control::Column(0), 3))),
-            ("\x1b[0K", Some((Control::EraseInRow(0), 4))),
-            ("\x1b[2K", Some((Control::EraseInRow(2), 4))),
-            ("\x1b[J", Some((Control::EraseBelow, 3))),
-            ("\x1b[2J", Some((Control::Silent, 4))),
-            ("\x1b[10;2H", Some((Control::Place, 7))),
-            ("\x1b[?25l", Some((Control::Silent, 6))),
-            ("\x1b]0;title\x07x", Some((Control::Silent, 10))),
-            ("\x1b]8;;http://a\x1b\\b", Some((Control::Silent, 15))),
-            ("\x1b(B\x1b[m", Some((Control::Silent, 3))),
-            ("\x1b7", Some((Control::Silent, 2))),
-            ("\x1b]0;never closed\nnext", None),
-            ("\x1b]0;never\x1b[0m", None),
-            ("\x1b[12", None),
-            ("\x1b[1\u{e9}", None),
-            ("\x1b", None),
-            ("x", None),
-        ] {
-            assert_eq!(control(text.as_bytes()), expected, "{text:?}");
-        }
-    }
-
-    #[test]
     fn what_is_judged_has_the_lines_of_the_text() {
         let text = "\x1b[32mok\x1b[0m\r\n10%\r20%\r100%\n\x1b]0;t\x07a\x08\x08b\n\x1b]0;x\n\rlast\r";
         assert_eq!(visible(text), "ok\r\n100%\nb\n]0;x\nlast\r");

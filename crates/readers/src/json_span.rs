@@ -7,6 +7,22 @@ use serde_json::Deserializer;
 
 use super::lines::lines;
 
+/// Where the JSON value at the start of a text ends; where there is none, how many bytes it took to see that.
+///
+/// # Errors
+/// The bytes that were read before it was clear that the text begins with no value, or with one that is cut.
+pub fn value_end(text: &str) -> Result<usize, usize> {
+    let mut stream = Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    match stream.next() {
+        Some(Ok(_)) => Ok(stream.byte_offset()),
+        Some(Err(error)) if !error.is_eof() => {
+            let before = memchr::memchr_iter(b'\n', text.as_bytes()).take(error.line().saturating_sub(1)).last();
+            Err(before.map_or(0, |at| at + 1) + error.column())
+        }
+        _ => Err(text.len()),
+    }
+}
+
 /// Whether a line, without blanks around it, is an object.
 pub(crate) fn is_record(line: &str) -> bool {
     line.starts_with("{\"") && line.ends_with('}')
@@ -51,19 +67,13 @@ impl Budget {
         if !opens || self.bytes == 0 {
             return None;
         }
-        let mut stream = Deserializer::from_str(bare).into_iter::<IgnoredAny>();
-        let value = stream.next()?;
-        if let Err(error) = value {
-            // The parser stopped at the error's line; an unfinished value was read to the end.
-            let read = if error.is_eof() {
-                bare.len()
-            } else {
-                lines(bare).nth(error.line().saturating_sub(1)).map_or(bare.len(), |line| line.end)
-            };
-            self.bytes = self.bytes.saturating_sub(read.max(1));
-            return None;
-        }
-        let end = start + indent + stream.byte_offset();
+        let end = match value_end(bare) {
+            Ok(length) => start + indent + length,
+            Err(read) => {
+                self.bytes = self.bytes.saturating_sub(read.max(1));
+                return None;
+            }
+        };
         let rest = lines(&text[end..]).next();
         let (tail, line_end) = rest.map_or(("", end), |line| (line.text, end + line.end));
         let bytes = end - start;

@@ -279,48 +279,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_slices_of_the_text() {
-        let document = read(r#" {"a": [1.50, "x\"y", null, true], "b": {}} "#);
-        assert!(document.complete);
-        assert_eq!(document.count, 1);
-        assert_eq!(
-            format!("{:?}", document.roots[0]),
-            r#"Object([("a", Array([Number("1.50"), Text("x\\\"y"), Null, Bool(true)], 4)), ("b", Object([], 0))], 2)"#
-        );
-    }
-
-    #[test]
-    fn a_cut_document_keeps_what_came_before_the_cut() {
-        for (text, elements) in [
-            (r#"[{"a":1},{"a":2},{"a"#, 2),
-            (r#"[1,2,"thr"#, 2),
-            ("[1,2", 2),
-            (r#"[1,2,{"a":tru"#, 2),
-            (r#"[{"a":[1,2"#, 1),
-        ] {
-            let document = read(text);
-            assert!(!document.complete, "{text}");
-            let Node::Array(items, _) = &document.roots[0] else { panic!("{text}") };
-            assert_eq!(items.len(), elements, "{text}");
-        }
-    }
-
-    #[test]
-    fn lines_of_json_are_several_values() {
-        let document = read("{\"a\":1}\n{\"a\":2}\n\n3\n");
-        assert_eq!((document.count, document.complete), (3, true));
-    }
-
-    #[test]
-    fn what_breaks_behind_a_document_is_no_value() {
-        for behind in ["[... 480 more characters truncated]", "[30 more lines in file]", "(truncated)", "\n{\"a\":"] {
-            let text = format!("{{\n  \"a\": 1\n}}{behind}");
-            let document = read(&text);
-            assert_eq!((document.count, document.roots.len(), document.complete), (1, 1, false), "{text}");
-        }
-    }
-
-    #[test]
     fn elements_beyond_the_bound_are_counted() {
         let text = format!("[{}0]", "0,".repeat(300_000));
         let document = read(&text);

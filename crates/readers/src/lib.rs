@@ -35,6 +35,9 @@ macro_rules! named {
     };
 }
 
+#[cfg(test)]
+#[path = "../../../src/cases.rs"]
+mod cases;
 mod detect;
 pub mod diff_hunk;
 pub mod escapes;
@@ -50,6 +53,9 @@ pub mod markup_block;
 pub mod numbered;
 pub mod severity;
 pub mod table;
+pub mod test_report;
+#[cfg(test)]
+mod tests;
 pub mod time_stamp;
 mod word_set;
 
@@ -57,7 +63,7 @@ use std::ops::Range;
 
 pub use detect::prefixed::{Prefixes, prefixes};
 pub use detect::{detect, is_frame};
-pub use lines::head;
+pub use lines::{head, line_pattern};
 pub use word_set::{is_number, is_word_byte};
 
 named! {

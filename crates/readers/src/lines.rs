@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use regex::Regex;
+
 /// One line of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
@@ -67,6 +69,16 @@ fn part(text: &str, range: Range<usize>) -> &str {
 /// The first `max` bytes of a line, or a little less where that would break a character: looking at more of it would not be linear.
 pub fn head(line: &str, max: usize) -> &str {
     &line[..line.floor_char_boundary(max)]
+}
+
+/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole
+/// line slow.
+///
+/// # Panics
+/// When it is no pattern.
+pub fn line_pattern(pattern: &str) -> Regex {
+    let pattern = pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]");
+    Regex::new(&pattern).expect("the patterns are fixed and valid")
 }
 
 #[cfg(test)]

@@ -229,22 +229,3 @@ pub(crate) fn leads_with_level(line: &str) -> bool {
         && (after.is_none_or(|c| matches!(c, ':' | ']' | '>' | ')' | '\t')) || line[range.end..].starts_with("  "))
         || before.trim_end_matches('"').ends_with("level=")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_are_found_in_capitals_brackets_and_keys() {
-        let word = |line: &'static str| level(line).map(|(range, _)| &line[range]);
-        assert_eq!(word("2024 ERROR x"), Some("ERROR"));
-        assert_eq!(word("[Sun] [warn] x"), Some("warn"));
-        assert_eq!(word("time=1 level=info msg=x"), Some("info"));
-        assert_eq!(word("an error happened"), None);
-        assert!(
-            leads_with_level("WARN  disk is full")
-                && leads_with_level("ERROR: no")
-                && !leads_with_level("ERROR handling is described below")
-        );
-    }
-}

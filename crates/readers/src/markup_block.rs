@@ -92,10 +92,4 @@ mod tests {
         assert!(Fence::parse("`````").expect("a fence").closes(&open));
         assert_eq!(Fence::parse("```inline```"), None);
     }
-
-    #[test]
-    fn markdown_rows_and_rules_are_told_apart() {
-        assert!(is_markdown_row("| a | b |") && !is_markdown_row("a | b"));
-        assert!(is_markdown_rule("|---|:-:|") && !is_markdown_rule("| a | b |") && !is_markdown_rule("---"));
-    }
 }

@@ -385,41 +385,4 @@ mod tests {
             assert!(row.phrase.len() < NEAR, "{line}");
         }
     }
-
-    #[test]
-    fn states_are_whole_values_in_any_case() {
-        for state in ["CrashLoopBackOff", "FAILED", "timed_out", "OOMKilled", "Exited (137)", "Exited (1) 2 hours ago"]
-        {
-            assert!(severity_of_state(state) >= Severity::Error, "{state}");
-        }
-        for state in ["", "Running", "Exited (0) 2 hours ago", "failed over to the second node", "connect_timeout"] {
-            assert_eq!(severity_of_state(state), Severity::None, "{state}");
-        }
-    }
-
-    #[test]
-    fn parts_of_names_are_words_of_a_value() {
-        for value in ["payment_failed", "PAYMENT-FAILED", "ConnectionTimeout", "order.failed", "ERR_MODULE_NOT_FOUND"] {
-            assert!(severity_of_value(value).is_failure(), "{value}");
-        }
-        for value in ["failover", "Terror", "unfailing", "ok", "0 errors"] {
-            assert!(!severity_of_value(value).is_failure(), "{value}");
-        }
-    }
-
-    #[test]
-    fn what_systems_answer_refuses_and_source_does_not() {
-        for line in [
-            "cat: a: No such file or directory",
-            "Command exited with code 1",
-            "Error: x",
-            "  could not read a",
-            "EACCES: permission denied, open 'a'",
-        ] {
-            assert!(refuses(line), "{line}");
-        }
-        for line in ["", "use std::error::Error;", "exit code 0", "// An error is returned.", "warning: unused"] {
-            assert!(!refuses(line), "{line}");
-        }
-    }
 }

@@ -271,65 +271,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dialect_is_the_one_that_most_lines_agree_on() {
-        for (text, expected) in [
-            ("a,b\n1,2\n3,\"x, y\"\n", Some(Dialect::Delimited(b','))),
-            ("a\tb\n1\t2\n", Some(Dialect::Delimited(b'\t'))),
-            ("| a | b |\n|---|---|\n| 1 | 2 |\n", Some(Dialect::Pipes)),
-            ("NAME       READY\nweb one    1/1\n", Some(Dialect::Aligned)),
-            ("PID TTY TIME CMD\n1 ? 00:00:01 init --all\n", Some(Dialect::Blanks(4))),
-            ("-rw-r--r-- 1 a staff 12 x.rs\n-rw-r--r-- 1 a staff 9 y.rs\n", Some(Dialect::Blanks(6))),
-            ("5f1c2aa Fix the store\n77ab01c Merge branch of the other team\n09cc1fe Add\n", None),
-            ("one line only\n", None),
-        ] {
-            assert_eq!(dialect_of(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_blank_below_which_nothing_stands_divides_columns() {
-        let ps = "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n\
-                  root           1  0.0  0.1 168936 13012 ?        Ss   Nov25   0:10 /sbin/init splash\n\
-                  www-data   20411 12.5  3.0 988120 98012 ?        Sl   Nov25  11:02 node server.js\n";
-        assert_eq!(dialect_of(ps), Some(Dialect::Blanks(11)));
-        let ps = "UID          PID    PPID  C STIME TTY          TIME CMD\n\
-                  root           1       0  0 Nov25 ?        00:00:10 /sbin/init\n\
-                  root       20411       1  3 Nov25 pts/0    00:11:02 node server.js\n";
-        assert_eq!(dialect_of(ps), Some(Dialect::Blanks(8)));
-        let docker = "CONTAINER ID   IMAGE         COMMAND       STATUS         NAMES\n\
-                      0a1b2c3d4e5f   postgres:15   \"docker-en…\"   Up 3 hours     acme-db\n";
-        assert_eq!(dialect_of(docker), Some(Dialect::Aligned));
-    }
-
-    #[test]
     fn quotes_and_blanks_inside_cells_stay_whole() {
         assert_eq!(cells("1,\"x, y\"", Dialect::Delimited(b',')), ["1", "x, y"]);
         assert_eq!(cells("web one    1/1", Dialect::Aligned), ["web one", "1/1"]);
         assert_eq!(cells("1 ? 00:01 init --all", Dialect::Blanks(4)), ["1", "?", "00:01", "init --all"]);
-    }
-
-    #[test]
-    fn titles_stand_above_what_is_separated_and_rows_may_lack_their_last_cells() {
-        for (text, expected) in [
-            ("id,rate,place,land\n1,3.5,Rome,it\n2,4.5,Oslo\n3,5.5,Bern,ch\n", Some((b',', 4, 0))),
-            ("Rates, in percent\nid,rate,place\n1,3.5,Rome\n2,4.5,Oslo\n3,5.5,Bern\n", Some((b',', 3, 1))),
-            ("a;\"b;c\"\n1;2\n", Some((b';', 2, 0))),
-            ("a,b,c\n1\n2\n3\n", None),
-        ] {
-            let lines: Vec<&str> = text.lines().collect();
-            let found = separated(&lines).next().map(|table| (table.separator, table.columns, table.title));
-            assert_eq!(found, expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn rules_and_names_of_columns_are_told_from_rows() {
-        for line in ["|---|:-:|", "----+----", "-----  ---", "====="] {
-            assert!(is_rule(line), "{line}");
-        }
-        for line in ["", "|", "a---", "1|2", "- -"] {
-            assert!(!is_rule(line), "{line}");
-        }
-        assert!(is_header("id,\"first name\",city", b',') && !is_header("id,3.5", b',') && !is_header("id,.097", b','));
     }
 }

@@ -21,7 +21,9 @@ pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
         }
         let mut start = cursor.back(LENGTH, is_base64);
         let end = cursor.skip(usize::MAX, is_base64);
-        start = start.plus(usize::from(end.at - start.at == LENGTH + 1 && start.is_escape()));
+        if end.at - start.at > LENGTH {
+            start = start.skip_escape();
+        }
         if end.at - start.at == LENGTH && is_alone(start, end) && is_key(start.shown(end)) {
             found.push(start.at..end.at);
         }

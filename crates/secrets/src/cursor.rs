@@ -16,6 +16,9 @@ const LINES: usize = 64;
 /// Most backslashes before a quote: one in JSON inside a string, and three or seven where that stands in strings again.
 const BACKSLASHES: usize = 7;
 
+/// Longest escape sequence: a colour of 24 bits behind `\u001b`.
+const LONGEST_ESCAPE: usize = 26;
+
 /// Longest value in quotes or on a line of its own.
 pub(crate) const LONGEST: usize = 256;
 
@@ -81,15 +84,49 @@ impl<'t> Cursor<'t> {
         is_here.then(|| self.plus(word.len()))
     }
 
-    /// Whether a letter stands here that a backslash makes a line end or a tab, as in JSON and in a shell.
-    pub(crate) fn is_escape(self) -> bool {
-        self.previous() == Some(b'\\') && matches!(self.peek(), Some(b'n' | b'r' | b't'))
+    /// Behind the escape sequence that this position is inside of, or here where it is inside of none.
+    pub(crate) fn skip_escape(self) -> Self {
+        let ends =
+            (1..=LONGEST_ESCAPE.min(self.at)).filter_map(|back| Self { at: self.at - back, ..self }.escape_end());
+        ends.map(|end| end.at).find(|&end| end >= self.at).map_or(self, |at| Self { at, ..self })
     }
 
-    /// Whether a key can start here: not inside a word, but behind an escaped line end.
+    /// Behind the escape sequences that begin here.
+    pub(crate) fn skip_escapes(self) -> Self {
+        let mut end = self;
+        while let Some(next) = end.escape_end() {
+            end = next;
+        }
+        end
+    }
+
+    /// Behind the escape sequence that begins here: a line end or a tab as JSON and shells write it (`\n`, `\u000a`,
+    /// `\x0a`, `\012`), or a colour, whose first character may be written so, too.
+    fn escape_end(self) -> Option<Self> {
+        let end = match *self.rest() {
+            [0x1b, ..] => self.plus(1),
+            [b'\\', b'u', ..] => self.plus(2).eat_digits(4, 16)?,
+            [b'\\', b'x', ..] => self.plus(2).eat_digits(2, 16)?,
+            [b'\\', b'0'..=b'3', ..] => self.plus(1).eat_digits(3, 8)?,
+            [b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'v' | b'e', ..] => self.plus(2),
+            _ => return None,
+        };
+        let parameters = end.plus(1).skip(LONGEST_ESCAPE, |byte| byte.is_ascii_digit() || byte == b';');
+        let is_colour = end.peek() == Some(b'[') && parameters.peek() == Some(b'm');
+        Some(if is_colour { parameters.plus(1) } else { end })
+    }
+
+    /// Behind so many digits.
+    fn eat_digits(self, count: usize, radix: u32) -> Option<Self> {
+        let end = self.skip(count, |byte| char::from(byte).is_digit(radix));
+        (end.at == self.at + count).then_some(end)
+    }
+
+    /// Whether a key can start here: not inside a word, but behind an escape sequence.
     pub(crate) fn is_start(self) -> bool {
         let is_inside = |before| is_word(before) || before == b'-';
-        !self.previous().is_some_and(is_inside) || Self { at: self.at - 1, ..self }.is_escape()
+        let is_behind_escape = || Self { at: self.at - 1, ..self }.skip_escape().at == self.at;
+        !self.previous().is_some_and(is_inside) || is_behind_escape()
     }
 
     pub(crate) fn skip_blanks(self) -> Self {

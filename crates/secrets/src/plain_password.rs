@@ -27,6 +27,9 @@ pub(crate) struct Place<'t> {
 /// Longest line that is looked back on.
 const LONGEST_LINE: usize = 256;
 
+/// Line ends, and how JSON and shells write them.
+const LINE_ENDS: [&str; 6] = ["\n", "\\n", "\\r", "\\u000a", "\\x0a", "\\012"];
+
 /// Within so many bytes before and after, a variable is used again.
 const NEIGHBOURHOOD: usize = 512;
 
@@ -46,11 +49,12 @@ pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
         let is_password = (place.is_tight && is_bare_password(word)) || is_option_value(word, &rest[word.len()..]);
         return is_password.then(|| start..start + word.len());
     }
-    let name = line + name_start(&bytes[line..place.name.at]);
+    let name = Cursor::new(text, line + name_start(&bytes[line..place.name.at])).skip_escape().at.min(place.name.at);
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
     let opens_string =
         bytes.get(name).is_some_and(is_quote) && !bytes[place.name.at..place.value.at].iter().any(is_quote);
-    let is_first = opens_string || is_prompt(&text[line..name]);
+    let front = Cursor::new(text, line).skip_escapes().at.min(name);
+    let is_first = opens_string || is_prompt(&text[front..name]);
     if is_first && rest.len() > word.len() && !place.is_tight {
         let is_password = is_phrase(rest) && !is_among_code(text, line, end);
         return is_password.then(|| start..start + rest.len());
@@ -140,9 +144,7 @@ fn name_start(line: &[u8]) -> usize {
 /// Where the line of a position begins, also where its line ends are escaped; at most [`LONGEST_LINE`] back.
 fn line_start(bytes: &[u8], at: usize) -> usize {
     let first = at.saturating_sub(LONGEST_LINE);
-    let behind = |at: usize| {
-        bytes[at - 1] == b'\n' || (at >= 2 && bytes[at - 2] == b'\\' && matches!(bytes[at - 1], b'n' | b'r'))
-    };
+    let behind = |at: usize| LINE_ENDS.iter().any(|end| bytes[..at].ends_with(end.as_bytes()));
     let mut start = (first + 1..=at).rev().find(|&at| behind(at)).unwrap_or(first);
     while bytes.get(start).is_some_and(|byte| (128..192).contains(byte)) {
         start += 1;

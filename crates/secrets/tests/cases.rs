@@ -48,6 +48,36 @@ fn each_planted_secret_is_found() {
     }
 }
 
+fn escapes() -> impl Iterator<Item = String> {
+    lines(include_str!("escapes.txt")).map(|line| read(line).text)
+}
+
+#[test]
+fn each_planted_secret_is_found_behind_each_escape_sequence() {
+    let mut missed = Vec::new();
+    for case in lines(include_str!("planted.txt")).map(read) {
+        for escape in escapes() {
+            let text = format!("{escape}{}", case.text);
+            let moved = case.secrets[0].start + escape.len();
+            let is_found = find_secrets(&text).iter().any(|range| range.contains(&moved));
+            missed.extend((!is_found).then_some(text));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn what_nothing_announces_is_found_behind_each_escape_sequence() {
+    let web_token = read("eyJ⟨mixed 40⟩.eyJ⟨mixed 40⟩.⟨mixed 40⟩").text;
+    let bot_token = read("MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.⟨mixed 6⟩.⟨mixed 38⟩").text;
+    for key in [noise(MIXED, 40, 0), web_token, bot_token] {
+        for escape in escapes() {
+            let text = format!("a{escape}{key}\n");
+            assert_eq!(secrets_in(&text), [key.as_str()], "{text}");
+        }
+    }
+}
+
 #[test]
 fn what_is_found_can_be_blanked_and_is_not_found_again() {
     let text = "漢字 password = \"hV7#kq2Lw9\" und AKIAQ3EGRZ5TXL7M2N4P.";

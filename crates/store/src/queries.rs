@@ -20,10 +20,6 @@ use super::time::{DAY_MS, Millis, date};
 /// How long warnings are kept.
 pub const WARNINGS_KEPT_MS: Millis = 7 * DAY_MS;
 
-/// The columns of a request, in the order of [`request_cells`].
-const REQUEST: &str = "at, is_measured, counted, growth_reported, growth_counted, sent, without, dropped, overhead, \
-    fetched, sent_bill, without_bill, without_under, without_over, answered, answer_bill, usd";
-
 /// What a result was made smaller by before it was first sent.
 const ADMITTED: &str = "at, CASE WHEN tokens_before > tokens_after THEN tokens_before - tokens_after ELSE 0 END";
 
@@ -73,8 +69,8 @@ impl Queries {
                 .to_owned(),
             warnings: d.sql("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT 100"),
             insert_request: d.sql(&format!(
-                "INSERT INTO requests (session, {REQUEST})
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+                "INSERT INTO requests (session, {REQUEST}) VALUES ({})",
+                (1..=REQUEST.split(',').count() + 1).map(|at| format!("?{at}")).collect::<Vec<_>>().join(", ")
             )),
             dialect,
         }
@@ -298,7 +294,7 @@ impl Queries {
 
     /// The statement that writes a request of the session with this row.
     pub fn insert_request(&'static self, session: i64, request: &Request) -> Query {
-        let cells = [Cell::Integer(session)].into_iter().chain(request_cells(request));
+        let cells = std::iter::once(Cell::Integer(session)).chain(request_cells(request));
         Query { sql: &self.insert_request, params: cells.collect() }
     }
 }
@@ -506,47 +502,31 @@ fn session_epoch(row: &Row) -> Result<SessionEpoch, BadColumn> {
     })
 }
 
-/// Reads the columns of [`REQUEST`].
-fn request(row: &Row) -> Result<Request, BadColumn> {
-    Ok(Request {
-        at: row.get(0)?,
-        is_measured: row.get(1)?,
-        counted: row.get(2)?,
-        weighed: row.get::<Option<u64>>(3)?.zip(row.get(4)?),
-        sent: row.get(5)?,
-        without: row.get(6)?,
-        dropped: row.get(7)?,
-        overhead: row.get(8)?,
-        fetched: row.get(9)?,
-        sent_bill: row.get(10)?,
-        without_bill: row.get(11)?,
-        without_under: row.get(12)?,
-        without_over: row.get(13)?,
-        answered: row.get(14)?,
-        answer_bill: row.get(15)?,
-        usd: row.get(16)?,
-    })
+/// Declares the columns of a request, which have the names of its fields; those of `weighed` stand behind the others.
+macro_rules! request_columns {
+    ($($field:ident),+) => {
+        const REQUEST: &str = concat!($(stringify!($field), ", ",)+ "growth_reported, growth_counted");
+
+        /// Reads the columns of [`REQUEST`].
+        fn request(row: &Row) -> Result<Request, BadColumn> {
+            let mut column = 0;
+            $(
+                let $field = row.get(column)?;
+                column += 1;
+            )+
+            let weighed = row.get::<Option<u64>>(column)?.zip(row.get(column + 1)?);
+            Ok(Request { $($field,)+ weighed })
+        }
+
+        /// A request as the columns of [`REQUEST`].
+        fn request_cells(request: &Request) -> impl Iterator<Item = Cell> {
+            let (reported, counted) = request.weighed.unzip();
+            [$(request.$field.into(),)+ reported.into(), counted.into()].into_iter()
+        }
+    };
 }
 
-/// A request as the columns of [`REQUEST`].
-fn request_cells(request: &Request) -> [Cell; 17] {
-    [
-        request.at.into(),
-        request.is_measured.into(),
-        request.counted.into(),
-        request.weighed.map(|(reported, _)| reported).into(),
-        request.weighed.map(|(_, counted)| counted).into(),
-        request.sent.into(),
-        request.without.into(),
-        request.dropped.into(),
-        request.overhead.into(),
-        request.fetched.into(),
-        request.sent_bill.into(),
-        request.without_bill.into(),
-        request.without_under.into(),
-        request.without_over.into(),
-        request.answered.into(),
-        request.answer_bill.into(),
-        request.usd.into(),
-    ]
+request_columns! {
+    at, is_measured, counted, sent, without, dropped, overhead, fetched, sent_bill, without_bill, without_under,
+    without_over, answered, answer_bill, usd
 }

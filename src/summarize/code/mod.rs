@@ -5,7 +5,7 @@
 
 mod patterns;
 
-use foldhash::{HashMap, HashSet};
+use concertina_base::hashing::{FastMap, FastSet};
 use patterns::{Patterns, patterns};
 
 use super::identifiers::words;
@@ -143,7 +143,7 @@ impl<'t> Source<'t> {
 
     /// `name:line`, the most used that fit, in the order of the text; then the others, which only count as left out.
     fn ranked_names(&self, text: &str, room: usize) -> Vec<String> {
-        let mut uses: HashMap<&[u8], usize> = self.definitions.iter().map(|one| (one.name.as_bytes(), 0)).collect();
+        let mut uses: FastMap<&[u8], usize> = self.definitions.iter().map(|one| (one.name.as_bytes(), 0)).collect();
         for range in words(text) {
             for part in text.as_bytes()[range].split(|byte| matches!(byte, b'.' | b':' | b'/' | b'-')) {
                 if let Some(count) = uses.get_mut(part) {
@@ -152,7 +152,7 @@ impl<'t> Source<'t> {
             }
         }
         let mut ranked: Vec<&Definition<'_>> = self.definitions.iter().collect();
-        let mut seen = HashSet::default();
+        let mut seen = FastSet::default();
         ranked.retain(|one| seen.insert(one.name));
         ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name.as_bytes()].min(8)));
         let written = |one: &Definition<'_>| format!("{}:{}", quote(one.name, 80), one.line);

@@ -1,6 +1,6 @@
 //! What the conversation around a text holds already: names that a reader sees, and words that say what it is about.
 
-use foldhash::HashSet;
+use concertina_base::hashing::FastSet;
 
 use super::rule::shape_weight;
 use super::words::{for_each_term, words};
@@ -8,10 +8,10 @@ use super::words::{for_each_term, words};
 /// Names and words of a conversation. The names that a reader sees nobody has to keep for him.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
-    in_sight: HashSet<String>,
-    written: HashSet<String>,
-    parts: HashSet<String>,
-    recent: HashSet<String>,
+    in_sight: FastSet<String>,
+    written: FastSet<String>,
+    parts: FastSet<String>,
+    recent: FastSet<String>,
 }
 
 impl Around {
@@ -48,7 +48,7 @@ impl Around {
     }
 }
 
-fn add_names(text: &str, names: &mut HashSet<String>) {
+fn add_names(text: &str, names: &mut FastSet<String>) {
     let mut insert = |name: &str| {
         if shape_weight(name) > 0 && !names.contains(name) {
             names.insert(name.to_owned());
@@ -61,7 +61,7 @@ fn add_names(text: &str, names: &mut HashSet<String>) {
     }
 }
 
-fn add_parts(text: &str, parts: &mut HashSet<String>) {
+fn add_parts(text: &str, parts: &mut FastSet<String>) {
     for_each_part(text, |part| {
         if !parts.contains(part) {
             parts.insert(part.to_owned());

@@ -11,7 +11,7 @@ mod words;
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use foldhash::HashMap;
+use concertina_base::hashing::FastMap;
 
 use crate::config::NameScorer;
 pub use around::Around;
@@ -38,8 +38,8 @@ struct Sighting {
 }
 
 /// Every name of a text with how it stands there. Linear in the text.
-fn sightings(text: &str) -> HashMap<&str, Sighting> {
-    let mut seen: HashMap<&str, Sighting> = HashMap::default();
+fn sightings(text: &str) -> FastMap<&str, Sighting> {
+    let mut seen: FastMap<&str, Sighting> = FastMap::default();
     let mut definition = usize::MAX;
     let (mut read, mut line, mut line_start, mut place) = (0, 0, 0, 0);
     for range in words(text) {
@@ -132,7 +132,7 @@ fn drop_counters(found: &mut Vec<Candidate>) {
         let number: usize = one.name.parse().ok()?;
         Some((one.sighting.place, number.wrapping_sub(one.sighting.line)))
     };
-    let mut alike: HashMap<(usize, usize), usize> = HashMap::default();
+    let mut alike: FastMap<(usize, usize), usize> = FastMap::default();
     found.iter().filter_map(counter).for_each(|key| *alike.entry(key).or_default() += 1);
     found.retain(|name| counter(name).is_none_or(|key| alike[&key] < COUNTERS));
 }

@@ -6,9 +6,9 @@ mod patterns;
 
 use std::ops::Range;
 
-use foldhash::HashSet;
+use concertina_base::hashing::FastSet;
 use indexmap::{IndexMap, IndexSet};
-use patterns::{ENDING, ERROR_TYPE, FAILING, OWN_COUNT, TOTALS, VERDICT};
+use patterns::{ENDING, ERROR_TYPE, OWN_COUNT};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::numbers::which_lines;
@@ -16,6 +16,7 @@ use super::sheet::{Sheet, quote};
 use crate::content::head;
 use crate::content::log::{Level, level};
 use crate::content::severity::{Severity, severity};
+use crate::content::test_report::{Outcome, have_failures, is_totals, verdict};
 use crate::content::time_stamp::Stamp;
 use crate::tokens::utf16;
 
@@ -58,9 +59,9 @@ struct Log<'t> {
     lines: usize,
     levels: IndexMap<Level, usize>,
     /// The words of verdicts, each with how many lines bear it; a tick is no word.
-    verdicts: IndexMap<&'t str, usize>,
+    verdicts: IndexMap<&'t str, (usize, Outcome)>,
     /// Names that node's reporter opened: verdicts on them are on their tests together.
-    suites: HashSet<&'t str>,
+    suites: FastSet<&'t str>,
     /// Whether what failed is told once more.
     is_recap: bool,
     kinds: IndexMap<u64, Kind<'t>>,
@@ -88,14 +89,14 @@ impl<'t> Log<'t> {
         self.lines += 1;
         let front = head(line, FRONT);
         self.add_time(front);
-        let verdict = verdict_of(line);
+        let verdict = verdict(line);
         if self.is_told_again(line) && verdict.is_some() {
             return;
         }
-        if let Some(word) = verdict.filter(|word| word.is_ascii()) {
-            *self.verdicts.entry(word).or_insert(0) += 1;
+        if let Some((word, outcome)) = verdict.filter(|(word, _)| word.is_ascii()) {
+            self.verdicts.entry(word).or_insert((0, outcome)).0 += 1;
         }
-        let has_failed = verdict.is_some_and(|word| has_failed(word) == Some(true));
+        let has_failed = verdict.is_some_and(|(_, outcome)| outcome == Outcome::Failed);
         // The name of a test that went well may hold any word.
         let is_judged = verdict.is_some() && !has_failed;
         let level = level(front).map(|(_, level)| level).filter(|_| !is_judged);
@@ -200,8 +201,8 @@ impl<'t> Log<'t> {
         if !lines_from_end(text).take(TOTALS_TAIL).any(|line| has_own_count(head(line, FRONT))) {
             // A short summary ends in the middle of this line: failures are told first.
             let mut verdicts: Vec<_> = self.verdicts.iter().collect();
-            verdicts.sort_by_key(|(word, _)| has_failed(word) != Some(true));
-            parts.extend(verdicts.iter().map(|(word, count)| format!("{word} ×{count}")));
+            verdicts.sort_by_key(|(_, (_, outcome))| *outcome != Outcome::Failed);
+            parts.extend(verdicts.iter().map(|(word, (count, _))| format!("{word} ×{count}")));
             for level in Level::ALL.iter().rev() {
                 parts.extend(self.levels.get(level).map(|count| format!("{} {count}", level.as_str())));
             }
@@ -229,7 +230,7 @@ impl<'t> Log<'t> {
 /// Whether most of the first lines are verdicts on tests.
 pub(super) fn is_test_run(text: &str) -> bool {
     let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(TAIL);
-    lines().filter(|line| verdict_of(line).is_some()).count() * 2 > lines().count()
+    lines().filter(|line| verdict(line).is_some()).count() * 2 > lines().count()
 }
 
 /// A line without the time in front of it, where room is short: the range of times says nearly as much.
@@ -238,25 +239,9 @@ fn without_time(line: &str, is_short: bool) -> &str {
     found.map_or(line, |found| line[found.end..].trim_start_matches([' ', ']', '-', '\t']))
 }
 
-/// The word or tick of a verdict. A task of a build is no test, and totals are no verdict on one.
-fn verdict_of(line: &str) -> Option<&str> {
-    let found = VERDICT.captures(line).filter(|_| !line.trim_start().starts_with('>'))?;
-    let word = found.iter().skip(1).flatten().next()?.as_str();
-    (!TOTALS.is_match(head(line, FRONT))).then_some(word)
-}
-
-/// Whether a word or tick says that a test failed; `None` for one that was skipped.
-fn has_failed(verdict: &str) -> Option<bool> {
-    match verdict {
-        "--- PASS" | "PASSED" | "ok" | "✓" | "✔" | "√" => Some(false),
-        "--- SKIP" | "SKIPPED" | "skipped" | "ignored" | "XFAIL" => None,
-        _ => Some(true),
-    }
-}
-
 /// Whether a line says how many tests or errors there were. A log's own lines have times.
 pub(super) fn has_own_count(front: &str) -> bool {
-    time_of(front).is_none() && (TOTALS.is_match(front) || OWN_COUNT.is_match(front))
+    time_of(front).is_none() && (is_totals(front) || OWN_COUNT.is_match(front))
 }
 
 /// The words of a line without those that hold digits.
@@ -294,13 +279,13 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
                 && others.len() < ENDINGS
                 && line.len() < 400
                 && ENDING.is_match(line)
-                && verdict_of(line).is_none()
+                && verdict(line).is_none()
                 && !has_level()
         {
             others.push(line);
         }
     }
-    totals.sort_by_key(|line| !FAILING.is_match(head(line, FRONT)));
+    totals.sort_by_key(|line| !have_failures(line));
     totals.append(&mut telling);
     totals.append(&mut others);
     (last, totals)

@@ -6,6 +6,7 @@
 use crate::Hints;
 use crate::hints::of_path;
 use crate::lines::head;
+use crate::test_report::is_totals;
 use crate::time_stamp::Stamp;
 use crate::word_set::is_word_byte;
 
@@ -142,9 +143,7 @@ fn is_of_test_run(title: &str) -> bool {
         || title.ends_with(" stderr")
         || title.starts_with("test_")
         || title.starts_with("Test");
-    let is_total = title.starts_with(|c: char| c.is_ascii_digit())
-        && [" passed", " failed", " skipped", " error", " warning"].iter().any(|word| title.contains(word));
-    is_case || is_total || STARTS.iter().any(|start| title.starts_with(start))
+    is_case || is_totals(title) || STARTS.iter().any(|start| title.starts_with(start))
 }
 
 /// The command behind a prompt: `$ `, `me@host:~/a$ `, `[me@host a]# `, `PS C:\> `, `❯ `.
@@ -263,95 +262,5 @@ fn of_title(title: &str) -> Hints {
     match named.split_whitespace().map(|word| word.trim_matches(is_quote)).find(is_file) {
         Some(path) if named.split_whitespace().count() <= 4 => of_file(path),
         _ => Hints::default(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(line: &str) -> Option<(Strength, Option<String>, Option<String>)> {
-        Heading::parse(line).map(|heading| (heading.strength, heading.hints.path, heading.hints.command))
-    }
-
-    #[test]
-    fn headings_say_what_stands_below() {
-        use Strength::{Likely, Sure};
-        for (line, strength, path, command) in [
-            ("==> src/a.rs <==", Sure, Some("src/a.rs"), None),
-            ("$ git log --oneline", Sure, None, Some("git log --oneline")),
-            ("me@host:~/work$ ls -la", Sure, None, Some("ls -la")),
-            ("[root@db1 ~]# df -h", Sure, None, Some("df -h")),
-            ("PS C:\\work> dir", Sure, None, Some("dir")),
-            ("$ FOO=1 ./run.sh", Sure, None, Some("FOO=1 ./run.sh")),
-            ("=== git status ===", Sure, None, Some("git status")),
-            ("=== src/a.py (first 20 lines) ===", Sure, Some("src/a.py"), None),
-            ("--- FILE: a.json ---", Sure, Some("a.json"), None),
-            ("===== disk =====", Sure, None, None),
-            ("=====disk=====", Sure, None, None),
-            ("=== disk", Sure, None, None),
-            (">>> disk <<<", Sure, None, None),
-            ("── disk ──────", Sure, None, None),
-            ("# git status", Likely, None, Some("git status")),
-            ("# find . -name x", Likely, None, Some("find . -name x")),
-            ("+ ls -la", Likely, None, Some("ls -la")),
-            ("++ cd src", Likely, None, Some("cd src")),
-            ("---", Likely, None, None),
-            ("==========", Likely, None, None),
-        ] {
-            let expected = (strength, path.map(str::to_owned), command.map(str::to_owned));
-            assert_eq!(parsed(line), Some(expected), "{line}");
-        }
-    }
-
-    #[test]
-    fn parts_of_one_output_are_no_headings() {
-        for line in [
-            "",
-            "=== RUN   TestA",
-            "--- PASS: TestA (0.00s)",
-            "--- a/src/a.rs",
-            "+++ b/src/a.rs",
-            "================ test session starts ================",
-            "======== 3 passed in 0.12s ========",
-            "---- tests::a stdout ----",
-            "-----BEGIN CERTIFICATE-----",
-            "# Install the dependencies",
-            "# make sure that it runs",
-            "# find out why",
-            "# git status must be clean before anything is built",
-            "## Usage",
-            "+ added words",
-            "$ 5 a month",
-            "$x = 1;",
-            "    $ npm install",
-            "----  ------  ----",
-            "+----+----+",
-            "a == b == c",
-            "mail me@host.org about $ or # now",
-            "- item",
-        ] {
-            assert_eq!(parsed(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_label_stands_above_a_line_that_is_not_indented() {
-        assert!(Heading::of_label("Running processes:", "USER PID").is_some());
-        for (line, below) in
-            [("Key:", "  value"), ("WordSet:", ""), ("key:", "x"), ("It is: that", "x"), ("Yes, sir:", "x")]
-        {
-            assert_eq!(Heading::of_label(line, below), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_title_between_two_rules_is_a_banner() {
-        let banner = |lines| Heading::of_banner(lines).map(|heading| (heading.strength, heading.hints.command));
-        assert_eq!(banner(["=====", "git status", "====="]), Some((Strength::Sure, Some("git status".into()))));
-        assert_eq!(banner(["#####", "# Disk  #", "#####"]), Some((Strength::Likely, None)));
-        assert_eq!(banner(["=====", "ERROR: test_a", "-----"]), None);
-        assert_eq!(banner(["=====", "-----", "====="]), None);
-        assert_eq!(banner(["words", "git status", "words"]), None);
     }
 }

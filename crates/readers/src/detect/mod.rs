@@ -26,6 +26,8 @@ mod prose_shape;
 mod search;
 mod segments;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 pub use program_output::is_frame;
 
@@ -399,109 +401,4 @@ fn fits(expected: &Expected, sample: View) -> bool {
 /// Whether a text of few lines says that something failed.
 fn is_error_message(view: View) -> bool {
     view.filled().nth(3).is_none() && view.filled().any(|line| refuses(line.text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn by_path(text: &str, path: &str) -> (ContentType, Option<Language>) {
-        let found = detect(text, &Hints { path: Some(path.to_owned()), ..Hints::default() });
-        (found.content_type, found.language)
-    }
-
-    fn by_command(text: &str, command: &str) -> ContentType {
-        detect(text, &Hints { command: Some(command.to_owned()), ..Hints::default() }).content_type
-    }
-
-    #[test]
-    fn what_a_name_says_is_another_language_is_none_of_the_sixteen() {
-        let workflow = "# Runs the tests\non: push\njobs:\n  test:\n    steps:\n      - run: |\n          set -euo pipefail\n          # Each of them\n          for f in *.sh; do\n            if [ -x \"$f\" ]; then echo \"$f\"; fi\n          done\n          export A=$(cat b)\n          echo \"$A\" | grep c && exit 1\n";
-        assert_eq!(detect(workflow, &Hints::default()).language, Some(Language::Shell));
-        assert_eq!(by_path(workflow, "ci.yml"), (ContentType::Unknown, None));
-        assert_eq!(by_command(workflow, "cat .github/workflows/ci.yml"), ContentType::Unknown);
-        let store = "import 'dart:io';\n\nclass Store {\n  final String path;\n  Store(this.path);\n  Future<void> load() async {\n    const key = 'a';\n    if (key.isEmpty) {\n      return null;\n    }\n  }\n}\n";
-        assert_eq!(by_path(store, "lib/store.dart"), (ContentType::Code, None));
-        let hits = "7:      - uses: a/b@v4\n12:      - uses: a/c@v2\n40:      - uses: a/d@v1\n";
-        let searched =
-            Hints { tool_name: Some("Grep".to_owned()), path: Some("ci.yml".to_owned()), ..Hints::default() };
-        assert_eq!(detect(hits, &searched).content_type, ContentType::Search);
-        assert_eq!(by_path("#!/bin/bash\nset -e\necho a\nexit 1\n", "run.conf").1, Some(Language::Shell));
-    }
-
-    #[test]
-    fn a_path_tells_what_words_cannot() {
-        assert_eq!(by_path("pub mod a;\n", "src/lib.rs"), (ContentType::Code, Some(Language::Rust)));
-        assert_eq!(by_path("x = 1\n", "a.py"), (ContentType::Code, Some(Language::Python)));
-        assert_eq!(by_path("key: value\n", "a.yaml"), (ContentType::Unknown, None));
-        assert_eq!(by_path("     1→x = 1\n", "a.rb"), (ContentType::Code, Some(Language::Ruby)));
-    }
-
-    #[test]
-    fn a_header_file_is_what_its_words_say() {
-        assert_eq!(by_path("int f(int a);\n", "a.h").1, Some(Language::C));
-        let cpp = "namespace a {\nclass B {\npublic:\n  virtual ~B() = default;\n  std::string c() const;\n};\n}\n";
-        assert_eq!(by_path(cpp, "a.h").1, Some(Language::Cpp));
-    }
-
-    #[test]
-    fn a_hint_gives_way_to_what_was_printed() {
-        let failure = "cat: src/lib.rs: No such file or directory\n";
-        assert_eq!(by_path(failure, "src/lib.rs"), (ContentType::Text, None));
-        assert_eq!(by_command(failure, "cat src/lib.rs"), ContentType::Text);
-        assert_eq!(by_path("{\"a\": [1, 2]}\n", "a.ts").0, ContentType::Json);
-        assert_ne!(by_command("Nothing was found by the search.\n", "rg -n needle"), ContentType::Search);
-        assert_ne!(by_command("nothing to show here, all is clean\n", "git diff"), ContentType::Diff);
-    }
-
-    #[test]
-    fn commands_tell_kinds_apart() {
-        assert_eq!(by_command("a.rs:1:x\n", "grep -rn x ."), ContentType::Search);
-        assert_eq!(by_command("two words\nor three more\n", "docker logs web"), ContentType::Log);
-        assert_eq!(by_command("a\nb.c\nd/\n", "ls -F"), ContentType::Search);
-    }
-
-    #[test]
-    fn what_is_insisted_on_holds() {
-        let hints = Hints { content_type: Some(ContentType::Log), ..Hints::default() };
-        assert_eq!(detect("{\"a\": 1}", &hints).content_type, ContentType::Log);
-        let hints = Hints { language: Some(Language::Sql), ..Hints::default() };
-        let found = detect("anything at all", &hints);
-        assert_eq!((found.content_type, found.language), (ContentType::Code, Some(Language::Sql)));
-        assert_eq!(
-            found.segments,
-            [Segment { range: 0..15, content_type: ContentType::Code, language: Some(Language::Sql) }]
-        );
-    }
-
-    #[test]
-    fn colours_hide_no_kind_and_segments_are_ranges_of_the_text() {
-        let log = "\x1b[2m2024-01-02 03:04:05\x1b[0m \x1b[32mINFO\x1b[0m request sent to the server\n".repeat(4);
-        let text = format!("Here are the last lines of the server's log:\n\n{log}");
-        let found = detect(&text, &Hints::default());
-        let kinds: Vec<_> = found.segments.iter().map(|part| (part.content_type, &text[part.range.clone()])).collect();
-        let first = &text[..text.len() - log.len()];
-        assert_eq!(kinds, [(ContentType::Text, first), (ContentType::Log, log.as_str())]);
-        let json = "\x1b[1;39m{\n  \x1b[34;1m\"a\"\x1b[0m: \x1b[0;39m1\n}\x1b[0m\n";
-        let found = detect(json, &Hints::default());
-        assert_eq!(found.segments, [Segment::whole(json, ContentType::Json, None)]);
-    }
-
-    #[test]
-    fn a_short_message_is_a_text() {
-        for text in [
-            "Updated task #1 status\n",
-            "Successfully wrote 81 bytes to the file\n",
-            "Created the file as you wished\n",
-        ] {
-            assert_eq!(detect(text, &Hints::default()).content_type, ContentType::Text, "{text}");
-        }
-    }
-
-    #[test]
-    fn settings_data_and_nothing_are_unknown() {
-        for text in ["", "\n\n", "name: a\non:\n  push:\n    branches: [b]\n", "3.5\n1.25\n", "\0\0\0"] {
-            assert_eq!(detect(text, &Hints::default()).content_type, ContentType::Unknown, "{text:?}");
-        }
-    }
 }

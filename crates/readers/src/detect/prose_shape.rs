@@ -296,49 +296,10 @@ mod tests {
     use super::super::page::Page;
     use super::*;
 
-    fn is_markdown(text: &str) -> bool {
-        super::is_markdown(&Page::of(text).view().lines.iter().collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn markdown_has_marks_and_prose() {
-        for text in [
-            "# Title\n\nSome words about the thing.\n\n- one item\n- another item\n",
-            "---\nname: dev\n---\n\nYou are a developer.\n",
-            "Use it like this:\n\n```rust\nfn main() {}\nfn a() {}\nfn b() {}\n```\n\nThat is `all` of `it`.\n",
-            "| a | b |\n|---|---|\n| 1 | 2 |\n\n## More\n",
-        ] {
-            assert!(is_markdown(text), "{text}");
-        }
-        for text in [
-            "",
-            "Just a sentence here.",
-            "# a comment\nimport os\n# another\nx = f(1)\ny = g(2)\n",
-            "fn main() {\n    // - no\n}\n",
-        ] {
-            assert!(!is_markdown(text), "{text}");
-        }
-    }
-
     #[test]
     fn a_fence_and_what_it_holds_go_where_it_is_closed() {
         let page = Page::of("a\n```\nb\n```\nc\n```\nd\n");
         let kept = without_fences(&page.view().lines.iter().collect::<Vec<_>>());
         assert_eq!(kept.iter().map(|line| line.text).collect::<Vec<_>>(), ["a", "c", "```", "d"]);
-    }
-
-    #[test]
-    fn prose_in_any_script_is_prose() {
-        for line in [
-            "The quick brown fox jumps.",
-            "这是一个关于折叠的说明。",
-            "Это обычное предложение.",
-            "cat: foo.rs: No such file or directory",
-        ] {
-            assert!(Shape::of([Class::of(line)]).is_text(), "{line}");
-        }
-        for line in ["let x = foo(bar);", "if (a && b) {", "return self.value"] {
-            assert!(Shape::of([Class::of(line)]).is_code(), "{line}");
-        }
     }
 }

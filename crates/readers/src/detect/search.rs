@@ -120,38 +120,3 @@ pub(super) fn is_url_line(line: &str) -> bool {
         .unwrap_or(bare);
     (bare.starts_with("https://") || bare.starts_with("http://")) && !bare.contains(' ')
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::page::Page;
-    use super::*;
-
-    fn is_search(text: &str) -> bool {
-        Survey::of(Page::of(text).view().lines).is_search()
-    }
-
-    #[test]
-    fn ripgrep_headings_listings_and_trees_are_search_results() {
-        for text in [
-            "src/a.rs\n1:use x;\n22:fn a() {}\n\nsrc/b.rs\n4:fn b() {}\n",
-            "src/a.rs\nsrc/b.rs\nREADME.md\n.gitignore\n",
-            ".\n├── a.rs\n│   └── b.rs\n└── c.rs\n",
-            "a/b.ts:import x\na/c.ts:import y\na/d.ts:import z\n",
-            "Title\nURL: https://a.b/c\nsnippet\n\nTitle\nURL: https://a.b/d\nsnippet\n\nTitle\nURL: https://a.b/e\nsnippet\n",
-        ] {
-            assert!(is_search(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn words_and_code_are_no_search_results() {
-        for text in [
-            "one\ntwo\nthree\n",
-            "fn main() {\n    a::b();\n}\n",
-            "QUJD/REVG+0hJ\nSktMTU5P/FF+RS\nVFVWV1hZ/WjAx\nx\n",
-            "",
-        ] {
-            assert!(!is_search(text), "{text}");
-        }
-    }
-}

@@ -3,14 +3,7 @@
 //! Anyone may write a list with check marks, with durations too, so they count only beside the summary of such a tool.
 
 use super::{Line, Part, Sign, Tool, speaks_of_failure};
-
-const PASS: [char; 3] = ['✔', '✓', '√'];
-
-/// Marks of tests that failed or did not run.
-const OTHERS: [char; 9] = ['✖', '✕', '×', '✗', '✘', '﹣', '○', '◯', '↓'];
-
-/// How the summaries begin, or what they say.
-const SUMMARIES: [&str; 7] = ["Tests: ", "Test Suites: ", "Test Files ", "Tests ", "ℹ pass ", "ℹ tests ", "OK ("];
+use crate::content::test_report::{Outcome, is_test_totals, mark};
 
 /// A passed test.
 pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
@@ -18,7 +11,8 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
         let title = without_duration(rest);
         return (title.len() < rest.len()).then(|| Sign { title, ..Sign::aside(Tool::Marks) });
     }
-    let rest = line.bare.strip_prefix(PASS)?.strip_prefix(' ')?.trim_start();
+    let (_, rest) = mark(line.bare).filter(|(outcome, _)| *outcome == Outcome::Passed)?;
+    let rest = rest.strip_prefix(' ')?.trim_start();
     let title = without_duration(rest);
     // `… # TODO`, `… (1.2ms) # not yet`, `… # SKIP`: a test that may fail, or did not run.
     if title.is_empty() || title.contains(" # ") || is_file_of_tests(title) {
@@ -63,16 +57,7 @@ fn without_duration(title: &str) -> &str {
 /// Whether the marks are a test runner's.
 pub(super) fn is_proved(lines: &[Line], signs: &[Option<Sign>]) -> bool {
     let is_test = |sign: &Option<Sign>| sign.is_some_and(|sign| sign.tool == Tool::Marks && sign.count > 0);
-    signs.iter().any(is_test) && lines.iter().any(is_summary)
-}
-
-fn is_summary(line: &Line) -> bool {
-    let has_number = || line.bare.bytes().any(|byte| byte.is_ascii_digit());
-    SUMMARIES.iter().any(|summary| line.bare.starts_with(summary)) && has_number()
-        // `98 passing (54ms)`, and `98 passed (2.1s)` of Playwright.
-        || [" passing", " passed ("].iter().any(|word| {
-            line.bare.split_once(word).is_some_and(|(count, _)| count.parse::<usize>().is_ok())
-        })
+    signs.iter().any(is_test) && lines.iter().any(|line| is_test_totals(line.bare))
 }
 
 /// Makes headings of the lines right above deeper marks.
@@ -88,7 +73,7 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
             || above.is_none_or(|above| {
                 above.is_blank()
                     || above.indent != line.indent
-                    || above.bare.starts_with(OTHERS)
+                    || mark(above.bare).is_some_and(|(outcome, _)| outcome != Outcome::Passed)
                     || signs[at - 1].is_some()
             });
         if signs[at].is_none() && leads && is_alone && next.indent > line.indent && is_heading(line) {
@@ -106,5 +91,5 @@ fn is_heading(line: &Line) -> bool {
         && !line.bare.starts_with("[…")
         && !line.bare.starts_with("Running ")
         && !speaks_of_failure(line.text)
-        && !is_summary(line)
+        && !is_test_totals(line.bare)
 }

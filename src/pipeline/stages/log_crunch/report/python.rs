@@ -1,9 +1,7 @@
 //! What lines of pytest and unittest tell only beside others.
 
 use super::{Line, Sign, Tool};
-
-/// What the summaries of runners that print dots say behind a number.
-const COUNTED: [&str; 6] = [" passed", " failed", " passing", " examples, ", " runs, ", " tests, "];
+use crate::content::test_report::is_test_totals;
 
 /// Gives the lines with which `pytest -n` announces its tests to the ones that say how they went.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
@@ -19,7 +17,7 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
 /// Takes lines of nothing but dots for no tests, where no summary of a runner says that they are: a drawing has such
 /// lines, too.
 pub(super) fn check<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
-    if lines.iter().any(|line| is_summary(line.bare)) {
+    if lines.iter().any(|line| is_test_totals(line.bare)) {
         return;
     }
     for (line, sign) in lines.iter().zip(signs) {
@@ -27,14 +25,6 @@ pub(super) fn check<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
             sign.take_if(|sign| sign.tool == Tool::Dots);
         }
     }
-}
-
-/// `==== 98 passed in 1.2s ====`, `Ran 98 tests in 0.1s`, `OK (98 tests, 98 assertions)`, `98 examples, 0 failures`.
-fn is_summary(line: &str) -> bool {
-    let bare = line.trim_matches(['=', ' ']);
-    let counted = |rest: &str| rest.starts_with(|char: char| char.is_ascii_digit());
-    ["Ran ", "OK (", "Tests: "].iter().any(|word| bare.strip_prefix(word).is_some_and(counted))
-        || counted(bare) && COUNTED.iter().any(|word| bare.contains(word))
 }
 
 /// A test of `unittest -v`. Its description, where it has one, stands on a line of its own.

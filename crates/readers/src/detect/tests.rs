@@ -1,0 +1,80 @@
+//! What is detected, and what the parts of detection say of texts and lines: the cases of `fixtures/cases/detect`,
+//! which are as those of `forms`. `detect` takes a hint: `detect path=a.rs`.
+
+use super::code::{bone, declared, language_of, skeleton};
+use super::command_line::Heading;
+use super::page::Page;
+use super::prose_shape::{Class, Shape, is_markdown};
+use super::search::Survey;
+use super::{detect, is_frame, json, prefixed, program_output, tables};
+use crate::tests::{lines, texts};
+use crate::{ContentType, Hints, Language, cases};
+
+#[test]
+fn each_text_is_detected_as_its_cases_say() {
+    cases::check("detect", |input, what| match what {
+        "JSON" => texts(input, json::is_json),
+        "search result" => texts(input, |text| Survey::of(Page::of(text).view().lines).is_search()),
+        "table" => texts(input, |text| tables::is_table(Page::of(text).view().lines)),
+        "rows with line ends" => texts(input, tables::has_broken_rows),
+        "Markdown" => texts(input, |text| is_markdown(&Page::of(text).view().lines.iter().collect::<Vec<_>>())),
+        "frame" => lines(input, is_frame),
+        "output" => lines(input, program_output::is_output_line),
+        "heading" => lines(input, |line| Heading::parse(line).map(told)),
+        "label" => texts(input, |text| {
+            let (line, below) = text.split_once('\n')?;
+            Heading::of_label(line, below.trim_end()).map(told)
+        }),
+        "banner" => {
+            texts(input, |text| Heading::of_banner(text.lines().collect::<Vec<_>>().try_into().ok()?).map(told))
+        }
+        "shape" => lines(input, |line| {
+            let shape = Shape::of([Class::of(line)]);
+            (if shape.is_text() { "text" } else { "" }).to_owned() + if shape.is_code() { "code" } else { "" }
+        }),
+        "declared language" => texts(input, declared),
+        "language" => texts(input, |text| language_of(&skeleton(Page::of(text).view().lines))),
+        "bone" => lines(input, |line| bone(line).into_owned()),
+        "without prefixes" => texts(input, |text| {
+            let lengths = prefixed::prefixes(text)?.lengths;
+            Some(text.split('\n').zip(lengths).map(|(line, length)| line[length..].to_owned()).collect::<Vec<_>>())
+        }),
+        "without a prefix" => texts(input, |text| {
+            let bare = prefixed::without_prefix(Page::of(text).view().lines)?;
+            Some(bare.text.lines().map(str::to_owned).collect::<Vec<_>>())
+        }),
+        _ => texts(input, |text| parts(text, what.strip_prefix("detect").expect("a known question").trim())),
+    });
+}
+
+fn told(heading: Heading) -> String {
+    let Hints { path, command, .. } = heading.hints;
+    let named =
+        path.map(|path| format!(", file {path}")).or_else(|| command.map(|command| format!(", command {command}")));
+    format!("{:?}{}", heading.strength, named.unwrap_or_default())
+}
+
+/// The kinds of a text and of its segments, each with its lines.
+fn parts(text: &str, hint: &str) -> String {
+    let mut hints = Hints::default();
+    match hint.split_once('=') {
+        Some(("path", path)) => hints.path = Some(path.to_owned()),
+        Some(("command", command)) => hints.command = Some(command.to_owned()),
+        Some(("tool", tool)) => hints.tool_name = Some(tool.to_owned()),
+        Some(("type", content_type)) => hints.content_type = ContentType::parse(content_type),
+        Some(("language", language)) => hints.language = Language::parse(language),
+        _ => assert_eq!(hint, "", "a known hint"),
+    }
+    let found = detect(text, &hints);
+    let kind = |content_type: ContentType, language: Option<Language>| {
+        language.map_or(content_type.as_str().to_owned(), |language| {
+            format!("{} {}", content_type.as_str(), language.as_str())
+        })
+    };
+    let line = |at: usize| text[..at].matches('\n').count();
+    let segments = found.segments.iter().map(|part| {
+        let (first, last) = (line(part.range.start) + 1, line(part.range.end).max(line(part.range.start) + 1));
+        format!("{} {first}-{last}", kind(part.content_type, part.language))
+    });
+    format!("{}: {}", kind(found.content_type, found.language), segments.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,102 @@
+//! What test runners print: the verdict on one test, a mark before its name, and the totals of a run.
+//!
+//! A list with ticks may be anyone's, and so may a line with a number and `passed`: what else stands in the text
+//! decides, which is for others. Each pattern is tried once on a line, most of them only on its front.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::line_pattern;
+use super::lines::head;
+
+/// Bytes of a line in which totals are looked for.
+const FRONT: usize = 240;
+
+/// How a test went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It went well.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It did not run, or was expected to fail.
+    Skipped,
+}
+
+/// The marks that reporters write before names of tests.
+const MARKS: [(&[char], Outcome); 3] = [
+    (&['✔', '✓', '√'], Outcome::Passed),
+    (&['✖', '✕', '×', '✗', '✘'], Outcome::Failed),
+    (&['﹣', '○', '◯', '↓'], Outcome::Skipped),
+];
+
+/// How a test went by the mark that a line begins with, and what follows the mark.
+pub fn mark(line: &str) -> Option<(Outcome, &str)> {
+    MARKS.iter().find_map(|(marks, outcome)| Some((*outcome, line.strip_prefix(*marks)?)))
+}
+
+static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(concat!(
+        r"^\s*(--- (?:PASS|FAIL|SKIP))\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
+        r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
+        r"|^\s*([✓✔√✗✘×✖✕]) ",
+    ))
+});
+
+/// The word or mark of a line that is the verdict on one test, or looks like one, and what it says: builds and installers
+/// tick what they have done, too. A task of a build is no test, and totals are no verdict on one.
+pub fn verdict(line: &str) -> Option<(&str, Outcome)> {
+    let found = VERDICT.captures(line).filter(|_| !line.trim_start().starts_with('>'))?;
+    let word = found.iter().skip(1).flatten().next()?.as_str();
+    let outcome = match word {
+        "--- PASS" | "PASSED" | "ok" => Outcome::Passed,
+        "--- SKIP" | "SKIPPED" | "skipped" | "ignored" | "XFAIL" => Outcome::Skipped,
+        _ => mark(word).map_or(Outcome::Failed, |(outcome, _)| outcome),
+    };
+    (!is_totals(line)).then_some((word, outcome))
+}
+
+static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(concat!(
+        r"^[\s=─✔✘✖×✗✓]*(?:",
+        // mocha, playwright, pytest, bun, ava: nothing but numbers with their words, and how long it took.
+        r"(?:\d+ (?:(?:sub)?tests? |specs? )?(?:pass(?:ed|ing)?|fail(?:ed|ing)?|pending|skipped|flaky|did not run",
+        r"|interrupted|cancelled|todo|errors?|warnings?|xfailed|xpassed|deselected|reruns?|uncaught exceptions?)\b[,;|.]?\s*)+",
+        r"(?:in [\d.]+ ?\w+.*|\(.*)?[\s=]*$",
+        r"|(?:Tests?|Test Suites|Test Files|Snapshots|Specs)(?:: *| {2,})(?:\d+ \w+|\d+, Assertions:)",
+        r"|test result:|Summary \[.*\d tests? run|(?:FAILED|OK|ok) (?:\(|\| \d+ passed)|Ran \d+ tests?\b|DONE \d+ tests?\b",
+        r"|Test run with \d+ tests?\b|Executed \d+ tests?\b|\d+ tests? completed, \d|\d+ examples?, \d+ failures?\b",
+        r"|\d+ (?:runs|tests), \d+ assertions|(?:Passed|Failed)! +- +Failed: |Total tests: \d|\d+% tests passed",
+        r"|test cases: +\d|OK, but |\[  (?:PASSED|FAILED)  \] \d+ tests?\b)",
+        r"|^[ℹ#] (?:tests|pass|fail) \d|\bTests run: \d+, ",
+    ))
+});
+
+/// Problems without a word of tests, as compilers and linters count them: the part of [`TOTALS`] that is not of tests.
+static PROBLEMS: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(r"^[\s=─✔✘✖×✗✓]*(?:\d+ (?:errors?|warnings?|pending|skipped|todo)\b[,;|.]?\s*)+[\s=]*$")
+});
+
+/// Whether a runner says in a line how many of its tests went well or failed, or a tool how many errors there were: the
+/// last word on them.
+pub fn is_totals(line: &str) -> bool {
+    TOTALS.is_match(head(line, FRONT))
+}
+
+/// Whether a runner says in a line how many of its tests went well or failed.
+pub fn is_test_totals(line: &str) -> bool {
+    is_totals(line) && !PROBLEMS.is_match(head(line, FRONT))
+}
+
+static FAILING: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(concat!(
+        r"(?i)\b[1-9]\d* (?:\w+ )?(?:fail(?:ed|ing|ures?)?|errors?|interrupted)\b",
+        r"|\b(?:failed|failures?|errors?|fail)[:=]? ?[1-9]|(?-i:FAILED|Failed!)",
+    ))
+});
+
+/// Whether totals say that something failed.
+pub fn have_failures(totals: &str) -> bool {
+    FAILING.is_match(head(totals, FRONT))
+}
