@@ -42,18 +42,18 @@ const fn at(preset: Preset, name: &'static str, sources: &'static [&'static str]
 }
 
 const CANDIDATES: &[Candidate] = &[
-    at(Preset::Balanced, "photon", &["stages/photon"]),
+    at(Preset::Balanced, "photon", &["stages/drop_unreadable"]),
     at(Preset::Balanced, "rle", &["stages/rle.rs"]),
     at(Preset::Balanced, "semanticDedup", &["stages/semantic_dedup", "repeats.rs"]),
     at(Preset::Balanced, "ionizer", &["stages/ionizer"]),
-    at(Preset::Balanced, "logCrunch", &["stages/log_crunch"]),
-    at(Preset::Balanced, "searchCrunch", &["stages/search_crunch"]),
-    at(Preset::Balanced, "diffCrunch", &["stages/diff_crunch"]),
+    at(Preset::Balanced, "logCrunch", &["stages/fold_logs"]),
+    at(Preset::Balanced, "searchCrunch", &["stages/fold_search_results"]),
+    at(Preset::Balanced, "diffCrunch", &["stages/fold_diffs"]),
     at(Preset::Balanced, "structuralCollapse", &["stages/structural_collapse", "lines", "columns"]),
-    at(Preset::Balanced, "neurosyntax", &["stages/neurosyntax", "syntax"]),
+    at(Preset::Balanced, "neurosyntax", &["stages/drop_comments", "syntax"]),
     at(Preset::Balanced, "tokenOpt", &["stages/token_opt"]),
-    at(Preset::Max, "nexus", &["stages/shortening.rs"]),
-    at(Preset::Max, "abbrev", &["stages/shortening.rs"]),
+    at(Preset::Max, "nexus", &["stages/shorten_prose.rs"]),
+    at(Preset::Max, "abbrev", &["stages/shorten_prose.rs"]),
 ];
 
 /// A text with what a host knows about it.
@@ -154,7 +154,7 @@ fn measure(set: Vec<Sample>, every: usize) -> Tokens {
 fn engine(off: Option<&str>) -> FusionEngine {
     let off = off.map(|name| (name.to_owned(), StageOption { enabled: false, ..StageOption::default() }));
     let options = StageOptions { stages: off.into_iter().collect(), custom: Vec::new() };
-    FusionEngine::new(FusionPipeline::build(&options, Vec::new()).expect("the candidates are built-in stages"))
+    FusionEngine::new(FusionPipeline::build(&options).expect("the candidates are built-in stages"))
 }
 
 /// The files below a folder, and the tool results of the sessions among them.

@@ -88,7 +88,7 @@ impl Draft {
         self.parts.push(Part::plain(text.len(), Source::Unknown));
     }
 
-    /// Applies edits: sorted, apart, in bounds, on character boundaries, none touching a sealed part.
+    /// Applies edits: sorted, not overlapping, in bounds, on character boundaries, none touching a sealed part.
     ///
     /// The second value tells whether a note of an earlier round went, other than into a fold.
     pub(super) fn apply(&self, edits: &[Edit]) -> (Self, bool) {

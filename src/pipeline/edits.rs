@@ -58,7 +58,7 @@ pub(super) fn is_whole_lines(text: &str, range: &Range<usize>) -> bool {
     (range.start == 0 || bytes[range.start - 1] == b'\n') && bytes.get(range.end).is_none_or(|&byte| byte == b'\n')
 }
 
-/// What looks like one of our markers or notes: sorted, apart. Whether it is ours cannot be told from the text.
+/// What looks like one of our markers or notes: sorted, not overlapping. Whether it is ours cannot be told from the text.
 pub(super) fn marker_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = find_markers(text).map(|(range, _)| range).collect();
     ranges.extend(NOTE.find_iter(text).map(|note| note.range()));
@@ -133,7 +133,7 @@ pub(super) fn free_lines(text: &str, sealed: &[Range<usize>], within: Range<usiz
     free.iter().map(|range| range.start..range.start + without_last_end(&text[range.clone()]).len()).collect()
 }
 
-/// Lines without the line ends behind the last that is not empty; without the last line where it alone has no carriage return.
+/// Lines without the line ends after the last that is not empty; without the last line where it alone has no carriage return.
 fn without_last_end(text: &str) -> &str {
     let text = text.trim_end_matches('\n');
     match text.rfind('\n') {

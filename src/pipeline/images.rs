@@ -149,7 +149,7 @@ fn is_plain_jpeg(jpeg: &[u8]) -> bool {
     while let Some(&[0xff, marker, high, low]) = jpeg.get(at..at + 4).and_then(|head| head.first_chunk()) {
         if matches!(marker, 0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc)) {
             let components = jpeg.get(at + 9);
-            // A thumbnail in the header has an end of its own, but not behind the frame.
+            // A thumbnail in the header has an end of its own, but not after the frame.
             return components.is_some_and(|&count| count < 4) && memmem::find(&jpeg[at..], &[0xff, 0xd9]).is_some();
         }
         at += 2 + usize::from(u16::from_be_bytes([high, low]));

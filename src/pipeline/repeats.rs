@@ -115,12 +115,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What repeats among all lines, in order, apart. Only lines that `may_go` are later places.
+    /// What repeats among all lines, in order, not overlapping. Only lines that `may_go` are later places.
     pub(super) fn repeats(&mut self, may_go: impl Fn(usize) -> bool) -> Vec<Repeat> {
         self.scan(0..self.lines.len(), true, may_go)
     }
 
-    /// What lines repeat of the runs that are known, in order, apart.
+    /// What lines repeat of the runs that are known, in order, not overlapping.
     pub(super) fn known_repeats(&mut self, lines: Range<usize>) -> Vec<Repeat> {
         self.scan(lines, false, |_| true)
     }

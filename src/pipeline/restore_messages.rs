@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::earlier_blocks::is_repeat;
 use super::restore::{restore, rewound};
-use super::sight::is_repeat;
 use crate::error::{Error, Result};
 use crate::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::transcript::{Block, Kind, Patch, Path, Rewrite, Transcript, with_payload};
@@ -25,7 +25,7 @@ pub struct ChangedBlock {
 }
 
 /// Undoes [`super::compress_messages`]: every block that a row names is what it was, byte for byte, but for a text that was folded already,
-/// whose own folds are undone, too. Messages may have been added behind.
+/// whose own folds are undone, too. Messages may have been added after.
 ///
 /// # Errors
 /// [`Error::BadArgument`] for a row that is not of these messages, or whose original is not among the given ones.

@@ -161,7 +161,7 @@ fn dollar_tag(bytes: &[u8], at: usize) -> Option<&[u8]> {
     is_tag.then(|| &bytes[at..at + len + 2])
 }
 
-/// Whether a dollar quote behind this code holds the body of a function, which is code, and not a string.
+/// Whether a dollar quote after this code holds the body of a function, which is code, and not a string.
 fn opens_body(before: &str) -> bool {
     let before = before.trim_end();
     let word = &before[before.floor_char_boundary(before.len().saturating_sub(3))..];

@@ -108,7 +108,7 @@ impl<'t> Survey<'t> {
     fn leaves<'a>(&'a self, code: &'a str, but: &'a [Range<usize>]) -> impl Iterator<Item = (u16, u32, &'a str)> {
         self.tokens.iter().filter(|token| !token.is_comment).filter_map(move |token| {
             let range = &token.range;
-            // A macro's body reaches up to the comment behind it. Line ends are tokens of some grammars; how many there are says
+            // A macro's body reaches up to the comment after it. Line ends are tokens of some grammars; how many there are says
             // nothing.
             let text = code[range.clone()].trim_end();
             let is_blank = text.is_empty() && !range.is_empty();

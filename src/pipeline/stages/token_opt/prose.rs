@@ -141,7 +141,7 @@ fn clean(line: &str, inside: &[Range<usize>]) -> String {
         } else if !is_inside && is_invisible(c) {
             continue;
         } else if !is_inside && c == ' ' && at == blanks.end && at > 0 && blanks.end > blanks.start {
-            // `end.  Next`: one blank is enough behind a stop.
+            // `end.  Next`: one blank is enough after a stop.
             blanks.end = at + 1;
             if !matches!(last, '.' | '!' | '?') {
                 cleaned.push(c);
@@ -227,15 +227,15 @@ fn narrow_row(row: &str) -> String {
 }
 
 fn narrow_cell(cell: &str) -> String {
-    let bare = cell.trim_matches([' ', '\t']);
-    let dashes = bare.trim_matches(':');
+    let trimmed = cell.trim_matches([' ', '\t']);
+    let dashes = trimmed.trim_matches(':');
     if dashes.len() >= 3 && dashes.bytes().all(|byte| byte == b'-') {
-        return bare.replace(dashes, "---");
+        return trimmed.replace(dashes, "---");
     }
     let pad = |is_padded: bool| if is_padded { " " } else { "" };
-    match bare {
+    match trimmed {
         "" => pad(!cell.is_empty()).to_owned(),
-        _ => [pad(cell.starts_with([' ', '\t'])), bare, pad(cell.ends_with([' ', '\t']))].concat(),
+        _ => [pad(cell.starts_with([' ', '\t'])), trimmed, pad(cell.ends_with([' ', '\t']))].concat(),
     }
 }
 
