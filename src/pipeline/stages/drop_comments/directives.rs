@@ -1,4 +1,5 @@
-//! Comments that are more than words: for tools (`noqa`, `eslint-disable`, `//go:build`), and of people who promised to return.
+//! Comments that are more than words: for tools (`noqa`, `eslint-disable`, `//go:build`), and of people who promised to
+//! return.
 //!
 //! Adding a directive is adding a word to one of the lists; they hold for all languages.
 
@@ -108,32 +109,15 @@ mod tests {
 
     #[test]
     fn what_tools_read_is_a_directive_and_prose_is_not() {
-        for (comment, language) in [
-            ("#!/usr/bin/env python", Language::Python),
-            ("# -*- coding: utf-8 -*-", Language::Python),
-            ("# re-exported  # noqa: F401", Language::Python),
-            ("/* eslint-disable no-console */", Language::JavaScript),
-            ("/* #__PURE__ */", Language::JavaScript),
-            ("//go:generate stringer", Language::Go),
-            ("//export Add", Language::Go),
-            ("// +optional", Language::Go),
-            ("//+kubebuilder:validation:Minimum=1", Language::Go),
-            ("/*+ INDEX(a) */", Language::Sql),
-            ("/** @ORM\\Column(type=\"string\") */", Language::Php),
-            ("// […]", Language::Rust),
-            ("-- [… 12 lines 41-52]", Language::Sql),
-        ] {
-            assert!(is_directive(comment, language), "{comment}");
-        }
-        for (comment, language) in [
-            ("# The type of the account, see below", Language::Python),
-            ("// export the name of the thing", Language::Go),
-            ("// see: https://example.org", Language::Go),
-            ("/** @param name the name */", Language::Php),
-            ("// a list [… of things] and more", Language::Rust),
-        ] {
-            assert!(!is_directive(comment, language), "{comment}");
-        }
+        crate::cases::check("directives", |text, _| {
+            let said = |line: &str| {
+                let (name, comment) = line.split_once(' ').expect("a language and a comment");
+                let language = Language::ALL.iter().find(|language| language.as_str() == name).expect("a language");
+                let said = if is_directive(comment, *language) { "directive" } else { "prose" };
+                format!("{said}: {line}\n")
+            };
+            text.lines().map(said).collect()
+        });
         assert!(is_promise("// TODO(ann): later") && !is_promise("// A todo list"));
     }
 }

@@ -1,6 +1,7 @@
 //! `========== title ==========  ` -> `===== title =====`: rules that fill a screen's width, and blanks at line ends.
 //!
-//! Only what runs along a whole line, or frames its title, is a rule: bars of a chart and of a diff's statistics say how much.
+//! Only what runs along a whole line, or frames its title, is a rule: bars of a chart and of a diff's statistics say
+//! how much.
 
 use std::borrow::Cow;
 
@@ -119,36 +120,11 @@ mod tests {
 
     #[test]
     fn rules_are_short_and_what_measures_stays() {
-        for (line, expected) in [
-            ("=================== test session starts ===================", "===== test session starts ====="),
-            ("  --------------------", "  -----"),
-            ("────────────────────────────────────────", "─────"),
-            ("── Summary ─────────────────────────────", "── Summary ─────"),
-            ("╭───────────────────────╮", "╭─────╮"),
-            ("╭─ title ───────────────────────╮", "╭─ title ─────╮"),
-            ("├──────────────────┼──────────────────┤", "├─────┼─────┤"),
-            ("+----------------+--------------+", "+-----+-----+"),
-            ("words   ", "words"),
-        ] {
-            assert_eq!(tidied(line, &[]), expected, "{line}");
-            assert_eq!(tidied(expected, &[]), expected, "{expected}");
-        }
-        for line in [
-            " src/a.rs | 40 ----------------------------------------",
-            "a |==================== 20",
-            "====================> 50%",
-            "-----BEGIN CERTIFICATE-----",
-            "--------",
-            "| a | b |",
-            "│ words in a box   │",
-            "└── leaf of a tree",
-            "██████████████████ 18",
-            "    ~~~~~~~~~~~~^~~~~~~~~~~~~~~~~",
-            "    ~~~~~~~~~~~~~~~~~~~~~~~~",
-            "************************",
-        ] {
-            assert_eq!(tidied(line, &[]), line);
-        }
+        crate::cases::check("screen_rules", |text, _| {
+            let once = tidied(text, &[]).into_owned();
+            assert_eq!(tidied(&once, &[]), once);
+            once
+        });
         assert_eq!(tidied("a  \n--------------------\n", &[]), "a\n-----\n");
         let bars = "shop ━━━━━━━━━━━━━━━━━━\napi ━━━━━━━━━━━━━\n";
         assert_eq!(tidied(bars, &[true, true]), bars);

@@ -158,22 +158,7 @@ fn lossless_leaves_nothing_out() {
 
 #[test]
 fn durations_are_read() {
-    for (text, expected) in [
-        ("58.21s", Some(58.21)),
-        ("9m41s [id=i-0]", Some(581.0)),
-        ("1h2m3s", Some(3723.0)),
-        ("31002ms", Some(31.002)),
-        ("< 1 ms", Some(0.001)),
-        ("1 m 3 s", Some(63.0)),
-        ("   0.005s", Some(0.005)),
-        ("0.05 s -- ", Some(0.05)),
-        ("", None),
-        (".s", None),
-        ("12", None),
-        ("fast", None),
-    ] {
-        assert_eq!(seconds(text), expected, "{text}");
-    }
+    cases::check("durations", |text, _| text.lines().map(|line| format!("{:?} {line}\n", seconds(line))).collect());
 }
 
 #[test]
@@ -192,23 +177,13 @@ fn sources_and_manuals_that_quote_a_run_stay() {
 fn commands_that_were_only_to_be_shown_stay() {
     let text: String = (0..40).map(|n| format!("gcc -O2 -c -o {n}.o {n}.c\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Unknown, None)];
-    for (command, is_free) in [
-        ("make -n all", true),
-        ("cd x && make --dry-run", true),
-        ("make -nj4", true),
-        ("make -sn all", true),
-        ("make VERBOSE=1 2>&1 | tail -50", true),
-        ("V=1 make", true),
-        ("ninja -C out -n -v", true),
-        ("ninja -t commands", true),
-        ("cmake --build out -v", true),
-        ("make -j2", false),
-        ("make -C nn -fn", false),
-        ("make && pytest -v", false),
-        ("ninja -C out", false),
-    ] {
-        let hints = Hints { command: Some(command.to_owned()), ..Hints::default() };
-        let context = FusionContext { hints: &hints, ..FusionContext::of(&text, &segments) };
-        assert_eq!(super::super::LogCrunch.apply(&context).is_empty(), is_free, "{command}");
-    }
+    cases::check("shown_commands", |lines, _| {
+        let said = |command: &str| {
+            let hints = Hints { command: Some(command.to_owned()), ..Hints::default() };
+            let context = FusionContext { hints: &hints, ..FusionContext::of(&text, &segments) };
+            let stay = super::super::LogCrunch.apply(&context).is_empty();
+            format!("{}: {command}\n", if stay { "stay" } else { "leave out" })
+        };
+        lines.lines().map(said).collect()
+    });
 }
