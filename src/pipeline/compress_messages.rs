@@ -1,8 +1,8 @@
 //! Messages -> what to change in them: first the repeats between messages, then the pipeline on each tool result.
 //!
-//! Only tool results are ever replaced, and only by a reference to a copy that stays visible before them. An edited re-read is
-//! not a repeat: it becomes the difference to the earlier copy where that is much shorter. Images of tool results become
-//! smaller.
+//! Only tool results are ever replaced, and only by a reference to a copy that stays visible before them. An edited
+//! re-read is not a repeat: it becomes the difference to the earlier copy where that is much shorter. Images of tool
+//! results become smaller.
 
 use serde_json::Value;
 
@@ -50,7 +50,8 @@ pub struct BlockReport {
 
 /// Proposes how to show a conversation in fewer tokens.
 ///
-/// Words of users and of the system stay, and so does what a caller has put a prompt-cache breakpoint on. Messages of any of the four shapes; what is not understood stays.
+/// Words of users and of the system stay, and so does what a caller has put a prompt-cache breakpoint on. Messages of
+/// any of the four shapes; what is not understood stays.
 pub fn compress_messages(
     engine: &FusionEngine,
     messages: &[Value],

@@ -1,7 +1,7 @@
 //! A text on its way through the stages: what it says now, and for each part of it where that came from.
 //!
-//! A part is verbatim (bytes of the original), or written by an edit. A fold keeps the parts that it replaced, so the draft can
-//! be unfolded without asking a stage, and line numbers stay exact through it.
+//! A part is verbatim (bytes of the original), or written by an edit. A fold keeps the parts that it replaced, so the
+//! draft can be unfolded without asking a stage, and line numbers stay exact through it.
 
 use std::ops::Range;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! The blocks of a conversation before the next one, and how that one is best shown: as it is compressed, or by reference
-//! to an earlier block.
+//! The blocks of a conversation before the next one, and how that one is best shown: as it is compressed, or by
+//! reference to an earlier block.
 //!
 //! A reference leads to a block as it is shown, not as it came in: what a reader cannot see is no copy.
 
@@ -74,8 +74,8 @@ impl Block<'_> {
 
 /// The blocks so far, as they are shown.
 ///
-/// Every decision on a block depends on nothing else, and a form that would be decided on differently when it came in from
-/// outside is not shown: so going over a conversation twice changes nothing more.
+/// Every decision on a block depends on nothing else, and a form that would be decided on differently when it came in
+/// from outside is not shown: so going over a conversation twice changes nothing more.
 pub(super) struct EarlierBlocks<'a> {
     engine: &'a FusionEngine,
     options: &'a MessagesOptions,

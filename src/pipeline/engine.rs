@@ -1,8 +1,10 @@
-//! Text in, [`Compressed`] out: picks between the reversible and the lossless form of a text, and proves what it gives back.
+//! Text in, [`Compressed`] out: picks between the reversible and the lossless form of a text, and proves what it gives
+//! back.
 //!
-//! Compressing twice is compressing once, by construction and not by trusting markers. A text that comes in folded is unfolded
-//! first. A reversible result, taken for a text from outside, must make no stage want more: its notes and marker line go
-//! through the stages again, and again, until it settles; one that does not settle is given up for the lossless form.
+//! Compressing twice is compressing once, by construction and not by trusting markers. A text that comes in folded is
+//! unfolded first. A reversible result, taken for a text from outside, must make no stage want more: its notes and
+//! marker line go through the stages again, and again, until it settles; one that does not settle is given up for the
+//! lossless form.
 
 use std::rc::Rc;
 use std::slice;
@@ -173,8 +175,8 @@ impl FusionEngine {
         Ok(compressed)
     }
 
-    /// [`FusionEngine::compress_answered`] of a text whose lines end in carriage returns: it is read with line feeds, and only its
-    /// original has the returns.
+    /// [`FusionEngine::compress_answered`] of a text whose lines end in carriage returns: it is read with line feeds,
+    /// and only its original has the returns.
     fn compress_old_lines(
         &self,
         text: &str,
@@ -225,7 +227,8 @@ impl FusionEngine {
         Ok(if folded.saved() + MARKER_TOKENS >= form.saved() { folded } else { form })
     }
 
-    /// Whether a codec took lines for good that others would fold: what it replaced was not weighed against their folds.
+    /// Whether a codec took lines for good that others would fold: what it replaced was not weighed against their
+    /// folds.
     fn is_contested(&self, form: &Form) -> bool {
         let mut steps = self.pipeline.steps.iter().zip(&form.tallies);
         steps.any(|(step, tally)| tally.changes.edits > 0 && is_codec(step))

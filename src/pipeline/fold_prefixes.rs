@@ -1,8 +1,9 @@
 //! `     1→a`, `     2→b`, … -> the same lines without the numbers that follow from the line above; `web-1  | a`, `web-1  | b`, … -> the
 //! lines without what stands before each, which is said once, or in as many rows as it takes.
 //!
-//! Lossless. Without numbers each line still stands there byte for byte, so that an edit can be made from it. Other prefixes go with
-//! whatever fold the lines alone have, or with none: what the legend says of them stands before what it says of the lines.
+//! Lossless. Without numbers each line still stands there byte for byte, so that an edit can be made from it. Other
+//! prefixes go with whatever fold the lines alone have, or with none: what the legend says of them stands before what
+//! it says of the lines.
 
 use std::ops::Range;
 
@@ -22,7 +23,8 @@ fn fold(stage: &str, listing: &str) -> Option<Fold> {
     Some(Fold::new(stage, LEGEND, Some(inner)))
 }
 
-/// The folds of the listings in a part of a text, as edits of a stage; else the one of lines with prefixes that only loses these.
+/// The folds of the listings in a part of a text, as edits of a stage; else the one of lines with prefixes that only
+/// loses these.
 pub(super) fn edits(context: &FusionContext, stage: &str, part: Range<usize>) -> Vec<Edit> {
     let listings = numbers(context.text, stage, part.clone());
     if !listings.is_empty() {

@@ -1,7 +1,7 @@
 //! The segments of a text -> its segments after edits.
 //!
-//! A segment that an edit works inside keeps its type. What replaces whole segments, or stands sealed in the place of whole
-//! lines, is a segment of its own and unknown, so that the lines around it stay free for later stages.
+//! A segment that an edit works inside keeps its type. What replaces whole segments, or stands sealed in the place of
+//! whole lines, is a segment of its own and unknown, so that the lines around it stay free for later stages.
 
 use super::Edit;
 use crate::content::{ContentType, Segment};

@@ -1,15 +1,16 @@
 //! The fusion pipeline: independent stages that rewrite one block of text so that it costs fewer tokens.
 //!
-//! A stage proposes [`Edit`]s; the runner measures them with real tokens, proves the lossless ones by restoring them, keeps
-//! the original of everything else, and rejects what does not pay. Stages never call each other and share nothing.
+//! A stage proposes [`Edit`]s; the runner measures them with real tokens, proves the lossless ones by restoring them,
+//! keeps the original of everything else, and rejects what does not pay. Stages never call each other and share
+//! nothing.
 //!
 //! Two ways back, and every rewrite takes one of them:
 //! - *lossless*: the edit is a [`fold`] that `concertina_format` undoes from the output alone;
 //! - *reversible*: the whole original is handed to the store and the block ends with its `[[REWIND:sha256:…]]` marker; what was
 //!   left out is said in place ([`elided`]), with unit, count and range, so that the fetch tool can be asked for just that.
 //!
-//! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once, and no
-//! marker or note that stands in a text protects it.
+//! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once,
+//! and no marker or note that stands in a text protects it.
 
 mod caller_stages;
 mod columns;

@@ -1,7 +1,8 @@
 //! `rules, date, rules` -> `rules, rules, [[changes: 2]], date`: in a system message, lines that change from call to call go last.
 //!
-//! It saves no tokens: it keeps the bytes before the changing lines equal from call to call, so that the provider's cache of
-//! them holds. Only whole lines that consist of a known label and a date, time or id move; every one stays readable.
+//! It saves no tokens: it keeps the bytes before the changing lines equal from call to call, so that the provider's
+//! cache of them holds. Only whole lines that consist of a known label and a date, time or id move; every one stays
+//! readable.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,8 +14,8 @@ use super::fold::Fold;
 /// The published name of this step.
 pub(super) const QUANTUM_LOCK: &str = "quantumLock";
 
-/// A line that consists of a label of something volatile and its value: `- **Current date:** 2026-11-21`, `Today is Friday,
-/// 21 November 2026.`, `<session_id>7f9c…</session_id>`.
+/// A line that consists of a label of something volatile and its value: `- **Current date:** 2026-11-21`, `Today is
+/// Friday, 21 November 2026.`, `<session_id>7f9c…</session_id>`.
 ///
 /// Labels say that the value changes; the value must still look like a date, time, number or id.
 static VOLATILE: LazyLock<Regex> = LazyLock::new(|| {

@@ -72,7 +72,8 @@ impl CompressOptions {
     /// Reads the options of `compress()` as JavaScript passes them.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] for an unknown key or a bad value. Names of stages are checked when the pipeline is built.
+    /// [`Error::BadArgument`] for an unknown key or a bad value. Names of stages are checked when the pipeline is
+    /// built.
     pub fn from_json(options: &Map<String, Value>) -> Result<(Self, StageOptions)> {
         let (mut compress, mut stages) = (Self::default(), StageOptions::default());
         for (key, value) in options {

@@ -1,10 +1,11 @@
 //! One pass of all stages over a draft.
 //!
-//! A pass decides edit by edit: an edit is dropped when it does not save real tokens, when it takes a part of something that
-//! looks like a marker, or when it claims to be lossless and its fold does not come undone to the very text it replaced.
+//! A pass decides edit by edit: an edit is dropped when it does not save real tokens, when it takes a part of something
+//! that looks like a marker, or when it claims to be lossless and its fold does not come undone to the very text it
+//! replaced.
 //!
-//! Where lines have prefixes, stages that fold by structure are shown the lines alone, too; what they want to change there is an
-//! edit of the text like any other.
+//! Where lines have prefixes, stages that fold by structure are shown the lines alone, too; what they want to change
+//! there is an edit of the text like any other.
 
 use std::iter::Peekable;
 use std::ops::Range;

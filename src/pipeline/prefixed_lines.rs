@@ -1,6 +1,7 @@
 //! Lines that have prefixes -> the lines alone, and their places in the text that they came from.
 //!
-//! What is to be changed of the lines must stay within a line, or begin and end with whole lines, or lie between two such places.
+//! What is to be changed of the lines must stay within a line, or begin and end with whole lines, or lie between two
+//! such places.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Lines -> the runs of lines that stand a second time.
 //!
-//! A run is looked up by the lines at its start that make up [`KEY_BYTES`], so a repeated long line counts like a repeated
-//! paragraph; then it is followed for as long as both places agree. Greedy from the left, linear.
+//! A run is looked up by the lines at its start that make up [`KEY_BYTES`], so a repeated long line counts like a
+//! repeated paragraph; then it is followed for as long as both places agree. Greedy from the left, linear.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -140,8 +140,8 @@ pub trait Stage: Send + Sync {
     /// The stage's name, as options and reports spell it (`logCrunch`).
     fn name(&self) -> &'static str;
 
-    /// The types it is for. What else it works on is up to the stage: `logCrunch` leaves lines out of reports, whatever type their
-    /// segments are.
+    /// The types it is for. What else it works on is up to the stage: `logCrunch` leaves lines out of reports, whatever
+    /// type their segments are.
     fn content_types(&self) -> &'static [ContentType];
 
     /// Whether it only ever proposes lossless edits.
@@ -154,8 +154,9 @@ pub trait Stage: Send + Sync {
 
     /// Proposes edits: sorted, not overlapping, none touching a sealed range.
     ///
-    /// Under [`Preset::Lossless`] it proposes lossless edits only. Each edit stands alone: the runner may drop any of them. A
-    /// reversible stage must find nothing more to do in its own output, or the block falls back to its lossless form.
+    /// Under [`Preset::Lossless`] it proposes lossless edits only. Each edit stands alone: the runner may drop any of
+    /// them. A reversible stage must find nothing more to do in its own output, or the block falls back to its lossless
+    /// form.
     fn apply(&self, context: &FusionContext) -> Vec<Edit>;
 
     /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text: each for

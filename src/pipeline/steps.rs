@@ -95,8 +95,8 @@ impl FusionPipeline {
     /// Builds a pipeline of the built-in stages.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] for options of a stage that there is not, for a setting that it does not have, and for two
-    /// stages with one name.
+    /// [`Error::BadArgument`] for options of a stage that there is not, for a setting that it does not have, and for
+    /// two stages with one name.
     pub fn build(options: &StageOptions) -> Result<Self> {
         let steps = STAGES.iter().map(|(order, stage)| Step::native(*order, HeldStage::BuiltIn(*stage)));
         let lock = Step::new(QUANTUM_LOCK, QUANTUM_LOCK_ORDER, Work::MoveVolatileLines);

@@ -1,6 +1,7 @@
 //! The stages that shorten prose by the lists of [`crate::prose`]: `nexus` and `abbrev`.
 //!
-//! Negations, modals, numbers, names, paths, quotes, code and line structure stay: what may go is decided in [`crate::prose`].
+//! Negations, modals, numbers, names, paths, quotes, code and line structure stay: what may go is decided in
+//! [`crate::prose`].
 
 use serde_json::{Map, Value};
 
@@ -19,7 +20,8 @@ pub(super) struct Shortening {
     pub(super) settings: &'static [(&'static str, &'static str)],
     /// The names of all that may be set.
     known: &'static str,
-    /// Whether web pages are shortened at the balanced preset, too. Whoever reads a file may want to edit it, word for word.
+    /// Whether web pages are shortened at the balanced preset, too. Whoever reads a file may want to edit it, word for
+    /// word.
     takes_web_pages: bool,
     profile: Option<Profile>,
     /// Whether what assistants say is shortened, too.
@@ -42,8 +44,8 @@ pub(super) const NEXUS: Shortening = Shortening {
 
 /// `in order to make use of the map` -> `to use the map`: wordy phrases become their short forms.
 ///
-/// An abbreviation that saves characters costs tokens more often than not, so only entries that the lexicon proves to save real
-/// tokens are put in: today those are phrases, and not one of the published abbreviations.
+/// An abbreviation that saves characters costs tokens more often than not, so only entries that the lexicon proves to
+/// save real tokens are put in: today those are phrases, and not one of the published abbreviations.
 pub(super) const ABBREV: Shortening = Shortening {
     name: "abbrev",
     categories: &[Category::Phrase, Category::Abbreviation],

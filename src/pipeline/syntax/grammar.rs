@@ -63,8 +63,8 @@ pub(super) struct Kind {
 }
 
 impl Grammar {
-    /// A grammar, whose parser is not to meet what its flaw does not bear; `is_function` says by their names what kinds of node are
-    /// functions.
+    /// A grammar, whose parser is not to meet what its flaw does not bear; `is_function` says by their names what kinds
+    /// of node are functions.
     pub(super) fn new(
         name: &'static str,
         loaded: &'static Loaded,

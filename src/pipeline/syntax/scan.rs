@@ -1,7 +1,7 @@
 //! Code -> its comments, without a grammar: for macro-laden C and for SQL dialects, whose trees are mostly errors.
 //!
-//! Only for languages where a comment can be told from a string by reading on: not where `/` may open a regex or a heredoc may
-//! hold anything. What is doubtful makes the whole code doubtful, and [`Rules::comments`] gives up.
+//! Only for languages where a comment can be told from a string by reading on: not where `/` may open a regex or a
+//! heredoc may hold anything. What is doubtful makes the whole code doubtful, and [`Rules::comments`] gives up.
 
 use std::ops::Range;
 

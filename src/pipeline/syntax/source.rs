@@ -1,7 +1,7 @@
 //! A code segment of a text -> the code in it, and offsets and lines back.
 //!
-//! What other stages sealed is blanked, so that the rest still parses; the line numbers, or whatever else a tool printed before the
-//! lines, are taken off.
+//! What other stages sealed is blanked, so that the rest still parses; the line numbers, or whatever else a tool
+//! printed before the lines, are taken off.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -93,8 +93,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The lines of the context's text, from 1, for rows of the code, from 0; `None` where the numbers that the tool printed
-    /// say it.
+    /// The lines of the context's text, from 1, for rows of the code, from 0; `None` where the numbers that the tool
+    /// printed say it.
     pub(in crate::pipeline) fn lines(&self, rows: (usize, usize)) -> Option<(usize, usize)> {
         let line = |row: usize| self.first_line + row - self.prelude_rows;
         let are_told = self.prefixed.as_ref().is_some_and(|prefixed| prefixed.are_numbered);

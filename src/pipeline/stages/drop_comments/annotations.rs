@@ -1,7 +1,7 @@
 //! `result: dict[str, int] = {}` in a function -> `result = {}`; `-> None` -> nothing.
 //!
-//! Python forgets the annotations of local variables. Those of parameters, fields and other results stay: they say what cannot
-//! be seen from the code, and frameworks read them.
+//! Python forgets the annotations of local variables. Those of parameters, fields and other results stay: they say what
+//! cannot be seen from the code, and frameworks read them.
 
 use super::change::Change;
 use super::view::View;

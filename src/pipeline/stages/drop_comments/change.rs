@@ -45,21 +45,6 @@ impl Change {
     }
 }
 
-/// Sorts changes; of two that overlap, the longer one stays.
-pub(super) fn without_overlaps(mut changes: Vec<Change>) -> Vec<Change> {
-    changes.sort_by_key(|change| (change.range.start, change.range.end));
-    let mut kept: Vec<Change> = Vec::with_capacity(changes.len());
-    for change in changes {
-        let overlapping = kept.iter().rev().take_while(|before| before.range.end > change.range.start).count();
-        let rivals = &kept[kept.len() - overlapping..];
-        if rivals.iter().all(|rival| rival.range.len() < change.range.len()) {
-            kept.truncate(kept.len() - overlapping);
-            kept.push(change);
-        }
-    }
-    kept
-}
-
 /// The code with sorted changes applied, and where their texts are in it.
 pub(super) fn apply(code: &str, changes: &[Change]) -> (String, Vec<Range<usize>>) {
     let mut rewritten = String::with_capacity(code.len());
@@ -81,8 +66,8 @@ pub(super) fn is_note(words: &str) -> bool {
     inside.is_some_and(|inside| !inside.contains(['[', ']', '\n']))
 }
 
-/// The lines of a range that hold nothing else, line end included. Of the empty lines after them all but one go too, and that
-/// one where an empty line stands before them: nothing is left to normalise.
+/// The lines of a range that hold nothing else, line end included. Of the empty lines after them all but one go too,
+/// and that one where an empty line stands before them: nothing is left to normalise.
 pub(super) fn whole_lines(code: &str, range: Range<usize>) -> Option<Range<usize>> {
     let bytes = code.as_bytes();
     let before = bytes[..range.start].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();

@@ -1,7 +1,7 @@
 //! `# first line`, `# second line` -> `# [… 2 lines 7-8]`, or nothing at `max`.
 //!
-//! Comments on adjacent lines of their own are one run. Lines that are nothing but a rule do not count: a banner of three lines
-//! is its title.
+//! Comments on adjacent lines of their own are one run. Lines that are nothing but a rule do not count: a banner of
+//! three lines is its title.
 
 use std::ops::Range;
 
@@ -34,7 +34,8 @@ pub(super) fn elide(view: &View, reading: &Reading, changes: &mut Vec<Change>) {
     }
 }
 
-/// Which comments must stay as they are: directives, promises, what a script needs from `# /// script` to `# ///`, and C code in Go.
+/// Which comments must stay as they are: directives, promises, what a script needs from `# /// script` to `# ///`, and
+/// C code in Go.
 fn stays(view: &View, comments: &[Comment]) -> Vec<bool> {
     let (mut in_promise, mut in_script) = (false, false);
     let mut stays: Vec<bool> = Vec::with_capacity(comments.len());

@@ -1,15 +1,15 @@
 //! `/* nine lines about f */ int f();` -> `// [… 9 lines 1-9]` and `int f();`: code without its comments, still the same code.
 //!
-//! At `balanced` each comment and docstring gives way to a note in its place, so that a reader who wants to edit the lines
-//! around it sees that something is missing; branches that never run go the same way. At `max` they go altogether, after
-//! one note, with annotations that say nothing at run time, and long files are shown as an outline. What tools read in comments
-//! ([`directives`]) stays, and so does every string.
+//! At `balanced` each comment and docstring gives way to a note in its place, so that a reader who wants to edit the
+//! lines around it sees that something is missing; branches that never run go the same way. At `max` they go
+//! altogether, after one note, with annotations that say nothing at run time, and long files are shown as an outline.
+//! What tools read in comments ([`directives`]) stays, and so does every string.
 //!
-//! Where nothing is to be said of code but what stands before each of its lines, that goes ([`fold_prefixes`]): a fold hides code from the
-//! next pass, so that is what it does last.
+//! Where nothing is to be said of code but what stands before each of its lines, that goes ([`fold_prefixes`]): a fold
+//! hides code from the next pass, so that is what it does last.
 //!
-//! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is no
-//! known language, or is mostly errors to the parser, stays as it is. Long code is rewritten window by window.
+//! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is
+//! no known language, or is mostly errors to the parser, stays as it is. Long code is rewritten window by window.
 
 mod annotations;
 mod blanks;
@@ -26,7 +26,7 @@ use view::View;
 
 use crate::config::Preset;
 use crate::content::{ContentType, Language};
-use crate::pipeline::edits::free_lines;
+use crate::pipeline::edits::{free_lines, without_overlaps};
 use crate::pipeline::line_counter::LineCounter;
 use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
 use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes};
@@ -87,7 +87,7 @@ fn rewrite_window(view: &View, window: &Window, is_free: &dyn Fn(&Change) -> boo
     let Some(reading) = Reading::of(code, view.syntax, window.parsed.as_ref()) else { return Vec::new() };
     let mut changes = propose(view, &reading);
     changes.retain(|change| is_free(change));
-    let mut changes = change::without_overlaps(changes);
+    let mut changes = without_overlaps(changes, |change| &change.range);
     if view.max {
         view.note_removals(&mut changes);
     }

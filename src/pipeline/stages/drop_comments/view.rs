@@ -6,8 +6,8 @@ use super::change::{Change, ONE_LINE};
 use crate::pipeline::elided;
 use crate::pipeline::syntax::{Source, Syntax};
 
-/// From this many bytes on, the note says the range of the lines too. Fewer may not pay for it, and whether they do would depend
-/// on the digits.
+/// From this many bytes on, the note says the range of the lines too. Fewer may not pay for it, and whether they do
+/// would depend on the digits.
 const RANGE_FROM_BYTES: usize = 160;
 
 /// A removal of fewer bytes does not pay for the note that tells of all removals.
@@ -28,7 +28,8 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// The words for elided rows: `[…]` for one, which stands where it was, else their number, and their range where much is gone.
+    /// The words for elided rows: `[…]` for one, which stands where it was, else their number, and their range where
+    /// much is gone.
     pub(super) fn elided(&self, rows: (usize, usize), bytes: usize) -> String {
         let lines = self.source.lines((self.row + rows.0, self.row + rows.1)).filter(|_| bytes >= RANGE_FROM_BYTES);
         match rows.1 - rows.0 + 1 {

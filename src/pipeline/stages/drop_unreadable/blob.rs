@@ -1,7 +1,8 @@
 //! Where a text holds base64 payloads, and what they decode to.
 //!
-//! A payload is found by its first run of base64 characters; further runs of the same width belong to it when only line ends (real
-//! ones, or `\n` as JSON writes them) and the same indentation stand between. What does not decode is no payload.
+//! A payload is found by its first run of base64 characters; further runs of the same width belong to it when only line
+//! ends (real ones, or `\n` as JSON writes them) and the same indentation stand between. What does not decode is no
+//! payload.
 
 use std::ops::Range;
 
@@ -199,8 +200,8 @@ fn is_part_of_token(bytes: &[u8], range: &Range<usize>) -> bool {
     joins(range.start.checked_sub(1), range.start.checked_sub(2)) || joins(Some(range.end), Some(range.end + 1))
 }
 
-/// Whether characters are as mixed as those of encoded bytes: large and small letters and digits, and few slashes, which paths
-/// are full of.
+/// Whether characters are as mixed as those of encoded bytes: large and small letters and digits, and few slashes,
+/// which paths are full of.
 fn is_mixed(chars: &[u8]) -> bool {
     let (mut large, mut small, mut digits, mut slashes) = (0, 0, 0, 0);
     for byte in chars {

@@ -1,18 +1,19 @@
 //! `data:image/png;base64,iVBORw0…` -> `data:image/png;base64,[… 48213 bytes of image/png in base64, sha256 1a2b3c4d5e6f]`.
 //!
-//! Base64 payloads in texts: `data:` URIs, long blobs, blocks wrapped into lines of one width (certificates, mail). A model cannot
-//! read them, and pays about a token for each one and a half characters. Hashes, keys of a few lines, tokens of three parts and
-//! code are no payloads; private keys are, but they are secrets and stay visible of whoever has to notice them. Images that are
-//! blocks of a message are no text: see [`crate::pipeline::images`].
+//! Base64 payloads in texts: `data:` URIs, long blobs, blocks wrapped into lines of one width (certificates, mail). A
+//! model cannot read them, and pays about a token for each one and a half characters. Hashes, keys of a few lines,
+//! tokens of three parts and code are no payloads; private keys are, but they are secrets and stay visible of whoever
+//! has to notice them. Images that are blocks of a message are no text: see [`crate::pipeline::images`].
 //!
-//! The noise of terminals goes here too ([`terminal_noise`]): like a payload it is bytes for a screen that a model cannot read, in texts of
-//! every type, and it has to go before the stages that know the types.
+//! The noise of terminals goes here too ([`terminal_noise`]): like a payload it is bytes for a screen that a model
+//! cannot read, in texts of every type, and it has to go before the stages that know the types.
 
 mod blob;
 mod terminal_noise;
 
 use crate::config::Preset;
 use crate::content::ContentType;
+use crate::pipeline::edits::without_overlaps;
 use crate::pipeline::line_counter::LineCounter;
 use crate::pipeline::{Edit, FusionContext, Stage, elided};
 use crate::reference::ContentHash;
@@ -41,9 +42,11 @@ impl Stage for Photon {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let payloads = if has_payload(context) { payload_edits(context) } else { Vec::new() };
-        let noise = if terminal_noise::may_apply(context) { terminal_noise::edits(context) } else { Vec::new() };
-        together(payloads, noise)
+        let mut edits = if has_payload(context) { payload_edits(context) } else { Vec::new() };
+        if terminal_noise::may_apply(context) {
+            edits.extend(terminal_noise::edits(context));
+        }
+        without_overlaps(edits, |edit| &edit.range)
     }
 }
 
@@ -64,21 +67,6 @@ fn payload_edits(context: &FusionContext) -> Vec<Edit> {
         edits.push(Edit::note(blob.range, note));
     }
     edits
-}
-
-/// Two lists of edits as one, in order. Of two that overlap, the one that takes more stays.
-fn together(mut edits: Vec<Edit>, others: Vec<Edit>) -> Vec<Edit> {
-    edits.extend(others);
-    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-    let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
-    for edit in edits {
-        match kept.last_mut().filter(|last| last.range.end > edit.range.start) {
-            Some(last) if last.range.len() < edit.range.len() => *last = edit,
-            Some(_) => {}
-            None => kept.push(edit),
-        }
-    }
-    kept
 }
 
 /// `bytes of image/png in base64, sha256 1a2b3c4d5e6f`.

@@ -1,6 +1,7 @@
 //! `diff --git a/x b/x`, `index`, `---`, `+++`, `@@ -1,7 +1,9 @@` -> `diff x`, `@@ -1 +1`; context beyond three lines cut.
 //!
-//! Every changed line stays as it is, with its sign and in its place. Hashes and context need the original; headers do not.
+//! Every changed line stays as it is, with its sign and in its place. Hashes and context need the original; headers do
+//! not.
 
 mod hunk;
 mod recut;

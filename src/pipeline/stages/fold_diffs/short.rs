@@ -40,8 +40,8 @@ pub(super) fn hunk(hunk: &Hunk, next: Option<&str>) -> Option<String> {
     (ends && read_hunk(&short) == Some((*old_start, *new_start, section))).then_some(short)
 }
 
-/// A commit's header in one line, and how many lines it was: `commit hash; date; author`, without the author where it is the
-/// same as `last`.
+/// A commit's header in one line, and how many lines it was: `commit hash; date; author`, without the author where it
+/// is the same as `last`.
 pub(super) fn commit<'a>(lines: &[&'a str], last: Option<&str>) -> Option<(String, usize, &'a str)> {
     let hash = lines.first()?.strip_prefix("commit ")?;
     let merge = lines.get(1).and_then(|line| line.strip_prefix("Merge: "));

@@ -1,7 +1,7 @@
 //! ` src/a.rs   | 12 ++++++------` -> `src/a.rs +6 -6`; a further file of the same directory is `/b.rs`.
 //!
-//! git scales the bars of large changes; then they stay, and only the columns go. The line below the files goes only where there
-//! is one file: it says what the file's line says.
+//! git scales the bars of large changes; then they stay, and only the columns go. The line below the files goes only
+//! where there is one file: it says what the file's line says.
 
 use concertina_format::diff_crunch::number;
 use concertina_format::diff_crunch::stat::{MAX_BAR, totals, unfold};

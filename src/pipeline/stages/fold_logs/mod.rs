@@ -1,11 +1,12 @@
-//! A report -> what went wrong in it, and how much went well; a log -> one template and what changes, its alarms as they were.
+//! A report -> what went wrong in it, and how much went well; a log -> one template and what changes, its alarms as
+//! they were.
 //!
-//! What test runners, build tools and installers say of all that went well is left out first, unless only lossless rewrites
-//! are allowed ([`report`]). What is left is folded by [`lines`]. Here lines that report an error stay as they are, in their
-//! place, where they are rare; where they are not, the stage for anything else makes rows of them, too.
+//! What test runners, build tools and installers say of all that went well is left out first, unless only lossless
+//! rewrites are allowed ([`report`]). What is left is folded by [`lines`]. Here lines that report an error stay as they
+//! are, in their place, where they are rare; where they are not, the stage for anything else makes rows of them, too.
 //!
-//! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]). The fold
-//! then stands for the shortened log, and the edit is not lossless.
+//! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]).
+//! The fold then stands for the shortened log, and the edit is not lossless.
 
 mod report;
 mod select;
@@ -76,7 +77,8 @@ fn may_report(context: &FusionContext) -> bool {
     context.preset != Preset::Lossless && context.text.len() >= MIN_BYTES && report::is_printed(context)
 }
 
-/// The reports in a text: they may go across segments, since each tool's lines are another kind to whoever tells kinds apart.
+/// The reports in a text: they may go across segments, since each tool's lines are another kind to whoever tells kinds
+/// apart.
 fn reports(context: &FusionContext) -> Vec<Edit> {
     let runs = context.runs(report::may_hold).into_iter();
     let free = runs.flat_map(|range| free_lines(context.text, context.sealed, range));
@@ -93,7 +95,8 @@ fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     if let Some(edit) = limit.and_then(|limit| within(context, range.clone(), limit)) {
         return vec![edit];
     }
-    // Without alarms the stage for anything else folds alike, and where there are many of them, they are rows like other lines.
+    // Without alarms the stage for anything else folds alike, and where there are many of them, they are rows like
+    // other lines.
     let alarms: usize = text.split('\n').filter(|line| is_alarm(line)).map(str::len).sum();
     if alarms == 0 || alarms * RARE > text.len() {
         return Vec::new();
@@ -103,8 +106,8 @@ fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     folds.map(|fold| Edit { excludes_others: true, ..fold }).collect()
 }
 
-/// The fold of what a limit leaves of a log, where its fold misses the limit. The marker line has to fit, too: what is left would be over
-/// the limit again in the next pass.
+/// The fold of what a limit leaves of a log, where its fold misses the limit. The marker line has to fit, too: what is
+/// left would be over the limit again in the next pass.
 fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<Edit> {
     let text = &context.text[range.clone()];
     let fold = |text: &str| lines::fold(NAME, text, context.encoding, is_alarm).map(|fold| fold.sealed(text));

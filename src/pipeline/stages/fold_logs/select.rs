@@ -1,7 +1,9 @@
-//! log -> the same log with the middle of its floods left out, for a reader who asked for fewer tokens than folding gives.
+//! log -> the same log with the middle of its floods left out, for a reader who asked for fewer tokens than folding
+//! gives.
 //!
-//! Only lines of which there are many go. What stays: errors, rare lines, the first and last lines of each kind and of the
-//! log, rows with an outlier, and for each kind one line that sums up what went: its text with the range of each value.
+//! Only lines of which there are many go. What stays: errors, rare lines, the first and last lines of each kind and of
+//! the log, rows with an outlier, and for each kind one line that sums up what went: its text with the range of each
+//! value.
 
 use std::collections::HashSet;
 
@@ -120,8 +122,8 @@ fn ranged(values: &[&str]) -> String {
     least.zip(most).map_or_else(String::new, |(least, most)| format!("{}..{}", values[least], values[most]))
 }
 
-/// The lines that must meet the eye: with a number far from the others of its column, or with a value that is rare where few are
-/// usual, a 302 among 200s.
+/// The lines that must meet the eye: with a number far from the others of its column, or with a value that is rare
+/// where few are usual, a 302 among 200s.
 fn outliers(flood: &Flood) -> Vec<usize> {
     let lines = flood.lines();
     let mut found = Vec::new();

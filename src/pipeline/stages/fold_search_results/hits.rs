@@ -1,7 +1,7 @@
 //! `path:12:text` lines <-> the path once, its hits below; a text that a file has on several lines once.
 //!
-//! Lines of a file that were merged stood in ascending order, so sorting by number is the way back. A file whose numbers do not
-//! ascend is not merged.
+//! Lines of a file that were merged stood in ascending order, so sorting by number is the way back. A file whose
+//! numbers do not ascend is not merged.
 
 use super::root;
 use super::shared;
@@ -49,7 +49,8 @@ pub(super) fn fold(stage: &str, text: &str, rows: &[(&str, Row)]) -> Option<Fold
     };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
     let shared = shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
-    // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left out.
+    // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left
+    // out.
     let legends = [
         Legend { gaps, shared: shared.clone(), ..plain.clone() },
         Legend { gaps, ..plain.clone() },

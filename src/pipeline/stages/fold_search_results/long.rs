@@ -1,4 +1,5 @@
-//! A hit in a very long line (minified code, data) -> its beginning, its end, and what stands around the pattern that was looked for.
+//! A hit in a very long line (minified code, data) -> its beginning, its end, and what stands around the pattern that
+//! was looked for.
 //!
 //! Where the command says what that was and it is found nowhere or too often, the line stays.
 
@@ -54,7 +55,8 @@ pub(super) fn cuts(text: &str, command: Option<&str>) -> Vec<(Range<usize>, Stri
     cuts
 }
 
-/// Where in a line, from a byte on, what was looked for stands, in order; both ends of what is long. `None` where it is found nowhere, or too often.
+/// Where in a line, from a byte on, what was looked for stands, in order; both ends of what is long. `None` where it is
+/// found nowhere, or too often.
 fn matches(line: &str, from: usize, patterns: &[Regex]) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
     for pattern in patterns {

@@ -30,7 +30,8 @@ pub(super) fn patterns(command: &str) -> Vec<Regex> {
     searches.flatten().collect::<Option<Vec<Regex>>>().unwrap_or_default()
 }
 
-/// The patterns of one command, where it is a search; `None` among them for what cannot be read. A search for lines that lack a pattern has none.
+/// The patterns of one command, where it is a search; `None` among them for what cannot be read. A search for lines
+/// that lack a pattern has none.
 fn search(words: &[String]) -> Option<Vec<Option<Regex>>> {
     let kind = |word: &String| match word.rsplit('/').next()? {
         "grep" | "zgrep" => Some(Kind::Basic),

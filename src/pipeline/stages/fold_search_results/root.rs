@@ -1,4 +1,5 @@
-//! Which directory some paths have in front and others lack: some tools print hits relative and the lines around them absolute.
+//! Which directory some paths have in front and others lack: some tools print hits relative and the lines around them
+//! absolute.
 
 use std::collections::{HashMap, HashSet};
 

@@ -28,8 +28,8 @@ pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str>) -> Shared {
 
 /// The candidate that saves most, of those that `find` adds for each text; of equal ones the first.
 ///
-/// The shorter ones come first, and are the same for all texts that share a longer one: a text goes on for as long as its
-/// candidates come again.
+/// The shorter ones come first, and are the same for all texts that share a longer one: a text goes on for as long as
+/// its candidates come again.
 fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Vec<&'a str>)) -> &'a str {
     let mut candidates = Vec::new();
     // The candidates that a text has left, and how many texts in a row are like it.

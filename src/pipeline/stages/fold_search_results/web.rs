@@ -1,7 +1,8 @@
 //! Web results -> those of low rank by title and address only; a text that an earlier result has, too, once.
 //!
-//! The original is needed to get the texts back; each note says which lines they were. Any report may list addresses: what has a rank,
-//! the tool's name says or the form of the results, and a text that speaks of an error stays whatever its rank.
+//! The original is needed to get the texts back; each note says which lines they were. Any report may list addresses:
+//! what has a rank, the tool's name says or the form of the results, and a text that speaks of an error stays whatever
+//! its rank.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,7 +23,8 @@ const MIN_WORDS: usize = 8;
 /// Share of their words that nearly equal texts have in common, in percent.
 const SHARED_PERCENT: usize = 90;
 
-/// Shorter texts stay: a note in their place saves next to nothing. They are rather a program's report on some addresses, too, and that has no rank.
+/// Shorter texts stay: a note in their place saves next to nothing. They are rather a program's report on some
+/// addresses, too, and that has no rank.
 const MIN_TEXT: usize = 200;
 
 /// What of a tool's name says that it searches the web.
@@ -34,8 +36,8 @@ pub(super) fn is_web_search(tool: &str) -> bool {
     tool.contains("search") && WEB.iter().any(|word| tool.contains(word))
 }
 
-/// Notes instead of texts, for the segment `text` that begins at byte `start` and line `first_line` of the whole. Where its tool is none that
-/// searches the web, only results that have the form of such are any.
+/// Notes instead of texts, for the segment `text` that begins at byte `start` and line `first_line` of the whole. Where
+/// its tool is none that searches the web, only results that have the form of such are any.
 pub(super) fn edits(text: &str, start: usize, first_line: usize, preset: Preset, is_web: bool) -> Vec<Edit> {
     // How many results keep their text.
     let kept = if preset == Preset::Max { 3 } else { 5 };
@@ -69,7 +71,8 @@ fn are_alike(words: &HashSet<&str>, other: &HashSet<&str>) -> bool {
     shared >= MIN_WORDS && shared * 100 >= words.union(other).count() * SHARED_PERCENT
 }
 
-/// The text of each result: the index of its first line, and its bytes without the last line end. Empty where it has none.
+/// The text of each result: the index of its first line, and its bytes without the last line end. Empty where it has
+/// none.
 fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
     let mut lines: Vec<Range<usize>> = Vec::new();
     for line in text.split('\n') {

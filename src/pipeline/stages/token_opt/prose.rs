@@ -1,7 +1,7 @@
 //! `| a    |  b  |` -> `| a | b |`, `**word**` -> `word`: blanks, empty lines and ornament of prose that cost tokens go.
 //!
-//! Nothing inside code, settings, quotations or sentences of failures. Text that was read from a file stays at the balanced preset:
-//! whoever edits it needs it word for word.
+//! Nothing inside code, settings, quotations or sentences of failures. Text that was read from a file stays at the
+//! balanced preset: whoever edits it needs it word for word.
 
 use std::ops::Range;
 
@@ -166,7 +166,8 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Where the `**` of emphasis stand that only decorates: around some words of a line, and not around what must be heeded.
+/// Where the `**` of emphasis stand that only decorates: around some words of a line, and not around what must be
+/// heeded.
 fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
     let bytes = line.as_bytes();
     let is_free = |at: usize| {

@@ -21,8 +21,9 @@ pub(crate) const NAME: &str = "photon";
 /// Tokens of an entry of the legend, beside what it names.
 const ENTRY_TOKENS: usize = 3;
 
-/// The folds of a text: of all lines from the first to the last with a colour that nobody else has sealed. Logs have theirs folded
-/// with their lines, and so has what saves more that way: a fold is sealed, and the codecs would find nothing left.
+/// The folds of a text: of all lines from the first to the last with a colour that nobody else has sealed. Logs have
+/// theirs folded with their lines, and so has what saves more that way: a fold is sealed, and the codecs would find
+/// nothing left.
 pub(super) fn folds(context: &FusionContext) -> Vec<Edit> {
     let mut edits = Vec::new();
     let may_fold = |segment: &Segment| segment.content_type != ContentType::Log && context.is_free(&segment.range);

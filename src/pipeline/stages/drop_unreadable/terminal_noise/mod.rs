@@ -1,8 +1,8 @@
 //! `\x1b[32m✓\x1b[0m a\r` -> `✓ a`: what only a screen has a use for. Colours, titles, links, bars and spinners that were painted
 //! over, letters struck twice; and, in what a command printed, long rules, blanks at line ends and runs of empty lines.
 //!
-//! What a terminal would show stays visible, and words that only their colour tells from others keep it: those of a diff by
-//! words. Code that was read from a file has its escapes itself.
+//! What a terminal would show stays visible, and words that only their colour tells from others keep it: those of a
+//! diff by words. Code that was read from a file has its escapes itself.
 
 mod colour;
 mod shown_line;

@@ -1,7 +1,8 @@
 //! `10%\r50%\r100% done` -> `100% done`: what a terminal leaves visible of each line, as wide as need be.
 //!
-//! Only one line is emulated. Where the cursor goes to other rows, what every state of the line said stays visible: rather too
-//! much than too little. Tools print that way to a terminal only, and none of the recorded sessions holds such an output.
+//! Only one line is emulated. Where the cursor goes to other rows, what every state of the line said stays visible:
+//! rather too much than too little. Tools print that way to a terminal only, and none of the recorded sessions holds
+//! such an output.
 
 use std::ops::Range;
 
@@ -223,8 +224,8 @@ fn moves(line: &str) -> Moves {
 const FEWEST_ROWS: usize = 4;
 const FEWEST_MARKS: usize = 2;
 
-/// Whether carriage returns end the rows of a table, as spreadsheets of old wrote them, and take nothing away. Most have
-/// as many fields, and no blanks before them or after a comma, as progress has.
+/// Whether carriage returns end the rows of a table, as spreadsheets of old wrote them, and take nothing away. Most
+/// have as many fields, and no blanks before them or after a comma, as progress has.
 fn is_table(line: &str) -> bool {
     let rows = || line.split('\r').filter(|row| !row.is_empty());
     let Some(first) = rows().next() else { return false };

@@ -1,4 +1,5 @@
-//! Tests with a check mark before their names: node's spec reporter, jest, vitest, mocha, PHPUnit's testdox, JUnit's tree.
+//! Tests with a check mark before their names: node's spec reporter, jest, vitest, mocha, PHPUnit's testdox, JUnit's
+//! tree.
 //!
 //! Anyone may write a list with check marks, with durations too, so they count only beside the summary of such a tool.
 
@@ -82,7 +83,8 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
         let leads = signs[at + 1].is_some_and(|sign| {
             sign.tool == Tool::Marks && (sign.count > 0 && sign.name.is_empty() || sign.part == Part::Heading)
         });
-        // One of several lines at the same margin is part of a message, but below another test; only suites of node have `▶`.
+        // One of several lines at the same margin is part of a message, but below another test; only suites of node
+        // have `▶`.
         let above = at.checked_sub(1).map(|above| &lines[above]);
         let is_alone = line.trimmed.starts_with('▶')
             || above.is_none_or(|above| {

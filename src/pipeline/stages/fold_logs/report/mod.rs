@@ -2,7 +2,8 @@
 //!
 //! What test runners, build tools and installers print about all that went well becomes one note with its counts and
 //! the names of suites, files and modules. Everything else stays as it is, in its place: failures, warnings, traces,
-//! summaries, timings, and whatever this module does not know; and of what went well what is unlike the rest ([`unusual`]).
+//! summaries, timings, and whatever this module does not know; and of what went well what is unlike the rest
+//! ([`unusual`]).
 //!
 //! A line is known by its own shape, and a shape counts only where it comes often enough ([`MIN_SIGNS`]) and, where
 //! others write such lines too, where the tool's own summary or durations prove it. A line that speaks of an error

@@ -1,7 +1,7 @@
 //! Lines that tell what went well -> one note for each run of them.
 //!
-//! A run ends at the first line that is none of them. What leads up to that line stays with it: the headings above it, and the step that it
-//! may be about.
+//! A run ends at the first line that is none of them. What leads up to that line stays with it: the headings above it,
+//! and the step that it may be about.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -19,7 +19,8 @@ struct Above<'t> {
     name: &'t str,
 }
 
-/// The notes, in order; odd lines stay visible. The lines start at a byte of the text and with a number, which `place` says.
+/// The notes, in order; odd lines stay visible. The lines start at a byte of the text and with a number, which `place`
+/// says.
 pub(super) fn notes(lines: &[Line], signs: &[Option<Sign>], odd: &[usize], place: (usize, usize)) -> Vec<Edit> {
     let mut loud: Vec<bool> =
         lines.iter().zip(signs).map(|(line, sign)| sign.is_some_and(|sign| is_loud(line, &sign))).collect();
