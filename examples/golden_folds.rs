@@ -37,8 +37,9 @@ fn main() -> Result<(), Box<dyn error::Error>> {
 
 /// An engine with one stage, or with all.
 fn engine(stage: &str) -> Result<FusionEngine, Box<dyn error::Error>> {
-    let others = STAGES.iter().filter(|other| stage != "all" && other.name() != stage);
+    let names = STAGES.iter().map(|(_, stage)| stage.name());
+    let others = names.filter(|other| stage != "all" && *other != stage);
     let off = |name: &str| (name.to_owned(), StageOption { enabled: false, ..StageOption::default() });
-    let options = StageOptions { stages: others.map(|other| off(other.name())).collect(), custom: Vec::new() };
-    Ok(FusionEngine::new(FusionPipeline::build(&options, Vec::new())?))
+    let options = StageOptions { stages: others.map(off).collect(), custom: Vec::new() };
+    Ok(FusionEngine::new(FusionPipeline::build(&options)?))
 }

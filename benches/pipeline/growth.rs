@@ -8,7 +8,7 @@ use std::hint::black_box;
 use concertina::config::{Config, Preset};
 use concertina::content::{ContentType, Hints, Language, Segment, detect};
 use concertina::pipeline::stages::STAGES;
-use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, Stage, restore};
+use concertina::pipeline::{CompressOptions, FusionContext, FusionEngine, Role, Stage, restore};
 use concertina::prose::{Intensity, Objective, compress_prose};
 use concertina::rules::{RulesLevel, RulesOptions, Transform, apply_alone, preprocess};
 use concertina::secrets::find_secrets;
@@ -76,8 +76,9 @@ fn between_parts() {
 fn works() -> Vec<(&'static str, Work)> {
     let stage =
         |stage: &'static dyn Stage| -> (&str, Work) { (stage.name(), Box::new(move |text| alone(stage, text))) };
-    let rest: [(&str, Work); 10] = [
+    let rest: [(&str, Work); 11] = [
         ("cortex", Box::new(|text| drop(black_box(detect(text, &Hints::default()))))),
+        ("quantumLock", Box::new(system_prompt)),
         ("compress and restore", Box::new(|text| compressed(&FusionEngine::default(), text))),
         ("restore", Box::new(|text| drop(black_box(restore(text, &[]))))),
         ("summarize", Box::new(summarized)),
@@ -93,13 +94,18 @@ fn works() -> Vec<(&'static str, Work)> {
             }),
         ),
     ];
-    STAGES.iter().map(|&each| stage(each)).chain(rest).collect()
+    STAGES.iter().map(|(_, each)| stage(*each)).chain(rest).collect()
 }
 
 fn compressed(engine: &FusionEngine, text: &str) {
     let options = CompressOptions { preset: Preset::Max, ..CompressOptions::default() };
     let folded = engine.compress(text, &options, &|| 0.0);
     black_box(engine.restore(&folded.text, &folded.originals));
+}
+
+fn system_prompt(text: &str) {
+    let options = CompressOptions { role: Role::System, ..CompressOptions::default() };
+    black_box(FusionEngine::default().compress(text, &options, &|| 0.0));
 }
 
 fn summarized(text: &str) {

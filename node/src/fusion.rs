@@ -166,7 +166,7 @@ impl CompressJob {
         guard(|| {
             let (compress, stages) = CompressOptions::from_json(&options(&options_json)?)?;
             let asks = !stages.custom.is_empty();
-            let engine = FusionEngine::new(FusionPipeline::build(&stages, Vec::new())?);
+            let engine = FusionEngine::new(FusionPipeline::build(&stages)?);
             Ok(Self(Arc::new(Course(Mutex::new(Work::New(engine, compress, text, asks))))))
         })
     }
@@ -378,7 +378,7 @@ pub fn compress_messages_sync(messages: &Handover, options_json: String) -> napi
 
 fn compressed_messages(messages: &[Value], options_json: &str) -> Result<CompressedMessages> {
     let (asked, stages) = MessagesOptions::from_json(&options(options_json)?)?;
-    let engine = FusionEngine::new(FusionPipeline::build(&stages, Vec::new())?);
+    let engine = FusionEngine::new(FusionPipeline::build(&stages)?);
     let done = pipeline::compress_messages(&engine, messages, &asked, &clock());
     Ok(CompressedMessages {
         change: Change::from(&done.rewrite),

@@ -33,7 +33,7 @@ pub fn over_defaults(defaults: Config, options: &Map<String, Value>) -> (Config,
 pub(super) fn pipeline(stages: &Map<String, Value>) -> Result<FusionPipeline> {
     let given = json!({ "stages": stages });
     let read = CompressOptions::from_json(given.as_object().expect("built as an object"));
-    read.and_then(|(_, stages)| FusionPipeline::build(&stages, Vec::new())).map_err(|error| match error {
+    read.and_then(|(_, stages)| FusionPipeline::build(&stages)).map_err(|error| match error {
         Error::BadArgument { name, got, expected } => Error::bad_argument(format!("fusion.{name}"), got, expected),
         other => other,
     })

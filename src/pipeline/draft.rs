@@ -1,7 +1,7 @@
 //! A text on its way through the stages: what it says now, and for each part of it where that came from.
 //!
-//! A part is verbatim (bytes of the original), or written by an edit. A fold keeps the parts that it replaced, so the draft can
-//! be unfolded without asking a stage, and line numbers stay exact through it.
+//! A part is verbatim (bytes of the original), or written by an edit. A fold keeps the parts that it replaced, so the
+//! draft can be unfolded without asking a stage, and line numbers stay exact through it.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -88,7 +88,7 @@ impl Draft {
         self.parts.push(Part::plain(text.len(), Source::Unknown));
     }
 
-    /// Applies edits: sorted, apart, in bounds, on character boundaries, none touching a sealed part.
+    /// Applies edits: sorted, not overlapping, in bounds, on character boundaries, none touching a sealed part.
     ///
     /// The second value tells whether a note of an earlier round went, other than into a fold.
     pub(super) fn apply(&self, edits: &[Edit]) -> (Self, bool) {

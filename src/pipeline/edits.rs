@@ -1,7 +1,7 @@
 //! What an edit must be before it is worth measuring.
 //!
-//! A stage's edits are valid as a set or the stage did not fire; whether a single one pays, or is proved, is decided one by one
-//! in the run.
+//! A stage's edits are valid as a set or the stage did not fire; whether a single one pays, or is proved, is decided
+//! one by one in the run.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -59,7 +59,8 @@ pub(super) fn is_whole_lines(text: &str, range: &Range<usize>) -> bool {
     (range.start == 0 || bytes[range.start - 1] == b'\n') && bytes.get(range.end).is_none_or(|&byte| byte == b'\n')
 }
 
-/// What looks like one of our markers or notes: sorted, apart. Whether it is ours cannot be told from the text.
+/// What looks like one of our markers or notes: sorted, not overlapping. Whether it is ours cannot be told from the
+/// text.
 pub(super) fn marker_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = find_markers(text).map(|(range, _)| range).collect();
     ranges.extend(NOTE.find_iter(text).map(|note| note.range()));
@@ -117,6 +118,20 @@ pub(super) fn renumber(
     edit.text = renumbered.into_owned();
 }
 
+/// Sorts changes of a text by their ranges. Of two that overlap, the longer one stays.
+pub(super) fn without_overlaps<T>(mut changes: Vec<T>, range: impl Fn(&T) -> &Range<usize>) -> Vec<T> {
+    changes.sort_by_key(|change| (range(change).start, range(change).end));
+    let mut kept: Vec<T> = Vec::with_capacity(changes.len());
+    for change in changes {
+        match kept.last_mut().filter(|last| range(&**last).end > range(&change).start) {
+            Some(last) if range(last).len() < range(&change).len() => *last = change,
+            Some(_) => {}
+            None => kept.push(change),
+        }
+    }
+    kept
+}
+
 /// The whole lines of a range between sealed ranges, without their last line end.
 pub(super) fn free_lines(text: &str, sealed: &[Range<usize>], within: Range<usize>) -> Vec<Range<usize>> {
     let mut free = Vec::new();
@@ -135,7 +150,8 @@ pub(super) fn free_lines(text: &str, sealed: &[Range<usize>], within: Range<usiz
     free.iter().map(|range| range.start..range.start + without_last_end(&text[range.clone()]).len()).collect()
 }
 
-/// Lines without the line ends behind the last that is not empty; without the last line where it alone has no carriage return.
+/// Lines without the line ends after the last that is not empty; without the last line where it alone has no carriage
+/// return.
 fn without_last_end(text: &str) -> &str {
     let text = text.trim_end_matches('\n');
     match text.rfind('\n') {

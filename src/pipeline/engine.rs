@@ -1,28 +1,29 @@
-//! Text in, [`Compressed`] out: picks between the reversible and the lossless form of a text, and proves what it gives back.
+//! Text in, [`Compressed`] out: picks between the reversible and the lossless form of a text, and proves what it gives
+//! back.
 //!
-//! Compressing twice is compressing once, by construction and not by trusting markers. A text that comes in folded is unfolded
-//! first. A reversible result, taken for a text from outside, must make no stage want more: its notes and marker line go
-//! through the stages again, and again, until it settles; one that does not settle is given up for the lossless form.
+//! Compressing twice is compressing once, by construction and not by trusting markers. A text that comes in folded is
+//! unfolded first. A reversible result, taken for a text from outside, must make no stage want more: its notes and
+//! marker line go through the stages again, and again, until it settles; one that does not settle is given up for the
+//! lossless form.
 
 use std::rc::Rc;
 use std::slice;
 
-use super::custom::{Answers, Caller, Gone};
+use super::caller_stages::{Answers, Caller, Gone};
 use super::draft::Draft;
-use super::measure::saving;
+use super::measure::{MARKER_TOKENS, saving};
+use super::move_volatile_lines::volatile_last;
+use super::pass::{Pass, Passes, is_codec};
 use super::report::{Attempts, Compressed, Sum, Tally, rows};
 use super::restore::{UNFOLDED_MAX_BYTES, before_marker, marker_line, restore, rewound, unfold, unfolds_to};
-use super::run::{Pass, Passes, is_codec};
-use super::{CompressOptions, Edit, FusionPipeline, Remembered};
+use super::steps::Work;
+use super::{CompressOptions, Edit, FusionPipeline, RememberedFolds};
 use crate::config::Preset;
 use crate::content::ContentType;
 use crate::content::escapes::has_old_line_ends;
 use crate::reference::Original;
 use crate::tokens;
-
-/// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in price, and
-/// the decision must not depend on them.
-pub(super) const MARKER_TOKENS: isize = 32;
+use crate::transcript::Role;
 
 /// How many passes a reversible text has to settle in.
 const ROUNDS: usize = 4;
@@ -37,6 +38,7 @@ pub struct FusionEngine {
 struct Form {
     text: String,
     tallies: Vec<Tally>,
+    /// Whether it pays in the provider's cache, and may have more tokens than the text.
     pays_in_cache: bool,
     original: Option<Original>,
 }
@@ -68,8 +70,8 @@ impl FusionEngine {
     /// Compresses a text. Time is whatever `clock` says, in milliseconds. Stages that the caller runs do not fire; see
     /// [`FusionEngine::compress_asking`].
     ///
-    /// The result has fewer tokens than the text, or is the text; only a stage that [pays in cache](super::Stage::pays_in_cache)
-    /// may make it longer. Linear in the length of the text.
+    /// The result has fewer tokens than the text, or is the text; only a system prompt whose volatile lines moved may
+    /// be longer. Linear in the length of the text.
     pub fn compress(&self, text: &str, options: &CompressOptions, clock: &dyn Fn() -> f64) -> Compressed {
         self.compress_edited(text, &[], options, clock)
     }
@@ -123,7 +125,7 @@ impl FusionEngine {
             clock,
             answers,
             original: text,
-            remembered: &Remembered::default(),
+            remembered: &RememberedFolds::default(),
             attempts: vec![Attempts::default(); steps.len()],
             detected: None,
             unsettled: Vec::new(),
@@ -145,12 +147,18 @@ impl FusionEngine {
         if text.len() <= UNFOLDED_MAX_BYTES {
             let unfolded = unfold(text);
             let start = Rc::new(unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived));
-            let first = passes.run(&start, options.preset)?;
-            (compressed.content_type, compressed.language) = (first.content_type, first.language);
-            let edits = if unfolded.is_some() { &[] } else { edits };
-            let form = self.best(&mut passes, &start, first, edits)?;
+            let form = if let Some(form) = self.with_volatile_lines_last(&passes, start.text()) {
+                let detection = passes.detect(&start);
+                (compressed.content_type, compressed.language) = (detection.content_type, detection.language);
+                form
+            } else {
+                let first = passes.run(&start, options.preset)?;
+                (compressed.content_type, compressed.language) = (first.content_type, first.language);
+                let edits = if unfolded.is_some() { &[] } else { edits };
+                self.best(&mut passes, &start, first, edits)?
+            };
             let tokens_after = passes.count(&form.text);
-            if pays(tokens_after, tokens_before, form.pays_in_cache) && form.rewinds_to(text) {
+            if (tokens_after < tokens_before || form.pays_in_cache) && form.rewinds_to(text) {
                 compressed.tokens_after = tokens_after;
                 compressed.lossless = form.original.is_none();
                 compressed.text = form.text;
@@ -167,8 +175,8 @@ impl FusionEngine {
         Ok(compressed)
     }
 
-    /// [`FusionEngine::compress_answered`] of a text whose lines end in carriage returns: it is read with line feeds, and only its
-    /// original has the returns.
+    /// [`FusionEngine::compress_answered`] of a text whose lines end in carriage returns: it is read with line feeds,
+    /// and only its original has the returns.
     fn compress_old_lines(
         &self,
         text: &str,
@@ -194,6 +202,18 @@ impl FusionEngine {
         Ok(compressed)
     }
 
+    /// A system prompt with its volatile lines at the end, which nothing else changes; `None` where none has to move.
+    fn with_volatile_lines_last(&self, passes: &Passes, text: &str) -> Option<Form> {
+        let steps = &self.pipeline.steps;
+        let index = steps.iter().position(|step| matches!(step.work, Work::MoveVolatileLines))?;
+        let moved =
+            volatile_last(text).filter(|moved| passes.options.role == Role::System && unfolds_to(moved, text))?;
+        let saved = passes.count(text) as isize - passes.count(&moved) as isize;
+        let mut tallies = vec![Tally::default(); steps.len()];
+        tallies[index].folds.add(Sum { edits: 1, saved });
+        Some(Form { text: moved, tallies, pays_in_cache: true, original: None })
+    }
+
     /// The best form of the draft. It depends on what the draft says, not on how the text came in.
     fn best(&self, passes: &mut Passes, start: &Rc<Draft>, first: Pass, edits: &[Edit]) -> Result<Form, Gone> {
         let is_lossless = passes.options.preset == Preset::Lossless;
@@ -207,7 +227,8 @@ impl FusionEngine {
         Ok(if folded.saved() + MARKER_TOKENS >= form.saved() { folded } else { form })
     }
 
-    /// Whether a codec took lines for good that others would fold: what it replaced was not weighed against their folds.
+    /// Whether a codec took lines for good that others would fold: what it replaced was not weighed against their
+    /// folds.
     fn is_contested(&self, form: &Form) -> bool {
         let mut steps = self.pipeline.steps.iter().zip(&form.tallies);
         steps.any(|(step, tally)| tally.changes.edits > 0 && is_codec(step))
@@ -217,10 +238,9 @@ impl FusionEngine {
     fn folded(&self, passes: &mut Passes, draft: &Rc<Draft>, pass: Pass) -> Result<Form, Gone> {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
-        let pays = pays(passes.count(after), passes.count(before), pass.pays_in_cache);
+        let pays = passes.count(after) < passes.count(before);
         Ok(if pays && unfolds_to(after, before) {
-            let text = after.to_owned();
-            Form { text, tallies: pass.tallies, pays_in_cache: pass.pays_in_cache, original: None }
+            Form { text: after.to_owned(), tallies: pass.tallies, pays_in_cache: false, original: None }
         } else {
             Form { text: before.to_owned(), tallies: unchanged(pass.tallies), pays_in_cache: false, original: None }
         })
@@ -284,10 +304,6 @@ impl FusionEngine {
     fn without_folds(&self, draft: Draft) -> Draft {
         unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
     }
-}
-
-fn pays(after: usize, before: usize, in_cache: bool) -> bool {
-    after < before || in_cache
 }
 
 /// The tallies of a text that stays as it is.

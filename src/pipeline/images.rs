@@ -1,8 +1,8 @@
 //! A picture larger than a model perceives -> the same picture at the size that it perceives.
 //!
-//! Providers scale large images down before the model sees them, and bill or carry the rest for nothing. What one would get
-//! wrong: an image has no room for a marker, so a short text block at the end of the content says where the original is, and the
-//! image has to save that block's tokens too.
+//! Providers scale large images down before the model sees them, and bill or carry the rest for nothing. What one would
+//! get wrong: an image has no room for a marker, so a short text block at the end of the content says where the
+//! original is, and the image has to save that block's tokens too.
 
 use std::io::Cursor;
 
@@ -28,7 +28,8 @@ const DECODED_MAX_PIXELS: u64 = 64_000_000;
 /// Most memory that a decoder may take, in bytes.
 const DECODED_MAX_BYTES: u64 = 256 << 20;
 
-/// JPEG quality of what came without loss, mostly screens: edges of letters show artefacts first, and colour is not halved.
+/// JPEG quality of what came without loss, mostly screens: edges of letters show artefacts first, and colour is not
+/// halved.
 const SCREEN_QUALITY: u8 = 82;
 
 /// JPEG quality of what was a JPEG already.
@@ -50,8 +51,8 @@ pub struct ShrunkImage {
 /// Scales an image down to what a model perceives, and encodes it as PNG or JPEG, whichever suits it.
 ///
 /// `None` when it is no larger than that, when neither tokens nor bytes really fall, and for what cannot be decoded: unknown,
-/// damaged, animated, or larger than the limits. The declared type does not matter; the bytes tell. `detail` is OpenAI's, and
-/// only counts. An image that was shrunk is not shrunk again by the same or a weaker preset.
+/// damaged, animated, or larger than the limits. The declared type does not matter; the bytes tell. `detail` is
+/// OpenAI's, and only counts. An image that was shrunk is not shrunk again by the same or a weaker preset.
 pub fn shrink_image(bytes: &[u8], detail: Option<&str>, provider: Provider, preset: Preset) -> Option<ShrunkImage> {
     let size = ImageSize::of(bytes)?;
     let target = perceived(size, provider, preset)
@@ -66,8 +67,8 @@ pub fn shrink_image(bytes: &[u8], detail: Option<&str>, provider: Provider, pres
 
 /// The size at which a model perceives an image, where that is smaller.
 ///
-/// Balanced takes the providers' own limits ([`Provider::tokens`] names the sources; Gemini's is 3072 pixels). Max goes to about
-/// two thirds of the pixels, or to four tiles: letters of a screen stay readable, fine print does not.
+/// Balanced takes the providers' own limits ([`Provider::tokens`] names the sources; Gemini's is 3072 pixels). Max goes
+/// to about two thirds of the pixels, or to four tiles: letters of a screen stay readable, fine print does not.
 fn perceived(size: ImageSize, provider: Provider, preset: Preset) -> Option<ImageSize> {
     const ANY: f64 = f64::INFINITY;
     let (long, short, pixels) = match (provider, preset) {
@@ -114,8 +115,9 @@ fn scale(bytes: &[u8], target: ImageSize) -> Option<(DynamicImage, bool)> {
     Some((scaled, format == ImageFormat::Jpeg))
 }
 
-/// The pixels at another size. All are resized as four bytes each: with kernels for every type of pixel the addon grows by a megabyte.
-/// What is only read is handed over as if it were written, because views for reading are kernels of their own.
+/// The pixels at another size. All are resized as four bytes each: with kernels for every type of pixel the addon grows
+/// by a megabyte. What is only read is handed over as if it were written, because views for reading are kernels of
+/// their own.
 fn resized(mut image: RgbaImage, target: ImageSize, has_alpha: bool) -> Option<RgbaImage> {
     let mut scaled = RgbaImage::new(target.width, target.height);
     let options = ResizeOptions::new().use_alpha(has_alpha);
@@ -142,14 +144,14 @@ fn is_animated(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Option<boo
     })
 }
 
-/// Whether a JPEG is whole and not CMYK. The decoder fills up what is missing, and which CMYK values are inverted is a guess;
-/// either would be shown as if it were the picture.
+/// Whether a JPEG is whole and not CMYK. The decoder fills up what is missing, and which CMYK values are inverted is a
+/// guess; either would be shown as if it were the picture.
 fn is_plain_jpeg(jpeg: &[u8]) -> bool {
     let mut at = 2;
     while let Some(&[0xff, marker, high, low]) = jpeg.get(at..at + 4).and_then(|head| head.first_chunk()) {
         if matches!(marker, 0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc)) {
             let components = jpeg.get(at + 9);
-            // A thumbnail in the header has an end of its own, but not behind the frame.
+            // A thumbnail in the header has an end of its own, but not after the frame.
             return components.is_some_and(|&count| count < 4) && memmem::find(&jpeg[at..], &[0xff, 0xd9]).is_some();
         }
         at += 2 + usize::from(u16::from_be_bytes([high, low]));
@@ -200,8 +202,8 @@ pub struct ShrunkBlock {
     words: String,
 }
 
-/// Shrinks an image block of a message; `None` for other blocks, and where it does not pay. One that does not say its type stays: it would
-/// say another one.
+/// Shrinks an image block of a message; `None` for other blocks, and where it does not pay. One that does not say its
+/// type stays: it would say another one.
 pub fn shrink_block(
     message: &Value,
     block: &Block,
@@ -240,8 +242,8 @@ impl ShrunkBlock {
     }
 }
 
-/// The patches that show smaller images: for each content, the whole of it with the images in place and their notes at its end,
-/// in order.
+/// The patches that show smaller images: for each content, the whole of it with the images in place and their notes at
+/// its end, in order.
 ///
 /// Indexes of blocks stay what they were, but these patches must come before those of texts in the same content.
 pub fn patch_images(index: usize, message: &Value, shown: &[(&Path, Value, String)]) -> Vec<Patch> {

@@ -7,6 +7,10 @@ use super::{Edit, FusionContext};
 use crate::config::Encoding;
 use crate::tokens;
 
+/// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in
+/// price, and the decision must not depend on them.
+pub(super) const MARKER_TOKENS: isize = 32;
+
 /// Bytes of each neighbour that are counted with a changed piece.
 const NEIGHBOUR_BYTES: usize = 16;
 

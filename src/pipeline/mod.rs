@@ -1,265 +1,59 @@
 //! The fusion pipeline: independent stages that rewrite one block of text so that it costs fewer tokens.
 //!
-//! A stage proposes [`Edit`]s; the runner measures them with real tokens, proves the lossless ones by restoring them, keeps
-//! the original of everything else, and rejects what does not pay. Stages never call each other and share nothing.
+//! A stage proposes [`Edit`]s; the runner measures them with real tokens, proves the lossless ones by restoring them,
+//! keeps the original of everything else, and rejects what does not pay. Stages never call each other and share
+//! nothing.
 //!
 //! Two ways back, and every rewrite takes one of them:
 //! - *lossless*: the edit is a [`fold`] that `concertina_format` undoes from the output alone;
 //! - *reversible*: the whole original is handed to the store and the block ends with its `[[REWIND:sha256:…]]` marker; what was
 //!   left out is said in place ([`elided`]), with unit, count and range, so that the fetch tool can be asked for just that.
 //!
-//! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once, and no
-//! marker or note that stands in a text protects it.
+//! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once,
+//! and no marker or note that stands in a text protects it.
 
+mod caller_stages;
 mod columns;
-mod counter;
-mod custom;
+mod compress_messages;
 mod draft;
+mod earlier_blocks;
 mod edits;
 mod engine;
+mod fold_prefixes;
 pub mod images;
+mod line_counter;
 mod lines;
+mod map_segments;
 mod measure;
-mod messages;
+mod move_volatile_lines;
 mod options;
-mod peeled;
-mod prefixes;
+mod pass;
+mod prefixed_lines;
+mod remembered_folds;
 mod repeats;
 mod report;
 mod restore_messages;
-mod run;
-mod segments;
-mod sequence;
-mod sight;
+mod stage;
 pub mod stages;
+mod steps;
 mod syntax;
 
-use std::ops::Range;
-use std::sync::LazyLock;
-
-use serde_json::{Map, Value};
-
-use crate::config::{Encoding, Preset};
-use crate::content::{ContentType, Hints, Language, Segment};
-use crate::error::{Error, Result};
-
+pub use caller_stages::{Caller, Gone, Question};
+pub use compress_messages::{BlockReport, CompressedMessages, compress_messages};
 pub use concertina_format::fold;
 pub use concertina_format::{Prior, restore, restore_whole};
-pub use custom::{Caller, Gone, Question};
+pub use earlier_blocks::BlockAction;
 pub use edits::check as check_edits;
 pub use engine::FusionEngine;
-pub use lines::Remembered;
-pub use messages::{BlockAction, BlockReport, CompressedMessages, MessagesOptions, compress_messages};
-pub use options::{CompressOptions, StageOption, StageOptions};
-pub use prefixes::unnumbered;
+pub use fold_prefixes::unnumbered;
+pub use options::{CompressOptions, MessagesOptions, StageOption, StageOptions};
+pub use remembered_folds::RememberedFolds;
 pub use report::{Compressed, StageReport};
 pub use restore_messages::{ChangedBlock, restore_messages};
-pub use sequence::{FusionPipeline, StageInfo};
+pub use stage::{Edit, FusionContext, Stage, elided};
+pub use steps::{FusionPipeline, StageInfo};
 #[doc(hidden)]
 pub use syntax::comments;
 
 /// Who said the text. Words of users and of the system are never shortened.
 pub use crate::transcript::Role;
-
-/// What a stage may look at. Immutable.
-#[derive(Debug, Clone, Copy)]
-pub struct FusionContext<'a> {
-    /// The text as the earlier stages left it.
-    pub text: &'a str,
-    /// The type of most of it.
-    pub content_type: ContentType,
-    /// Its language, for code.
-    pub language: Option<Language>,
-    /// Its parts, in order, without gaps.
-    pub segments: &'a [Segment],
-    /// Byte ranges that earlier stages wrote, or that must stay for another reason; sorted. An edit that touches one is
-    /// rejected.
-    pub sealed: &'a [Range<usize>],
-    /// Who said it.
-    pub role: Role,
-    /// What the host knows about it.
-    pub hints: &'a Hints,
-    /// Length of the text before the first stage, in bytes.
-    pub original_len: usize,
-    /// How far rewriting may go.
-    pub preset: Preset,
-    /// The vocabulary that decides what pays.
-    pub encoding: Encoding,
-    /// The number of tokens the caller would like to have at most; `None` for no wish. Lossy sampling needs it.
-    pub max_tokens: Option<usize>,
-    /// What earlier passes over the text worked out; `None` where there is one pass.
-    pub remembered: Option<&'a Remembered>,
-}
-
-/// For a text about which the host knows nothing.
-static NO_HINTS: LazyLock<Hints> = LazyLock::new(Hints::default);
-
-impl<'a> FusionContext<'a> {
-    /// What a tool said, at `balanced`, before any stage; its type is that of the first segment.
-    pub fn of(text: &'a str, segments: &'a [Segment]) -> Self {
-        let first = segments.first();
-        Self {
-            text,
-            content_type: first.map_or(ContentType::Unknown, |segment| segment.content_type),
-            language: first.and_then(|segment| segment.language),
-            segments,
-            sealed: &[],
-            role: Role::Tool,
-            hints: &NO_HINTS,
-            original_len: text.len(),
-            preset: Preset::Balanced,
-            encoding: Encoding::O200kBase,
-            max_tokens: None,
-            remembered: None,
-        }
-    }
-
-    /// Whether a byte range is free of sealed ranges.
-    pub fn is_free(&self, range: &Range<usize>) -> bool {
-        let first = self.sealed.partition_point(|sealed| sealed.end <= range.start);
-        self.sealed.get(first).is_none_or(|sealed| sealed.start >= range.end)
-    }
-
-    /// Whether a segment is of one of these types.
-    fn has(&self, types: &[ContentType]) -> bool {
-        self.segments.iter().any(|segment| types.contains(&segment.content_type))
-    }
-
-    /// What segments side by side that pass cover together.
-    fn runs(&self, passes: impl Fn(&Segment) -> bool) -> Vec<Range<usize>> {
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for segment in self.segments.iter().filter(|segment| passes(segment)) {
-            match runs.last_mut() {
-                Some(run) if run.end == segment.range.start => run.end = segment.range.end,
-                _ => runs.push(segment.range.clone()),
-            }
-        }
-        runs
-    }
-
-    /// The segments of a type, with their text, that no sealed range touches.
-    pub fn free_segments(&self, content_type: ContentType) -> impl Iterator<Item = (&Segment, &str)> {
-        self.segments
-            .iter()
-            .filter(move |segment| segment.content_type == content_type && self.is_free(&segment.range))
-            .map(|segment| (segment, &self.text[segment.range.clone()]))
-    }
-}
-
-/// One proposed change of the context's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// Byte range of the context's text that goes. Both ends are character boundaries.
-    pub range: Range<usize>,
-    /// What comes instead.
-    pub text: String,
-    /// Whether later stages must leave the new text alone. Folds and elision notes are sealed; cleaned-up text is not.
-    pub sealed: bool,
-    /// Whether its text is a fold that restores it.
-    pub lossless: bool,
-}
-
-impl Edit {
-    /// A lossless edit: a whole [`fold`] in place of whole lines (without their last line end).
-    pub fn fold(range: Range<usize>, fold: &fold::Fold) -> Self {
-        Self { range, text: fold.to_string(), sealed: true, lossless: true }
-    }
-
-    /// Seals the fold of a lossless edit with the text that it replaces, and returns it; `None` for any other edit.
-    fn seal(&mut self, replaced: &str, is_sealed_below: bool) -> Option<fold::Fold> {
-        let (fold, _) = fold::parse(&self.text).filter(|_| self.lossless)?;
-        let fold = fold::Fold { is_sealed_below, ..fold.sealed(replaced) };
-        self.text = fold.to_string();
-        Some(fold)
-    }
-
-    /// A reversible edit that later stages may work on.
-    pub fn reversible(range: Range<usize>, text: impl Into<String>) -> Self {
-        Self { range, text: text.into(), sealed: false, lossless: false }
-    }
-
-    /// A reversible edit that stands as it is: a note of what was left out.
-    pub fn note(range: Range<usize>, text: impl Into<String>) -> Self {
-        Self { range, text: text.into(), sealed: true, lossless: false }
-    }
-}
-
-/// One pure step. See CONTRIBUTING for how to add one.
-pub trait Stage: Send + Sync {
-    /// The stage's name, as options and reports spell it (`logCrunch`).
-    fn name(&self) -> &'static str;
-
-    /// When it runs: 1-9 preparation and detection, 10-19 structure, 20-29 syntax, 30-44 meaning, 45 and up polish.
-    fn order(&self) -> u32;
-
-    /// The types it is for. What else it works on is up to the stage: `logCrunch` leaves lines out of reports, whatever type their
-    /// segments are.
-    fn content_types(&self) -> &'static [ContentType];
-
-    /// Whether it only ever proposes lossless edits.
-    fn is_lossless(&self) -> bool {
-        false
-    }
-
-    /// Whether looking closer is worth it: a type check or one scan.
-    fn should_apply(&self, context: &FusionContext) -> bool;
-
-    /// Proposes edits: sorted, not overlapping, none touching a sealed range.
-    ///
-    /// Under [`Preset::Lossless`] it proposes lossless edits only. Each edit stands alone: the runner may drop any of them. A
-    /// reversible stage must find nothing more to do in its own output, or the block falls back to its lossless form.
-    fn apply(&self, context: &FusionContext) -> Vec<Edit>;
-
-    /// Whether what it folds is left to it by the codecs after it, however much they would save.
-    fn settles(&self) -> bool {
-        false
-    }
-
-    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text: each for
-    /// all of it, and for what the ones before would leave. Of all these edits those are made that save most together,
-    /// where an edit of a stage for plain text counts a tenth less.
-    fn is_codec(&self) -> bool {
-        false
-    }
-
-    /// Whose words it may rewrite. Words of users and of the system are never shortened.
-    fn roles(&self) -> &'static [Role] {
-        &[Role::Assistant, Role::Tool]
-    }
-
-    /// Whether its gain is a prefix that stays the same from call to call. Only such a stage may add tokens.
-    fn pays_in_cache(&self) -> bool {
-        false
-    }
-
-    /// What the report says about a run, as name and value; `after` is the text once the accepted edits are in it.
-    fn notes(&self, context: &FusionContext, after: &str) -> Vec<(String, String)> {
-        let _ = (context, after);
-        Vec::new()
-    }
-
-    /// What may be set of it beside `enabled` and `order`, and what each must be.
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// This stage with settings of its own, from `stages.<name>` of the options.
-    ///
-    /// # Errors
-    /// [`Error::BadArgument`] for a setting that it does not have.
-    fn with_settings(&self, settings: &Map<String, Value>) -> Result<Box<dyn Stage>> {
-        let name = settings.keys().next().map_or("", String::as_str);
-        Err(Error::bad_argument(format!("stages.{}.{name}", self.name()), "not a setting", "order or enabled"))
-    }
-}
-
-/// The note that stands where something was left out: `[… 380 lines 41-420]`.
-///
-/// Numbers are 1-based and inclusive. A stage counts lines in the text it sees; the runner turns them into lines of the
-/// *original*, so that `lines: "41-420"` fetches just that.
-pub fn elided(count: usize, unit: &str, range: Option<(usize, usize)>) -> String {
-    match range {
-        Some((first, last)) => format!("[… {count} {unit} {first}-{last}]"),
-        None => format!("[… {count} {unit}]"),
-    }
-}

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::config::{Encoding, Preset};
 use crate::content::{ContentType, Hints, Language};
 use crate::error::{Error, Result};
+use crate::tokens::vision::Provider;
 use crate::transcript::Role;
 
 /// How one text is compressed.
@@ -71,7 +72,8 @@ impl CompressOptions {
     /// Reads the options of `compress()` as JavaScript passes them.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] for an unknown key or a bad value. Names of stages are checked when the pipeline is built.
+    /// [`Error::BadArgument`] for an unknown key or a bad value. Names of stages are checked when the pipeline is
+    /// built.
     pub fn from_json(options: &Map<String, Value>) -> Result<(Self, StageOptions)> {
         let (mut compress, mut stages) = (Self::default(), StageOptions::default());
         for (key, value) in options {
@@ -196,6 +198,53 @@ fn refuse(name: &str, value: &Value, expected: &str) -> Error {
     Error::bad_argument(name, got, expected)
 }
 
+/// How a conversation is compressed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessagesOptions {
+    /// For each block; its hints and role are set from the message.
+    pub compress: CompressOptions,
+    /// Whose blocks go through the pipeline.
+    pub roles: Vec<Role>,
+    /// Whose rule counts the images.
+    pub provider: Provider,
+}
+
+impl Default for MessagesOptions {
+    fn default() -> Self {
+        Self { compress: CompressOptions::default(), roles: vec![Role::Tool], provider: Provider::default() }
+    }
+}
+
+impl MessagesOptions {
+    /// Reads the options of `compressMessages()` as JavaScript passes them: those of `compress()`, `roles` and `model`.
+    ///
+    /// # Errors
+    /// [`Error::BadArgument`] for an unknown key or a bad value.
+    pub fn from_json(options: &Map<String, Value>) -> Result<(Self, StageOptions)> {
+        let mut options = options.clone();
+        let mut read = Self::default();
+        if let Some(roles) = options.remove("roles") {
+            let role = |word: &Value| match word.as_str() {
+                Some("system") => Some(Role::System),
+                Some("assistant") => Some(Role::Assistant),
+                Some("tool") => Some(Role::Tool),
+                _ => None,
+            };
+            let known = roles.as_array().and_then(|roles| roles.iter().map(role).collect());
+            read.roles = known.ok_or_else(|| {
+                Error::bad_argument("roles", &roles, "an array of \"system\", \"assistant\" and \"tool\"")
+            })?;
+        }
+        if let Some(model) = options.remove("model") {
+            let name = model.as_str().ok_or_else(|| Error::bad_argument("model", &model, "the name of a model"))?;
+            read.provider = Provider::of_model(name);
+        }
+        let (compress, stages) = CompressOptions::from_json(&options)?;
+        read.compress = compress;
+        Ok((read, stages))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -252,5 +301,15 @@ mod tests {
             assert_eq!(given(&options).unwrap_err().to_string(), words);
         }
         assert!(given(&json!({ "presets": 1 })).unwrap_err().to_string().starts_with("presets is not an option"));
+    }
+
+    #[test]
+    fn roles_are_read_and_users_cannot_be_asked_for() {
+        let read = |options: Value| MessagesOptions::from_json(options.as_object().unwrap()).map(|(read, _)| read);
+        let roles = read(json!({ "roles": ["tool", "system"], "preset": "max" })).unwrap();
+        assert_eq!((roles.roles, roles.compress.preset), (vec![Role::Tool, Role::System], Preset::Max));
+        assert!(
+            read(json!({ "roles": ["user"] })).unwrap_err().to_string().starts_with("roles is [\"user\"]; it must be")
+        );
     }
 }

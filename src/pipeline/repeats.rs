@@ -1,7 +1,7 @@
 //! Lines -> the runs of lines that stand a second time.
 //!
-//! A run is looked up by the lines at its start that make up [`KEY_BYTES`], so a repeated long line counts like a repeated
-//! paragraph; then it is followed for as long as both places agree. Greedy from the left, linear.
+//! A run is looked up by the lines at its start that make up [`KEY_BYTES`], so a repeated long line counts like a
+//! repeated paragraph; then it is followed for as long as both places agree. Greedy from the left, linear.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -115,12 +115,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What repeats among all lines, in order, apart. Only lines that `may_go` are later places.
+    /// What repeats among all lines, in order, not overlapping. Only lines that `may_go` are later places.
     pub(super) fn repeats(&mut self, may_go: impl Fn(usize) -> bool) -> Vec<Repeat> {
         self.scan(0..self.lines.len(), true, may_go)
     }
 
-    /// What lines repeat of the runs that are known, in order, apart.
+    /// What lines repeat of the runs that are known, in order, not overlapping.
     pub(super) fn known_repeats(&mut self, lines: Range<usize>) -> Vec<Repeat> {
         self.scan(lines, false, |_| true)
     }

@@ -1,7 +1,7 @@
 //! What a compression gives back: the text, its originals, and one row for each stage.
 //!
-//! Rows stand in the order in which the stages were tried, and chain: each starts with the tokens that the one before left. A codec may
-//! offer more than is taken, where another one saves more of the same text. The last row and
+//! Rows stand in the order in which the stages were tried, and chain: each starts with the tokens that the one before
+//! left. A codec may offer more than is taken, where another one saves more of the same text. The last row and
 //! [`Compressed::tokens_after`] differ by the marker line, which belongs to no stage.
 
 use crate::content::{ContentType, Language};
@@ -45,8 +45,8 @@ pub struct StageReport {
     pub gate_ms: f64,
     /// Time spent on proposing, measuring and proving edits, in milliseconds, over all attempts.
     pub work_ms: f64,
-    /// What the stage has to say, as name and value. `unsettled` stands at a stage that always found more to do in its own
-    /// output, so that the reversible form was given up.
+    /// What the stage has to say, as name and value. `unsettled` stands at a stage that always found more to do in its
+    /// own output, so that the reversible form was given up.
     pub notes: Vec<(String, String)>,
 }
 

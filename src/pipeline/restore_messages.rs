@@ -1,14 +1,14 @@
 //! A compressed conversation -> what it was.
 //!
-//! The rows of the report say which blocks are ours, and which original each of them was that does not restore by itself: the note in
-//! the place of a repeat names where its text stands, and no original.
+//! The rows of the report say which blocks are ours, and which original each of them was that does not restore by
+//! itself: the note in the place of a repeat names where its text stands, and no original.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::earlier_blocks::is_repeat;
 use super::restore::{restore, rewound};
-use super::sight::is_repeat;
 use crate::error::{Error, Result};
 use crate::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::transcript::{Block, Kind, Patch, Path, Rewrite, Transcript, with_payload};
@@ -24,8 +24,8 @@ pub struct ChangedBlock {
     pub original: Option<RefId>,
 }
 
-/// Undoes [`super::compress_messages`]: every block that a row names is what it was, byte for byte, but for a text that was folded already,
-/// whose own folds are undone, too. Messages may have been added behind.
+/// Undoes [`super::compress_messages`]: every block that a row names is what it was, byte for byte, but for a text that
+/// was folded already, whose own folds are undone, too. Messages may have been added after.
 ///
 /// # Errors
 /// [`Error::BadArgument`] for a row that is not of these messages, or whose original is not among the given ones.
@@ -76,7 +76,8 @@ fn restored(message: &Value, block: &Block, original: Option<&Original>) -> Opti
     }
 }
 
-/// Where the note at the end of a content stands that leads to an image's original, unless it is one of those that leave already.
+/// Where the note at the end of a content stands that leads to an image's original, unless it is one of those that
+/// leave already.
 fn note_of(
     message: &Value,
     index: usize,

@@ -8,8 +8,8 @@ use concertina::config::Preset;
 use concertina::content::{ContentType, detect};
 use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{
-    CompressOptions, Compressed, FusionContext, FusionEngine, FusionPipeline, Prior, Role, StageOption, StageOptions,
-    check_edits, fold,
+    CompressOptions, Compressed, FusionContext, FusionEngine, FusionPipeline, Prior, Role, Stage, StageOption,
+    StageOptions, check_edits, fold,
 };
 use concertina::reference::find_markers;
 use concertina::tokens;
@@ -151,7 +151,7 @@ pub(crate) fn report_adds_up(case: &Case, compressed: &Compressed) {
 pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
     let detection = detect(case.text, &case.options.hints);
     let running: Vec<String> = case.engine.pipeline().stages().into_iter().map(|stage| stage.name).collect();
-    for stage in STAGES.iter().filter(|stage| running.iter().any(|name| name == stage.name())) {
+    for (_, stage) in STAGES.iter().filter(|(_, stage)| running.iter().any(|name| name == stage.name())) {
         let context = FusionContext {
             content_type: detection.content_type,
             language: detection.language,
@@ -162,7 +162,7 @@ pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
             max_tokens: case.options.max_tokens,
             ..FusionContext::of(case.text, &detection.segments)
         };
-        if !stage.roles().contains(&context.role) || !stage.should_apply(&context) {
+        if !matches!(context.role, Role::Assistant | Role::Tool) || !stage.should_apply(&context) {
             continue;
         }
         let edits = stage.apply(&context);
@@ -187,13 +187,13 @@ pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
 
 /// An engine of all stages, and one of each alone, by name.
 pub(crate) fn engines() -> Vec<(String, FusionEngine)> {
-    let alone = STAGES.iter().map(|stage| {
-        let others = STAGES.iter().filter(|other| other.name() != stage.name());
-        let off = |other: &&dyn concertina::pipeline::Stage| {
+    let alone = STAGES.iter().map(|(_, stage)| {
+        let others = STAGES.iter().filter(|(_, other)| other.name() != stage.name());
+        let off = |(_, other): &(u32, &dyn Stage)| {
             (other.name().to_owned(), StageOption { enabled: false, ..StageOption::default() })
         };
         let options = StageOptions { stages: others.map(off).collect(), custom: Vec::new() };
-        let pipeline = FusionPipeline::build(&options, Vec::new()).expect("the options name built-in stages");
+        let pipeline = FusionPipeline::build(&options).expect("the options name built-in stages");
         (stage.name().to_owned(), FusionEngine::new(pipeline))
     });
     std::iter::once(("all".to_owned(), FusionEngine::default())).chain(alone).collect()

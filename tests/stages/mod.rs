@@ -7,7 +7,7 @@ use concertina::pipeline::{Edit, Stage};
 
 /// A stage of the pipeline.
 pub(crate) fn stage(name: &str) -> &'static dyn Stage {
-    STAGES.iter().copied().find(|stage| stage.name() == name).expect("a registered stage")
+    STAGES.iter().map(|(_, stage)| *stage).find(|stage| stage.name() == name).expect("a registered stage")
 }
 
 /// A text with edits that are sorted and apart.

@@ -18,7 +18,6 @@ type Apply = fn(&FusionContext) -> Vec<Edit>;
 
 struct Made {
     name: &'static str,
-    order: u32,
     lossless: bool,
     apply: Apply,
 }
@@ -26,9 +25,6 @@ struct Made {
 impl Stage for Made {
     fn name(&self) -> &'static str {
         self.name
-    }
-    fn order(&self) -> u32 {
-        self.order
     }
     fn content_types(&self) -> &'static [ContentType] {
         &[ContentType::Unknown]
@@ -90,9 +86,9 @@ fn drop_half(context: &FusionContext) -> Vec<Edit> {
     vec![Edit::reversible(range, "")]
 }
 
-const RUNS: Made = Made { name: "rle", order: 10, lossless: true, apply: fold_runs };
-const COMMENTS: Made = Made { name: "comments", order: 20, lossless: false, apply: drop_comments };
-const HALF: Made = Made { name: "half", order: 30, lossless: false, apply: drop_half };
+const RUNS: Made = Made { name: "rle", lossless: true, apply: fold_runs };
+const COMMENTS: Made = Made { name: "comments", lossless: false, apply: drop_comments };
+const HALF: Made = Made { name: "half", lossless: false, apply: drop_half };
 
 fn engine(stages: Vec<Made>) -> FusionEngine {
     let stages = stages.into_iter().map(|stage| Box::new(stage) as Box<dyn Stage>).collect();
@@ -182,7 +178,7 @@ fn what_looks_like_a_marker_is_not_cut() {
         let found = context.text.match_indices("sha256").map(|(at, found)| at..at + found.len());
         found.map(|range| Edit::reversible(range, "")).collect()
     }
-    let engine = engine(vec![Made { name: "hashes", order: 20, lossless: false, apply: drop_hashes }]);
+    let engine = engine(vec![Made { name: "hashes", lossless: false, apply: drop_hashes }]);
     let text = format!("{}\n[[REWIND:sha256:0123456789abcdef]] original: 5 lines", "sha256 is a hash\n".repeat(200));
     let compressed = compress(&engine, &text, Preset::Balanced);
     assert!(!compressed.lossless);
@@ -204,7 +200,7 @@ fn an_invalid_set_of_edits_means_that_the_stage_did_not_fire() {
     fn overlap(_: &FusionContext) -> Vec<Edit> {
         vec![Edit::reversible(0..200, ""), Edit::reversible(100..300, "")]
     }
-    let engine = engine(vec![Made { name: "overlap", order: 20, lossless: false, apply: overlap }]);
+    let engine = engine(vec![Made { name: "overlap", lossless: false, apply: overlap }]);
     assert_eq!(engine.compress(&sample(), &CompressOptions::default(), &|| 0.0).text, sample());
 }
 
@@ -387,7 +383,7 @@ fn an_exact_copy_does_not_keep_like_blocks_apart() {
     let tokens = |without: &[&str]| {
         let off = |name: &&str| ((*name).to_owned(), StageOption { enabled: false, ..StageOption::default() });
         let options = StageOptions { stages: without.iter().map(off).collect(), ..StageOptions::default() };
-        let engine = FusionEngine::new(FusionPipeline::build(&options, Vec::new()).expect("known stages"));
+        let engine = FusionEngine::new(FusionPipeline::build(&options).expect("known stages"));
         compress(&engine, &text, Preset::Lossless).tokens_after
     };
     let with = tokens(&[]);

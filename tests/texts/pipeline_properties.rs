@@ -182,7 +182,7 @@ fn an_exact_copy_is_weighed_against_the_whole() {
         stages: [("semanticDedup".to_owned(), StageOption { enabled: false, ..StageOption::default() })].into(),
         ..StageOptions::default()
     };
-    let without = FusionEngine::new(FusionPipeline::build(&without, Vec::new()).unwrap());
+    let without = FusionEngine::new(FusionPipeline::build(&without).unwrap());
     let names =
         ["state kept for", "queue size", "opens sent", "keepalives received", "prefixes current", "used as bestpath"];
     let block = |seed: usize| {
@@ -251,7 +251,7 @@ fn sealed_folds() -> BTreeMap<&'static str, Vec<(Fold, String)>> {
             preset: Preset::Lossless,
             ..FusionContext::of(text, &detection.segments)
         };
-        for stage in STAGES.iter().filter(|stage| stage.should_apply(&context)) {
+        for (_, stage) in STAGES.iter().filter(|(_, stage)| stage.should_apply(&context)) {
             for edit in stage.apply(&context) {
                 let (fold, _) = fold::parse(&edit.text).expect("an edit without loss is a fold");
                 let replaced = &text[edit.range];

@@ -43,6 +43,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
 }
 
 pub(super) fn words() -> Vec<String> {
-    let headers = STAGES.iter().flat_map(|stage| [format!("[[FOLD:{} 1]] ", stage.name()), stage.name().to_owned()]);
+    let names = STAGES.iter().map(|(_, stage)| stage.name()).chain(["quantumLock"]);
+    let headers = names.flat_map(|name| [format!("[[FOLD:{name} 1]] "), name.to_owned()]);
     signs().into_iter().chain(headers).collect()
 }

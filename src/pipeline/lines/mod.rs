@@ -13,7 +13,6 @@ mod record;
 mod template;
 mod write;
 
-use std::cell::RefCell;
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::ops::Range;
 
@@ -21,11 +20,11 @@ use cells::{Lines, View};
 use group::{Group, Node};
 use record::Entry;
 use template::{Part, Template};
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::config::Encoding;
 use crate::pipeline::fold::Fold;
 use crate::pipeline::measure::is_worth;
+use crate::pipeline::remembered_folds::{Folds, RememberedFolds};
 use crate::pipeline::{Edit, FusionContext};
 use crate::tokens;
 use concertina_base::hashing::{FastHasher, FastMap, FastSet};
@@ -44,33 +43,6 @@ const MAX_RAW: usize = 8;
 
 /// Whether a line stays as it is, whatever it would cost as a row.
 pub(super) type Keeps = fn(&str) -> bool;
-
-/// The folds of texts that a stage asked for before: from pass to pass most of a text stays as it is.
-#[derive(Debug, Default)]
-pub struct Remembered(RefCell<FastMap<(&'static str, u128, usize), Folds>>);
-
-/// Byte ranges of a text, without their last line end, each with its fold.
-type Folds = Vec<(Range<usize>, Fold)>;
-
-impl Remembered {
-    /// [`folds`], in one encoding; a stage always keeps the same lines.
-    pub(super) fn folds(
-        &self,
-        stage: &'static str,
-        text: &str,
-        encoding: Encoding,
-        least: usize,
-        keeps: Keeps,
-    ) -> Folds {
-        let key = (stage, xxh3_128(text.as_bytes()), least);
-        let known = self.0.borrow().get(&key).cloned();
-        known.unwrap_or_else(|| {
-            let folds = folds(stage, text, encoding, least, keeps);
-            self.0.borrow_mut().insert(key, folds.clone());
-            folds
-        })
-    }
-}
 
 /// A long text is folded only where so many runs of so many of its lines are worth it: prose is not.
 const TASTE: (usize, usize) = (8, 40);
@@ -145,10 +117,11 @@ pub(super) fn edits(
     least: usize,
     keeps: Keeps,
 ) -> Vec<Edit> {
-    let none = Remembered::default();
-    let remembered = context.remembered.unwrap_or(&none);
-    let folds = remembered.folds(stage, &context.text[part.clone()], context.encoding, least, keeps).into_iter();
-    folds.map(|(found, fold)| Edit::fold(part.start + found.start..part.start + found.end, &fold)).collect()
+    let none = RememberedFolds::default();
+    let text = &context.text[part.clone()];
+    let compute = || folds(stage, text, context.encoding, least, keeps);
+    let folds = context.remembered.unwrap_or(&none).get(stage, text, least, compute);
+    folds.into_iter().map(|(found, fold)| Edit::fold(part.start + found.start..part.start + found.end, &fold)).collect()
 }
 
 /// [`edits`] that leave at most so many percent of the tokens, and save at least so many of them.

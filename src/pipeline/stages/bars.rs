@@ -1,4 +1,5 @@
-//! Rules of one stroke below each other, of different lengths: bars of a chart. How long they are says how much, so nobody shortens them.
+//! Rules of one stroke below each other, of different lengths: bars of a chart. How long they are says how much, so
+//! nobody shortens them.
 
 /// For each line whether it is such a bar, given stroke and length of those that are rules.
 pub(super) fn bars(rules: impl Iterator<Item = Option<(char, usize)>>) -> Vec<bool> {

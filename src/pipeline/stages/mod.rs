@@ -1,38 +1,61 @@
-//! The fourteen stages, a file or folder each, and the one slice that registers them. The fourteenth, Cortex, is
-//! [`crate::content`]: the runner asks it before every pass.
+//! The stages, a file or folder each, and the one slice that registers them. Two published stages are not here, because
+//! the engine runs them before all others: Cortex is [`crate::content`], and QuantumLock moves lines of system prompts.
 
 mod bars;
-mod diff_crunch;
+mod drop_comments;
+mod drop_unreadable;
+mod fold_diffs;
+mod fold_logs;
+mod fold_search_results;
 pub mod ionizer;
-mod log_crunch;
-mod neurosyntax;
-mod photon;
-mod quantum_lock;
 mod rle;
-mod search_crunch;
 mod semantic_dedup;
-mod shortening;
+mod shorten_prose;
 mod structural_collapse;
 mod token_opt;
 
-use super::Stage;
+use serde_json::{Map, Value};
 
-/// Every built-in stage. The runner sorts them by [`Stage::order`].
-pub const STAGES: &[&dyn Stage] = &[
-    &quantum_lock::QuantumLock,
-    &photon::Photon,
-    &rle::Rle,
-    &semantic_dedup::SemanticDedup,
-    &ionizer::Ionizer,
-    &log_crunch::LogCrunch,
-    &search_crunch::SearchCrunch,
-    &diff_crunch::DiffCrunch,
-    &structural_collapse::StructuralCollapse,
-    &neurosyntax::Neurosyntax,
-    &shortening::NEXUS,
-    &token_opt::TokenOpt,
-    &shortening::ABBREV,
+use super::Stage;
+use crate::error::{Error, Result};
+use shorten_prose::{ABBREV, NEXUS, Shortening};
+
+/// Every built-in stage, in the order in which they run, each with its published order: 1-9 is preparation, 10-19
+/// structure, 20-29 syntax, 30-44 meaning, and polish from 45 on. Stages of the caller's go in between.
+pub const STAGES: &[(u32, &dyn Stage)] = &[
+    (8, &drop_unreadable::Photon),
+    (10, &rle::Rle),
+    (12, &semantic_dedup::SemanticDedup),
+    (15, &ionizer::Ionizer),
+    (16, &fold_logs::LogCrunch),
+    (17, &fold_search_results::SearchCrunch),
+    (18, &fold_diffs::DiffCrunch),
+    (19, &structural_collapse::StructuralCollapse),
+    (25, &drop_comments::Neurosyntax),
+    (35, &NEXUS),
+    (40, &token_opt::TokenOpt),
+    (45, &ABBREV),
 ];
 
-/// The stage that folds listings by themselves.
-pub(super) const LISTINGS: &dyn Stage = &structural_collapse::StructuralCollapse;
+/// The stages that have settings of their own, beside `enabled` and `order`.
+const CONFIGURABLE: [&Shortening; 2] = [&NEXUS, &ABBREV];
+
+/// What may be set of a stage, and what each setting must be.
+pub(super) fn settings(stage: &str) -> &'static [(&'static str, &'static str)] {
+    let found = CONFIGURABLE.into_iter().find(|shortening| shortening.name() == stage);
+    found.map_or(&[], |shortening| shortening.settings)
+}
+
+/// A stage with settings of its own, from `stages.<name>` of the options.
+///
+/// # Errors
+/// [`Error::BadArgument`] for a setting that the stage does not have, and for a bad value.
+pub(super) fn with_settings(stage: &str, settings: &Map<String, Value>) -> Result<Box<dyn Stage>> {
+    match CONFIGURABLE.into_iter().find(|shortening| shortening.name() == stage) {
+        Some(shortening) => Ok(Box::new(shortening.with_settings(settings)?)),
+        None => {
+            let setting = settings.keys().next().map_or("", String::as_str);
+            Err(Error::bad_argument(format!("stages.{stage}.{setting}"), "not a setting", "order or enabled"))
+        }
+    }
+}

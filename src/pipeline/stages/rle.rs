@@ -22,10 +22,6 @@ impl Stage for Rle {
         "rle"
     }
 
-    fn order(&self) -> u32 {
-        10
-    }
-
     fn content_types(&self) -> &'static [ContentType] {
         &[ContentType::Text, ContentType::Unknown]
     }

@@ -30,13 +30,13 @@ pub(super) struct Grammar {
 pub(super) enum Flaw {
     /// It looks characters up in C's table of them, which ends at U+00FF; beyond it is other memory, or none.
     Narrow,
-    /// It looks for a blank behind an `@` and never sees that the code ends before one.
+    /// It looks for a blank after an `@` and never sees that the code ends before one.
     Endless,
-    /// It keeps the length of a word behind `<<` in one byte, and reads what it kept by that length.
+    /// It keeps the length of a word after `<<` in one byte, and reads what it kept by that length.
     ShortWords,
 }
 
-/// Most characters of a word behind `<<`. Several on one line have to fit into a kilobyte.
+/// Most characters of a word after `<<`. Several on one line have to fit into a kilobyte.
 const WORD_CHARS: usize = 60;
 
 /// Whether a text begins as `<<` with a word, bare or in quotes, of more than [`WORD_CHARS`].
@@ -63,8 +63,8 @@ pub(super) struct Kind {
 }
 
 impl Grammar {
-    /// A grammar, whose parser is not to meet what its flaw does not bear; `is_function` says by their names what kinds of node are
-    /// functions.
+    /// A grammar, whose parser is not to meet what its flaw does not bear; `is_function` says by their names what kinds
+    /// of node are functions.
     pub(super) fn new(
         name: &'static str,
         loaded: &'static Loaded,

@@ -6,7 +6,7 @@ use super::languages::Syntax;
 use super::scan::Rules;
 use super::survey::Survey;
 use super::tree::Parsed;
-use crate::pipeline::counter::LineCounter;
+use crate::pipeline::line_counter::LineCounter;
 
 /// What is known about a piece of code.
 pub(in crate::pipeline) enum Reading<'t> {
@@ -25,7 +25,7 @@ pub(in crate::pipeline) struct Comment {
     pub rows: (usize, usize),
     /// Whether nothing stands before it on its first line.
     pub starts_line: bool,
-    /// Whether nothing stands behind it on its last line.
+    /// Whether nothing stands after it on its last line.
     pub ends_line: bool,
 }
 
@@ -74,12 +74,12 @@ fn comment(code: &str, range: Range<usize>, rows: &mut LineCounter) -> Comment {
     let range = range.start..range.start + text.len();
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
     let before = code.as_bytes()[..range.start].iter().rev().find(|byte| !blank(byte));
-    let behind = code.as_bytes()[range.end..].iter().find(|byte| !blank(byte));
+    let following = code.as_bytes()[range.end..].iter().find(|byte| !blank(byte));
     Comment {
         rows: (rows.line(range.start), rows.line(range.end)),
         range,
         starts_line: before.is_none_or(|&byte| byte == b'\n'),
-        ends_line: behind.is_none_or(|&byte| byte == b'\n'),
+        ends_line: following.is_none_or(|&byte| byte == b'\n'),
     }
 }
 

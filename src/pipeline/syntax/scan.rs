@@ -1,7 +1,7 @@
 //! Code -> its comments, without a grammar: for macro-laden C and for SQL dialects, whose trees are mostly errors.
 //!
-//! Only for languages where a comment can be told from a string by reading on: not where `/` may open a regex or a heredoc may
-//! hold anything. What is doubtful makes the whole code doubtful, and [`Rules::comments`] gives up.
+//! Only for languages where a comment can be told from a string by reading on: not where `/` may open a regex or a
+//! heredoc may hold anything. What is doubtful makes the whole code doubtful, and [`Rules::comments`] gives up.
 
 use std::ops::Range;
 
@@ -161,7 +161,7 @@ fn dollar_tag(bytes: &[u8], at: usize) -> Option<&[u8]> {
     is_tag.then(|| &bytes[at..at + len + 2])
 }
 
-/// Whether a dollar quote behind this code holds the body of a function, which is code, and not a string.
+/// Whether a dollar quote after this code holds the body of a function, which is code, and not a string.
 fn opens_body(before: &str) -> bool {
     let before = before.trim_end();
     let word = &before[before.floor_char_boundary(before.len().saturating_sub(3))..];

@@ -1,7 +1,7 @@
-//! A code segment of a text -> the bare code in it, and offsets and lines back.
+//! A code segment of a text -> the code in it, and offsets and lines back.
 //!
-//! What other stages sealed is blanked, so that the rest still parses; the line numbers, or whatever else a tool printed before the
-//! lines, are taken off.
+//! What other stages sealed is blanked, so that the rest still parses; the line numbers, or whatever else a tool
+//! printed before the lines, are taken off.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,10 +9,10 @@ use std::ops::Range;
 use super::languages::Syntax;
 use crate::content::{ContentType, Language};
 use crate::pipeline::FusionContext;
-use crate::pipeline::peeled::Peeled;
+use crate::pipeline::prefixed_lines::PrefixedLines;
 use crate::reference::find_markers;
 
-/// Bare code and where it came from.
+/// Code and where it came from.
 pub(in crate::pipeline) struct Source<'a> {
     /// The code.
     pub code: Cow<'a, str>,
@@ -20,7 +20,7 @@ pub(in crate::pipeline) struct Source<'a> {
     prelude_rows: usize,
     base: usize,
     first_line: usize,
-    peeled: Option<Peeled>,
+    prefixed: Option<PrefixedLines>,
 }
 
 /// The code in a text, each piece with its language. What an earlier stage sealed within a piece does not end it.
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
             prelude_rows: 0,
             base: range.start,
             first_line,
-            peeled: None,
+            prefixed: None,
         };
         if sealed.peek().is_some() {
             let mut bytes = text.as_bytes().to_vec();
@@ -72,10 +72,10 @@ impl<'a> Source<'a> {
                 bytes[start..end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
             }
             source.code = Cow::Owned(String::from_utf8(bytes).expect("whole characters became blanks"));
-        } else if let Some(peeled) = Peeled::of(text, range.start, first_line) {
-            source.first_line = peeled.first_line;
-            source.code = Cow::Owned(peeled.text.clone());
-            source.peeled = Some(peeled);
+        } else if let Some(prefixed) = PrefixedLines::of(text, range.start, first_line) {
+            source.first_line = prefixed.first_line;
+            source.code = Cow::Owned(prefixed.text.clone());
+            source.prefixed = Some(prefixed);
         }
         if !syntax.prelude.is_empty() && !source.code.contains("<?") {
             source.code = Cow::Owned([syntax.prelude, &source.code].concat());
@@ -87,17 +87,17 @@ impl<'a> Source<'a> {
     /// The range of the context's text that a range of the code came from.
     pub(in crate::pipeline) fn to_text(&self, range: &Range<usize>) -> Range<usize> {
         let (start, end) = (range.start.saturating_sub(self.prelude), range.end.saturating_sub(self.prelude));
-        match &self.peeled {
-            Some(peeled) => peeled.to_text(&(start..end)),
+        match &self.prefixed {
+            Some(prefixed) => prefixed.to_text(&(start..end)),
             None => self.base + start..self.base + end,
         }
     }
 
-    /// The lines of the context's text, from 1, for rows of the code, from 0; `None` where the numbers that the tool printed
-    /// say it.
+    /// The lines of the context's text, from 1, for rows of the code, from 0; `None` where the numbers that the tool
+    /// printed say it.
     pub(in crate::pipeline) fn lines(&self, rows: (usize, usize)) -> Option<(usize, usize)> {
         let line = |row: usize| self.first_line + row - self.prelude_rows;
-        let are_told = self.peeled.as_ref().is_some_and(|peeled| peeled.are_numbered);
+        let are_told = self.prefixed.as_ref().is_some_and(|prefixed| prefixed.are_numbered);
         (!are_told).then(|| (line(rows.0), line(rows.1)))
     }
 }

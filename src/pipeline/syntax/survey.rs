@@ -57,7 +57,8 @@ impl<'t> Survey<'t> {
         self.parsed
     }
 
-    /// Visits the nodes that a stage may want to look into, each before those in it; `visit` says whether to go into a node.
+    /// Visits the nodes that a stage may want to look into, each before those in it; `visit` says whether to go into a
+    /// node.
     pub(in crate::pipeline) fn visit(&self, mut visit: impl FnMut(Node<'t>) -> bool) {
         let mut passed = 0;
         for &node in &self.nodes {
@@ -87,8 +88,8 @@ impl<'t> Survey<'t> {
         ends.filter(|gap| !gap.is_empty())
     }
 
-    /// Whether rewritten code is the same code but for what was replaced: all tokens outside `replaced` and `replacing` are
-    /// the same, in the same places of the tree.
+    /// Whether rewritten code is the same code but for what was replaced: all tokens outside `replaced` and `replacing`
+    /// are the same, in the same places of the tree.
     pub(super) fn is_same_but(
         &self,
         code: &str,
@@ -108,8 +109,8 @@ impl<'t> Survey<'t> {
     fn leaves<'a>(&'a self, code: &'a str, but: &'a [Range<usize>]) -> impl Iterator<Item = (u16, u32, &'a str)> {
         self.tokens.iter().filter(|token| !token.is_comment).filter_map(move |token| {
             let range = &token.range;
-            // A macro's body reaches up to the comment behind it. Line ends are tokens of some grammars; how many there are says
-            // nothing.
+            // A macro's body reaches up to the comment after it. Line ends are tokens of some grammars; how many there
+            // are says nothing.
             let text = code[range.clone()].trim_end();
             let is_blank = text.is_empty() && !range.is_empty();
             let at = but.partition_point(|but| but.end <= range.start);

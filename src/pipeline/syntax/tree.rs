@@ -19,17 +19,18 @@ pub(super) const PARSE_MAX_BYTES: usize = 256 << 10;
 /// No window is longer.
 pub(super) const WINDOW_MAX_BYTES: usize = 4 * PARSE_MAX_BYTES;
 
-/// What a parse may cost, in the parser's progress reports: real code needs up to 18 for 1,000 bytes, and up to 5 after an
-/// error, where each of them may take long.
+/// What a parse may cost, in the parser's progress reports: real code needs up to 18 for 1,000 bytes, and up to 5 after
+/// an error, where each of them may take long.
 const STEPS: Budget = Budget { base: 100, for_kilobyte: 25 };
 const STEPS_IN_ERROR: Budget = Budget { base: 50, for_kilobyte: 6 };
 
-/// How much of the code is handed to the parser at once, and how often it may ask: after an error it may look for the end of a
-/// string from each token on. Of real code each part is asked for up to seven times.
+/// How much of the code is handed to the parser at once, and how often it may ask: after an error it may look for the
+/// end of a string from each token on. Of real code each part is asked for up to seven times.
 const CHUNK_BYTES: usize = 4 << 10;
 const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
 
-/// How long a parse may take: a hundred times what the longest code takes. The budgets above end every parse but those that never ask.
+/// How long a parse may take: a hundred times what the longest code takes. The budgets above end every parse but those
+/// that never ask.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A limit that grows with the code.
@@ -47,8 +48,9 @@ impl Budget {
 /// Above this share of errors, in percent, a tree says nothing.
 const ERROR_MAX_PERCENT: usize = 10;
 
-/// Longer code is tried first, because what is no code costs the parser ten times as much: its first bytes may hold an error
-/// in so many. Of real code that has a tree they hold fewer than one in 70, output that looks like code one in 40.
+/// Longer code is tried first, because what is no code costs the parser ten times as much: its first bytes may hold an
+/// error in so many. Of real code that has a tree they hold fewer than one in 70, output that looks like code one in
+/// 40.
 const TRIED_BYTES: usize = 2 << 10;
 const TRIED_FROM_BYTES: usize = 3 * TRIED_BYTES;
 const TRIED_BYTES_PER_ERROR: usize = 50;

@@ -1,7 +1,8 @@
 //! Long code -> windows that are parsed one by one, each from one top-level declaration to another.
 //!
-//! Where a window may end is looked for in the lines, and believed when the tree of what comes before is whole there: an open
-//! string, comment or block would reach the end as an error. What follows the last end that is sure has no tree.
+//! Where a window may end is looked for in the lines, and believed when the tree of what comes before is whole there:
+//! an open string, comment or block would reach the end as an error. What follows the last end that is sure has no
+//! tree.
 
 use std::ops::Range;
 
@@ -57,8 +58,8 @@ impl<'a> Windows<'a> {
         })
     }
 
-    /// The end of the code within so many bytes, or else the last line there where something at the top may start: below an
-    /// empty line if there is one in the last half, else any that is not indented and closes nothing.
+    /// The end of the code within so many bytes, or else the last line there where something at the top may start:
+    /// below an empty line if there is one in the last half, else any that is not indented and closes nothing.
     fn top_level(&self, max_bytes: usize) -> Option<usize> {
         let limit = self.start + max_bytes;
         if self.code.len() <= limit {

@@ -43,10 +43,6 @@ impl Stage for Ionizer {
         "ionizer"
     }
 
-    fn order(&self) -> u32 {
-        15
-    }
-
     fn content_types(&self) -> &'static [ContentType] {
         &[ContentType::Json, ContentType::Table]
     }

@@ -38,10 +38,6 @@ impl Stage for SemanticDedup {
         NAME
     }
 
-    fn order(&self) -> u32 {
-        12
-    }
-
     fn content_types(&self) -> &'static [ContentType] {
         TYPES
     }

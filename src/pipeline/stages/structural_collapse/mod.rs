@@ -1,7 +1,7 @@
 //! Lines of one shape, wherever they stand -> templates, and rows of what differs: listings, tables, compilers' messages, lists of
 //! imports, records of several lines, whatever they are of. See [`lines`] for how, and its `book` for the notation.
 //!
-//! Of lines behind prefixes only these may go, of a listing the numbers ([`prefixes`]), where that saves more.
+//! Of lines behind prefixes only these may go, of a listing the numbers ([`fold_prefixes`]), where that saves more.
 //!
 //! Lossless. What the lines mean does not matter, so it is weighed against the stages before it that know one type each: of the
 //! folds that want the same lines, those stay that save most, and these only where they save a tenth more.
@@ -19,7 +19,7 @@ use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::measure::{is_worth, saving};
 use crate::pipeline::restore::before_marker;
-use crate::pipeline::{Edit, FusionContext, Stage, lines, prefixes};
+use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes, lines};
 
 /// Shorter texts cannot pay for the legend.
 const MIN_BYTES: usize = 120;
@@ -35,10 +35,6 @@ pub(super) struct StructuralCollapse;
 impl Stage for StructuralCollapse {
     fn name(&self) -> &'static str {
         "structuralCollapse"
-    }
-
-    fn order(&self) -> u32 {
-        19
     }
 
     fn content_types(&self) -> &'static [ContentType] {
@@ -57,7 +53,7 @@ impl Stage for StructuralCollapse {
         let saved =
             |edits: &[Edit]| edits.iter().map(|edit| saving(context.text, edit, context.encoding)).sum::<isize>();
         let best = |(range, worth): (Range<usize>, _)| {
-            let mut bare = prefixes::edits(context, self.name(), range.clone());
+            let mut bare = fold_prefixes::edits(context, self.name(), range.clone());
             bare.retain(|edit| is_worth(context, edit, worth));
             let shapes = lines::worthy_edits(context, self.name(), range, worth);
             if saved(&bare) > saved(&shapes) { bare } else { shapes }

@@ -17,10 +17,6 @@ impl Stage for TokenOpt {
         "tokenOpt"
     }
 
-    fn order(&self) -> u32 {
-        40
-    }
-
     fn content_types(&self) -> &'static [ContentType] {
         &[ContentType::Html, ContentType::Text]
     }

@@ -1,7 +1,7 @@
 //! `| a    |  b  |` -> `| a | b |`, `**word**` -> `word`: blanks, empty lines and ornament of prose that cost tokens go.
 //!
-//! Nothing inside code, settings, quotations or sentences of failures. Text that was read from a file stays at the balanced preset:
-//! whoever edits it needs it word for word.
+//! Nothing inside code, settings, quotations or sentences of failures. Text that was read from a file stays at the
+//! balanced preset: whoever edits it needs it word for word.
 
 use std::ops::Range;
 
@@ -141,7 +141,7 @@ fn clean(line: &str, inside: &[Range<usize>]) -> String {
         } else if !is_inside && is_invisible(c) {
             continue;
         } else if !is_inside && c == ' ' && at == blanks.end && at > 0 && blanks.end > blanks.start {
-            // `end.  Next`: one blank is enough behind a stop.
+            // `end.  Next`: one blank is enough after a stop.
             blanks.end = at + 1;
             if !matches!(last, '.' | '!' | '?') {
                 cleaned.push(c);
@@ -166,7 +166,8 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Where the `**` of emphasis stand that only decorates: around some words of a line, and not around what must be heeded.
+/// Where the `**` of emphasis stand that only decorates: around some words of a line, and not around what must be
+/// heeded.
 fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
     let bytes = line.as_bytes();
     let is_free = |at: usize| {
@@ -227,15 +228,15 @@ fn narrow_row(row: &str) -> String {
 }
 
 fn narrow_cell(cell: &str) -> String {
-    let bare = cell.trim_matches([' ', '\t']);
-    let dashes = bare.trim_matches(':');
+    let trimmed = cell.trim_matches([' ', '\t']);
+    let dashes = trimmed.trim_matches(':');
     if dashes.len() >= 3 && dashes.bytes().all(|byte| byte == b'-') {
-        return bare.replace(dashes, "---");
+        return trimmed.replace(dashes, "---");
     }
     let pad = |is_padded: bool| if is_padded { " " } else { "" };
-    match bare {
+    match trimmed {
         "" => pad(!cell.is_empty()).to_owned(),
-        _ => [pad(cell.starts_with([' ', '\t'])), bare, pad(cell.ends_with([' ', '\t']))].concat(),
+        _ => [pad(cell.starts_with([' ', '\t'])), trimmed, pad(cell.ends_with([' ', '\t']))].concat(),
     }
 }
 

@@ -16,8 +16,8 @@ use super::follow;
 use super::frame::{Frame, Gap, Kind, Menu};
 use super::tag::Tag;
 use crate::content::markup_block::Fence;
-use crate::pipeline::counter::LineCounter;
 use crate::pipeline::elided;
+use crate::pipeline::line_counter::LineCounter;
 
 /// A menu with fewer links stays as it is: its note would be hardly shorter.
 const MENU_MIN_LINKS: usize = 4;

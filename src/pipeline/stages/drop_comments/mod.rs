@@ -1,0 +1,122 @@
+//! `/* nine lines about f */ int f();` -> `// [… 9 lines 1-9]` and `int f();`: code without its comments, still the same code.
+//!
+//! At `balanced` each comment and docstring gives way to a note in its place, so that a reader who wants to edit the
+//! lines around it sees that something is missing; branches that never run go the same way. At `max` they go
+//! altogether, after one note, with annotations that say nothing at run time, and long files are shown as an outline.
+//! What tools read in comments ([`directives`]) stays, and so does every string.
+//!
+//! Where nothing is to be said of code but what stands before each of its lines, that goes ([`fold_prefixes`]): a fold
+//! hides code from the next pass, so that is what it does last.
+//!
+//! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is
+//! no known language, or is mostly errors to the parser, stays as it is. Long code is rewritten window by window.
+
+mod annotations;
+mod blanks;
+mod branches;
+mod change;
+mod comments;
+mod directives;
+mod docstrings;
+mod outline;
+mod view;
+
+use change::Change;
+use view::View;
+
+use crate::config::Preset;
+use crate::content::{ContentType, Language};
+use crate::pipeline::edits::{free_lines, without_overlaps};
+use crate::pipeline::line_counter::LineCounter;
+use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
+use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes};
+
+/// From this many bytes on, code is shown as an outline at `max`.
+const OUTLINE_FROM_BYTES: usize = 16 << 10;
+
+/// See the module's documentation.
+pub(super) struct Neurosyntax;
+
+impl Stage for Neurosyntax {
+    fn name(&self) -> &'static str {
+        "neurosyntax"
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Code]
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        context.preset != Preset::Lossless && context.has(self.content_types())
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let mut lines = LineCounter::new(context.text, 1);
+        for (range, language) in pieces(context) {
+            let syntax = Syntax::of(language);
+            let source = Source::of(context, range.clone(), lines.line(range.start), syntax);
+            let free = |change: &Change| context.is_free(&source.to_text(&change.range));
+            let changes = rewrite(&source, syntax, context.preset, &free);
+            if changes.is_empty() {
+                let parts = free_lines(context.text, context.sealed, range).into_iter();
+                edits.extend(parts.flat_map(|part| fold_prefixes::edits(context, self.name(), part)));
+            }
+            edits.extend(changes.into_iter().map(|change| change.into_edit(&source)));
+        }
+        edits
+    }
+}
+
+/// The changes of a piece of code, window by window.
+fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for window in Windows::of(&source.code, syntax) {
+        let start = window.range.start;
+        let code = &source.code[window.range.clone()];
+        let view = View { code, source, row: window.row, syntax, max: preset == Preset::Max };
+        let is_free = |change: &Change| is_free(&change.clone().moved(start));
+        changes.extend(rewrite_window(&view, &window, &is_free).into_iter().map(|change| change.moved(start)));
+    }
+    changes
+}
+
+/// The changes of a window; none when it cannot be read, or would not be the same code.
+fn rewrite_window(view: &View, window: &Window, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
+    let code = view.code;
+    let Some(reading) = Reading::of(code, view.syntax, window.parsed.as_ref()) else { return Vec::new() };
+    let mut changes = propose(view, &reading);
+    changes.retain(|change| is_free(change));
+    let mut changes = without_overlaps(changes, |change| &change.range);
+    if view.max {
+        view.note_removals(&mut changes);
+    }
+    let (rewritten, replacing) = change::apply(code, &changes);
+    let replaced: Vec<_> = changes.iter().map(|change| change.range.clone()).collect();
+    if changes.is_empty() || !reading.is_same_but(code, &replaced, &rewritten, &replacing) {
+        return Vec::new();
+    }
+    changes
+}
+
+fn propose(view: &View, reading: &Reading) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if let Reading::Tree(survey) = reading {
+        if view.max && view.code.len() >= OUTLINE_FROM_BYTES {
+            outline::elide_bodies(view, survey, &mut changes);
+        }
+        branches::elide_dead(view, survey, &mut changes);
+        if view.syntax.language == Language::Python {
+            docstrings::elide(view, survey, &mut changes);
+            if view.max {
+                annotations::remove_redundant(view, survey, &mut changes);
+            }
+        }
+        blanks::normalise(view, survey, &mut changes);
+    }
+    comments::elide(view, reading, &mut changes);
+    changes
+}
+
+#[cfg(test)]
+mod tests;

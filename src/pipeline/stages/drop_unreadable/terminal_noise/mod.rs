@@ -1,0 +1,136 @@
+//! `\x1b[32m✓\x1b[0m a\r` -> `✓ a`: what only a screen has a use for. Colours, titles, links, bars and spinners that were painted
+//! over, letters struck twice; and, in what a command printed, long rules, blanks at line ends and runs of empty lines.
+//!
+//! What a terminal would show stays visible, and words that only their colour tells from others keep it: those of a
+//! diff by words. Code that was read from a file has its escapes itself.
+
+mod colour;
+mod shown_line;
+mod tidy;
+
+use std::ops::Range;
+
+use super::super::bars::bars;
+use crate::config::Preset;
+use crate::content::escapes::{has_controls, has_old_line_ends};
+use crate::content::hints::of_command;
+use crate::content::{ContentType, Segment};
+use crate::pipeline::{Edit, FusionContext, Role};
+pub(super) use colour::NAME as STAGE;
+use shown_line::{ShownLine, lines};
+use tidy::{rule, tidied};
+
+/// Types whose lines nobody reads by their columns and whose blank lines part nothing but paragraphs.
+const LOOSE: &[ContentType] = &[ContentType::Log, ContentType::Text, ContentType::Unknown];
+
+/// Whether looking closer is worth it.
+pub(super) fn may_apply(context: &FusionContext) -> bool {
+    has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && context.has(LOOSE)
+}
+
+/// The edits that take the noise out; at `lossless` the folds that name the colours.
+pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
+    if context.preset == Preset::Lossless {
+        return colour::folds(context);
+    }
+    let is_plain = !has_controls(context.text) || has_old_line_ends(context.text);
+    Cleaner::new(context).edits(lines(context.text, is_plain))
+}
+
+/// Whether a text is what a command printed, and not a file that somebody may want to edit.
+fn is_printed(context: &FusionContext) -> bool {
+    let hints = context.hints;
+    let expected = hints.command.as_deref().and_then(of_command);
+    let is_file = hints.path.is_some() || expected.is_some_and(|expected| expected.content_type != ContentType::Log);
+    context.role == Role::Tool && (context.preset == Preset::Max || !is_file)
+}
+
+/// Turns what lines show into edits.
+struct Cleaner<'a> {
+    context: &'a FusionContext<'a>,
+    is_printed: bool,
+    /// Whether the lines are those of a diff.
+    in_hunk: bool,
+    /// The blank lines so far that follow each other.
+    blank: Option<(Range<usize>, usize)>,
+    edits: Vec<Edit>,
+}
+
+impl<'a> Cleaner<'a> {
+    fn new(context: &'a FusionContext<'a>) -> Self {
+        Self { context, is_printed: is_printed(context), in_hunk: false, blank: None, edits: Vec::new() }
+    }
+
+    fn edits(mut self, lines: Vec<ShownLine>) -> Vec<Edit> {
+        let text = self.context.text;
+        let bars = bars(lines.iter().flat_map(|line| line.text(text).split('\n')).map(rule));
+        let mut segments = self.context.segments.iter().peekable();
+        let mut row = 0;
+        for line in lines {
+            let first = row;
+            row += line.text(text).split('\n').count();
+            while segments.next_if(|segment| segment.range.end <= line.source.start).is_some() {}
+            if let Some(segment) = segments.peek() {
+                self.clean(line, segment, &bars[first..row]);
+            }
+        }
+        self.end_blank_lines();
+        self.edits
+    }
+
+    fn clean(&mut self, line: ShownLine, segment: &Segment, bars: &[bool]) {
+        let source = &self.context.text[line.source.clone()];
+        let is_source = segment.content_type == ContentType::Code && self.context.hints.path.is_some();
+        let tells = self.tells_by_colour(source, line.text(self.context.text));
+        let shown = line.shown.filter(|_| !is_source && !tells);
+        let is_loose = self.is_printed && LOOSE.contains(&segment.content_type);
+        let text = shown.as_deref().unwrap_or(source);
+        let text = if is_loose { tidied(text, bars) } else { text.into() };
+        if is_loose && text.is_empty() {
+            let (run, lines) = self.blank.get_or_insert((line.source.clone(), 0));
+            run.end = line.source.end;
+            *lines += 1;
+            return;
+        }
+        self.end_blank_lines();
+        if text != source {
+            self.replace(line.source, &text);
+        }
+    }
+
+    /// One empty line instead of several.
+    fn end_blank_lines(&mut self) {
+        if let Some((run, lines)) = self.blank.take()
+            && (lines > 1 || !run.is_empty())
+        {
+            self.replace(run, "");
+        }
+    }
+
+    /// Replaces what differs.
+    fn replace(&mut self, range: Range<usize>, text: &str) {
+        let source = &self.context.text[range.clone()];
+        let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+            pairs.take_while(|(old, new)| old == new).map(|(old, _)| old.len_utf8()).sum()
+        };
+        let start = same(&mut source.chars().zip(text.chars()));
+        let end = same(&mut source[start..].chars().rev().zip(text[start..].chars().rev()));
+        let range = range.start + start..range.end - end;
+        if self.context.is_free(&range) {
+            self.edits.push(Edit::reversible(range, &text[start..text.len() - end]));
+        }
+    }
+
+    /// Whether only colours tell what a line of a diff says: `git diff --word-diff=color` has no signs.
+    fn tells_by_colour(&mut self, source: &str, shown: &str) -> bool {
+        if shown.starts_with("@@ ") {
+            self.in_hunk = true;
+        } else if shown.starts_with("diff ") {
+            self.in_hunk = false;
+        }
+        self.in_hunk && !shown.starts_with(['+', '-']) && colour::has_red_or_green(source)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! A report -> what went wrong in it, and how much went well; a log -> one template and what changes, its alarms as
+//! they were.
+//!
+//! What test runners, build tools and installers say of all that went well is left out first, unless only lossless
+//! rewrites are allowed ([`report`]). What is left is folded by [`lines`]. Here lines that report an error stay as they
+//! are, in their place, where they are rare; where they are not, the stage for anything else makes rows of them, too.
+//!
+//! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]).
+//! The fold then stands for the shortened log, and the edit is not lossless.
+
+mod report;
+mod select;
+
+use std::ops::Range;
+
+use crate::config::Preset;
+use crate::content::{ContentType, Segment};
+use crate::pipeline::edits::free_lines;
+use crate::pipeline::measure::MARKER_TOKENS;
+use crate::pipeline::{Edit, FusionContext, Stage, lines};
+use crate::tokens;
+use select::is_alarm;
+
+const NAME: &str = "logCrunch";
+/// Shorter logs cannot pay for the legend.
+const MIN_BYTES: usize = 400;
+/// A fold that seems to save less, in percent, is not tried.
+const LEAST: usize = 5;
+/// Alarms stay as they are where at most one byte in so many of a log is of one.
+const RARE: usize = 20;
+
+/// The stage.
+#[derive(Debug)]
+pub(super) struct LogCrunch;
+
+impl Stage for LogCrunch {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn content_types(&self) -> &'static [ContentType] {
+        &[ContentType::Log]
+    }
+
+    fn is_codec(&self) -> bool {
+        true
+    }
+
+    fn should_apply(&self, context: &FusionContext) -> bool {
+        let reports = may_report(context);
+        context.text.len() >= MIN_BYTES
+            && context
+                .segments
+                .iter()
+                .any(|part| part.content_type == ContentType::Log || reports && report::may_hold(part))
+    }
+
+    fn apply(&self, context: &FusionContext) -> Vec<Edit> {
+        let reports = if may_report(context) { reports(context) } else { Vec::new() };
+        let is_log = |segment: &&Segment| segment.content_type == ContentType::Log;
+        let logs = context.segments.iter().filter(is_log).map(|segment| segment.range.clone());
+        let mut sealed = context.sealed.to_vec();
+        sealed.extend(reports.iter().map(|report| report.range.clone()));
+        sealed.sort_by_key(|range| range.start);
+        let folds = logs
+            .flat_map(|log| free_lines(context.text, &sealed, log))
+            .flat_map(|range| folds(context, range))
+            .collect::<Vec<_>>();
+        let mut edits: Vec<Edit> = reports.into_iter().chain(folds).collect();
+        edits.sort_by_key(|edit| edit.range.start);
+        edits
+    }
+}
+
+/// Whether lines may be left out of reports.
+fn may_report(context: &FusionContext) -> bool {
+    context.preset != Preset::Lossless && context.text.len() >= MIN_BYTES && report::is_printed(context)
+}
+
+/// The reports in a text: they may go across segments, since each tool's lines are another kind to whoever tells kinds
+/// apart.
+fn reports(context: &FusionContext) -> Vec<Edit> {
+    let runs = context.runs(report::may_hold).into_iter();
+    let free = runs.flat_map(|range| free_lines(context.text, context.sealed, range));
+    free.filter(|range| range.len() >= MIN_BYTES).flat_map(|range| report::find(context, range)).collect()
+}
+
+/// The folds of a log, or the one of what is left of it under a limit.
+fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
+    let text = &context.text[range.clone()];
+    if text.len() < MIN_BYTES {
+        return Vec::new();
+    }
+    let limit = context.max_tokens.filter(|_| context.preset != Preset::Lossless);
+    if let Some(edit) = limit.and_then(|limit| within(context, range.clone(), limit)) {
+        return vec![edit];
+    }
+    // Without alarms the stage for anything else folds alike, and where there are many of them, they are rows like
+    // other lines.
+    let alarms: usize = text.split('\n').filter(|line| is_alarm(line)).map(str::len).sum();
+    if alarms == 0 || alarms * RARE > text.len() {
+        return Vec::new();
+    }
+    // Later codecs would make rows of the alarms, too.
+    let folds = lines::edits(context, NAME, range, LEAST, is_alarm).into_iter();
+    folds.map(|fold| Edit { excludes_others: true, ..fold }).collect()
+}
+
+/// The fold of what a limit leaves of a log, where its fold misses the limit. The marker line has to fit, too: what is
+/// left would be over the limit again in the next pass.
+fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<Edit> {
+    let text = &context.text[range.clone()];
+    let fold = |text: &str| lines::fold(NAME, text, context.encoding, is_alarm).map(|fold| fold.sealed(text));
+    let folded = fold(text).map_or_else(|| text.to_owned(), |fold| fold.to_string());
+    if tokens::fits(&folded, limit, context.encoding) {
+        return None;
+    }
+    let first_line = context.text[..range.start].matches('\n').count() + 1;
+    let within = select::fold_within(
+        text,
+        limit.saturating_sub(MARKER_TOKENS.unsigned_abs()),
+        first_line,
+        fold,
+        context.encoding,
+    )?;
+    let cost = |text: &str| tokens::count(text, context.encoding);
+    (cost(&within) < cost(&folded)).then(|| Edit::note(range, within))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! The compilers that make, ninja and their like call.
+
+use super::sign::{Line, Sign, Tool};
+use crate::content::is_number;
+
+const COMPILERS: [&str; 12] =
+    ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ar", "libtool:", "javac", "ranlib", "emcc"];
+
+/// What stands after `[12/300] ` or `[ 12%] `.
+fn behind_number(line: &str) -> Option<&str> {
+    let (number, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    let is_share = number.strip_suffix('%').is_some_and(|share| is_number(share.trim_start()));
+    (is_share || number.split_once('/').is_some_and(|(at, all)| is_number(at) && is_number(all))).then_some(rest)
+}
+
+/// `gcc -O2 -c -o a.o a.c`.
+pub(super) fn command<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
+    let command = command_of(line.trimmed)?;
+    Some(Sign { quiet: !names_error(command), ..Sign::step(Tool::Build, "build steps") })
+}
+
+/// The command of a line, which may be a numbered one.
+pub(super) fn command_of(line: &str) -> Option<&str> {
+    Some(behind_number(line).unwrap_or(line)).filter(|command| is_command(command))
+}
+
+/// Whether a line calls a compiler. What a shell would still expand is no command that ran.
+fn is_command(line: &str) -> bool {
+    let program = line.split(' ').next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or(program);
+    COMPILERS.contains(&name)
+        && line.len() > program.len()
+        && [" -", " rcs ", " qc ", ": "].iter().any(|word| line.contains(word))
+        && !line.contains(['$', '`', '\\'])
+        && !line.contains(": error")
+        && !line.contains(": warning")
+        && !line.contains(": fatal")
+        && !line[program.len()..].starts_with(": ")
+}
+
+/// Whether an argument that is no option speaks of errors, as the name of a file may.
+fn names_error(command: &str) -> bool {
+    command.split(' ').filter(|word| !word.starts_with('-')).any(|word| word.contains("rror") || word.contains("ail"))
+}

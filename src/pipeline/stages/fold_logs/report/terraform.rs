@@ -1,0 +1,41 @@
+//! `terraform plan`: what of a changed resource stays as it is.
+
+use super::sign::{Line, Sign, Tool};
+
+/// Leaves out the attributes of changed resources of a plan that stay as they are, but for those that say which
+/// resource it is. What stands in a longer text has no sign of its own.
+pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
+    let is_start = |line: &Line| line.indent == 0 && line.trimmed.ends_with(" will perform the following actions:");
+    let Some(start) = lines.iter().position(is_start) else { return };
+    let mut is_changed = false;
+    // What the end of the longer text that goes on is called.
+    let mut text_end: Option<&str> = None;
+    for (line, sign) in lines.iter().zip(signs).skip(start) {
+        if let Some(end) = text_end {
+            text_end = Some(end).filter(|end| line.trimmed.split(' ').next() != Some(end));
+            *sign = None;
+            continue;
+        }
+        if line.trimmed.contains("resource \"") && line.trimmed.ends_with('{') {
+            is_changed = ["~ ", "-/+ ", "+/- "].iter().any(|sign| line.trimmed.starts_with(sign));
+        }
+        text_end =
+            line.trimmed.split_once("= <<").and_then(|(_, end)| end.trim_start_matches(['-', '~']).split(' ').next());
+        if sign.is_none() && is_changed {
+            *sign = unchanged(line);
+        }
+    }
+}
+
+/// `instance_type = "t3.micro"` without a sign of what happens to it.
+fn unchanged<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
+    let (name, value) = line.trimmed.split_once(" = ")?;
+    let name = name.trim_end();
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-\".".contains(&byte));
+    (line.indent >= 8
+        && is_name
+        && !matches!(name, "id" | "name")
+        && !value.contains("->")
+        && !value.ends_with(['{', '[', '(']))
+    .then(|| Sign::done(Tool::Terraform, "unchanged", name))
+}

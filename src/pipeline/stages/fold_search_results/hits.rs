@@ -1,0 +1,197 @@
+//! `path:12:text` lines <-> the path once, its hits below; a text that a file has on several lines once.
+//!
+//! Lines of a file that were merged stood in ascending order, so sorting by number is the way back. A file whose
+//! numbers do not ascend is not merged.
+
+use super::root;
+use super::shared;
+use super::tree;
+use crate::content::hit_line::{Form, Hit, Row};
+use crate::pipeline::fold::Fold;
+use concertina_base::hashing::FastMap;
+use concertina_format::search_crunch::legend::Legend;
+use concertina_format::search_crunch::root::Root;
+use concertina_format::search_crunch::shared::Shared;
+use concertina_format::search_crunch::unfold;
+
+/// How many lines share one text at most, so that what comes back stays in proportion.
+const MAX_MERGED: usize = 32;
+
+/// What is written, in order.
+enum Item<'a> {
+    /// A file begins; its index in the list of files.
+    File(usize),
+    /// A line of that file, and whether its path is not as the legend says.
+    Line {
+        hit: Hit<'a>,
+        is_flipped: bool,
+    },
+    /// `--`, where the legend does not say it.
+    Separator,
+    Other(&'a str),
+}
+
+/// Folds a text without a final line end, given its lines; `None` where there are not at least two hits.
+pub(super) fn fold(stage: &str, text: &str, rows: &[(&str, Row)]) -> Option<Fold> {
+    let hits: Vec<Hit> =
+        rows.iter().filter_map(|(_, row)| if let Row::Hit(hit) = row { Some(*hit) } else { None }).collect();
+    let headings = hits.iter().filter(|hit| hit.is_headed).count();
+    let is_labelled = hits.iter().any(|hit| matches!(hit.form, Form::Labelled(_)));
+    if hits.len() < 2 || is_labelled || (headings > 0 && headings < hits.len()) {
+        return None;
+    }
+    let plain = Legend {
+        context: hits.iter().any(Hit::is_context),
+        headings: headings > 0,
+        gaps: false,
+        shared: Shared::default(),
+        root: if headings > 0 { Root::default() } else { root::find(&hits) },
+    };
+    let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
+    let shared = shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
+    // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left
+    // out.
+    let legends = [
+        Legend { gaps, shared: shared.clone(), ..plain.clone() },
+        Legend { gaps, ..plain.clone() },
+        Legend { shared, ..plain.clone() },
+        plain,
+    ];
+    legends.iter().enumerate().filter(|(index, legend)| !legends[..*index].contains(legend)).find_map(|(_, legend)| {
+        let fold = Fold::new(stage, legend.write(), Some(write(rows, legend)));
+        (unfold(&fold).as_deref() == Some(text)).then_some(fold)
+    })
+}
+
+fn write(rows: &[(&str, Row)], legend: &Legend) -> String {
+    let (files, items) = items(rows, legend);
+    let headers = tree::fold(&files);
+    let mut writer = Writer { legend, lines: Vec::new(), run: Vec::new(), previous: None };
+    for item in items {
+        match item {
+            Item::File(index) => writer.push(headers[index].iter().cloned()),
+            Item::Separator => writer.push(["--".to_owned()]),
+            Item::Other("") => writer.push([String::new()]),
+            Item::Other(text) => writer.push([format!("\\{text}")]),
+            Item::Line { hit, is_flipped } => writer.hit(&hit, is_flipped),
+        }
+    }
+    writer.flush();
+    writer.lines.join("\n")
+}
+
+/// The files in the order in which they begin, and what is to be written.
+fn items<'a>(rows: &[(&'a str, Row<'a>)], legend: &Legend<'a>) -> (Vec<&'a str>, Vec<Item<'a>>) {
+    let mut files: Vec<&str> = Vec::new();
+    let mut items = Vec::with_capacity(rows.len());
+    for (index, &(text, row)) in rows.iter().enumerate() {
+        let is_before_heading = || matches!(rows.get(index + 1), Some((_, Row::Heading(_))));
+        match row {
+            Row::Heading(path) if legend.headings => {
+                files.push(path);
+                items.push(Item::File(files.len() - 1));
+            }
+            Row::Hit(hit) => {
+                let (path, is_flipped) =
+                    if legend.headings { (hit.path, false) } else { legend.root.strip(hit.path, hit.is_context()) };
+                if !legend.headings && files.last() != Some(&path) {
+                    files.push(path);
+                    items.push(Item::File(files.len() - 1));
+                }
+                items.push(Item::Line { hit, is_flipped });
+            }
+            Row::Separator if legend.gaps => {}
+            Row::Separator => items.push(Item::Separator),
+            Row::Other if legend.headings && text.is_empty() && index > 0 && is_before_heading() => {}
+            Row::Heading(_) | Row::Other => items.push(Item::Other(text)),
+        }
+    }
+    (files, items)
+}
+
+struct Writer<'a> {
+    legend: &'a Legend<'a>,
+    lines: Vec<String>,
+    /// Numbered hits that may be merged: the number, the mark, the place and the text.
+    run: Vec<(u64, bool, &'a str, &'a str)>,
+    /// The number of the line before, in the same file.
+    previous: Option<u64>,
+}
+
+impl<'a> Writer<'a> {
+    fn push(&mut self, lines: impl IntoIterator<Item = String>) {
+        self.flush();
+        self.lines.extend(lines);
+        self.previous = None;
+    }
+
+    fn hit(&mut self, hit: &Hit<'a>, is_flipped: bool) {
+        let previous = self.previous.take();
+        let mark = mark(is_flipped);
+        let Some((place, text)) = hit.place_and_text() else {
+            self.flush();
+            return self.lines.push(format!("{mark}{}", hit.place));
+        };
+        let (Some(number), is_context) = (hit.line(), hit.is_context()) else { return };
+        self.previous = Some(number);
+        if !self.legend.context {
+            return self.run.push((number, is_flipped, place, text));
+        }
+        let text = self.legend.shared.shorten(text);
+        let follows = previous.is_some_and(|previous| previous.checked_add(1) == Some(number));
+        self.lines.push(match (is_context, follows) {
+            (true, true) => format!("{mark}\t{text}"),
+            (true, false) => format!("{mark}{place} {text}"),
+            (false, _) => format!("{mark}{place}:{text}"),
+        });
+    }
+
+    /// Writes the run, each text once where its numbers ascend.
+    fn flush(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        let ascends = run.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let mut written: Vec<(bool, Vec<&str>, &str)> = Vec::with_capacity(run.len());
+        let mut seen: FastMap<(bool, &str), usize> = FastMap::default();
+        for (_, is_flipped, place, text) in run {
+            let next = written.len();
+            let index = *seen.entry((is_flipped, text)).or_insert(next);
+            if ascends && index < next && written[index].1.len() < MAX_MERGED {
+                written[index].1.push(place);
+            } else {
+                seen.insert((is_flipped, text), next);
+                written.push((is_flipped, vec![place], text));
+            }
+        }
+        for (is_flipped, places, text) in written {
+            let text = self.legend.shared.shorten(text);
+            self.lines.push([mark(is_flipped), &ranges(&places), " ", &text].concat());
+        }
+    }
+}
+
+fn mark(is_flipped: bool) -> &'static str {
+    if is_flipped { "~" } else { "" }
+}
+
+/// `1`, `2`, `3`, `7` -> `1-3,7`.
+fn ranges(places: &[&str]) -> String {
+    let mut text = String::new();
+    let mut start = 0;
+    while start < places.len() {
+        let number = |index: usize| places.get(index).and_then(|place: &&str| place.parse::<u64>().ok());
+        let mut end = start;
+        while number(end).is_some() && number(end + 1) == number(end).map(|number| number + 1) {
+            end += 1;
+        }
+        // Two in a row are no shorter as a range.
+        end = if end - start < 2 { start } else { end };
+        text.push_str(if start > 0 { "," } else { "" });
+        text.push_str(places[start]);
+        if end > start {
+            text.push('-');
+            text.push_str(places[end]);
+        }
+        start = end + 1;
+    }
+    text
+}
