@@ -1,23 +1,23 @@
 //! What is never replaced whatever its size, because the agent must keep it in sight: the host's own instruction files and skills, what
 //! the user answered to a tool, and the plan in force.
 
-use super::At;
+use super::BlockPosition;
 use super::files::opened_file;
 use crate::config::Encoding;
 use crate::content::head;
 use crate::content::time_stamp::Stamp;
 use crate::tokens;
-use crate::transcript::{Kind, ToolResult, Transcript};
+use crate::transcript::{BlockKind, ToolResult, Transcript};
 
 /// OpenClaw's workspace files, by stem, and what other hosts call theirs.
 const HOST_FILES: [&str; 10] =
     ["AGENTS", "CLAUDE", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
 
 /// Tools that ask the user.
-const ASKING: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];
+const ASKING_TOOLS: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];
 
 /// Tools whose last call says the whole plan.
-const PLANNING: [&str; 4] = ["update_plan", "TodoWrite", "todo_write", "ExitPlanMode"];
+const PLANNING_TOOLS: [&str; 4] = ["update_plan", "TodoWrite", "todo_write", "ExitPlanMode"];
 
 /// Whether a tool result stays in sight.
 pub(super) fn is_exempt(result: &ToolResult, text: &str) -> bool {
@@ -39,16 +39,16 @@ fn is_result_of_figures(text: &str) -> bool {
 /// Whether a tool result says what the user answered.
 fn is_users_word(result: &ToolResult, text: &str) -> bool {
     let head = head(text, 400);
-    result.tool_name.is_some_and(|tool| ASKING.contains(&tool)) || head.contains("the user said:")
+    result.tool_name.is_some_and(|tool| ASKING_TOOLS.contains(&tool)) || head.contains("the user said:")
 }
 
 /// The last call of each tool that plans.
-pub(super) fn plans(transcript: &Transcript) -> Vec<At> {
-    let mut last: Vec<(&str, At)> = Vec::new();
+pub(super) fn plans(transcript: &Transcript) -> Vec<BlockPosition> {
+    let mut last: Vec<(&str, BlockPosition)> = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {
-            if let Kind::Call(call) = &block.kind
-                && PLANNING.contains(&call.name)
+            if let BlockKind::Call(call) = &block.kind
+                && PLANNING_TOOLS.contains(&call.name)
             {
                 last.retain(|(tool, _)| *tool != call.name);
                 last.push((call.name, (message_index, block_index)));

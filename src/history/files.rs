@@ -7,14 +7,14 @@
 use serde_json::{Map, Value};
 
 use super::path::{is_rooted, resolve};
-use super::shown::Lines;
+use super::read_result::LineRange;
 use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS, ToolResult};
 
 /// What a call does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// It asks for these lines.
-    Read(Lines),
+    Read(LineRange),
     /// Its arguments hold the whole file.
     Write,
     /// Its arguments change a part. Where they put as many lines as they take, every other line keeps its number.
@@ -47,7 +47,7 @@ const BODY: &[&str] = &["content", "contents", "text", "file_text", "fileText"];
 const TOOLS: &[(&[&str], Use, &[&str])] = &[
     (
         &["read", "Read", "read_file", "readFile", "ReadFile", "view", "View", "view_file", "open_file", "cat"],
-        Use::Read(Lines::ALL),
+        Use::Read(LineRange::ALL),
         RANGE,
     ),
     (&["write", "Write", "write_file", "writeFile", "WriteFile", "create_file", "createFile"], Use::Write, BODY),
@@ -92,7 +92,7 @@ pub(super) fn file_use(call: &Call) -> Option<FileUse> {
     let Some(path) = path else { return shell_use(call.name, arguments, folder) };
     let (does, keys) = if EDITORS.contains(&call.name) {
         match arguments.get("command")?.as_str()? {
-            "view" => (Use::Read(Lines::ALL), RANGE),
+            "view" => (Use::Read(LineRange::ALL), RANGE),
             "create" => (Use::Write, BODY),
             "str_replace" | "insert" => (Use::Edit { keeps_lines: false }, &[][..]),
             _ => return None,
@@ -148,7 +148,7 @@ fn keeps_lines(arguments: &Map<String, Value>) -> bool {
 }
 
 /// The range that a read tool's arguments ask for; `None` where they count in another way, as from the end.
-fn lines_asked(arguments: &Map<String, Value>) -> Option<Lines> {
+fn lines_asked(arguments: &Map<String, Value>) -> Option<LineRange> {
     let given = |key: &str| arguments.get(key).filter(|value| !value.is_null());
     let number = |keys: &[&str]| match keys.iter().find_map(|key| given(key)) {
         Some(value) => value.as_u64().map(Some),
@@ -168,7 +168,7 @@ fn lines_asked(arguments: &Map<String, Value>) -> Option<Lines> {
             }
         }
     };
-    Some(Lines { first, last }).filter(|_| last.is_none_or(|last| last >= first))
+    Some(LineRange { first, last }).filter(|_| last.is_none_or(|last| last >= first))
 }
 
 /// The tools that run a command.
@@ -236,14 +236,14 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
         return None;
     }
     let (path, lines) = match *words(command).as_slice() {
-        ["cat" | "nl", path] | ["cat", "-n", path] | ["nl", "-ba", path] => (path, Lines::ALL),
+        ["cat" | "nl", path] | ["cat", "-n", path] | ["nl", "-ba", path] => (path, LineRange::ALL),
         ["sed", "-n", range, path] => {
             let (first, last) = range.strip_suffix('p')?.split_once(',')?;
             let last = if last == "$" { None } else { Some(last.parse().ok()?) };
-            (path, Lines { first: first.parse().ok()?, last })
+            (path, LineRange { first: first.parse().ok()?, last })
         }
-        ["head", "-n", count, path] => (path, Lines { first: 1, last: Some(count.parse().ok()?) }),
-        ["head", count, path] => (path, Lines { first: 1, last: Some(count.strip_prefix('-')?.parse().ok()?) }),
+        ["head", "-n", count, path] => (path, LineRange { first: 1, last: Some(count.parse().ok()?) }),
+        ["head", count, path] => (path, LineRange { first: 1, last: Some(count.strip_prefix('-')?.parse().ok()?) }),
         _ => return None,
     };
     Some((path, Use::Read(lines))).filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
@@ -302,7 +302,7 @@ mod tests {
     }
 
     fn lines(first: u64, last: Option<u64>) -> Use {
-        Use::Read(Lines { first, last })
+        Use::Read(LineRange { first, last })
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::config::Encoding;
 use crate::tokens::count;
 use crate::tokens::vision::Provider;
-use crate::transcript::{Arguments, Block, Image, Kind, Role, Transcript};
+use crate::transcript::{Arguments, Block, BlockKind, Image, Role, Transcript};
 
 /// Counts under one vocabulary and one provider's image rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +54,11 @@ impl Meter {
     /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking, its visible words.
     pub fn block(&self, block: &Block) -> usize {
         match &block.kind {
-            Kind::Text(text) => self.text(text),
-            Kind::Image(image) => self.image(image),
-            Kind::Call(call) => self.arguments(&call.arguments),
-            Kind::Thinking(part) => thinking_texts(part).map(|text| self.text(text)).sum(),
-            Kind::Other(part) => self.foreign(part),
+            BlockKind::Text(text) => self.text(text),
+            BlockKind::Image(image) => self.image(image),
+            BlockKind::Call(call) => self.arguments(&call.arguments),
+            BlockKind::Thinking(part) => thinking_texts(part).map(|text| self.text(text)).sum(),
+            BlockKind::Other(part) => self.foreign(part),
         }
     }
 }
@@ -89,7 +89,7 @@ pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encodin
     let blocks: usize = transcript
         .blocks()
         .map(|(_, block)| match &block.kind {
-            Kind::Call(call) => meter.text(call.name) + meter.block(block),
+            BlockKind::Call(call) => meter.text(call.name) + meter.block(block),
             _ => meter.block(block),
         })
         .sum();

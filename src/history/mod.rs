@@ -6,30 +6,30 @@
 //! whatever their age; thinking only once its turn is over, and then whole.
 
 mod age;
+mod command_output;
 mod exempt;
 mod files;
-mod large;
 pub mod measure;
+mod oversize;
 mod path;
-mod shell;
-mod shown;
+mod read_result;
 mod superseded;
 mod thinking;
 
 use crate::config::Config;
-use crate::transcript::{Block, Kind, Message, Role, ToolResult};
+use crate::transcript::{Block, BlockKind, Message, Role, ToolResult};
 
 pub use age::fates;
-pub use large::{is_cut, is_exact, is_over, keeps_lines, may_go_fresh, may_replace, may_shrink_fresh};
 pub use measure::{Meter, message_tokens};
-pub use shown::tells_of_failure;
+pub use oversize::{is_cut, is_exact, is_over, keeps_lines, may_go_fresh, may_replace, may_shrink_fresh};
+pub use read_result::tells_of_failure;
 
 /// Where a block stands: index of its message, and its index among that message's blocks.
-pub type At = (usize, usize);
+pub type BlockPosition = (usize, usize);
 
 /// What kind of block may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum FoldablePart {
     /// A text of a tool result.
     Result,
     /// The arguments of a tool call.
@@ -112,7 +112,7 @@ pub fn may_touch(block: &Block, config: &Config) -> bool {
     }
     let tool_name = match (&block.kind, block.result) {
         (_, Some(result)) => result.tool_name,
-        (Kind::Call(call), None) => Some(call.name),
+        (BlockKind::Call(call), None) => Some(call.name),
         _ => None,
     };
     tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
@@ -127,14 +127,14 @@ pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
 }
 
 /// What kind of block may go; `None` for one that never may.
-pub fn part(message: &Message, block: &Block) -> Option<Part> {
+pub fn part(message: &Message, block: &Block) -> Option<FoldablePart> {
     if matches!(message.role, Role::System | Role::Other) {
         return None;
     }
     match block.kind {
-        Kind::Text(_) if block.result.is_some() => Some(Part::Result),
-        Kind::Call(call) if block.result.is_none() && !call.is_typed => Some(Part::Arguments),
-        Kind::Image(_) => Some(Part::Image),
+        BlockKind::Text(_) if block.result.is_some() => Some(FoldablePart::Result),
+        BlockKind::Call(call) if block.result.is_none() && !call.is_typed => Some(FoldablePart::Arguments),
+        BlockKind::Image(_) => Some(FoldablePart::Image),
         _ => None,
     }
 }

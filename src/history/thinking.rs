@@ -3,7 +3,7 @@
 //! Providers want a model's thinking back while the turn it belongs to goes on, calls and results included, and allow to leave it out
 //! afterwards: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> (preserving thinking blocks).
 
-use crate::transcript::{Block, Kind, Message, Role, Transcript, call_links, has_opaque};
+use crate::transcript::{Block, BlockKind, Message, Role, Transcript, call_links, has_opaque};
 
 /// The index up to which all turns are finished: what follows the last answer in words and without a call that the model did not go on
 /// from. A person's words do not finish a turn: where they stand behind results, providers take both for one message of it.
@@ -28,7 +28,7 @@ pub(super) fn finished_until(transcript: &Transcript) -> usize {
 /// Whether an answer, of one message or several items, has words and no call. Hosts leave out what failed when they send the history.
 fn ends_turn(answer: &[Message]) -> bool {
     let has_failed = |message: &Message| matches!(message.raw["stopReason"].as_str(), Some("error" | "aborted"));
-    let is_word = |block: &Block| matches!(block.kind, Kind::Text(text) if !text.trim().is_empty());
+    let is_word = |block: &Block| matches!(block.kind, BlockKind::Text(text) if !text.trim().is_empty());
     answer.iter().any(|message| message.blocks.iter().any(is_word))
         && !answer.iter().any(|message| has_failed(message) || !call_links(message.raw).is_empty())
 }
@@ -37,15 +37,15 @@ fn ends_turn(answer: &[Message]) -> bool {
 pub(super) fn says_more_than_thinking(message: &Message) -> bool {
     message.role == Role::Assistant
         && message.blocks.iter().any(|block| match block.kind {
-            Kind::Text(text) => !text.trim().is_empty(),
-            Kind::Call(_) => true,
+            BlockKind::Text(text) => !text.trim().is_empty(),
+            BlockKind::Call(_) => true,
             _ => false,
         })
 }
 
 /// Whether a block is thinking that can be kept, and so brought back, byte for byte.
 pub(super) fn is_whole_thinking(block: &Block) -> bool {
-    matches!(block.kind, Kind::Thinking(part) if !has_opaque(part)) && block.path.last_index().is_some()
+    matches!(block.kind, BlockKind::Thinking(part) if !has_opaque(part)) && block.path.last_index().is_some()
 }
 
 #[cfg(test)]

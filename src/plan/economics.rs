@@ -39,7 +39,7 @@ pub struct Item {
     /// Whether the cache can be read up to here: an entry ends before this block.
     pub is_entry: bool,
     /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before it leaves alone.
-    pub thinking: Option<Thinking>,
+    pub thinking: Option<ThinkingEffect>,
 }
 
 impl Item {
@@ -51,7 +51,7 @@ impl Item {
 
 /// What a change before it does to thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinking {
+pub enum ThinkingEffect {
     /// It leaves with the change: it opens no epoch, and costs none.
     Leaves,
     /// It would be spoilt, and cannot leave: so nothing before it changes.
@@ -126,9 +126,9 @@ pub struct Decision {
 /// Decides whether to open an epoch, and for which blocks. Linear in the items.
 pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
     // What stands before thinking that would be spoilt stays.
-    let held = items.iter().rposition(|item| item.thinking == Some(Thinking::Holds)).map_or(0, |last| last + 1);
+    let held = items.iter().rposition(|item| item.thinking == Some(ThinkingEffect::Holds)).map_or(0, |last| last + 1);
     let (cause, mut chosen, least) = choose(items, held, situation)?;
-    let leaves = |at: &usize| items[*at].thinking == Some(Thinking::Leaves);
+    let leaves = |at: &usize| items[*at].thinking == Some(ThinkingEffect::Leaves);
     let changed = if cause.is_warm() { chosen.first().copied() } else { Some(held) };
     chosen.extend((changed?..items.len()).filter(leaves));
     chosen.sort_unstable();
@@ -198,7 +198,7 @@ fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -
     let mut first = None;
     for (at, item) in items.iter().enumerate().skip(held).rev() {
         let Some(ripe) = item.fate.may_go().filter(|_| item.frees > 0) else {
-            let leaves = item.thinking == Some(Thinking::Leaves);
+            let leaves = item.thinking == Some(ThinkingEffect::Leaves);
             survives += if leaves { 0 } else { item.tokens * item.caches() };
             continue;
         };
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn finished_thinking_leaves_with_what_changes_before_it_and_opens_nothing() {
-        let thinking = |tokens| Item { thinking: Some(Thinking::Leaves), ..stays(tokens) };
+        let thinking = |tokens| Item { thinking: Some(ThinkingEffect::Leaves), ..stays(tokens) };
         let items = [thinking(400), ripe(2000, 23), thinking(300), stays(4000), thinking(200)];
         assert_eq!(decide(&items, &WARM).unwrap().items, [1, 2, 4]);
         // What leaves is not taken in anew: a price of 4,050 tokens, as without it.
@@ -390,8 +390,8 @@ mod tests {
 
     #[test]
     fn nothing_changes_before_thinking_that_would_be_spoilt() {
-        let holds = Item { thinking: Some(Thinking::Holds), ..stays(100) };
-        let leaves = Item { thinking: Some(Thinking::Leaves), ..stays(100) };
+        let holds = Item { thinking: Some(ThinkingEffect::Holds), ..stays(100) };
+        let leaves = Item { thinking: Some(ThinkingEffect::Leaves), ..stays(100) };
         let items = [leaves, ripe(5000, 60), holds, ripe(5000, 60), stays(10)];
         let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
         let full = Situation { limit: Some(2000), ..WARM };

@@ -5,10 +5,10 @@
 //! history (what may go, since when) ─► economics (when it pays) ─► chosen blocks
 //! ```
 
-pub mod alone;
 pub mod arguments;
 pub mod balance;
 pub mod bill;
 pub mod cache;
 pub mod economics;
+pub mod host_compaction;
 pub mod prices;

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::transcript::{Kind, Message, Role, Transcript};
+use crate::transcript::{BlockKind, Message, Role, Transcript};
 
 /// What a scan for heartbeats found.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -53,8 +53,8 @@ fn only_text(message: &Message) -> Option<String> {
     let mut text = String::new();
     for block in &message.blocks {
         match block.kind {
-            Kind::Text(part) if block.result.is_none() => text.push_str(part),
-            Kind::Thinking(_) => {}
+            BlockKind::Text(part) if block.result.is_none() => text.push_str(part),
+            BlockKind::Thinking(_) => {}
             _ => return None,
         }
     }

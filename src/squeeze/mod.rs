@@ -3,17 +3,18 @@
 //! What leaves here is gone: the caller keeps the originals, or lets the plugin do the same with references. Every printed or
 //! compared number of characters is in JavaScript's unit, the UTF-16 code unit.
 
+mod cut;
+mod excerpt;
 mod heartbeat;
-mod large;
 mod placeholder;
 mod repair;
 
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::history::{Fate, Meter, Part, fates, is_cut, message_tokens, part};
+use crate::history::{Fate, FoldablePart, Meter, fates, is_cut, message_tokens, part};
 use crate::plan::arguments;
-use crate::transcript::{Block, Kind, Message, Patch, Rewrite, Role, Slot, Step, Transcript};
+use crate::transcript::{Block, BlockKind, Message, MessageSource, Patch, Rewrite, Role, Step, Transcript};
 
 pub use repair::{RepairStats, repair_tool_pairing};
 
@@ -47,7 +48,7 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut stats = Stats { messages_processed: messages.len(), ..Stats::default() };
     let meter = Meter::new(None, config.encoding);
     let mut transcript = Transcript::read(messages);
-    let slots = prune_heartbeats(&mut transcript, config, &mut stats);
+    let sequence = prune_heartbeats(&mut transcript, config, &mut stats);
 
     let fates = fates(&transcript, config);
     let mut patches = Vec::new();
@@ -61,7 +62,7 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
             }
         }
     }
-    (Rewrite { patches, slots, ..Rewrite::default() }, stats)
+    (Rewrite { patches, sequence, ..Rewrite::default() }, stats)
 }
 
 /// A block's replacement.
@@ -69,26 +70,26 @@ struct Folded {
     /// What stands at the block's path.
     value: Value,
     /// What the block was; `None` for a large result.
-    part: Option<Part>,
+    part: Option<FoldablePart>,
     /// Tokens saved, at least one.
     tokens_freed: usize,
 }
 
 impl Stats {
-    fn count(&mut self, part: Option<Part>, tokens_freed: usize) {
+    fn count(&mut self, part: Option<FoldablePart>, tokens_freed: usize) {
         self.blocks_evicted += 1;
         self.tokens_freed += tokens_freed;
         *match part {
             None => &mut self.large_results_truncated,
-            Some(Part::Result) => &mut self.tool_results_evicted,
-            Some(Part::Arguments) => &mut self.tool_calls_evicted,
-            Some(Part::Image) => &mut self.images_evicted,
+            Some(FoldablePart::Result) => &mut self.tool_results_evicted,
+            Some(FoldablePart::Arguments) => &mut self.tool_calls_evicted,
+            Some(FoldablePart::Image) => &mut self.images_evicted,
         } += 1;
     }
 }
 
 /// Drops heartbeats from the transcript; returns the messages that stay when some went.
-fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut Stats) -> Option<Vec<Slot>> {
+fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut Stats) -> Option<Vec<MessageSource>> {
     if !config.prune_heartbeats {
         return None;
     }
@@ -100,21 +101,23 @@ fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut St
             message_tokens(std::slice::from_ref(transcript.messages[index].raw), None, config.encoding);
     }
     let mut drops = dropped.iter().copied().peekable();
-    let slots =
-        (0..transcript.messages.len()).filter(|index| drops.next_if_eq(index).is_none()).map(Slot::Keep).collect();
+    let sequence = (0..transcript.messages.len())
+        .filter(|index| drops.next_if_eq(index).is_none())
+        .map(MessageSource::Keep)
+        .collect();
     transcript.forget(dropped.iter().copied().chain(found.pending));
-    (!dropped.is_empty()).then_some(slots)
+    (!dropped.is_empty()).then_some(sequence)
 }
 
 /// Cuts a result of more than `largeResultThreshold` characters, unless the cut form would cost more.
 fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
-    let Kind::Text(text) = block.kind else { return None };
+    let BlockKind::Text(text) = block.kind else { return None };
     if !is_cut(block, config) || is_placeholder(block, config) {
         return None;
     }
     let tokens = meter.text(text);
     let is_bare = block.path.steps().last() == Some(&Step::Key("content"));
-    let cut = large::cut(text, tokens, is_bare, config.large_result_preview_chars as usize);
+    let cut = cut::cut(text, tokens, is_bare, config.large_result_preview_chars as usize);
     let tokens_freed = saving(tokens, meter.text(&cut))?;
     Some(Folded { value: Value::String(cut), part: None, tokens_freed })
 }
@@ -129,18 +132,18 @@ fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &M
         return None;
     }
     let (value, tokens_after) = match (&block.kind, block.result) {
-        (Kind::Text(text), Some(result)) => {
+        (BlockKind::Text(text), Some(result)) => {
             let nested = message.role != Role::Tool;
             let text = placeholder::stale_result(text, tokens, &result, nested, config.keep_preview_chars as usize);
             let tokens_after = meter.text(&text);
             (Value::String(text), tokens_after)
         }
-        (Kind::Image(_), _) => {
+        (BlockKind::Image(_), _) => {
             let block = placeholder::image(block.path.follow(message.raw)?, tokens);
             let tokens_after = meter.text(block["text"].as_str().unwrap_or_default());
             (block, tokens_after)
         }
-        (Kind::Call(call), _) => {
+        (BlockKind::Call(call), _) => {
             let shrunk = arguments::shrink(call, config, meter, None)?;
             (shrunk.value, shrunk.tokens)
         }
@@ -156,7 +159,7 @@ fn saving(before: usize, after: usize) -> Option<usize> {
 
 fn is_placeholder(block: &Block, config: &Config) -> bool {
     let (preview, large_preview) = (config.keep_preview_chars as usize, config.large_result_preview_chars as usize);
-    matches!(block.kind, Kind::Text(text) if placeholder::is_placeholder(text, preview, large_preview))
+    matches!(block.kind, BlockKind::Text(text) if placeholder::is_placeholder(text, preview, large_preview))
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //!
 //! A placeholder depends on nothing but what it stands for: an age in it would change the prompt's prefix on every turn.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 
-use crate::content::severity::mentions;
+use super::cut::most_kept_chars;
+use super::excerpt::{failures, last_lines};
 use crate::tokens::utf16;
 use crate::transcript::{ToolResult, text_in_place};
 
@@ -45,23 +45,6 @@ pub(super) fn stale_result(
     }
 }
 
-/// Where a text tells of failures.
-pub(super) fn failures(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    mentions(text).filter(|mention| mention.severity.is_failure()).map(|mention| mention.range)
-}
-
-/// The end of a text in at most so many UTF-16 units, from the start of a line where there is one.
-pub(super) fn last_lines(text: &str, chars: usize) -> &str {
-    let text = text.trim_end();
-    let end = utf16::tail(text, chars);
-    let is_whole_line = end.len() == text.len() || text[..text.len() - end.len()].ends_with('\n');
-    match end.split_once('\n') {
-        _ if is_whole_line => end,
-        Some((cut_line, lines)) if cut_line.len() < end.len() / 2 => lines,
-        _ => end,
-    }
-}
-
 /// The block that stands for an image.
 pub(super) fn image(part: &Value, tokens: usize) -> Value {
     text_in_place(part, &format!("[image was here — {} tokens]", utf16::thousands(tokens)))
@@ -86,7 +69,7 @@ pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_cha
     HEADER.captures(start).is_some_and(|found| {
         let header = utf16::len(&found[0]);
         let kept = match found.get(1) {
-            Some(_) => super::large::most_kept_chars(large_preview_chars),
+            Some(_) => most_kept_chars(large_preview_chars),
             None => 2 * preview_chars + utf16::len(GAP),
         };
         !utf16::exceeds(text, header + kept)

@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use crate::transcript::{
-    CallLink, Patch, Path, ResultLink, Rewrite, Shape, Slot, call_links, hides_links, is_result, part_of, result_links,
+    CallLink, MessageSource, Patch, Path, ResultLink, Rewrite, Shape, call_links, hides_links, is_result, part_of,
+    result_links,
 };
 
 /// Text of a result that was inserted because none was there.
@@ -30,19 +31,19 @@ pub struct RepairStats {
 }
 
 /// Where a result stands: its message, and its block where the message only carries it.
-type Place = (usize, Option<usize>);
+type ResultPosition = (usize, Option<usize>);
 
 struct Call<'a> {
     message: usize,
     link: CallLink<'a>,
     answered: bool,
     /// A result that did not stand where its shape wants it, and moves there.
-    displaced: Option<Place>,
+    displaced: Option<ResultPosition>,
 }
 
 /// A result without a call of its own.
 struct Dropped {
-    place: Place,
+    place: ResultPosition,
     /// Whether there are calls with its id, all of which are answered.
     was_called: bool,
 }
@@ -99,7 +100,7 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
                 results.push(block);
             }
             Inserted::Block(block) => edits[call.message].user_blocks_behind.push(block),
-            Inserted::Message(slot) => edits[last_at_once[call.message]].behind.push(slot),
+            Inserted::Message(source) => edits[last_at_once[call.message]].behind.push(source),
         }
     }
     let rewrite = rewrite(messages, edits);
@@ -113,7 +114,7 @@ fn pair(messages: &[Value]) -> Pairs<'_> {
     // The calls of each id that have no result yet; an id that was ever called keeps its entry.
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
     // Results met before any call with their id.
-    let mut early: HashMap<&str, Vec<Place>> = HashMap::new();
+    let mut early: HashMap<&str, Vec<ResultPosition>> = HashMap::new();
     let mut dropped = Vec::new();
     let mut carriers = HashMap::new();
     // The last message without results.
@@ -130,10 +131,11 @@ fn pair(messages: &[Value]) -> Pairs<'_> {
         } else if takes_blocks(message) {
             carriers.entry(plain).or_insert(message_index);
         }
-        let is_apart = takes_blocks(message) && carriers.get(&plain) != Some(&message_index);
+        let is_separate = takes_blocks(message) && carriers.get(&plain) != Some(&message_index);
         for ResultLink { id, block } in results {
             let place = (message_index, block);
-            let is_in_place = |call: &Call| call.link.shape == Shape::Responses || call.message == plain && !is_apart;
+            let is_in_place =
+                |call: &Call| call.link.shape == Shape::Responses || call.message == plain && !is_separate;
             match open.get_mut(id).map(Vec::pop) {
                 Some(Some(call)) if is_in_place(&calls[call]) => calls[call].answered = true,
                 Some(Some(call)) => calls[call].displaced = Some(place),
@@ -188,7 +190,7 @@ enum Inserted {
     /// For the user message that follows the call.
     Block(Value),
     /// For the place behind the call's message.
-    Message(Slot),
+    Message(MessageSource),
 }
 
 /// The moved or synthetic result of a call that needs one.
@@ -200,7 +202,7 @@ fn result_to_insert(
 ) -> Option<Inserted> {
     if let Some((message, block)) = call.displaced {
         return Some(match block {
-            None => Inserted::Message(Slot::Keep(message)),
+            None => Inserted::Message(MessageSource::Keep(message)),
             Some(block) => Inserted::Block(part_of(message, &Path::new().key("content").index(block))),
         });
     }
@@ -215,12 +217,12 @@ fn result_to_insert(
             "type": "tool_result", "tool_use_id": id, "is_error": true, "content": [{ "type": "text", "text": MISSING }],
         })),
         Shape::OpenAi => {
-            Inserted::Message(Slot::Insert(json!({ "role": "tool", "tool_call_id": id, "content": MISSING })))
+            Inserted::Message(MessageSource::Insert(json!({ "role": "tool", "tool_call_id": id, "content": MISSING })))
         }
         Shape::Responses => {
-            Inserted::Message(Slot::Insert(missing_output(messages[call.message]["type"].as_str(), id)))
+            Inserted::Message(MessageSource::Insert(missing_output(messages[call.message]["type"].as_str(), id)))
         }
-        Shape::Anthropic | Shape::OpenClaw => Inserted::Message(Slot::Insert(json!({
+        Shape::Anthropic | Shape::OpenClaw => Inserted::Message(MessageSource::Insert(json!({
             "role": "toolResult", "toolCallId": id, "toolName": name.unwrap_or("unknown"),
             "content": [{ "type": "text", "text": MISSING }], "isError": true,
         }))),
@@ -254,13 +256,13 @@ struct Edit {
     last_results: Vec<Value>,
     /// Blocks of a new user message behind this one.
     user_blocks_behind: Vec<Value>,
-    behind: Vec<Slot>,
+    behind: Vec<MessageSource>,
 }
 
 fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
     let path = Path::new().key("content");
     let mut patches = Vec::new();
-    let mut slots = Vec::with_capacity(messages.len());
+    let mut sequence = Vec::with_capacity(messages.len());
     for (index, edit) in edits.into_iter().enumerate() {
         let mut is_empty = edit.is_removed;
         let is_unsorted = has_words_before_results(&messages[index]);
@@ -281,16 +283,16 @@ fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
             }
         }
         if !is_empty {
-            slots.push(Slot::Keep(index));
+            sequence.push(MessageSource::Keep(index));
         }
-        slots.extend(edit.behind);
+        sequence.extend(edit.behind);
         if !edit.user_blocks_behind.is_empty() {
-            slots.push(Slot::Insert(json!({ "role": "user", "content": edit.user_blocks_behind })));
+            sequence.push(MessageSource::Insert(json!({ "role": "user", "content": edit.user_blocks_behind })));
         }
     }
-    let is_as_before =
-        slots.len() == messages.len() && slots.iter().enumerate().all(|(index, slot)| *slot == Slot::Keep(index));
-    Rewrite { patches, slots: (!is_as_before).then_some(slots), ..Rewrite::default() }
+    let is_as_before = sequence.len() == messages.len()
+        && sequence.iter().enumerate().all(|(index, source)| *source == MessageSource::Keep(index));
+    Rewrite { patches, sequence: (!is_as_before).then_some(sequence), ..Rewrite::default() }
 }
 
 /// Whether something stands before a result in a user's message. Anthropic takes none that do not stand first.

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::Role;
+use super::message::Role;
 use super::read::{
     CALL_IDS, CALL_TYPES, OPAQUE, RESULT_BLOCK_IDS, RESULT_IDS, RESULT_TYPES, has_opaque, id_of, is_call_item,
     item_type, role,

@@ -112,7 +112,7 @@ pub struct Patch {
 
 /// One place of a changed transcript.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Slot {
+pub enum MessageSource {
     /// The input message with this index, patched if a patch names it.
     Keep(usize),
     /// A new message.
@@ -127,13 +127,13 @@ pub struct Rewrite {
     /// Parts that leave: the message's index, and the path of an element of an array in it. Paths are those of the message as it was.
     pub removed: Vec<(usize, Path)>,
     /// The new sequence of messages; `None` keeps all, in order.
-    pub slots: Option<Vec<Slot>>,
+    pub sequence: Option<Vec<MessageSource>>,
 }
 
 impl Rewrite {
     /// Whether the transcript stays as it is.
     pub fn is_empty(&self) -> bool {
-        self.patches.is_empty() && self.removed.is_empty() && self.slots.is_none()
+        self.patches.is_empty() && self.removed.is_empty() && self.sequence.is_none()
     }
 
     /// Applies the change to a copy of the messages.
@@ -153,13 +153,13 @@ impl Rewrite {
             let parts = path.clone().parent().follow_mut(&mut changed[*message]).and_then(Value::as_array_mut);
             parts.expect("what leaves is an element").remove(path.last_index().expect("what leaves has an index"));
         }
-        match &self.slots {
+        match &self.sequence {
             None => changed,
-            Some(slots) => slots
+            Some(sequence) => sequence
                 .iter()
-                .map(|slot| match slot {
-                    Slot::Keep(index) => changed[*index].clone(),
-                    Slot::Insert(message) => {
+                .map(|source| match source {
+                    MessageSource::Keep(index) => changed[*index].clone(),
+                    MessageSource::Insert(message) => {
                         let mut message = message.clone();
                         if let Some(content) = message.get_mut("content") {
                             *content = with_parts(content, messages);
@@ -181,7 +181,7 @@ mod tests {
         let messages = [json!({ "content": ["a", "b", "c", "d"] })];
         let at = |index| Path::new().key("content").index(index);
         let patches = vec![Patch { message: 0, path: at(3), value: json!("D") }];
-        let rewrite = Rewrite { patches, removed: vec![(0, at(0)), (0, at(2))], slots: None };
+        let rewrite = Rewrite { patches, removed: vec![(0, at(0)), (0, at(2))], sequence: None };
         assert_eq!(rewrite.apply(&messages), [json!({ "content": ["b", "D"] })]);
     }
 
@@ -193,7 +193,7 @@ mod tests {
         let inserted = json!({ "role": "user", "content": [part_of(0, &at(0))] });
         let rewrite = Rewrite {
             patches: vec![Patch { message: 1, path: Path::new().key("content"), value }],
-            slots: Some(vec![Slot::Insert(inserted), Slot::Keep(1)]),
+            sequence: Some(vec![MessageSource::Insert(inserted), MessageSource::Keep(1)]),
             ..Rewrite::default()
         };
         let expected = [json!({ "role": "user", "content": [{ "a": 1 }] }), json!({ "content": ["b", "new", "c"] })];
@@ -210,7 +210,7 @@ mod tests {
                 value: json!("A"),
             }],
             removed: Vec::new(),
-            slots: Some(vec![Slot::Keep(1), Slot::Insert(json!("new")), Slot::Keep(0)]),
+            sequence: Some(vec![MessageSource::Keep(1), MessageSource::Insert(json!("new")), MessageSource::Keep(0)]),
         };
         let path = &rewrite.patches[0].path;
         assert_eq!(path.clone().parent().parent().follow(&messages[0]), Some(&messages[0]["content"]));

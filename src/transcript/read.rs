@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 
 use crate::reference::wtf8;
 
-use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript, time};
+use super::block::{Arguments, Block, BlockKind, Call, Image, ToolResult};
+use super::message::{Message, Role, Transcript, set_ages};
+use super::patch::{Path, Step};
+use super::time;
 
 /// Where a call says its id. One of the Responses API also has an `id` of the item, which its result does not name.
 pub(super) const CALL_IDS: [&str; 3] = ["call_id", "id", "toolCallId"];
@@ -28,7 +31,19 @@ pub(super) const RESULT_BLOCK_IDS: [&str; 4] = ["tool_use_id", "toolUseId", "too
 pub(super) const CALL_TYPES: [&str; 7] =
     ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call", "custom_tool_call"];
 
-pub(super) fn read(messages: &[Value], turn_begins: bool) -> Transcript<'_> {
+impl<'a> Transcript<'a> {
+    /// Reads messages of any of the four shapes.
+    pub fn read(messages: &'a [Value]) -> Self {
+        read(messages, false)
+    }
+
+    /// Reads the messages before a user turn that is about to begin: all of them are a turn older than without it.
+    pub fn before_turn(messages: &'a [Value]) -> Self {
+        read(messages, true)
+    }
+}
+
+fn read(messages: &[Value], turn_begins: bool) -> Transcript<'_> {
     let mut read: Vec<Message> = messages.iter().map(message).collect();
     join_items(&mut read);
     pair_results_with_calls(&mut read);
@@ -97,7 +112,7 @@ fn message(raw: &Value) -> Message<'_> {
     }
     let starts_turn = role == Role::User
         && blocks.iter().all(|block| block.result.is_none())
-        && blocks.iter().any(|block| matches!(block.kind, Kind::Text(_) | Kind::Image(_)));
+        && blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
     let timestamp = time::read(&raw["timestamp"]);
     Message { raw, role, timestamp, blocks, starts_turn, goes_on: false, turn_age: 0, calls_after: 0 }
 }
@@ -128,12 +143,12 @@ fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, bl
 /// The text at a path, also one with lone surrogates.
 fn text<'a>(value: &'a Value, path: Path, result: Option<ToolResult<'a>>) -> Option<Block<'a>> {
     if let Value::String(text) = value {
-        return Some(Block { path, kind: Kind::Text(text), result, exact: None });
+        return Some(Block { path, kind: BlockKind::Text(text), result, exact: None });
     }
     let (text, units) = value.get(UTF16)?.as_array()?.split_first()?;
     let text = text.as_str()?;
     let exact = wtf8::encode(text, units.iter().filter_map(|unit| u16::try_from(unit.as_u64()?).ok()));
-    Some(Block { path, kind: Kind::Text(text), result, exact: Some(exact) })
+    Some(Block { path, kind: BlockKind::Text(text), result, exact: Some(exact) })
 }
 
 /// A text as it crosses to JavaScript; `None` for what is no text.
@@ -152,12 +167,12 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
     match kind {
         "text" | "input_text" | "output_text" => match text(&part["text"], path.clone().key("text"), result) {
             Some(block) => blocks.push(block),
-            None => push(path.clone(), Kind::Other(part)),
+            None => push(path.clone(), BlockKind::Other(part)),
         },
-        "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), Kind::Thinking(part)),
+        "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), BlockKind::Thinking(part)),
         "image" | "image_url" | "input_image" => match image(part) {
-            Some(image) => push(path.clone(), Kind::Image(image)),
-            None => push(path.clone(), Kind::Other(part)),
+            Some(image) => push(path.clone(), BlockKind::Image(image)),
+            None => push(path.clone(), BlockKind::Other(part)),
         },
         // The places that citations of it name have to stay.
         "search_result" if part["citations"]["enabled"] != true && part["content"].is_array() => {
@@ -175,10 +190,10 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
             content(&part["content"], &path.clone().key("content"), Some(inner), blocks);
         }
         _ if CALL_TYPES.contains(&kind) || is_call_item(part) => match call(part, path) {
-            Some((path, call)) => push(path, Kind::Call(call)),
-            None => push(path.clone(), Kind::Other(part)),
+            Some((path, call)) => push(path, BlockKind::Call(call)),
+            None => push(path.clone(), BlockKind::Other(part)),
         },
-        _ => push(path.clone(), Kind::Other(part)),
+        _ => push(path.clone(), BlockKind::Other(part)),
     }
 }
 
@@ -209,7 +224,7 @@ fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
             let (Some(name), Some(given)) = (called["name"].as_str(), called.get(key)) else { continue };
             blocks.push(Block {
                 path: Path::new().key("tool_calls").index(index).key(kind).key(key),
-                kind: Kind::Call(Call {
+                kind: BlockKind::Call(Call {
                     id: id_of(part, &["id"]),
                     name,
                     arguments: arguments(given),
@@ -404,7 +419,7 @@ fn pair_results_with_calls(messages: &mut [Message]) {
                 result.arguments = Some(call.arguments);
                 result.call = Some(*at);
                 result.is_for_script |= call.is_of_script;
-            } else if let Kind::Call(call) = block.kind {
+            } else if let BlockKind::Call(call) = block.kind {
                 let known = asked.entry(call.id).or_default();
                 if known.message != answer {
                     *known = Asked { message: answer, ..Asked::default() };
@@ -420,18 +435,6 @@ fn carrier(path: &Path) -> Option<usize> {
     match path.steps() {
         [_, Step::Index(at), Step::Key("content"), ..] => Some(*at),
         _ => None,
-    }
-}
-
-pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
-    let begun = messages.iter().filter(|message| message.starts_turn).count() as u64;
-    let turns = begun + u64::from(turn_begins);
-    let (mut age, mut calls) = (1 + u64::from(turn_begins), 0);
-    for message in messages.iter_mut().rev() {
-        message.turn_age = age.min(turns);
-        message.calls_after = calls;
-        age += u64::from(message.starts_turn);
-        calls += u64::from(message.is_call());
     }
 }
 
@@ -482,9 +485,9 @@ mod tests {
             let messages = shape.as_array().unwrap();
             let transcript = Transcript::read(messages);
             let result = &transcript.messages[2];
-            let Kind::Text(text) = result.blocks[0].kind else { panic!("{result:?}") };
+            let BlockKind::Text(text) = result.blocks[0].kind else { panic!("{result:?}") };
             assert_eq!(text, "fn a() {}");
-            let Kind::Image(image) = result.blocks[1].kind else { panic!("{result:?}") };
+            let BlockKind::Image(image) = result.blocks[1].kind else { panic!("{result:?}") };
             assert_eq!((image.base64, image.mime), (Some("AAAA"), Some("image/png")));
             for block in &result.blocks {
                 let result = block.result.unwrap();
@@ -504,8 +507,8 @@ mod tests {
             for (index, block) in Transcript::read(messages).blocks() {
                 let value = block.path.follow(&messages[index]).unwrap();
                 match block.kind {
-                    Kind::Text(text) => assert_eq!(value, text),
-                    Kind::Call(call) => {
+                    BlockKind::Text(text) => assert_eq!(value, text),
+                    BlockKind::Call(call) => {
                         assert_eq!(value.as_str().map_or(value.to_string(), str::to_owned), call.arguments.to_json())
                     }
                     _ => assert!(value["type"].is_string()),
@@ -537,7 +540,7 @@ mod tests {
         assert_eq!([1, 7].map(|index| transcript.answer_at(index).len()), [4, 2]);
         let tools: Vec<_> = transcript.blocks().filter_map(|(_, block)| block.result?.tool_name).collect();
         assert_eq!(tools, ["read", "patch"]);
-        assert!(matches!(transcript.messages[1].blocks[0].kind, Kind::Thinking(part) if part == &messages[1]));
+        assert!(matches!(transcript.messages[1].blocks[0].kind, BlockKind::Thinking(part) if part == &messages[1]));
     }
 
     #[test]
@@ -613,7 +616,7 @@ mod tests {
             let transcript = Transcript::read(&messages);
             let block = &transcript.messages[1].blocks[0];
             assert_eq!(block.result.unwrap().tool_name, Some("search"));
-            matches!(block.kind, Kind::Text("found"))
+            matches!(block.kind, BlockKind::Text("found"))
         };
         assert!(kinds(json!({})));
         assert!(kinds(json!({ "citations": { "enabled": false } })));
@@ -682,7 +685,7 @@ mod tests {
             { "role": "compactionSummary", "summary": "s" }, { "role": "user", "content": [1, null, { "type": "text" }] },
         ]);
         for message in Transcript::read(messages.as_array().unwrap()).messages {
-            assert!(message.blocks.iter().all(|block| matches!(block.kind, Kind::Other(_))));
+            assert!(message.blocks.iter().all(|block| matches!(block.kind, BlockKind::Other(_))));
             assert!(!message.starts_turn);
         }
     }

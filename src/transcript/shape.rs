@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Shape;
-use super::links::call_links;
+use super::links::{Shape, call_links};
 use super::patch::{Path, Step};
 
 /// The shape that parts of a message have: by the message itself, and where it could be any, by the calls of the transcript.

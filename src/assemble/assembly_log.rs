@@ -8,22 +8,22 @@ use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::identity::Known;
-use super::{FETCH_TOOL, Report};
-use crate::plan::alone::{self, Cut};
-use crate::reference::ContentHash;
+use super::blocks::KeyedBlock;
+use super::report::Report;
+use crate::plan::host_compaction::{self, CompactionCut};
+use crate::reference::{ContentHash, FETCH_TOOL};
 use crate::store::{Ledger, Millis, Scope};
-use crate::transcript::{Kind, Message, Transcript, Usage};
+use crate::transcript::{BlockKind, Message, Transcript, Usage};
 
-/// Sessions remembered.
-const MOST: usize = 1000;
+/// Sessions remembered at once: far above what a gateway serves, chosen by judgement.
+const MOST_SESSIONS: usize = 1000;
 
-/// Assemblies remembered of a turn.
-const MOST_VIEWS: usize = 256;
+/// Assemblies remembered of a turn, before every second one is dropped: chosen by judgement.
+const MOST_RECORDS: usize = 256;
 
 /// What an assembly handed over.
 #[derive(Debug, Clone, Default)]
-pub(super) struct View {
+pub(super) struct AssemblyRecord {
     pub(super) at: Millis,
     /// Tokens of it.
     pub(super) tokens: u64,
@@ -32,22 +32,22 @@ pub(super) struct View {
     /// How many of it are there because they were fetched.
     pub(super) fetched: u64,
     /// How much of the request before its epoch changed or moved, where the cache was warm.
-    pub(super) broken: Option<u64>,
+    pub(super) rewritten: Option<u64>,
     /// Whether the fetch tool comes with it.
-    pub(super) has_tool: bool,
+    pub(super) has_fetch_tool: bool,
     /// Tool results as they would be without us.
-    pub(super) results: Size,
+    pub(super) results: TextSize,
     /// What the host without us would keep if it compacted the history now.
-    pub(super) cut: Cut,
+    pub(super) compaction: CompactionCut,
     /// When the host last compacted the history.
     pub(super) compacted_at: Option<Millis>,
     /// How many tokens the host leaves for the history, where it says so.
     pub(super) budget: Option<u64>,
     /// Its messages after the last answer.
-    waiting: Vec<Mark>,
+    since_answer: Vec<MessageFingerprint>,
 }
 
-impl View {
+impl AssemblyRecord {
     /// The same with what the host says of it.
     pub(super) fn with(mut self, transcript: &Transcript, budget: Option<u64>) -> Self {
         self.budget = budget;
@@ -57,75 +57,76 @@ impl View {
     }
 
     /// What an assembly handed over.
-    pub(super) fn of(all: &[Known], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
+    pub(super) fn of(all: &[KeyedBlock], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
         let shown: HashMap<(usize, usize), u64> =
             report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
         let saved: HashMap<ContentHash, u64> =
             ledger.printed.iter().filter(|row| row.saved > 0).map(|row| (row.text, row.saved)).collect();
-        let mut view = Self { has_tool: true, at, tokens: report.tokens_after, ..Self::default() };
+        let mut record = Self { has_fetch_tool: true, at, tokens: report.tokens_after, ..Self::default() };
         for (index, known) in all.iter().enumerate().rev() {
-            let after = shown.get(&(known.message, known.index)).copied().unwrap_or(known.tokens);
+            let after = shown.get(&(known.message_index, known.block_index)).copied().unwrap_or(known.tokens);
             if is_of_fetch(known) {
-                view.fetched += after;
+                record.fetched += after;
             } else {
                 let before = known.tokens + saved.get(&known.key.hash).copied().unwrap_or(0);
-                view.freed += before.saturating_sub(after);
+                record.freed += before.saturating_sub(after);
                 let chars = match known.block.kind {
                     // With as many characters to a token as it has now.
-                    Kind::Text(text) => text.len() as u64 * before / known.tokens.max(1),
-                    Kind::Image(_) => alone::IMAGE * alone::CHARS,
-                    _ => before * alone::CHARS,
+                    BlockKind::Text(text) => text.len() as u64 * before / known.tokens.max(1),
+                    BlockKind::Image(_) => host_compaction::IMAGE_TOKENS * host_compaction::CHARS_PER_TOKEN,
+                    _ => before * host_compaction::CHARS_PER_TOKEN,
                 };
                 let is_result = known.block.result.is_some();
-                if is_result && matches!(known.block.kind, Kind::Text(_)) {
-                    view.results.chars += chars;
-                    view.results.tokens += before;
+                if is_result && matches!(known.block.kind, BlockKind::Text(_)) {
+                    record.results.chars += chars;
+                    record.results.tokens += before;
                 }
-                view.cut.add(chars, before, is_result);
+                record.compaction.add(chars, before, is_result);
             }
-            if index == 0 || all[index - 1].message != known.message {
-                view.cut.end_message(known.block.result.is_none());
+            if index == 0 || all[index - 1].message_index != known.message_index {
+                record.compaction.end_message(known.block.result.is_none());
             }
         }
-        view.broken = report.epoch.as_ref().filter(|_| is_warm).map(|epoch| epoch.tokens_freed + epoch.tokens_rebilled);
-        view
+        record.rewritten =
+            report.epoch.as_ref().filter(|_| is_warm).map(|epoch| epoch.tokens_freed + epoch.tokens_rebilled);
+        record
     }
 
     /// How many of a turn's messages it holds, which has seen so many of its answers: behind the last of these is what waited for the next.
-    fn messages_of(&self, transcript: &Transcript, turn: &[Answer], answers: isize) -> usize {
+    fn messages_of(&self, transcript: &Transcript, turn: &[ModelAnswer], answers: isize) -> usize {
         match usize::try_from(answers) {
             Err(_) => 0,
             Ok(0) => {
                 let first = turn.first().map_or(0, |first| first.index);
-                let asked = marks(&transcript.messages[..first]);
-                overlap(&self.waiting, &asked)
+                let asked = fingerprints(&transcript.messages[..first]);
+                overlap(&self.since_answer, &asked)
             }
-            Ok(answers) => turn[answers - 1].end + self.waiting.len(),
+            Ok(answers) => turn[answers - 1].end + self.since_answer.len(),
         }
     }
 }
 
 /// How long some texts are.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Size {
+pub(super) struct TextSize {
     pub(super) chars: u64,
     pub(super) tokens: u64,
 }
 
-impl Size {
+impl TextSize {
     /// Tokens of what is beyond so many characters.
     pub(super) fn beyond(&self, chars: u64) -> u64 {
         self.chars.saturating_sub(chars) * self.tokens / self.chars.max(1)
     }
 }
 
-fn is_of_fetch(known: &Known) -> bool {
-    known.is_fetched || matches!(known.block.kind, Kind::Call(call) if call.name == FETCH_TOOL)
+fn is_of_fetch(known: &KeyedBlock) -> bool {
+    known.is_fetched || matches!(known.block.kind, BlockKind::Call(call) if call.name == FETCH_TOOL)
 }
 
 /// A model call as its answer tells of it.
 #[derive(Debug, Clone)]
-pub(super) struct Answer {
+pub(super) struct ModelAnswer {
     /// Index of its message, or of the first of its items.
     pub(super) index: usize,
     /// Index of what comes after it.
@@ -135,11 +136,11 @@ pub(super) struct Answer {
     pub(super) model: Option<String>,
     /// Whether the answer before it asked for originals and nothing else.
     pub(super) is_for_fetch: bool,
-    mark: Mark,
+    fingerprint: MessageFingerprint,
 }
 
 /// The model calls behind the answers of a transcript.
-pub(super) fn answers(transcript: &Transcript) -> Vec<Answer> {
+pub(super) fn answers(transcript: &Transcript) -> Vec<ModelAnswer> {
     let mut answers = Vec::new();
     let mut is_for_fetch = false;
     for (index, message) in transcript.messages.iter().enumerate() {
@@ -149,11 +150,11 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<Answer> {
         let usage = message.usage();
         let model = message.raw["model"].as_str().map(str::to_owned);
         let items = transcript.answer_at(index);
-        let (mark, end) = (Mark::of(items), index + items.len());
-        answers.push(Answer { index, end, at: message.timestamp, usage, model, is_for_fetch, mark });
+        let (fingerprint, end) = (MessageFingerprint::of(items), index + items.len());
+        answers.push(ModelAnswer { index, end, at: message.timestamp, usage, model, is_for_fetch, fingerprint });
         let blocks = items.iter().flat_map(|item| &item.blocks);
         let mut calls = blocks.filter_map(|block| match block.kind {
-            Kind::Call(call) => Some(call.name == FETCH_TOOL),
+            BlockKind::Call(call) => Some(call.name == FETCH_TOOL),
             _ => None,
         });
         is_for_fetch = calls.next().is_some_and(|first| first && calls.all(|is_fetch| is_fetch));
@@ -164,17 +165,17 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<Answer> {
 /// What a message, or all items of an answer, are known by: their time and their calls, or their words where there are none. A finished turn
 /// may come without the rest.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct MessageFingerprint {
     at: Option<Millis>,
     says: u64,
 }
 
-impl Mark {
+impl MessageFingerprint {
     fn of(items: &[Message]) -> Self {
         let mut says = Xxh3::new();
         let blocks = || items.iter().flat_map(|item| &item.blocks);
         let calls = blocks().filter_map(|block| match block.kind {
-            Kind::Call(call) => Some([call.id, call.name]),
+            BlockKind::Call(call) => Some([call.id, call.name]),
             _ => None,
         });
         let mut has_calls = false;
@@ -185,8 +186,8 @@ impl Mark {
         }
         for block in blocks().filter(|_| !has_calls) {
             match block.kind {
-                Kind::Text(text) => says.update(text.as_bytes()),
-                Kind::Image(image) => says.update(image.base64.unwrap_or_default().as_bytes()),
+                BlockKind::Text(text) => says.update(text.as_bytes()),
+                BlockKind::Image(image) => says.update(image.base64.unwrap_or_default().as_bytes()),
                 _ => {}
             }
         }
@@ -200,33 +201,33 @@ impl Mark {
 }
 
 /// What each of some messages is known by.
-fn marks(messages: &[Message]) -> Vec<Mark> {
-    messages.iter().map(|message| Mark::of(std::slice::from_ref(message))).collect()
+fn fingerprints(messages: &[Message]) -> Vec<MessageFingerprint> {
+    messages.iter().map(|message| MessageFingerprint::of(std::slice::from_ref(message))).collect()
 }
 
 /// How many at the end of `earlier` are those at the beginning of `later`.
-fn overlap(earlier: &[Mark], later: &[Mark]) -> usize {
+fn overlap(earlier: &[MessageFingerprint], later: &[MessageFingerprint]) -> usize {
     let is_one = |count: &usize| earlier[earlier.len() - count..].iter().zip(later).all(|(one, other)| one.is(other));
     (1..=earlier.len().min(later.len())).rev().find(is_one).unwrap_or(0)
 }
 
 /// The assemblies of a session since its last turn was committed.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SessionAssemblies {
     /// When the last one was made, and how many answers its history held; also of a turn that is committed.
     last: Option<(Millis, usize)>,
     /// Each with how many answers were given before it.
-    views: Vec<(usize, View)>,
+    records: Vec<(usize, AssemblyRecord)>,
     /// Those that the last one has seen.
-    answers: Vec<Mark>,
+    answers: Vec<MessageFingerprint>,
     /// Of these, calls that nobody has recorded, each with the tokens that stand before its answer: of turns that never finished, or that were
     /// made without us.
-    missed: Vec<(usize, Answer, u64)>,
+    unrecorded: Vec<(usize, ModelAnswer, u64)>,
 }
 
 /// Where an assembly stands in a turn.
-pub(super) struct Place<'a> {
-    pub(super) view: &'a View,
+pub(super) struct TurnPosition<'a> {
+    pub(super) record: &'a AssemblyRecord,
     /// How many of the turn's answers it has seen; fewer than none where it was made for an earlier turn.
     pub(super) answers: isize,
     /// How many of the turn's messages.
@@ -235,29 +236,37 @@ pub(super) struct Place<'a> {
     pub(super) until: Millis,
 }
 
-impl Seen {
+impl SessionAssemblies {
     /// Adds an assembly. `last_request` is the last one that is recorded: before the first record of a session nobody knows which of
     /// its calls were made through us.
-    fn add(&mut self, mut view: View, transcript: &Transcript, known: &[Known], last_request: Option<Millis>) {
+    fn add(
+        &mut self,
+        mut record: AssemblyRecord,
+        transcript: &Transcript,
+        known: &[KeyedBlock],
+        last_request: Option<Millis>,
+    ) {
         let answers = answers(transcript);
-        let waiting = answers.last().map_or(0, |last| last.end);
-        view.waiting = marks(&transcript.messages[waiting..]);
-        let marks: Vec<Mark> = answers.iter().map(|answer| answer.mark).collect();
-        let given = self.views.last().map_or(0, |(given, _)| *given) + marks.len() - overlap(&self.answers, &marks);
-        if self.views.len() >= MOST_VIEWS {
+        let since_answer = answers.last().map_or(0, |last| last.end);
+        record.since_answer = fingerprints(&transcript.messages[since_answer..]);
+        let fingerprints: Vec<MessageFingerprint> = answers.iter().map(|answer| answer.fingerprint).collect();
+        let given = self.records.last().map_or(0, |(given, _)| *given) + fingerprints.len()
+            - overlap(&self.answers, &fingerprints);
+        if self.records.len() >= MOST_RECORDS {
             // The calls of those that go are told from those before them.
-            self.views = std::mem::take(&mut self.views).into_iter().step_by(2).collect();
+            self.records = std::mem::take(&mut self.records).into_iter().step_by(2).collect();
         }
-        self.last = Some((view.at, marks.len()));
-        self.views.push((given, view));
-        self.answers = marks;
-        let is_missed = |answer: &Answer| last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last));
-        let before = |answer: &Answer| {
-            let count = known.partition_point(|known| known.message < answer.index);
+        self.last = Some((record.at, fingerprints.len()));
+        self.records.push((given, record));
+        self.answers = fingerprints;
+        let is_unrecorded =
+            |answer: &ModelAnswer| last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last));
+        let before = |answer: &ModelAnswer| {
+            let count = known.partition_point(|known| known.message_index < answer.index);
             known[..count].iter().map(|known| known.tokens).sum()
         };
-        let missed = answers.into_iter().enumerate().filter(|(_, answer)| is_missed(answer));
-        self.missed = missed
+        let unrecorded = answers.into_iter().enumerate().filter(|(_, answer)| is_unrecorded(answer));
+        self.unrecorded = unrecorded
             .map(|(number, answer)| {
                 let tokens = before(&answer);
                 (number, answer, tokens)
@@ -267,60 +276,70 @@ impl Seen {
 
     /// When the first one was made.
     pub(super) fn since(&self) -> Option<Millis> {
-        self.views.first().map(|(_, view)| view.at)
+        self.records.first().map(|(_, record)| record.at)
     }
 
     /// How many of a turn's answers the last one has seen: never the last of them, which comes after it.
-    fn of_turn(&self, turn: &[Answer]) -> usize {
-        let marks: Vec<Mark> = turn.iter().map(|answer| answer.mark).collect();
-        overlap(&self.answers, &marks[..marks.len().saturating_sub(1)])
+    fn of_turn(&self, turn: &[ModelAnswer]) -> usize {
+        let fingerprints: Vec<MessageFingerprint> = turn.iter().map(|answer| answer.fingerprint).collect();
+        overlap(&self.answers, &fingerprints[..fingerprints.len().saturating_sub(1)])
     }
 
     /// Where each stands in a turn that is committed at `now`, oldest first.
-    pub(super) fn places(&self, transcript: &Transcript, turn: &[Answer], now: Millis) -> Vec<Place<'_>> {
-        let Some((last, _)) = self.views.last() else { return Vec::new() };
+    pub(super) fn positions(
+        &self,
+        transcript: &Transcript,
+        turn: &[ModelAnswer],
+        now: Millis,
+    ) -> Vec<TurnPosition<'_>> {
+        let Some((last, _)) = self.records.last() else { return Vec::new() };
         let of_last = self.of_turn(turn) as isize;
-        let untils = self.views.iter().skip(1).map(|(_, next)| next.at).chain([now]);
-        let mut places = Vec::with_capacity(self.views.len());
-        for ((given, view), until) in self.views.iter().zip(untils) {
+        let untils = self.records.iter().skip(1).map(|(_, next)| next.at).chain([now]);
+        let mut positions = Vec::with_capacity(self.records.len());
+        for ((given, record), until) in self.records.iter().zip(untils) {
             let answers = of_last - (last - given) as isize;
-            places.push(Place { view, answers, messages: view.messages_of(transcript, turn, answers), until });
+            positions.push(TurnPosition {
+                record,
+                answers,
+                messages: record.messages_of(transcript, turn, answers),
+                until,
+            });
         }
-        places
+        positions
     }
 
     /// Calls of turns before this one that nobody has recorded.
-    pub(super) fn missed(&self, turn: &[Answer]) -> impl Iterator<Item = (&Answer, u64)> {
+    pub(super) fn unrecorded(&self, turn: &[ModelAnswer]) -> impl Iterator<Item = (&ModelAnswer, u64)> {
         let before = self.answers.len() - self.of_turn(turn);
-        self.missed.iter().filter(move |(number, ..)| *number < before).map(|(_, answer, tokens)| (answer, *tokens))
+        self.unrecorded.iter().filter(move |(number, ..)| *number < before).map(|(_, answer, tokens)| (answer, *tokens))
     }
 }
 
 /// The assemblies of all sessions.
 #[derive(Default)]
-pub(super) struct Views(Mutex<HashMap<Scope, Seen>>);
+pub(super) struct AssemblyLog(Mutex<HashMap<Scope, SessionAssemblies>>);
 
-impl Views {
+impl AssemblyLog {
     pub(super) fn keep(
         &self,
         scope: &Scope,
-        view: View,
-        (transcript, known): (&Transcript, &[Known]),
+        record: AssemblyRecord,
+        (transcript, known): (&Transcript, &[KeyedBlock]),
         last_request: Option<Millis>,
     ) {
-        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if views.len() >= MOST && !views.contains_key(scope) {
-            let oldest = views.iter().min_by_key(|(_, seen)| seen.last).map(|(scope, _)| scope.clone());
-            oldest.and_then(|oldest| views.remove(&oldest));
+        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if records.len() >= MOST_SESSIONS && !records.contains_key(scope) {
+            let oldest = records.iter().min_by_key(|(_, seen)| seen.last).map(|(scope, _)| scope.clone());
+            oldest.and_then(|oldest| records.remove(&oldest));
         }
-        views.entry(scope.clone()).or_default().add(view, transcript, known, last_request);
+        records.entry(scope.clone()).or_default().add(record, transcript, known, last_request);
     }
 
     /// The assemblies of a turn that is committed.
-    pub(super) fn take(&self, scope: &Scope) -> Seen {
-        let mut views = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(seen) = views.get_mut(scope) else { return Seen::default() };
-        let left = Seen { last: seen.last, ..Seen::default() };
+    pub(super) fn take(&self, scope: &Scope) -> SessionAssemblies {
+        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(seen) = records.get_mut(scope) else { return SessionAssemblies::default() };
+        let left = SessionAssemblies { last: seen.last, ..SessionAssemblies::default() };
         std::mem::replace(seen, left)
     }
 
@@ -365,13 +384,18 @@ mod tests {
     }
 
     /// How many of the turn's answers and messages each of these histories holds.
-    fn places(histories: &[&[Value]], turn: &[Value]) -> Vec<(isize, usize)> {
-        let mut seen = Seen::default();
+    fn positions(histories: &[&[Value]], turn: &[Value]) -> Vec<(isize, usize)> {
+        let mut seen = SessionAssemblies::default();
         for (at, history) in histories.iter().enumerate() {
-            seen.add(View { at: at as Millis, ..View::default() }, &Transcript::read(history), &[], None);
+            seen.add(
+                AssemblyRecord { at: at as Millis, ..AssemblyRecord::default() },
+                &Transcript::read(history),
+                &[],
+                None,
+            );
         }
         let turn = Transcript::read(turn);
-        seen.places(&turn, &answers(&turn), 100).iter().map(|place| (place.answers, place.messages)).collect()
+        seen.positions(&turn, &answers(&turn), 100).iter().map(|place| (place.answers, place.messages)).collect()
     }
 
     #[test]
@@ -379,28 +403,28 @@ mod tests {
         let past = [asked("one"), called(""), asked("it ran"), said("done")];
         let turn = [asked("two"), called(""), asked("it ran"), called(""), asked("it ran"), said("done")];
         let until = |end: usize| [&past[..], &turn[..end]].concat();
-        assert_eq!(places(&[&past], &turn), [(0, 0)]);
-        assert_eq!(places(&[&until(1), &until(3), &until(5)], &turn), [(0, 1), (1, 3), (2, 5)]);
-        assert_eq!(places(&[&until(1), &until(5)], &turn), [(0, 1), (2, 5)]);
-        assert_eq!(places(&[&past[..1], &past[..3], &until(1)], &turn), [(-2, 0), (-1, 0), (0, 1)]);
+        assert_eq!(positions(&[&past], &turn), [(0, 0)]);
+        assert_eq!(positions(&[&until(1), &until(3), &until(5)], &turn), [(0, 1), (1, 3), (2, 5)]);
+        assert_eq!(positions(&[&until(1), &until(5)], &turn), [(0, 1), (2, 5)]);
+        assert_eq!(positions(&[&past[..1], &past[..3], &until(1)], &turn), [(-2, 0), (-1, 0), (0, 1)]);
     }
 
     #[test]
     fn histories_that_were_cut_or_went_back_stand_where_they_stood() {
         let turn = [asked("two"), called("a"), asked("it ran"), called("b"), asked("it ran"), said("done")];
         let whole = [&[asked("one"), said("yes")], &turn[..3]].concat();
-        let cut = [&[asked("so far: much")], &turn[1..5]].concat();
-        assert_eq!(places(&[&whole, &cut], &turn), [(1, 3), (2, 5)]);
+        let compaction = [&[asked("so far: much")], &turn[1..5]].concat();
+        assert_eq!(positions(&[&whole, &compaction], &turn), [(1, 3), (2, 5)]);
         let other = [&turn[..1], &[called("x"), asked("no")]].concat();
-        assert_eq!(places(&[&turn[..1], &other, &turn[..1], &turn[..3]], &turn)[2..], [(0, 1), (1, 3)]);
+        assert_eq!(positions(&[&turn[..1], &other, &turn[..1], &turn[..3]], &turn)[2..], [(0, 1), (1, 3)]);
     }
 
     #[test]
     fn of_very_many_assemblies_every_second_one_is_kept() {
         let calls: Vec<Value> = (0..300).map(|call| called(&call.to_string())).collect();
         let histories: Vec<&[Value]> = (0..300).map(|end| &calls[..end]).collect();
-        let places = places(&histories, &calls);
-        assert_eq!(places.len(), 300 - MOST_VIEWS / 2);
-        assert_eq!((places[0], places[1], places[171]), ((0, 0), (2, 2), (299, 299)));
+        let positions = positions(&histories, &calls);
+        assert_eq!(positions.len(), 300 - MOST_RECORDS / 2);
+        assert_eq!((positions[0], positions[1], positions[171]), ((0, 0), (2, 2), (299, 299)));
     }
 }

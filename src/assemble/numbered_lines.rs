@@ -13,7 +13,7 @@ use crate::content::numbered::listed_lines;
 const RENDERED: &str = " of the arguments as text; the id alone gives their JSON";
 
 /// A line, in a listing with those below it that have no number.
-pub(super) struct Line<'t> {
+pub(super) struct NumberedLine<'t> {
     /// What it is asked for by. Numbers rise.
     pub(super) number: usize,
     /// Which line of the text it is, from 1.
@@ -31,23 +31,23 @@ enum Numbering {
 }
 
 /// The lines of a text, which together are the text.
-pub(super) struct Lines<'t> {
-    pub(super) all: Vec<Line<'t>>,
+pub(super) struct NumberedLines<'t> {
+    pub(super) all: Vec<NumberedLine<'t>>,
     numbering: Numbering,
     /// How many lines the text has.
     total: usize,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> NumberedLines<'t> {
     /// Those of an original.
     pub(super) fn of(text: &'t str) -> Self {
         let mut total = 0;
         let line = |(number, text): (usize, &'t str)| {
             let place = total + 1;
             total += text.split_inclusive('\n').count();
-            Line { number, place, text }
+            NumberedLine { number, place, text }
         };
-        let all: Vec<Line> = listed_lines(text).unwrap_or_default().into_iter().map(line).collect();
+        let all: Vec<NumberedLine> = listed_lines(text).unwrap_or_default().into_iter().map(line).collect();
         // Most listings begin with the first line of a file.
         if all.iter().any(|line| line.number != line.place) {
             Self { all, numbering: Numbering::Printed, total }
@@ -63,7 +63,7 @@ impl<'t> Lines<'t> {
 
     fn by_place(text: &'t str, numbering: Numbering) -> Self {
         let lines = text.split_inclusive('\n').zip(1..);
-        let all: Vec<Line> = lines.map(|(text, place)| Line { number: place, place, text }).collect();
+        let all: Vec<NumberedLine> = lines.map(|(text, place)| NumberedLine { number: place, place, text }).collect();
         Self { total: all.len(), all, numbering }
     }
 
@@ -90,7 +90,7 @@ impl<'t> Lines<'t> {
     }
 
     /// Which lines a page holds, that were found by their places or not: `lines 41-80 of 300`.
-    pub(super) fn told(&self, page: &Range<usize>, is_by_place: bool) -> String {
+    pub(super) fn describe(&self, page: &Range<usize>, is_by_place: bool) -> String {
         let (numbers, total) = (self.numbers(page), self.total);
         match self.numbering {
             Numbering::Places => format!("lines {numbers} of {total}"),

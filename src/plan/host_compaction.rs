@@ -5,35 +5,40 @@
 //! note what matters. Then it has the model summarize the conversation but for the newest messages, and goes on with summary and newest
 //! messages. Within a turn it does so only when the provider refuses a request, and without notes.
 
-/// Tokens that the host keeps free, and at most this share of the window.
-const RESERVE: u64 = 20_000;
-const RESERVE_SHARE: u64 = 4;
+/// Tokens that the host keeps free, where the window has room.
+const RESERVE_TOKENS: u64 = 20_000;
 
-/// Tokens of the newest messages that it keeps, as it estimates them.
-const KEPT: u64 = 20_000;
+/// The reserve is at most one part in so many of the window.
+const RESERVE_PARTS: u64 = 4;
 
-/// Characters to a token, as it estimates them.
-pub const CHARS: u64 = 4;
+/// Tokens of the newest messages that the host keeps, as it estimates them.
+const KEPT_TOKENS: u64 = 20_000;
 
-/// What it takes an image for, in tokens.
-pub const IMAGE: u64 = 2000;
+/// Tool results together get one part in so many of the window.
+const RESULT_PARTS: u64 = 2;
 
-/// Characters of a tool result that it has summarized.
+/// Characters to a token, as the host estimates them.
+pub const CHARS_PER_TOKEN: u64 = 4;
+
+/// Tokens that the host takes an image for.
+pub const IMAGE_TOKENS: u64 = 2000;
+
+/// Characters of a tool result that the host has summarized.
 const SUMMARIZED_CHARS: u64 = 2000;
 
-/// Tokens of a summary; the host cuts one at 16,000 characters.
-const SUMMARY: u64 = 1000;
+/// Tokens of a summary: the host cuts one at 16,000 characters, and most are shorter (chosen by judgement).
+const SUMMARY_TOKENS: u64 = 1000;
 
 /// How a provider counts, which has another vocabulary and is sent more than the messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
+pub struct TokenScale {
     /// Tokens that it counts for one of ours.
     pub ratio: f64,
     /// Tokens that stand before the messages: the system prompt and the tools.
     pub fixed: u64,
 }
 
-impl Scale {
+impl TokenScale {
     /// Ours.
     pub const OWN: Self = Self { ratio: 1.0, fixed: 0 };
 
@@ -43,14 +48,18 @@ impl Scale {
     }
 }
 
-/// So many of our tokens count as the provider's before anything is known.
-const PRIOR: u64 = 2000;
+/// Tokens that are taken to count alike here and with the provider before anything is measured: chosen by judgement, so that
+/// the first short requests of a session do not decide.
+const PRIOR_TOKENS: u64 = 2000;
 
-impl Scale {
+/// The provider's count and ours differ by at most this factor, in halves: more than any vocabulary explains. Chosen by judgement.
+const LARGEST_RATIO_HALVES: u64 = 5;
+
+impl TokenScale {
     /// The scale of a session, by how many tokens its requests differed and by its first one, of whose messages we counted only these: always
     /// the provider's count before ours.
     pub fn weighed((told, counted): (u64, u64), first: (u64, u64)) -> Self {
-        let ratio = (told + PRIOR) as f64 / (counted + PRIOR) as f64;
+        let ratio = (told + PRIOR_TOKENS) as f64 / (counted + PRIOR_TOKENS) as f64;
         Self { ratio, fixed: first.0.saturating_sub((first.1 as f64 * ratio) as u64) }
     }
 }
@@ -60,13 +69,14 @@ impl Scale {
 pub fn weigh(weighed: (u64, u64), before: (u64, u64), after: (u64, u64)) -> (u64, u64) {
     let (told, counted) = (after.0.abs_diff(before.0), after.1.abs_diff(before.1));
     let is_same_way = (after.0 > before.0) == (after.1 > before.1);
-    let is_likely = is_same_way && told * 5 > counted * 2 && told * 2 < counted * 5;
+    let is_likely =
+        is_same_way && told * LARGEST_RATIO_HALVES > counted * 2 && told * 2 < counted * LARGEST_RATIO_HALVES;
     if is_likely { (weighed.0 + told, weighed.1 + counted) } else { weighed }
 }
 
 /// Where a host that compacts cuts a history, which is read from its end on. Counts are in our tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cut {
+pub struct CompactionCut {
     /// The newest messages, which are kept.
     pub kept: u64,
     /// Read behind the last place for a cut: as it is, and as it would be summarized.
@@ -75,10 +85,10 @@ pub struct Cut {
     is_enough: bool,
 }
 
-impl Cut {
+impl CompactionCut {
     /// Adds a part of a message.
     pub fn add(&mut self, chars: u64, tokens: u64, is_result: bool) {
-        self.estimated += chars / CHARS;
+        self.estimated += chars / CHARS_PER_TOKEN;
         let most = if is_result { SUMMARIZED_CHARS } else { chars };
         self.open.0 += tokens;
         self.open.1 += if chars > most { tokens * most / chars } else { tokens };
@@ -89,7 +99,7 @@ impl Cut {
         if may_begin && !self.is_enough {
             self.kept += std::mem::take(&mut self.open).0;
         }
-        self.is_enough |= self.estimated >= KEPT;
+        self.is_enough |= self.estimated >= KEPT_TOKENS;
     }
 
     /// What is summarized.
@@ -100,10 +110,10 @@ impl Cut {
 
 /// The host's compaction for a model and a session. Counts are in the provider's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Alone {
+pub struct HostCompaction {
     /// The model's window.
     pub window: u64,
-    /// [`Scale::fixed`].
+    /// [`TokenScale::fixed`].
     pub fixed: u64,
     /// The newest messages that are kept.
     pub kept: u64,
@@ -111,26 +121,26 @@ pub struct Alone {
     pub summarized: u64,
 }
 
-impl Alone {
+impl HostCompaction {
     /// How many characters of tool results a prompt holds.
     pub fn result_chars(window: u64) -> u64 {
-        window * CHARS / 2
+        window * CHARS_PER_TOKEN / RESULT_PARTS
     }
 
     /// The window that leaves so many tokens for the messages.
     pub fn window_for(budget: u64, fixed: u64) -> u64 {
         let limit = budget + fixed;
-        limit + RESERVE.min(limit / (RESERVE_SHARE - 1))
+        limit + RESERVE_TOKENS.min(limit / (RESERVE_PARTS - 1))
     }
 
     /// The largest request behind which a turn begins without compaction.
     pub fn limit(&self) -> u64 {
-        self.window - RESERVE.min(self.window / RESERVE_SHARE)
+        self.window - RESERVE_TOKENS.min(self.window / RESERVE_PARTS)
     }
 
     /// Tokens of a prompt before the messages that are kept.
     fn head(&self) -> u64 {
-        self.fixed.min(self.window / 2) + SUMMARY
+        self.fixed.min(self.window / 2) + SUMMARY_TOKENS
     }
 
     /// Tokens of a prompt of so many after compaction.
@@ -165,7 +175,7 @@ mod tests {
             (&[(90_000, true), (4, false), (4, false)], 0),
             (&[(40_000, true), (30_000, false), (30_000, true), (4, false)], 200),
         ] {
-            let mut cut = Cut::default();
+            let mut cut = CompactionCut::default();
             for &(chars, is_result) in messages {
                 cut.add(chars, 100, is_result);
                 cut.end_message(!is_result);
@@ -182,8 +192,8 @@ mod tests {
         // An image of which the provider counts every byte, and a request that grew while its messages shrank.
         assert_eq!(weigh(weighed, (24_000, 20_000), (120_000, 20_100)), weighed);
         assert_eq!(weigh(weighed, (24_000, 20_000), (25_000, 10_000)), weighed);
-        let scale = Scale::weighed(weighed, (11_000, 1000));
+        let scale = TokenScale::weighed(weighed, (11_000, 1000));
         assert!((scale.ratio - 0.727).abs() < 0.001 && scale.fixed == 10_273, "{scale:?}");
-        assert_eq!(Scale::weighed((0, 0), (10_000, 0)), Scale { ratio: 1.0, fixed: 10_000 });
+        assert_eq!(TokenScale::weighed((0, 0), (10_000, 0)), TokenScale { ratio: 1.0, fixed: 10_000 });
     }
 }

@@ -11,9 +11,9 @@ pub(super) enum Prints {
     /// No file.
     Nothing,
     /// Lines of files, and something else at length.
-    Among,
+    FilesAmongOther,
     /// Files, and at most a few lines beside them: what comes back is as good as a read's.
-    Alone,
+    FilesOnly,
 }
 
 /// Scripts in scripts deeper than this are not read.
@@ -27,21 +27,21 @@ pub(super) fn prints_of(line: &str) -> Prints {
 fn prints_at(line: &str, depth: usize) -> Prints {
     let (mut files, mut others) = (Prints::Nothing, false);
     for pipeline in pipelines(line) {
-        match pipeline.iter().fold(Part::Short, |before, command| part_of(command, before, depth)) {
-            Part::Files => files = Prints::Alone,
-            Part::Lines => (files, others) = (files.max(Prints::Among), true),
-            Part::Other => others = true,
-            Part::Short => {}
+        match pipeline.iter().fold(CommandOutput::Brief, |before, command| part_of(command, before, depth)) {
+            CommandOutput::Files => files = Prints::FilesOnly,
+            CommandOutput::Lines => (files, others) = (files.max(Prints::FilesAmongOther), true),
+            CommandOutput::Other => others = true,
+            CommandOutput::Brief => {}
         }
     }
-    if others { files.min(Prints::Among) } else { files }
+    if others { files.min(Prints::FilesAmongOther) } else { files }
 }
 
 /// What one command prints, or a pipeline up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum CommandOutput {
     /// Nothing, or a few lines of its own.
-    Short,
+    Brief,
     /// A file, whole or by lines.
     Files,
     /// Some lines of files.
@@ -74,9 +74,9 @@ const WRAPPERS: &[&str] = &["builtin", "env", "exec", "nice", "nohup", "stdbuf",
 /// Words of the shell in front of a command.
 const KEYWORDS: &[&str] = &["!", "(", "do", "elif", "else", "if", "then", "until", "while", "{"];
 
-fn part_of(command: &Command, before: Part, depth: usize) -> Part {
+fn part_of(command: &Command, before: CommandOutput, depth: usize) -> CommandOutput {
     if command.writes {
-        return Part::Short;
+        return CommandOutput::Brief;
     }
     let mut words = &command.words[..];
     while let Some((first, rest)) = words.split_first()
@@ -84,7 +84,7 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
     {
         words = rest;
     }
-    let is_fed = command.is_piped && before != Part::Short;
+    let is_fed = command.is_piped && before != CommandOutput::Brief;
     let mut is_named = command.reads;
     while let Some((first, rest)) = words.split_first()
         && WRAPPERS.contains(&&*name_of(first))
@@ -95,7 +95,7 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
         };
         words = &rest[rest.iter().position(|word| is_run(&word)).unwrap_or(rest.len())..];
     }
-    let Some((program, arguments)) = words.split_first() else { return Part::Short };
+    let Some((program, arguments)) = words.split_first() else { return CommandOutput::Brief };
     let program = &*name_of(program);
     let operands = || arguments.iter().filter(|word| !word.starts_with('-'));
     let has = |wanted: &[&str]| arguments.iter().any(|word| wanted.contains(&&**word));
@@ -107,9 +107,9 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
             let is_option = |word: &&String| word.starts_with(['-', '/']);
             let inner = arguments.iter().skip_while(is_option).map(String::as_str).collect::<Vec<_>>().join(" ");
             match prints_at(&inner, depth - 1) {
-                Prints::Alone => Part::Files,
-                Prints::Among => Part::Lines,
-                Prints::Nothing => Part::Other,
+                Prints::FilesOnly => CommandOutput::Files,
+                Prints::FilesAmongOther => CommandOutput::Lines,
+                Prints::Nothing => CommandOutput::Other,
             }
         }
         // `kubectl exec pod -- cat a`, `docker exec web cat a`, `ssh host cat a`.
@@ -117,56 +117,58 @@ fn part_of(command: &Command, before: Part, depth: usize) -> Part {
             let inner =
                 arguments.iter().position(|word| PRINTERS.contains(&word.split(' ').next().unwrap_or_default()));
             match inner.map(|at| prints_at(&arguments[at..].join(" "), depth - 1)) {
-                Some(Prints::Alone | Prints::Among) => Part::Lines,
-                _ => Part::Other,
+                Some(Prints::FilesOnly | Prints::FilesAmongOther) => CommandOutput::Lines,
+                _ => CommandOutput::Other,
             }
         }
         "find" | "fd" if has(&["-exec", "-x", "--exec", "-execdir"]) => {
             if arguments.iter().any(|word| PRINTERS.contains(&&**word) || SEARCHERS.contains(&&**word)) {
-                Part::Files
+                CommandOutput::Files
             } else {
-                Part::Other
+                CommandOutput::Other
             }
         }
         "git" => match operands().next().map_or("", String::as_str) {
             "show" | "cat-file" if arguments.iter().any(|word| word.contains(':') && !word.starts_with("--")) => {
-                Part::Files
+                CommandOutput::Files
             }
-            "blame" | "annotate" => Part::Lines,
-            "cat-file" => Part::Files,
+            "blame" | "annotate" => CommandOutput::Lines,
+            "cat-file" => CommandOutput::Files,
             "grep" => searched(arguments, before),
-            "diff" | "show" if !has(&["--stat", "--name-only", "--name-status", "--shortstat"]) => Part::Other,
-            "log" if has(&["-p", "--patch"]) => Part::Other,
-            _ => Part::Short,
+            "diff" | "show" if !has(&["--stat", "--name-only", "--name-status", "--shortstat"]) => CommandOutput::Other,
+            "log" if has(&["-p", "--patch"]) => CommandOutput::Other,
+            _ => CommandOutput::Brief,
         },
         _ if SEARCHERS.contains(&program) => searched(arguments, before),
         "node" | "python" | "python3" | "py" | "deno" | "bun" | "php" | "perl" | "ruby"
             if script().is_some_and(|script| reads_and_prints(script)) =>
         {
-            Part::Files
+            CommandOutput::Files
         }
-        "perl" | "ruby" if !arguments.iter().any(|word| is_loop(word)) => Part::Other,
-        "sed" if arguments.iter().any(|word| word.starts_with("-i") || word == "--in-place") => Part::Short,
+        "perl" | "ruby" if !arguments.iter().any(|word| is_loop(word)) => CommandOutput::Other,
+        "sed" if arguments.iter().any(|word| word.starts_with("-i") || word == "--in-place") => CommandOutput::Brief,
         _ if PRINTERS.contains(&program) => {
             let needed = if has_program(program) && !has(&["-e", "-f"]) { 1 } else { 0 };
             let paths: Vec<&String> = operands().skip(needed).filter(|word| !is_count(word)).collect();
             let is_log =
                 |path: &&String| of_path(path).is_some_and(|expected| expected.content_type == ContentType::Log);
             match () {
-                () if !paths.is_empty() && paths.iter().all(is_log) => Part::Other,
+                () if !paths.is_empty() && paths.iter().all(is_log) => CommandOutput::Other,
                 () if is_fed => before,
-                () if program == "type" && !paths.iter().any(|path| path.contains(['.', '\\', '/'])) => Part::Short,
-                () if is_named || !paths.is_empty() => Part::Files,
-                () => Part::Short,
+                () if program == "type" && !paths.iter().any(|path| path.contains(['.', '\\', '/'])) => {
+                    CommandOutput::Brief
+                }
+                () if is_named || !paths.is_empty() => CommandOutput::Files,
+                () => CommandOutput::Brief,
             }
         }
-        _ if SHORT.contains(&program) => Part::Short,
-        _ => Part::Other,
+        _ if SHORT.contains(&program) => CommandOutput::Brief,
+        _ => CommandOutput::Other,
     }
 }
 
 /// What a search prints: what stands around its hits is part of a file, and so is what it lets through of one.
-fn searched(arguments: &[String], before: Part) -> Part {
+fn searched(arguments: &[String], before: CommandOutput) -> CommandOutput {
     let is_context = |word: &String| {
         let long = ["--context", "--after-context", "--before-context", "-context"];
         long.iter().any(|option| word.to_ascii_lowercase().starts_with(option))
@@ -176,7 +178,11 @@ fn searched(arguments: &[String], before: Part) -> Part {
             })
     };
     let is_around = arguments.iter().any(is_context);
-    if is_around || matches!(before, Part::Files | Part::Lines) { Part::Lines } else { Part::Short }
+    if is_around || matches!(before, CommandOutput::Files | CommandOutput::Lines) {
+        CommandOutput::Lines
+    } else {
+        CommandOutput::Brief
+    }
 }
 
 /// Whether the first operand is a script, and no file.
@@ -408,11 +414,11 @@ mod tests {
         for printing in PRINTING {
             for (before, after) in AROUND {
                 let command = format!("{before}{printing}{after}");
-                assert_eq!(prints_of(&command), Prints::Alone, "{command}");
+                assert_eq!(prints_of(&command), Prints::FilesOnly, "{command}");
             }
             for (before, after) in [("npm test; ", ""), ("", " && cargo build"), ("git diff; ", "")] {
                 let command = format!("{before}{printing}{after}");
-                assert_eq!(prints_of(&command), Prints::Among, "{command}");
+                assert_eq!(prints_of(&command), Prints::FilesAmongOther, "{command}");
             }
         }
     }
@@ -421,7 +427,7 @@ mod tests {
     fn lines_of_files_are_printed_among_others() {
         for command in ["rg -n -C4 ORDER src/a.mjs", "grep -A30 'fn main' a.rs", "cat a.rs | grep x", "git blame a.rs"]
         {
-            assert_eq!(prints_of(command), Prints::Among, "{command}");
+            assert_eq!(prints_of(command), Prints::FilesAmongOther, "{command}");
         }
     }
 

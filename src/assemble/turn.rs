@@ -1,25 +1,24 @@
 //! A finished turn -> its requests, with us and without.
 //!
 //! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a call holds what
-//! came before it. Assemblies are remembered in memory only (`views`). A call that none of them made, because another engine was in use, or
+//! came before it. Assemblies are remembered in memory only (`assembly_log`). A call that none of them made, because another engine was in use, or
 //! nobody remembers, saved nothing: without us it would have been the same.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Engine;
-use super::identity::Known;
-use super::views::{Answer, Seen, answers};
+use super::assembly_log::{ModelAnswer, SessionAssemblies, answers};
+use super::engine::Engine;
 use crate::config::Encoding;
 use crate::error::Result;
 use crate::history::measure::message_tokens;
-use crate::plan::alone::{Alone, Scale, weigh};
-use crate::plan::bill::{Before, Call, bill};
+use crate::plan::bill::{BilledCall, PreviousRequest, bill};
+use crate::plan::host_compaction::{HostCompaction, TokenScale, weigh};
 use crate::plan::prices::{Family, Prices};
 use crate::store::figures::{Recent, Request, Turn};
-use crate::store::{FoldedKind, Millis, Scope, TurnStatus};
-use crate::transcript::{Kind, Transcript};
+use crate::store::{Millis, Scope, TurnStatus};
+use crate::transcript::Transcript;
 
 /// A finished turn as the host tells it.
 #[derive(Debug, Default)]
@@ -43,24 +42,13 @@ pub struct FinishedTurn<'a> {
     pub tool: &'a str,
 }
 
-/// What a block is counted under when it is folded.
-pub(super) fn kind_of(known: &Known) -> FoldedKind {
-    match (known.block.kind, &known.block.result) {
-        (Kind::Text(_), Some(_)) => FoldedKind::Results,
-        (Kind::Call(_), _) => FoldedKind::Arguments,
-        (Kind::Thinking(_), _) => FoldedKind::Thinking,
-        (Kind::Image(_), _) => FoldedKind::Images,
-        _ => FoldedKind::Other,
-    }
-}
-
 impl Engine {
     /// Records a finished turn with its requests: atomic, and a second time the same key is a duplicate.
     pub fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
-        let seen = self.views.take(scope);
+        let assemblies = self.assemblies.take(scope);
         // Without the assembly nobody knows which part of the turn is new.
-        let recent = self.store.recent(scope, seen.since().unwrap_or(Millis::MAX))?;
-        let requests = self.requests(turn, &seen, &recent, now);
+        let recent = self.store.recent(scope, assemblies.since().unwrap_or(Millis::MAX))?;
+        let requests = self.requests(turn, &assemblies, &recent, now);
         let turn = Turn {
             advancement_key: turn.advancement_key.to_owned(),
             session_key: turn.session_key.map(str::to_owned),
@@ -69,10 +57,16 @@ impl Engine {
         self.store.commit_turn(scope, &turn, now)
     }
 
-    fn requests(&self, turn: &FinishedTurn, seen: &Seen, recent: &Recent, now: Millis) -> Vec<Request> {
-        let own = self.memo.of_text(turn.tool).1;
+    fn requests(
+        &self,
+        turn: &FinishedTurn,
+        assemblies: &SessionAssemblies,
+        recent: &Recent,
+        now: Millis,
+    ) -> Vec<Request> {
+        let own = self.contents.of_text(turn.tool).1;
         let mut bills = Bills {
-            before: recent.last.map(|last| Before {
+            before: recent.last.map(|last| PreviousRequest {
                 at: last.at,
                 sent: last.sent,
                 without: recent.last_without.map_or(0, |last| last.without),
@@ -83,62 +77,66 @@ impl Engine {
         };
         let transcript = Transcript::read(turn.messages);
         let answers = answers(&transcript);
-        let places = seen.places(&transcript, &answers, now);
+        let positions = assemblies.positions(&transcript, &answers, now);
         let mut tokens =
             TurnTokens { messages: turn.messages, encoding: self.config.encoding, by_model: HashMap::new() };
-        for (answer, counted) in seen.missed(&answers) {
-            bills.add_bypassed(answer, Call { counted, ..call_of(answer, now) });
+        for (answer, counted) in assemblies.unrecorded(&answers) {
+            bills.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
         }
         let told = |request: &Request| Some((request.sent.saturating_sub(request.overhead), request.counted?));
         let measured = |request: Option<Request>| request.filter(|request| request.is_measured).as_ref().and_then(told);
         let (mut first, mut begun) = (measured(recent.first), measured(recent.begun));
         let mut weighed = recent.begun.and_then(|begun| begun.weighed).unwrap_or_default();
-        let mut scale = Scale::OWN;
+        let mut scale = TokenScale::OWN;
         for (number, answer) in answers.iter().enumerate() {
             let index = number as isize;
             // One that was made for an earlier turn says nothing of this one.
-            let place = places.iter().rfind(|place| (0..=index).contains(&place.answers));
-            let Some(place) = place else {
+            let position = positions.iter().rfind(|position| (0..=index).contains(&position.answers));
+            let Some(position) = position else {
                 let counted = tokens.between(0, answer.index, answer.model.as_ref());
-                bills.add_bypassed(answer, Call { counted, ..call_of(answer, now) });
+                bills.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
                 continue;
             };
-            let view = place.view;
-            let is_next = place.answers == index;
-            let overhead = if view.has_tool { own } else { 0 };
+            let record = position.record;
+            let is_next = position.answers == index;
+            let overhead = if record.has_fetch_tool { own } else { 0 };
             if let Some(usage) = answer.usage.filter(|_| is_next) {
-                let latest = (usage.total().saturating_sub(overhead), view.tokens);
+                let latest = (usage.total().saturating_sub(overhead), record.tokens);
                 weighed = begun.map_or(weighed, |begun| weigh(weighed, begun, latest));
                 begun = Some(latest);
-                scale = Scale::weighed(weighed, *first.get_or_insert(latest));
+                scale = TokenScale::weighed(weighed, *first.get_or_insert(latest));
             }
-            let mut call = call_of(answer, if is_next { view.at } else { place.until });
+            let mut call = call_of(answer, if is_next { record.at } else { position.until });
             let since = |rows: &[(Millis, u64)], until: Millis| -> u64 {
-                let is_since = |at: Millis| at > view.at && at <= until;
+                let is_since = |at: Millis| at > record.at && at <= until;
                 rows.iter().filter(|(at, _)| is_since(*at)).map(|(_, tokens)| tokens).sum()
             };
             // Where an answer has no time, what may have come after it is no saving.
-            let until = |known: Option<Millis>| known.unwrap_or(view.at).min(place.until);
-            let window = turn.window.or_else(|| Some(Alone::window_for(scale.of(view.budget?), scale.fixed)));
-            let cut = window.map_or(0, |window| view.results.beyond(Alone::result_chars(window)));
-            call.freed = scale.of((view.freed + since(&recent.admitted, until(answer.at))).saturating_sub(cut));
-            call.fetched = scale.of(view.fetched + since(&recent.fetched, until(Some(call.at))));
+            let until = |known: Option<Millis>| known.unwrap_or(record.at).min(position.until);
+            let window =
+                turn.window.or_else(|| Some(HostCompaction::window_for(scale.of(record.budget?), scale.fixed)));
+            let clipped = window.map_or(0, |window| record.results.beyond(HostCompaction::result_chars(window)));
+            call.freed = scale.of((record.freed + since(&recent.admitted, until(answer.at))).saturating_sub(clipped));
+            call.fetched = scale.of(record.fetched + since(&recent.fetched, until(Some(call.at))));
             call.overhead = overhead;
-            call.broken =
-                places.iter().filter(|place| place.answers == index).filter_map(|place| place.view.broken).max();
+            call.rewritten = positions
+                .iter()
+                .filter(|position| position.answers == index)
+                .filter_map(|position| position.record.rewritten)
+                .max();
             call.begins_turn = number == 0;
-            call.was_compacted = is_next && view.compacted_at > bills.before.map(|before| before.at);
+            call.was_compacted = is_next && record.compacted_at > bills.before.map(|before| before.at);
             if answer.usage.is_none() {
-                let new = tokens.between(place.messages.min(answer.index), answer.index, answer.model.as_ref());
-                call.counted = overhead + view.tokens + new;
+                let new = tokens.between(position.messages.min(answer.index), answer.index, answer.model.as_ref());
+                call.counted = overhead + record.tokens + new;
             }
-            let alone = window.map(|window| Alone {
+            let compaction = window.map(|window| HostCompaction {
                 window,
                 fixed: scale.fixed,
-                kept: scale.of(view.cut.kept),
-                summarized: scale.of(view.cut.summarized()),
+                kept: scale.of(record.compaction.kept),
+                summarized: scale.of(record.compaction.summarized()),
             });
-            bills.push(answer, &call, (is_next.then_some(view.tokens), Some(weighed)), alone.as_ref());
+            bills.push(answer, &call, (is_next.then_some(record.tokens), Some(weighed)), compaction.as_ref());
         }
         bills.requests
     }
@@ -169,38 +167,43 @@ impl TurnTokens<'_> {
 }
 
 /// The call behind an answer, as if it had sent the same without us; where the answer has no time, the call was made at `at`.
-fn call_of(answer: &Answer, at: Millis) -> Call {
-    Call { at: answer.at.unwrap_or(at), usage: answer.usage, is_for_fetch: answer.is_for_fetch, ..Call::default() }
+fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
+    BilledCall {
+        at: answer.at.unwrap_or(at),
+        usage: answer.usage,
+        is_for_fetch: answer.is_for_fetch,
+        ..BilledCall::default()
+    }
 }
 
 /// Bills one request after the other.
 struct Bills<'a> {
-    before: Option<Before>,
+    before: Option<PreviousRequest>,
     turn: &'a FinishedTurn<'a>,
     requests: Vec<Request>,
 }
 
 impl Bills<'_> {
     /// Adds a request that no assembly of ours is known to have made.
-    fn add_bypassed(&mut self, answer: &Answer, call: Call) {
+    fn add_bypassed(&mut self, answer: &ModelAnswer, call: BilledCall) {
         // The host alone did what it did here.
         if let Some(before) = &mut self.before {
             (before.without, before.dropped) = (before.sent, 0);
         }
-        self.push(answer, &Call { is_for_fetch: false, ..call }, (None, None), None);
+        self.push(answer, &BilledCall { is_for_fetch: false, ..call }, (None, None), None);
     }
 
     /// Adds a request, with what we counted of the messages that an assembly handed over just for it, and what was weighed of the session.
     fn push(
         &mut self,
-        answer: &Answer,
-        call: &Call,
+        answer: &ModelAnswer,
+        call: &BilledCall,
         (counted, weighed): (Option<u64>, Option<(u64, u64)>),
-        alone: Option<&Alone>,
+        compaction: Option<&HostCompaction>,
     ) {
         let FinishedTurn { prices, usd, answer_price, .. } = *self.turn;
         let prices = prices.unwrap_or_else(|| Family::of(answer.model.as_deref()).prices);
-        let billed = bill(call, self.before.as_ref(), &prices, alone);
+        let billed = bill(call, self.before.as_ref(), &prices, compaction);
         let compacting = billed.compacting.into_iter().filter(|(tokens, _)| *tokens > 0);
         self.requests.extend(compacting.map(|(without, without_bill)| Request {
             at: call.at,
@@ -211,7 +214,7 @@ impl Bills<'_> {
             ..Request::default()
         }));
         let without = if call.is_for_fetch { self.before.map_or(0, |before| before.without) } else { billed.without };
-        self.before = Some(Before { at: call.at, sent: billed.sent, without, dropped: billed.dropped });
+        self.before = Some(PreviousRequest { at: call.at, sent: billed.sent, without, dropped: billed.dropped });
         let answered = call.usage.and_then(|usage| usage.output);
         self.requests.push(Request {
             at: call.at,

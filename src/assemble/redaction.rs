@@ -5,21 +5,21 @@
 
 use std::borrow::Cow;
 
+use quick_cache::sync::Cache;
 use serde_json::Value;
 
-use super::Engine;
-use super::identity::Known;
-use super::memo::content_of;
+use super::blocks::KeyedBlock;
+use super::content_hash::content_of;
 use crate::content::Hints;
 use crate::reference::ContentHash;
-use crate::transcript::{Kind, ToolResult};
+use crate::transcript::{BlockKind, ToolResult};
 
-/// What becomes of a block that a redactor of the caller's has not seen.
+/// How a redactor of the caller's takes part in an assembly: what becomes of a block that it has not judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unheard {
-    /// It is folded like any other: there is no such redactor.
+pub enum RedactorMode {
+    /// There is no redactor: the block is folded like any other.
     #[default]
-    Fold,
+    Absent,
     /// It is returned in [`super::Reply::questions`], and nothing is folded.
     Ask,
     /// It stays as it is.
@@ -39,32 +39,48 @@ pub struct Question {
 
 /// What the redactor made of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum RedactorAnswer {
     /// Nothing is masked.
-    AsIs,
+    Unchanged,
     /// This is what may be stored and shown of a tool's text.
     Masked(String),
     /// It must not be stored.
-    Stays,
+    Withheld,
 }
 
-impl Engine {
+/// Answers remembered, of some hundred bytes each: chosen by judgement.
+const ANSWERS: usize = 1 << 14;
+
+/// The answers of the caller's redactor, by the key of their question.
+pub(super) struct RedactorAnswers(Cache<String, RedactorAnswer>);
+
+impl Default for RedactorAnswers {
+    fn default() -> Self {
+        Self(Cache::new(ANSWERS))
+    }
+}
+
+impl RedactorAnswers {
     /// Remembers the answer to a question.
-    pub fn hear(&self, key: String, heard: Heard) {
-        self.memo.hear(key, heard);
+    pub(super) fn remember(&self, key: String, answer: RedactorAnswer) {
+        self.0.insert(key, answer);
     }
 
     /// The answer for a block, or the question.
-    pub(super) fn heard(&self, known: &Known) -> Result<Heard, Box<Question>> {
-        let beside = beside(&known.block.kind, known.block.result.as_ref());
-        let key = ContentHash::of(format!("{}{beside}", known.key.hash.to_hex()).as_bytes()).to_hex();
-        if let Some(heard) = self.memo.heard(&key) {
-            let is_text = matches!(known.block.kind, Kind::Text(_));
-            return Ok(if matches!(heard, Heard::Masked(_)) && !is_text { Heard::Stays } else { heard });
+    pub(super) fn answer_for(&self, block: &KeyedBlock) -> Result<RedactorAnswer, Box<Question>> {
+        let beside = shown_beside(&block.block.kind, block.block.result.as_ref());
+        let key = ContentHash::of(format!("{}{beside}", block.key.hash.to_hex()).as_bytes()).to_hex();
+        if let Some(answer) = self.0.get(&key) {
+            let is_text = matches!(block.block.kind, BlockKind::Text(_));
+            return Ok(if matches!(answer, RedactorAnswer::Masked(_)) && !is_text {
+                RedactorAnswer::Withheld
+            } else {
+                answer
+            });
         }
-        let text = match known.block.kind {
-            Kind::Image(_) => String::new(),
-            _ => content_of(known.block).into_owned(),
+        let text = match block.block.kind {
+            BlockKind::Image(_) => String::new(),
+            _ => content_of(block.block).into_owned(),
         };
         Err(Box::new(Question { key, text, beside }))
     }
@@ -72,14 +88,14 @@ impl Engine {
 
 /// What of a block is stored or shown beside its text, and its strings where the text is JSON: a redactor knows a secret as it is, and JSON
 /// escapes quotes, backslashes and line ends.
-fn beside(kind: &Kind, result: Option<&ToolResult>) -> String {
+fn shown_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
     let given = match (kind, result) {
-        (Kind::Call(call), _) => Some(call.arguments),
+        (BlockKind::Call(call), _) => Some(call.arguments),
         (_, Some(result)) => result.arguments,
         _ => None,
     };
     let value = match kind {
-        Kind::Thinking(part) => Some(Cow::Borrowed(*part)),
+        BlockKind::Thinking(part) => Some(Cow::Borrowed(*part)),
         _ => given.and_then(|arguments| arguments.value()),
     };
     let json = given.map(|arguments| arguments.to_json());

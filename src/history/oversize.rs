@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use super::shell::{Prints, prints_of};
+use super::command_output::{Prints, prints_of};
 use super::{exempt, may_touch, may_touch_output};
 use crate::config::Config;
 use crate::reference::FETCH_TOOL;
 use crate::tokens::utf16;
-use crate::transcript::{Block, Kind, ToolResult, is_cache_point};
+use crate::transcript::{Block, BlockKind, ToolResult, is_cache_point};
 
 /// Whether a block is an output of more than `largeResultThreshold` UTF-16 units, which `squeeze()` cuts at any age: not one that a script
 /// parses.
@@ -18,7 +18,7 @@ pub fn is_cut(block: &Block, config: &Config) -> bool {
     let most = config.large_result_threshold as usize;
     most > 0
         && block.result.is_some_and(|result| !result.is_for_script)
-        && matches!(block.kind, Kind::Text(text) if utf16::exceeds(text, most))
+        && matches!(block.kind, BlockKind::Text(text) if utf16::exceeds(text, most))
         && may_touch(block, config)
 }
 
@@ -41,12 +41,12 @@ pub fn may_shrink_fresh(message: &Value, block: &Block) -> bool {
 
 /// Whether a tool's outputs stay exact, line by line, or a command printed files as such a tool would have.
 pub fn is_exact(result: &ToolResult, config: &Config) -> bool {
-    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed(result, config) == Prints::Alone
+    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed(result, config) == Prints::FilesOnly
 }
 
 /// Whether a command printed lines of files among others: what is said in less must hold all of them, comments too.
 pub fn keeps_lines(result: &ToolResult, config: &Config) -> bool {
-    printed(result, config) == Prints::Among
+    printed(result, config) == Prints::FilesAmongOther
 }
 
 fn printed(result: &ToolResult, config: &Config) -> Prints {

@@ -3,7 +3,7 @@
 //! The model may not have seen the text yet, so what is most likely needed stays. The same text is cut alike when it is stale:
 //! what was shown once keeps its bytes.
 
-use super::placeholder::{failures, last_lines};
+use super::excerpt::{failures, last_lines};
 use crate::tokens::utf16;
 
 /// Longest excerpt around one failure, in UTF-16 units.

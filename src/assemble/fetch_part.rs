@@ -7,13 +7,13 @@ use std::ops::RangeInclusive;
 
 use regex::{Regex, RegexBuilder};
 
-use super::Fetch;
+use super::fetch_request::Fetch;
 use crate::error::{Error, Result};
 use crate::reference::{RefId, parse_ref};
 
 /// Which part of an original is asked for; all of it by default.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Part {
+pub(super) struct RequestedPart {
     /// 1-based inclusive line range.
     pub(super) lines: Option<RangeInclusive<usize>>,
     /// 1-based inclusive character range.
@@ -22,7 +22,7 @@ pub(super) struct Part {
     pub(super) pattern: Option<Regex>,
 }
 
-impl Part {
+impl RequestedPart {
     /// What a call asks of every id that says nothing else.
     ///
     /// # Errors
@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn the_words_after_an_id_go_before_those_of_the_call() {
-        let call = Part { lines: Some(1..=2), pattern: Some(compile("x").unwrap()), ..Part::default() };
+        let call =
+            RequestedPart { lines: Some(1..=2), pattern: Some(compile("x").unwrap()), ..RequestedPart::default() };
         let read = |words| {
             let part = call.or(words).unwrap()?;
             Some((part.lines, part.characters, part.pattern.map(|pattern| pattern.to_string())))

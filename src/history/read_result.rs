@@ -12,12 +12,12 @@ use crate::reference::Marker;
 
 /// Lines of a file, 1-based, at least one; `None` at the end means to the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lines {
+pub(super) struct LineRange {
     pub(super) first: u64,
     pub(super) last: Option<u64>,
 }
 
-impl Lines {
+impl LineRange {
     /// All lines.
     pub(super) const ALL: Self = Self { first: 1, last: None };
 
@@ -36,11 +36,11 @@ impl Lines {
 
 /// What the result of a read shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown<'a> {
+pub(super) struct ReadResult<'a> {
     /// The lines that came back.
-    pub(super) came_back: Lines,
+    pub(super) came_back: LineRange,
     /// The same, with all that lies behind them where they reach the end of the file.
-    pub(super) lines: Lines,
+    pub(super) lines: LineRange,
     /// Their text, without the host's words at its end.
     pub(super) text: Cow<'a, str>,
 }
@@ -49,7 +49,7 @@ pub(super) struct Shown<'a> {
 ///
 /// The end is reached when fewer lines came back than were asked for, without a word that there are more. A text that
 /// stands for another one (a placeholder, a shortened output) shows nothing that can be counted.
-pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
+pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>> {
     /// Hosts that cut a read without a word cut it at a round number of lines.
     const SILENT_CUT_LINES: u64 = 500;
     let whole = renumbered(text);
@@ -57,18 +57,19 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
     if text.starts_with("[REF_ID: ")
         || text.contains("[[FOLD:")
         || ends_in_marker(text)
-        || NOTHING.is_match(text)
-        || GONE.is_match(text)
-        || GAP.is_match(text)
+        || NO_OUTPUT.is_match(text)
+        || CLEARED.is_match(text)
+        || MISSING_MIDDLE.is_match(text)
     {
         return None;
     }
-    // Where the words are glued to what they cut, they stand in its last line.
+    // A notice that follows what the cut left of a line stands in the last line.
     let last_line = text.trim_end().rfind('\n').map_or(0, |end| end + 1);
-    let (text, glued) = match GLUED.captures(&text[last_line..]).and_then(|found| found.name("words")) {
-        Some(words) => (&text[..last_line + words.start()], Some(words.as_str())),
-        None => (text, None),
-    };
+    let (text, cut_within_line) =
+        match CUT_WITHIN_LINE.captures(&text[last_line..]).and_then(|found| found.name("words")) {
+            Some(words) => (&text[..last_line + words.start()], Some(words.as_str())),
+            None => (text, None),
+        };
     let (mut count, mut end) = (0, 0);
     let mut cut: Option<&str> = None;
     for line in text.split_inclusive('\n') {
@@ -80,21 +81,21 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
             if !line.trim().is_empty() {
                 return None;
             }
-        } else if line.trim_start().starts_with(['[', '(', '<', '.', '…']) && CUT.is_match(line) {
+        } else if line.trim_start().starts_with(['[', '(', '<', '.', '…']) && CUT_NOTICE.is_match(line) {
             cut = Some(line);
         } else {
             count += 1;
             end += line.len();
         }
     }
-    let cut = cut.or(glued);
+    let cut = cut.or(cut_within_line);
     let mut text = text[..end].trim_end();
-    if cut.is_some_and(|cut| CHARACTERS.is_match(cut) && last_before(cut).is_none()) {
+    if cut.is_some_and(|cut| COUNTS_CHARACTERS.is_match(cut) && last_before(cut).is_none()) {
         // The last line is what the cut left of it.
         text = text[..text.rfind('\n')?].trim_end();
         count = 1 + memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
     }
-    if text.is_empty() || cut.and_then(|cut| place(cut, "first")).is_some_and(|first| first != asked.first) {
+    if text.is_empty() || cut.and_then(|cut| cut_number(cut, "first")).is_some_and(|first| first != asked.first) {
         return None;
     }
     let len = text.len();
@@ -106,9 +107,9 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
     };
     // Lines that a host or a shell adds are none of the file.
     let ends = [asked.last, cut.and_then(last_before)].into_iter().flatten().fold(ends, u64::min);
-    let came_back = Lines { first: asked.first, last: Some(ends) };
+    let came_back = LineRange { first: asked.first, last: Some(ends) };
     let reaches_the_end = cut.is_none() && is_all;
-    let lines = if reaches_the_end { Lines { last: None, ..came_back } } else { came_back };
+    let lines = if reaches_the_end { LineRange { last: None, ..came_back } } else { came_back };
     let text = match whole {
         Cow::Borrowed(whole) => Cow::Borrowed(&whole[..len]),
         Cow::Owned(mut whole) => {
@@ -116,7 +117,7 @@ pub(super) fn shown(asked: Lines, text: &str) -> Option<Shown<'_>> {
             Cow::Owned(whole)
         }
     };
-    (ends >= asked.first).then_some(Shown { came_back, lines, text })
+    (ends >= asked.first).then_some(ReadResult { came_back, lines, text })
 }
 
 fn regex(pattern: &str) -> Regex {
@@ -126,42 +127,42 @@ fn regex(pattern: &str) -> Regex {
 /// How hosts say that a read was cut, or that a result was taken away: `[80 more lines in file. Use offset=41 to continue]`,
 /// `... (9 more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more characters truncated; …]`,
 /// `[Old tool result content cleared]`.
-static CUT: LazyLock<Regex> = LazyLock::new(|| {
+static CUT_NOTICE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\A\s*(?:\[|\(|<|\.\.\.|…).*(?:more (?:lines|characters|chars|bytes)|truncated|trimmed|omitted|cleared|removed|squeezed|lines? not shown|showing lines|use offset|cut by the host|tool result:)",
     )
 });
 
 /// The same words of a cut by characters, behind what is left of a line.
-static GLUED: LazyLock<Regex> =
+static CUT_WITHIN_LINE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)[^\n](?<words>\[\.\.\. [0-9][0-9,]* (?:more )?char\w* truncated[^\]\n]*\])\s*\z"));
 
 /// How hosts say that something is missing before the end. Words alone: they are looked for in every read at every assembly.
-static GAP: LazyLock<Regex> = LazyLock::new(|| {
+static MISSING_MIDDLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated")
 });
 
 /// How hosts say that nothing of a result is left.
-static GONE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\A\s*\[(?:tool result elided|partial:|read )"));
+static CLEARED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\A\s*\[(?:tool result elided|partial:|read )"));
 
 /// A cut that counts characters or bytes ends within a line.
-static CHARACTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(?:char\w*|bytes)\b"));
+static COUNTS_CHARACTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(?:char\w*|bytes)\b"));
 
 /// The places that a host's word on a cut names: the line to go on with, and which lines it shows.
-static PLACES: LazyLock<Regex> =
+static CUT_NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)use offset[= ]+(?<next>[0-9]+)|lines (?<first>[0-9]+) ?- ?(?<last>[0-9]+)"));
 
-fn place(cut: &str, name: &str) -> Option<u64> {
-    PLACES.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse().ok())
+fn cut_number(cut: &str, name: &str) -> Option<u64> {
+    CUT_NUMBERS.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse().ok())
 }
 
 /// The line before the one that a host's word on a cut says to go on with, or the last that it says to show.
 fn last_before(cut: &str) -> Option<u64> {
-    place(cut, "next").and_then(|next| next.checked_sub(1)).or_else(|| place(cut, "last"))
+    cut_number(cut, "next").and_then(|next| next.checked_sub(1)).or_else(|| cut_number(cut, "last"))
 }
 
 /// What shells and tools print where there is nothing to print.
-static NOTHING: LazyLock<Regex> = LazyLock::new(|| {
+static NO_OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)\A\s*[\[(<]?(?:no (?:output|content)|(?:the )?(?:empty file|file is empty)|empty)\b[^\n]*\s*\z")
 });
 
@@ -226,12 +227,12 @@ mod tests {
     use crate::content::numbered::{LEGEND, without_expected_numbers};
     use concertina_format::fold::Fold;
 
-    fn of(first: u64, last: u64) -> Lines {
-        Lines { first, last: Some(last) }
+    fn of(first: u64, last: u64) -> LineRange {
+        LineRange { first, last: Some(last) }
     }
 
-    fn from(first: u64) -> Lines {
-        Lines { first, last: None }
+    fn from(first: u64) -> LineRange {
+        LineRange { first, last: None }
     }
 
     fn numbered(count: u64) -> String {
@@ -240,9 +241,9 @@ mod tests {
 
     #[test]
     fn a_range_covers_what_lies_in_it() {
-        assert!(Lines::ALL.cover(of(5, 9)) && Lines::ALL.cover(Lines::ALL));
+        assert!(LineRange::ALL.cover(of(5, 9)) && LineRange::ALL.cover(LineRange::ALL));
         assert!(of(2, 9).cover(of(2, 9)) && !of(2, 9).cover(of(1, 3)) && !of(2, 9).cover(of(8, 10)));
-        assert!(!of(1, 900).cover(Lines::ALL) && !from(2).cover(Lines::ALL) && from(2).cover(from(3)));
+        assert!(!of(1, 900).cover(LineRange::ALL) && !from(2).cover(LineRange::ALL) && from(2).cover(from(3)));
     }
 
     #[test]
@@ -254,8 +255,8 @@ mod tests {
             (of(1, 9), of(12, 20), vec![of(1, 9)]),
             (of(5, 9), of(1, 3), vec![of(5, 9)]),
             (from(3), of(5, 6), vec![of(3, 4), from(7)]),
-            (Lines::ALL, from(9), vec![of(1, 8)]),
-            (of(2, 3), Lines::ALL, vec![]),
+            (LineRange::ALL, from(9), vec![of(1, 8)]),
+            (of(2, 3), LineRange::ALL, vec![]),
         ] {
             assert_eq!(lines.without(other).collect::<Vec<_>>(), left, "{lines:?} without {other:?}");
         }
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_came_back_is_never_more_than_was_asked_for_or_than_the_host_says() {
-        let lines = |asked, text: &str| shown(asked, text).map(|shown| (shown.came_back, shown.lines));
+        let lines = |asked, text: &str| read_result(asked, text).map(|shown| (shown.came_back, shown.lines));
         let exit = format!("{}\nexit code 0", numbered(10));
         assert_eq!(
             lines(of(11, 20), &exit),
@@ -271,8 +272,8 @@ mod tests {
             "a shell's last words are no lines of the file"
         );
         let headed = format!("a.rs:\n{}\n[Showing lines 1-40 of 99. Use offset=41 to continue]", numbered(40));
-        assert_eq!(lines(Lines::ALL, &headed), Some((of(1, 40), of(1, 40))), "a head line is none of the file");
-        let shows = |text: &str| shown(Lines::ALL, text).map(|shown| shown.text.len());
+        assert_eq!(lines(LineRange::ALL, &headed), Some((of(1, 40), of(1, 40))), "a head line is none of the file");
+        let shows = |text: &str| read_result(LineRange::ALL, text).map(|shown| shown.text.len());
         assert_eq!(shows("one\ntwo\n\n[7 more lines in file. Use offset=3 to continue]"), Some(7));
         assert_eq!(shows("one\ntwo\n<system-reminder>\nmind this\n</system-reminder>"), Some(7));
     }
@@ -280,22 +281,28 @@ mod tests {
     #[test]
     fn a_cut_within_a_line_or_in_the_middle_shows_no_more_than_whole_lines() {
         let head = numbered(40);
-        let lines = |asked, text: &str| shown(asked, text).map(|shown| shown.came_back);
-        for glued in ["line 4[... 2000 more characters truncated; narrow it]", "line 4\n[... 99 chars truncated]\n"] {
-            assert_eq!(lines(Lines::ALL, &format!("{head}{glued}")), Some(of(1, 40)), "{glued}");
+        let lines = |asked, text: &str| read_result(asked, text).map(|shown| shown.came_back);
+        for cut_within_line in
+            ["line 4[... 2000 more characters truncated; narrow it]", "line 4\n[... 99 chars truncated]\n"]
+        {
+            assert_eq!(
+                lines(LineRange::ALL, &format!("{head}{cut_within_line}")),
+                Some(of(1, 40)),
+                "{cut_within_line}"
+            );
         }
         for gap in [
             "⚠️ [... middle content omitted — showing head and tail ...]\n",
             "…2345 tokens truncated…\n",
             "<response clipped><NOTE>only part of this file is shown</NOTE>\n",
         ] {
-            assert_eq!(lines(Lines::ALL, &format!("{head}{gap}{head}")), None, "{gap}");
+            assert_eq!(lines(LineRange::ALL, &format!("{head}{gap}{head}")), None, "{gap}");
         }
         for gone in ["[tool result elided: aggregate tool-result budget exceeded]", "[partial: see the file]"] {
-            assert_eq!(lines(Lines::ALL, gone), None, "{gone}");
+            assert_eq!(lines(LineRange::ALL, gone), None, "{gone}");
         }
         let tail = format!("{head}\n[Showing lines 1500-1539 of 1539 (50.0KB limit). Full output: /tmp/x]");
-        assert_eq!(lines(Lines::ALL, &tail), None, "the end of a file is not its beginning");
+        assert_eq!(lines(LineRange::ALL, &tail), None, "the end of a file is not its beginning");
         assert_eq!(lines(of(1500, 1600), &tail), Some(of(1500, 1539)));
     }
 
@@ -345,7 +352,7 @@ mod tests {
             assert!(tells_of_writing(text), "{text}");
         }
         for text in [
-            "Held for review: a.rs",
+            "HeldElsewhere for review: a.rs",
             "Writing outside of the workspace needs approval.",
             "OK to overwrite a.rs? Answer yes.",
             "The file /w/a.rs has been updated since it was read.",
@@ -365,8 +372,8 @@ mod tests {
         let bare = without_expected_numbers(listing.trim_end());
         let folded = format!("{}\n\n[7 more lines in file. Use offset=60 to continue]", Fold::new("x", LEGEND, bare));
         let whole = format!("{listing}\n[7 more lines in file. Use offset=60 to continue]");
-        assert_eq!(shown(Lines::ALL, &folded), shown(Lines::ALL, &whole));
-        assert_eq!(shown(Lines::ALL, &folded).unwrap().came_back, of(1, 59));
+        assert_eq!(read_result(LineRange::ALL, &folded), read_result(LineRange::ALL, &whole));
+        assert_eq!(read_result(LineRange::ALL, &folded).unwrap().came_back, of(1, 59));
     }
 
     #[test]
@@ -385,7 +392,7 @@ mod tests {
             "fn main() {\n\n[Tool result trimmed: kept first 10 chars and last 10 chars of 90 chars.]\n}",
             "[REF_ID: 0123456789abcdef] (Summary: code)",
         ] {
-            assert_eq!(shown(Lines::ALL, text), None, "{text:?}");
+            assert_eq!(read_result(LineRange::ALL, text), None, "{text:?}");
         }
     }
 }
