@@ -6,7 +6,8 @@ use crate::plan::prices::Prices;
 /// What a caller may ask of an assembly.
 #[derive(Debug, Clone, Default)]
 pub struct AssembleOptions {
-    /// Names of the tools that this run has; `None` when the caller does not know. Without the fetch tool nothing is folded.
+    /// Names of the tools that this run has; `None` when the caller does not know. Without the fetch tool nothing is
+    /// folded.
     pub available_tools: Option<Vec<String>>,
     /// The model, for the tokens of images and for its own options.
     pub model: Option<String>,

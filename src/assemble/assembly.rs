@@ -1,7 +1,7 @@
 //! The moment of assembly: what was decided before is replayed byte for byte, then what has become stale is folded.
 //!
-//! What is shown is what the store says after the commit, not what was proposed: where two calls decide on one block at the same
-//! time, both show the decision that was written first.
+//! What is shown is what the store says after the commit, not what was proposed: where two calls decide on one block at
+//! the same time, both show the decision that was written first.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -35,7 +35,8 @@ const RECENT: usize = 6;
 impl Engine {
     /// Folds a history for the next model call: replays the session's projection, then folds what has become stale.
     ///
-    /// A store that fails is no error here: [`Report::warning`] says so, and what could not be made durable stays in full.
+    /// A store that fails is no error here: [`Report::warning`] says so, and what could not be made durable stays in
+    /// full.
     pub fn assemble(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
         self.of_model(options.model.as_deref()).assemble_for_model(scope, messages, options, now)
     }
@@ -47,7 +48,7 @@ impl Engine {
         let meter = Meter::new(options.model.as_deref(), self.config.encoding);
         let has_fetch_tool =
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
-        let unfolded = |warning: Option<&Error>| {
+        let unchanged = |warning: Option<&Error>| {
             let blocks = key_blocks(&transcript, &fates, &Decisions::default(), &self.contents, &meter);
             let report = Report { warning: warning.map(Into::into), ..untouched(&blocks) };
             // A store that just failed is not asked again.
@@ -60,7 +61,7 @@ impl Engine {
             Reply::unchanged(report)
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
-            return unfolded(None);
+            return unchanged(None);
         }
         let attempt = || {
             let ledger = self.store.ledger(scope)?;
@@ -81,7 +82,7 @@ impl Engine {
         };
         // A store that was replaced under us knows nothing of what was read from the one before.
         let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
-        attempt().or_else(again).unwrap_or_else(|error| unfolded(Some(&error)))
+        attempt().or_else(again).unwrap_or_else(|error| unchanged(Some(&error)))
     }
 }
 
@@ -127,7 +128,8 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {
                 assembled.reply.report.warning = Some((&error).into());
-                // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for twice.
+                // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for
+                // twice.
                 let batch = Batch { in_context: Some(assembled.in_context.clone()), ..Batch::after(ledger) };
                 if !matches!(error, Error::StoreLocked { .. })
                     && let Err(error) = engine.store.commit(scope, &batch, now)
@@ -213,7 +215,8 @@ fn untouched(blocks: &[KeyedBlock]) -> Report {
     Report { tokens_before: total, tokens_after: total, ..Report::default() }
 }
 
-/// The names in what stays as it is, words of people and of the model, and placeholders; and what was written and said last.
+/// The names in what stays as it is, words of people and of the model, and placeholders; and what was written and said
+/// last.
 fn names_around(blocks: &[KeyedBlock], states: &[BlockState], assembled: &Assembled) -> Around {
     let mut around = Around::default();
     let mut said = Vec::new();

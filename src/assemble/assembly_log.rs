@@ -1,7 +1,8 @@
 //! What the assemblies of a session handed over, remembered in memory until its turn is committed.
 //!
-//! One host assembles once for a whole turn, another one before each of its calls. How many of a turn's answers an assembly has seen
-//! is told by the answers: those at its end are those at the turn's beginning. Times and ids help to know them, and need not be there.
+//! One host assembles once for a whole turn, another one before each of its calls. How many of a turn's answers an
+//! assembly has seen is told by the answers: those at its end are those at the turn's beginning. Times and ids help to
+//! know them, and need not be there.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -92,7 +93,8 @@ impl AssemblyRecord {
         record
     }
 
-    /// How many of a turn's messages it holds, which has seen so many of its answers: behind the last of these is what waited for the next.
+    /// How many of a turn's messages it holds, which has seen so many of its answers: behind the last of these is what
+    /// waited for the next.
     fn messages_of(&self, transcript: &Transcript, turn: &[ModelAnswer], answers: isize) -> usize {
         match usize::try_from(answers) {
             Err(_) => 0,
@@ -162,8 +164,8 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<ModelAnswer> {
     answers
 }
 
-/// What a message, or all items of an answer, are known by: their time and their calls, or their words where there are none. A finished turn
-/// may come without the rest.
+/// What a message, or all items of an answer, are known by: their time and their calls, or their words where there are
+/// none. A finished turn may come without the rest.
 #[derive(Debug, Clone, Copy)]
 struct MessageFingerprint {
     at: Option<Millis>,
@@ -220,8 +222,8 @@ pub(super) struct SessionAssemblies {
     records: Vec<(usize, AssemblyRecord)>,
     /// Those that the last one has seen.
     answers: Vec<MessageFingerprint>,
-    /// Of these, calls that nobody has recorded, each with the tokens that stand before its answer: of turns that never finished, or that were
-    /// made without us.
+    /// Of these, calls that nobody has recorded, each with the tokens that stand before its answer: of turns that never
+    /// finished, or that were made without us.
     unrecorded: Vec<(usize, ModelAnswer, u64)>,
 }
 
@@ -237,8 +239,8 @@ pub(super) struct TurnPosition<'a> {
 }
 
 impl SessionAssemblies {
-    /// Adds an assembly. `last_request` is the last one that is recorded: before the first record of a session nobody knows which of
-    /// its calls were made through us.
+    /// Adds an assembly. `last_request` is the last one that is recorded: before the first record of a session nobody
+    /// knows which of its calls were made through us.
     fn add(
         &mut self,
         mut record: AssemblyRecord,
@@ -329,7 +331,7 @@ impl AssemblyLog {
     ) {
         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if records.len() >= MOST_SESSIONS && !records.contains_key(scope) {
-            let oldest = records.iter().min_by_key(|(_, seen)| seen.last).map(|(scope, _)| scope.clone());
+            let oldest = records.iter().min_by_key(|(_, session)| session.last).map(|(scope, _)| scope.clone());
             oldest.and_then(|oldest| records.remove(&oldest));
         }
         records.entry(scope.clone()).or_default().add(record, transcript, known, last_request);
@@ -338,14 +340,15 @@ impl AssemblyLog {
     /// The assemblies of a turn that is committed.
     pub(super) fn take(&self, scope: &Scope) -> SessionAssemblies {
         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(seen) = records.get_mut(scope) else { return SessionAssemblies::default() };
-        let left = SessionAssemblies { last: seen.last, ..SessionAssemblies::default() };
-        std::mem::replace(seen, left)
+        let Some(session) = records.get_mut(scope) else { return SessionAssemblies::default() };
+        let left = SessionAssemblies { last: session.last, ..SessionAssemblies::default() };
+        std::mem::replace(session, left)
     }
 
-    /// The latest moment at which the last call of a history can have been made, where its messages do not say: those of Anthropic and
-    /// OpenAI have no times. `None` for a session of which nothing is known. `touch_interval` is how old the ledger's time of a session
-    /// may be. A time that is too early would make a warm cache look cold, and so cost an epoch: in doubt it is the latest that is possible.
+    /// The latest moment at which the last call of a history can have been made, where its messages do not say: those
+    /// of Anthropic and OpenAI have no times. `None` for a session of which nothing is known. `touch_interval` is how
+    /// old the ledger's time of a session may be. A time that is too early would make a warm cache look cold, and so
+    /// cost an epoch: in doubt it is the latest that is possible.
     pub(super) fn last_call(
         &self,
         scope: &Scope,
@@ -353,15 +356,15 @@ impl AssemblyLog {
         ledger: &Ledger,
         touch_interval: Millis,
     ) -> Option<Millis> {
-        let seen = ledger.state.as_ref().map(|state| state.last_seen);
+        let last_seen = ledger.state.as_ref().map(|state| state.last_seen);
         let recorded = ledger.last_request;
         let calls = transcript.messages.iter().filter(|message| message.is_call()).count();
         // A host may call more than once with what it was handed over; only a record of the turn then says when.
         let is_followed = |(at, answers): &(Millis, usize)| calls <= answers + 1 || recorded >= Some(*at);
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(scope).and_then(|seen| seen.last);
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(scope).and_then(|session| session.last);
         let known = last.filter(is_followed).map(|(at, _)| at);
-        let latest = known.or(seen.map(|seen| seen.saturating_add(touch_interval)));
-        latest.max(recorded).max(seen)
+        let latest = known.or(last_seen.map(|last_seen| last_seen.saturating_add(touch_interval)));
+        latest.max(recorded).max(last_seen)
     }
 }
 
@@ -385,9 +388,9 @@ mod tests {
 
     /// How many of the turn's answers and messages each of these histories holds.
     fn positions(histories: &[&[Value]], turn: &[Value]) -> Vec<(isize, usize)> {
-        let mut seen = SessionAssemblies::default();
+        let mut session = SessionAssemblies::default();
         for (at, history) in histories.iter().enumerate() {
-            seen.add(
+            session.add(
                 AssemblyRecord { at: at as Millis, ..AssemblyRecord::default() },
                 &Transcript::read(history),
                 &[],
@@ -395,7 +398,7 @@ mod tests {
             );
         }
         let turn = Transcript::read(turn);
-        seen.positions(&turn, &answers(&turn), 100).iter().map(|place| (place.answers, place.messages)).collect()
+        session.positions(&turn, &answers(&turn), 100).iter().map(|place| (place.answers, place.messages)).collect()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The moment of birth: a tool result is rewritten before it is first sent, when that costs nothing.
 //!
-//! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a summary. Images
-//! are scaled down to what a model perceives. Either way the original is stored first, whole, so that the fetch tool brings back its bytes whatever a stage did.
+//! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a
+//! summary. Images are scaled down to what a model perceives. Either way the original is stored first, whole, so that
+//! the fetch tool brings back its bytes whatever a stage did.
 
 use serde_json::{Value, json};
 
@@ -28,12 +29,14 @@ use crate::transcript::{Block, BlockKind, Patch, Path, ToolResult, Transcript, i
 /// Where a host cuts the texts of its tools, in UTF-16 units.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HostCuts<'a> {
-    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so. So was one that is a unit
-    /// shorter because a character of two units stood there.
+    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so. So was one
+    /// that is a unit shorter because a character of two units stood there.
     pub before: Option<usize>,
-    /// The message as the host handed it over, where it reads otherwise by now, because a redactor has masked some of it.
+    /// The message as the host handed it over, where it reads otherwise by now, because a redactor has masked some of
+    /// it.
     pub unmasked: Option<&'a Value>,
-    /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of it.
+    /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of
+    /// it.
     pub after: Option<usize>,
 }
 
@@ -54,7 +57,8 @@ struct FreshProposal {
 }
 
 impl FreshProposal {
-    /// The proposal for a block of a result. The tokens are those that it has, and those that a host without us would have shown.
+    /// The proposal for a block of a result. The tokens are those that it has, and those that a host without us would
+    /// have shown.
     fn of(
         index: usize,
         block: &Block,
@@ -127,8 +131,8 @@ impl FreshForm {
         matches!(self, Self::Reference(placeholder) if placeholder.may_explain(tokens))
     }
 
-    /// What is shown; `None` when it would not pay, or when the id is not the one that the pipeline printed, because another
-    /// original has its digits.
+    /// What is shown; `None` when it would not pay, or when the id is not the one that the pipeline printed, because
+    /// another original has its digits.
     fn render(
         &self,
         original: &Original,
@@ -162,13 +166,13 @@ impl FreshForm {
 }
 
 impl Engine {
-    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary; scales
-    /// images down.
+    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary;
+    /// scales images down.
     ///
-    /// `call` is the assistant message that made the call, where known: it names the tool and its arguments.
-    /// Left as they are: results of the fetch tool, of skipped tools, the host's own files, what a caller has put a cache breakpoint on,
-    /// and texts that hold secrets. Texts of exact tools stay line by line (the next edit needs their bytes): of those that number lines,
-    /// numbers go.
+    /// `call` is the assistant message that made the call, where known: it names the tool and its arguments. Left as
+    /// they are: results of the fetch tool, of skipped tools, the host's own files, what a caller has put a cache
+    /// breakpoint on, and texts that hold secrets. Texts of exact tools stay line by line (the next edit needs their
+    /// bytes): of those that number lines, numbers go.
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -321,8 +325,8 @@ impl Engine {
             return Ok(Reply::default());
         }
         let ledger = self.store.ledger(scope)?;
-        // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the ledger knows only that
-        // it was folded before.
+        // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the
+        // ledger knows only that it was folded before.
         let is_fetched = |proposal: &&FreshProposal| {
             let original = proposal.original.hash;
             let mut rows = ledger.printed.iter();

@@ -23,7 +23,8 @@ pub(super) struct KeyedBlock<'t, 'a> {
     /// What it costs as the host holds it.
     pub(super) tokens: u64,
     pub(super) fate: Fate,
-    /// Whether the agent fetched it: the tool's name says so, or the ledger, which knows what was answered whatever the tool is called.
+    /// Whether the agent fetched it: the tool's name says so, or the ledger, which knows what was answered whatever the
+    /// tool is called.
     pub(super) is_fetched: bool,
 }
 
@@ -42,8 +43,8 @@ impl KeyedBlock<'_, '_> {
 
 /// Hashes and counts every block, each content once in the life of the cache.
 ///
-/// Blocks that cannot be told apart (equal results of parallel calls at one time) share one fate: that of the one that has to stay
-/// longest.
+/// Blocks that cannot be told apart (equal results of parallel calls at one time) share one fate: that of the one that
+/// has to stay longest.
 pub(super) fn key_blocks<'t, 'a>(
     transcript: &'t Transcript<'a>,
     fates: &[Vec<Fate>],
@@ -57,7 +58,7 @@ pub(super) fn key_blocks<'t, 'a>(
         let of_blocks: Vec<(ContentHash, u64)> =
             message.blocks.iter().map(|block| contents.of_block(block, meter)).collect();
         let hashes: Vec<ContentHash> = of_blocks.iter().map(|(hash, _)| *hash).collect();
-        let places = prefix.pass(message, &hashes, decisions).into_iter().map(|placed| placed.place);
+        let places = prefix.add_message(message, &hashes, decisions).into_iter().map(|placed| placed.place);
         let keyed = message.blocks.iter().zip(of_blocks).zip(places).enumerate();
         for (block_index, ((block, (hash, tokens)), place)) in keyed {
             let key = BlockKey { hash, place };
@@ -83,7 +84,8 @@ fn share_fates(blocks: &mut [KeyedBlock]) {
     }
 }
 
-/// The fate of two blocks that cannot be told apart. Of two that may go the later one says why: the other one is no copy that holds it.
+/// The fate of two blocks that cannot be told apart. Of two that may go the later one says why: the other one is no
+/// copy that holds it.
 fn stays_longer(earlier: Fate, later: Fate) -> Fate {
     match (earlier, later) {
         (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(MayGo {

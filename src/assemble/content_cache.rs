@@ -1,7 +1,7 @@
 //! Hashes and token counts by content, each computed once: most of a history is the history of the call before.
 //!
-//! Contents are looked up by BLAKE3, which is several times as fast as the SHA-256 of references and as safe: no output of a tool
-//! can be made that takes another's place.
+//! Contents are looked up by BLAKE3, which is several times as fast as the SHA-256 of references and as safe: no output
+//! of a tool can be made that takes another's place.
 
 use std::hash::Hash;
 

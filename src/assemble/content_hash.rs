@@ -40,7 +40,8 @@ impl ContentKind {
     }
 }
 
-/// What of a block is hashed, but for lone surrogates: its text, its image payload, or its arguments or thinking as JSON.
+/// What of a block is hashed, but for lone surrogates: its text, its image payload, or its arguments or thinking as
+/// JSON.
 pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
     tagged(block).1
 }

@@ -31,7 +31,8 @@ impl Engine {
     /// An engine over a store.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] when `fusion.stages` names a stage that does not exist, or sets it to something else than it takes.
+    /// [`crate::error::Error::BadArgument`] when `fusion.stages` names a stage that does not exist, or sets it to
+    /// something else than it takes.
     pub fn new(store: Arc<dyn Store>, config: Config) -> Result<Self> {
         let fusion = Arc::new(FusionEngine::new(pipeline(&config.fusion_stages)?));
         Ok(Self {
@@ -80,7 +81,8 @@ impl Engine {
         &*self.store
     }
 
-    /// Puts a batch that decides on no block, unless there is nothing to put; the caller shows its proposals only on `Ok`.
+    /// Puts a batch that decides on no block, unless there is nothing to put; the caller shows its proposals only on
+    /// `Ok`.
     pub(super) fn put(&self, scope: &Scope, batch: Batch, now: Millis) -> Result<()> {
         if batch != Batch::default() {
             self.store.commit(scope, &Batch { since: i64::MAX, ..batch }, now)?;

@@ -1,8 +1,8 @@
 //! The way back: ids -> the original bytes, whole, by lines, by characters or by pattern.
 //!
-//! The whole original comes back with nothing added, so that it is byte-exact; a part of it carries one line that says which
-//! part it is and which call continues. What was answered is recorded, so that an answer is never compressed again while it
-//! is fresh and goes back to the same original when it is stale.
+//! The whole original comes back with nothing added, so that it is byte-exact; a part of it carries one line that says
+//! which part it is and which call continues. What was answered is recorded, so that an answer is never compressed
+//! again while it is fresh and goes back to the same original when it is stale.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use super::engine::Engine;
 use super::fetch_page::OriginalText;
 use super::fetch_part::{RequestedPart, read_id};
-use super::fetch_request::{Fetch, Fetched, FetchedBlock};
+use super::fetch_request::{Fetch, Fetched, FetchedBlock, QUOTED_CHARS};
 use super::labels::{cut_of, is_arguments};
 use crate::error::Result;
 use crate::reference::{ContentHash, Media, Original, RefId};
@@ -26,7 +26,8 @@ impl Engine {
     /// Answers a fetch. Unknown ids are answered in words, once each; duplicates are answered once.
     ///
     /// # Errors
-    /// [`Error::BadPattern`], and store errors. Ids that are not valid are named in the answer before the store is asked.
+    /// [`crate::error::Error::BadPattern`], and store errors. Ids that are not valid are named in the answer before
+    /// the store is asked.
     pub fn fetch(&self, scope: &Scope, fetch: &Fetch, now: Millis) -> Result<Fetched> {
         let of_call = RequestedPart::of(fetch)?;
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
@@ -40,7 +41,7 @@ impl Engine {
             let (written, id) = asked?;
             // Where more is to come, there is always room to say that it did not fit.
             let reserved = if at + 1 < fetch.ref_ids.len() { UNSHOWN_CHARS } else { 0 };
-            let shown = || written.chars().take(80).collect::<String>();
+            let shown = || written.chars().take(QUOTED_CHARS).collect::<String>();
             let Some((id, words, original)) = id else {
                 let note = format!(
                     "{:?} is not a valid REF_ID: an id is the 16 to 64 hexadecimal digits that a placeholder prints.",

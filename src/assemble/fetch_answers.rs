@@ -13,7 +13,8 @@ pub(super) fn is_fetched(block: &Block) -> bool {
     block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
 }
 
-/// Whether a result that reads as an answer of the fetch tool did is one: its call, as far as it is known, names the original.
+/// Whether a result that reads as an answer of the fetch tool did is one: its call, as far as it is known, names the
+/// original.
 pub(super) fn may_be_fetched(result: &ToolResult, original: ContentHash) -> bool {
     asks_for(call_arguments(result).as_deref(), original)
 }

@@ -56,7 +56,8 @@ impl OriginalText<'_> {
         }
     }
 
-    /// The largest head of whole lines, or of characters where the first line alone is too long or lines are those of a rendering.
+    /// The largest head of whole lines, or of characters where the first line alone is too long or lines are those of a
+    /// rendering.
     fn first_page(&self, max_chars: usize) -> String {
         let first_line = self.text.split_inclusive('\n').next().unwrap_or_default();
         if self.is_arguments || first_line.chars().count() > max_chars.saturating_sub(NOTE_CHARS) {
@@ -118,8 +119,8 @@ impl OriginalText<'_> {
         page
     }
 
-    /// Appends the line that says what part a page is, which call continues where more was asked for, and at the end of an original
-    /// that the host had cut it.
+    /// Appends the line that says what part a page is, which call continues where more was asked for, and at the end of
+    /// an original that the host had cut it.
     fn close(&self, page: &mut String, told: &str, next: Option<&str>, is_end: bool) {
         if !page.ends_with('\n') {
             page.push('\n');

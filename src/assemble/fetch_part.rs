@@ -1,5 +1,5 @@
-//! What a model asks for in the words of an id: `id`, `id:41-80` (lines), `id:c41-80` (characters), `id:/regex/` (the lines that
-//! match), `id:41-80:/regex/`.
+//! What a model asks for in the words of an id: `id`, `id:41-80` (lines), `id:c41-80` (characters), `id:/regex/` (the
+//! lines that match), `id:41-80:/regex/`.
 //!
 //! The words that follow an id say more than the call that holds it: of several ids each may have its own.
 
@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use regex::{Regex, RegexBuilder};
 
-use super::fetch_request::Fetch;
+use super::fetch_request::{Fetch, QUOTED_CHARS};
 use crate::error::{Error, Result};
 use crate::reference::{RefId, parse_ref};
 
@@ -75,7 +75,7 @@ pub(super) fn read_id(written: &str) -> Option<(RefId, &str)> {
 
 fn compile(pattern: &str) -> Result<Regex> {
     RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| Error::BadPattern {
-        pattern: pattern.chars().take(80).collect(),
+        pattern: pattern.chars().take(QUOTED_CHARS).collect(),
         reason: error.to_string().lines().last().unwrap_or_default().to_owned(),
     })
 }

@@ -5,13 +5,17 @@ use std::ops::RangeInclusive;
 use super::report::Warning;
 use crate::error::{Error, Result};
 
+/// Characters of a wrong id or pattern that an answer quotes. Chosen by judgement.
+pub(super) const QUOTED_CHARS: usize = 80;
+
 /// What to fetch.
 #[derive(Debug, Clone, Default)]
 pub struct Fetch {
-    /// Bare ids, or whole markers as a placeholder prints them; what of it is wanted may follow after a colon, and goes before what
-    /// the other fields say: `id:41-80`, `id:c41-80` for characters, `id:/regex/`, `id:41-80:/regex/`.
+    /// Bare ids, or whole markers as a placeholder prints them; what of it is wanted may follow after a colon, and goes
+    /// before what the other fields say: `id:41-80`, `id:c41-80` for characters, `id:/regex/`, `id:41-80:/regex/`.
     pub ref_ids: Vec<String>,
-    /// 1-based inclusive line range; of a listing by the numbers that it prints, of a call's arguments in a rendering of them.
+    /// 1-based inclusive line range; of a listing by the numbers that it prints, of a call's arguments in a rendering
+    /// of them.
     pub lines: Option<RangeInclusive<usize>>,
     /// 1-based inclusive character range, for texts of few long lines.
     pub characters: Option<RangeInclusive<usize>>,

@@ -211,7 +211,8 @@ impl Chooser<'_, '_, '_> {
     }
 }
 
-/// Of each block, whether the cache can be read up to it: an earlier request ended there, no further back than the provider looks.
+/// Of each block, whether the cache can be read up to it: an earlier request ended there, no further back than the
+/// provider looks.
 fn entries(cache: &Cache, lookback: Option<usize>, blocks: &[KeyedBlock]) -> Vec<bool> {
     let Some(lookback) = lookback else { return vec![true; blocks.len()] };
     let mut entries = vec![false; blocks.len()];
@@ -241,9 +242,9 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     balance(fresh.chain(epochs), prices)
 }
 
-/// Whether a block is never folded, though it may go: an output that is a placeholder already, whichever session it was printed for;
-/// and a call on which a caller has put a cache breakpoint, for of its arguments a part always stays, and such a block leaves whole or
-/// not at all.
+/// Whether a block is never folded, though it may go: an output that is a placeholder already, whichever session it was
+/// printed for; and a call on which a caller has put a cache breakpoint, for of its arguments a part always stays, and
+/// such a block leaves whole or not at all.
 fn stays(block: &KeyedBlock) -> bool {
     match block.block.kind {
         BlockKind::Text(text) => is_output(block.block) && is_reference(text),

@@ -135,7 +135,8 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         batch
     }
 
-    /// Tokens that stay, from the last cache entry before the first block that changed: what the cache has to take in anew.
+    /// Tokens that stay, from the last cache entry before the first block that changed: what the cache has to take in
+    /// anew.
     fn rebilled(&self, changed: &BTreeSet<BlockKey>) -> u64 {
         let blocks = self.blocks;
         let is_entry = |at: &usize| self.choice.entries.get(*at).is_none_or(|is_entry| *is_entry);

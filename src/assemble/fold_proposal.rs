@@ -49,8 +49,8 @@ pub(super) struct Proposer<'e, 't, 'a> {
 }
 
 impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
-    /// The proposal for a block that is a copy of an original, if it is one, or of which a redactor left the masked text;
-    /// `None` where it must not or need not be folded.
+    /// The proposal for a block that is a copy of an original, if it is one, or of which a redactor left the masked
+    /// text; `None` where it must not or need not be folded.
     pub(super) fn propose(
         &self,
         block: &'e KeyedBlock<'t, 'a>,

@@ -8,8 +8,8 @@ use crate::config::{Config, settings::SQUEEZE_ONLY};
 use crate::error::{Error, Result};
 use crate::pipeline::{CompressOptions, FusionPipeline};
 
-/// Reads options over a host's own defaults. Each unknown key and each bad value is told by one line, and what it would have
-/// set stays as it was.
+/// Reads options over a host's own defaults. Each unknown key and each bad value is told by one line, and what it would
+/// have set stays as it was.
 pub fn over_defaults(defaults: Config, options: &Map<String, Value>) -> (Config, Vec<String>) {
     let (known, of_squeeze): (Map<_, _>, Map<_, _>) =
         options.clone().into_iter().partition(|(name, _)| !SQUEEZE_ONLY.contains(&name.as_str()));

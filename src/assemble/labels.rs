@@ -1,10 +1,11 @@
-//! What the label of an original says beside its name: that it holds the arguments of a call, or that the host had cut the
-//! output before it was stored.
+//! What the label of an original says beside its name: that it holds the arguments of a call, or that the host had cut
+//! the output before it was stored.
 
 use crate::reference::Original;
 use crate::tokens::utf16;
 
-/// How an output of so many UTF-16 units that the host had cut before it reached us says so, in its label and wherever it is shown.
+/// How an output of so many UTF-16 units that the host had cut before it reached us says so, in its label and wherever
+/// it is shown.
 pub(super) fn cut_words(units: usize) -> String {
     format!("{CUT_AT}{}{CUT_REST}", utf16::thousands(units))
 }
@@ -43,8 +44,9 @@ pub(super) fn uncut_label(mut words: String) -> String {
 /// A limit in UTF-16 units that no text comes within one unit of by chance: chosen by judgement.
 const LARGE_CUT_CHARS: usize = 1 << 16;
 
-/// Whether a text ends where a host cuts: at a limit, or one unit before it, where a character of two units would not fit. That it is
-/// such a character is known where the text has others, and at limits that no text comes so close to by chance.
+/// Whether a text ends where a host cuts: at a limit, or one unit before it, where a character of two units would not
+/// fit. That it is such a character is known where the text has others, and at limits that no text comes so close to by
+/// chance.
 pub(super) fn is_cut_at(text: &str, units: usize) -> bool {
     let length = utf16::len(text);
     length == units || length + 1 == units && (units >= LARGE_CUT_CHARS || text.chars().any(|one| one.len_utf16() == 2))

@@ -1,8 +1,8 @@
 //! The whole jobs, and the only place where effects happen: plan -> propose -> put -> patch.
 //!
-//! The order is the invariant. Nothing is shown that is not durable: proposals become patches only after the store's commit
-//! returned. When the store fails, the new proposals are dropped, the text goes out as it came, and the reply carries a
-//! warning; the agent's turn never fails.
+//! The order is the invariant. Nothing is shown that is not durable: proposals become patches only after the store's
+//! commit returned. When the store fails, the new proposals are dropped, the text goes out as it came, and the reply
+//! carries a warning; the agent's turn never fails.
 //!
 //! ```text
 //! birth      a fresh tool result       ─► Engine::admit, propose_fresh, show_fresh
@@ -12,8 +12,9 @@
 //! turn       a finished turn           ─► Engine::commit_turn  assembly_log
 //! ```
 //!
-//! The other files are what these jobs share: `blocks` and `prefix` say what a block is known by, `decisions` what was decided
-//! on it, `replacement` and `placeholder` what stands in its place, `labels` and `markers` what our own texts say.
+//! The other files are what these jobs share: `blocks` and `prefix` say what a block is known by, `decisions` what was
+//! decided on it, `replacement` and `placeholder` what stands in its place, `labels` and `markers` what our own texts
+//! say.
 
 mod assemble_options;
 mod assembly;

@@ -1,7 +1,8 @@
 //! The lines of an original by the numbers that placeholders tell and a fetch asks for.
 //!
-//! These are places from 1, but in a listing that begins elsewhere the printed numbers, which are what an agent has seen. Arguments of
-//! calls are stored as JSON, mostly on one line: of them a rendering has the lines, and nothing else is taken from that.
+//! These are places from 1, but in a listing that begins elsewhere the printed numbers, which are what an agent has
+//! seen. Arguments of calls are stored as JSON, mostly on one line: of them a rendering has the lines, and nothing else
+//! is taken from that.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -67,8 +68,8 @@ impl<'t> NumberedLines<'t> {
         Self { total: all.len(), all, numbering }
     }
 
-    /// Which of the lines are meant by a range, and whether by their places: in a listing where none has such a number, or where the range
-    /// has no end and begins before all numbers, as one does that goes on from a place.
+    /// Which of the lines are meant by a range, and whether by their places: in a listing where none has such a number,
+    /// or where the range has no end and begins before all numbers, as one does that goes on from a place.
     pub(super) fn find(&self, asked: &RangeInclusive<usize>) -> (Range<usize>, bool) {
         let (first, last) = (*asked.start(), *asked.end());
         let end = self.all.partition_point(|line| line.number <= last);
@@ -137,7 +138,8 @@ impl<'t> NumberedLines<'t> {
     }
 }
 
-/// Arguments as text: each string as it is, one with line breaks as lines of its own below its key; `None` for what is no such JSON.
+/// Arguments as text: each string as it is, one with line breaks as lines of its own below its key; `None` for what is
+/// no such JSON.
 pub(super) fn rendered(json: &str) -> Option<String> {
     let value: Value = serde_json::from_str(json).ok()?;
     let mut text = String::with_capacity(json.len());

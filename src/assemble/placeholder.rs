@@ -1,4 +1,5 @@
-//! What stands in the place of a folded block. The words never change once sent, and hold nothing that depends on the moment.
+//! What stands in the place of a folded block. The words never change once sent, and hold nothing that depends on the
+//! moment.
 
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ use crate::store::{Ledger, Printed, PrintedText};
 use crate::summarize::{Around, describe, salient_identifiers, summarize};
 use crate::transcript::{BlockKind, Call, ToolResult};
 
-/// How much of a summary a result that failed keeps at least: enough for what failed.
+/// Least characters of a summary that a failed result keeps: enough for what failed. Chosen by judgement.
 const FAILED_CHARS: u64 = 120;
 
 /// How much of its summary an old result keeps.
@@ -30,11 +31,11 @@ const EXPLANATION: &str = " Where the summary is enough, go on. fetch_original_d
 its line: ask for id:41-80): before an edit, for exact indentation or more than about thirty lines, not only to confirm that something \
 exists. Never copy a placeholder into a file or command.";
 
-/// An output of fewer tokens has no room for it.
+/// Tokens from which on an output has room for the explanation, which costs about 80. Chosen by judgement.
 const EXPLAINED_TOKENS: u64 = 500;
 
-/// For how many tokens of an original a name may be kept, and how many tokens each of these is expected to cost: the learned scorer leaves out what
-/// is not worth it, so it is allowed more and takes less.
+/// For how many tokens of an original a name may be kept, and how many tokens each of these is expected to cost: the
+/// learned scorer leaves out what is not worth it, so it is allowed more and takes less.
 fn allowance(config: &Config) -> (u64, u64) {
     match config.name_scorer {
         NameScorer::Learned => (8, 3),
@@ -42,14 +43,14 @@ fn allowance(config: &Config) -> (u64, u64) {
     }
 }
 
-/// A line is told among the names at most so many times, and not more often than every so many lines.
-const NUMBERS: usize = 8;
-/// See [`NUMBERS`].
+/// Most line numbers among the names of one placeholder. Chosen by judgement.
+const LINE_NUMBERS: usize = 8;
+/// Least lines between two line numbers among the names. Chosen by judgement.
 const LINES_PER_NUMBER: usize = 30;
 
-/// Most characters of summary and names together, whatever the options say. With marker and size a placeholder of an output stays
-/// below 6,000.
-const TOLD_CHARS: usize = 5600;
+/// Most characters of summary and names together, whatever the options say: with marker and size a placeholder of an
+/// output stays below 6,000 characters. Chosen by judgement.
+const TEXT_CHARS: usize = 5600;
 
 /// A placeholder before its id is known.
 #[derive(Debug)]
@@ -68,18 +69,18 @@ impl Placeholder<'_> {
     /// A placeholder for a text, without names.
     pub(super) fn output(original: &Original, text: &str, summary: &str) -> Self {
         let (characters, lines) = (text.chars().count(), text.lines().count());
-        let summary = summary.chars().take(TOLD_CHARS).collect();
+        let summary = summary.chars().take(TEXT_CHARS).collect();
         Self::Output { summary, characters, lines, cut: cut_of(original).map(str::to_owned) }
     }
 
-    /// Adds the names of an output of `tokens` that are not in sight yet, with the cache-aware schedule; from then on they, and those
-    /// of the summary, are.
+    /// Adds the names of an output of `tokens` that are not in sight yet, with the cache-aware schedule; from then on
+    /// they, and those of the summary, are.
     pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, around: &mut Around) {
         let Self::Output { summary, .. } = self else { return };
         let Some(text) = original.read_text() else { return };
         let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
         around.add(summary);
-        let mut left = TOLD_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
+        let mut left = TEXT_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
         let fits = |name: &&&str| {
             left = left.saturating_sub(name.chars().count() + 1);
             left > 0
@@ -132,11 +133,12 @@ pub(super) fn explanation_in(original: ContentHash) -> PrintedText {
     PrintedText { text, printed: Printed::Placeholder, original, saved: 0 }
 }
 
-/// Names in the order of a text, with the line where some of them stand, so that a part of the text can be asked for: ` a b L41 c d`.
+/// Names in the order of a text, with the line where some of them stand, so that a part of the text can be asked for: `
+/// a b L41 c d`.
 fn with_lines(text: &str, mut names: Vec<&str>) -> String {
     names.sort_by_key(|name| name.as_ptr());
     let lines = NumberedLines::of(text);
-    let step = LINES_PER_NUMBER.max(lines.all.len() / NUMBERS);
+    let step = LINES_PER_NUMBER.max(lines.all.len() / LINE_NUMBERS);
     let mut said = lines.number_of(text);
     let mut told = String::new();
     for name in names {
@@ -168,17 +170,23 @@ fn names_kept(tokens: u64, config: &Config) -> u64 {
     if lists_names(config) { (tokens / allowance(config).0).min(config.keep_names) } else { 0 }
 }
 
-/// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is counted. For outputs it
-/// is low, since placeholders come to a third of what is taken here: a right one folds more, and then fetches cost what that saves
-/// (in the replay of the development corpus bill +.001, use recall -.003).
+/// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is
+/// counted. For outputs it is low, since placeholders come to a third of what is taken here: a right one folds more,
+/// and then fetches cost what that saves (in the replay of the development corpus bill +.001, use recall -.003).
 pub(super) fn expected_savings(block: &KeyedBlock, config: &Config) -> u64 {
-    /// Marker and size.
+    /// Tokens of marker and size in the placeholder of an output, counted on its wording.
     const FRAME_TOKENS: u64 = 30;
+    /// Tokens of the placeholder of an image, counted on its wording.
     const IMAGE_NOTE_TOKENS: u64 = 26;
+    /// Characters to a token of a preview, and the largest part of the output's tokens that a preview is taken for.
+    /// Chosen by judgement.
+    const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
+    const PREVIEW_PARTS: u64 = 4;
     let cost = match block.block.kind {
         BlockKind::Text(_) => {
             let has_failed = block.block.result.is_some_and(|result| result.is_error);
-            let preview = (preview_chars(has_failed, config) / 4).min(block.tokens / 4);
+            let preview =
+                (preview_chars(has_failed, config) / PREVIEW_CHARS_PER_TOKEN).min(block.tokens / PREVIEW_PARTS);
             FRAME_TOKENS + preview + allowance(config).1 * names_kept(block.tokens, config)
         }
         BlockKind::Call(call) => return arguments::expected_savings(&call, block.tokens),

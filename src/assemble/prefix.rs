@@ -1,8 +1,8 @@
 //! Where a block stands: all that stands before it, as one running hash.
 //!
-//! Where messages have times, the place is the message's time, whatever the ids of calls: hosts rewrite and repeat them.
-//! Elsewhere it is the prefix of the block, ids included: a copy whose prefix is another one is another block, so nothing
-//! that a host drops, edits or sends again can make an old decision fall on a new copy.
+//! Where messages have times, the place is the message's time, whatever the ids of calls: hosts rewrite and repeat
+//! them. Elsewhere it is the prefix of the block, ids included: a copy whose prefix is another one is another block, so
+//! nothing that a host drops, edits or sends again can make an old decision fall on a new copy.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -14,18 +14,18 @@ use crate::transcript::{Block, BlockKind, Message, Role};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedBlock<'d, 'l> {
     pub(super) place: i64,
-    /// The decision whose replacement the block is: a caller may keep the folded history as its own. Then it stands where
-    /// the block of that decision stood; the same text elsewhere is somebody's own.
+    /// The decision whose replacement the block is: a caller may keep the folded history as its own. Then it stands
+    /// where the block of that decision stood; the same text elsewhere is somebody's own.
     pub(super) decision: Option<&'d Decision<'l>>,
 }
 
-/// All that stands up to the end of a message. What hosts change from call to call has no part in it: system prompts, thinking,
-/// unknown fields.
+/// All that stands up to the end of a message. What hosts change from call to call has no part in it: system prompts,
+/// thinking, unknown fields.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Prefix(u64);
 
-/// Most ways to read the replacements in one message that are tried: two to the power of twelve, chosen by judgement. Beyond
-/// that each is taken for somebody's own text.
+/// Most ways to read the replacements in one message that are tried: two to the power of twelve, chosen by judgement.
+/// Beyond that each is taken for somebody's own text.
 const WAYS: usize = 4096;
 
 impl Prefix {
@@ -34,7 +34,7 @@ impl Prefix {
     /// Several blocks may have had one replacement, an output and a part of it that was fetched for instance. Which of
     /// them a replacement stands for is told by the place, and that depends on all that the message holds, so the ways
     /// to read it are tried.
-    pub(super) fn pass<'d, 'l>(
+    pub(super) fn add_message<'d, 'l>(
         &mut self,
         message: &Message,
         hashes: &[ContentHash],
@@ -61,7 +61,7 @@ impl Prefix {
             let chosen: Vec<Option<&Decision>> = rows.iter().map(&mut choose).collect();
             let mut prefix = *self;
             for ((block, hash), decision) in message.blocks.iter().zip(hashes).zip(&chosen) {
-                prefix.add(message, block, &decision.map_or(*hash, |decision| decision.projection.block.hash));
+                prefix.add_block(message, block, &decision.map_or(*hash, |decision| decision.projection.block.hash));
             }
             let placed = indexes
                 .iter()
@@ -77,7 +77,7 @@ impl Prefix {
         unreachable!("the last way holds")
     }
 
-    fn add(&mut self, message: &Message, block: &Block, hash: &ContentHash) {
+    fn add_block(&mut self, message: &Message, block: &Block, hash: &ContentHash) {
         if matches!(message.role, Role::System | Role::Other)
             || matches!(block.kind, BlockKind::Thinking(_) | BlockKind::Other(_))
         {

@@ -1,7 +1,8 @@
-//! What a redactor of the caller's says of the texts that an assembly is about to store. A host knows for secrets what nobody else can.
+//! What a redactor of the caller's says of the texts that an assembly is about to store. A host knows for secrets what
+//! nobody else can.
 //!
-//! It works where the caller works, so it is asked between two attempts: the first one stores nothing and returns what it would
-//! store, the second one knows the answers. They are remembered, and only what is new is asked about.
+//! It works where the caller works, so it is asked between two attempts: the first one stores nothing and returns what
+//! it would store, the second one knows the answers. They are remembered, and only what is new is asked about.
 
 use std::borrow::Cow;
 
@@ -33,7 +34,8 @@ pub struct Question {
     pub key: String,
     /// What would be stored.
     pub text: String,
-    /// What the placeholder and the label may name, and what the text holds escaped: arguments of the call, as JSON and as plain strings.
+    /// What the placeholder and the label may name, and what the text holds escaped: arguments of the call, as JSON and
+    /// as plain strings.
     pub beside: String,
 }
 
@@ -86,8 +88,8 @@ impl RedactorAnswers {
     }
 }
 
-/// What of a block is stored or shown beside its text, and its strings where the text is JSON: a redactor knows a secret as it is, and JSON
-/// escapes quotes, backslashes and line ends.
+/// What of a block is stored or shown beside its text, and its strings where the text is JSON: a redactor knows a
+/// secret as it is, and JSON escapes quotes, backslashes and line ends.
 fn shown_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
     let given = match (kind, result) {
         (BlockKind::Call(call), _) => Some(call.arguments),

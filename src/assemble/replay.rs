@@ -1,7 +1,7 @@
 //! What earlier calls decided, shown again byte for byte.
 //!
-//! A decision is taken back only where it would hide a text: what went because something later holds it comes back, in an epoch of
-//! its own, when the host has dropped what held it.
+//! A decision is taken back only where it would hide a text: what went because something later holds it comes back, in
+//! an epoch of its own, when the host has dropped what held it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -88,8 +88,9 @@ pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], assembled: &m
     blocks.iter().map(state_of).collect()
 }
 
-/// Whether a decision may stand. What went for the sake of something later needs that, and what went for its age or for lack of
-/// room comes back when it is new again: the host took back what came after it, or it is a copy that the agent has just asked for.
+/// Whether a decision may stand. What went for the sake of something later needs that, and what went for its age or for
+/// lack of room comes back when it is new again: the host took back what came after it, or it is a copy that the agent
+/// has just asked for.
 fn still_holds(row: &Projection, block: &KeyedBlock) -> bool {
     let is_young = matches!(block.fate, Fate::Young { .. });
     match row.reason.as_str() {

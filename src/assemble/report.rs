@@ -21,7 +21,8 @@ pub struct Action {
     pub message: usize,
     /// Index of the block in it.
     pub block: usize,
-    /// Why: `shortened`, `shrunk` (an image) or `large` at birth; `stale`, `superseded`, `duplicate` or the epoch's reason later; `replay` for what an earlier call decided.
+    /// Why: `shortened`, `shrunk` (an image) or `large` at birth; `stale`, `superseded`, `duplicate` or the epoch's
+    /// reason later; `replay` for what an earlier call decided.
     pub reason: &'static str,
     /// The id that the placeholder prints.
     pub ref_id: Option<String>,

@@ -36,8 +36,8 @@ impl SecretPolicy {
         })
     }
 
-    /// The words for an original in lists: without secrets unless texts are stored with theirs, and cut to [`LABEL_CHARS`]
-    /// only after that.
+    /// The words for an original in lists: without secrets unless texts are stored with theirs, and cut to
+    /// [`LABEL_CHARS`] only after that.
     pub(super) fn label(self, words: &str) -> String {
         let words = match self.0 {
             Secrets::Store => Cow::Borrowed(words),

@@ -1,7 +1,7 @@
 //! The place in a message from which thinking has left.
 //!
-//! Nothing stands there, so the ledger keeps the place: the message by the place that [`BlockKey`] knows and by the block beside the
-//! gap, and the index that the part had.
+//! Nothing stands there, so the ledger keeps the place: the message by the place that [`BlockKey`] knows and by the
+//! block beside the gap, and the index that the part had.
 //!
 //! [`BlockKey`]: crate::store::BlockKey
 

@@ -1,8 +1,8 @@
 //! A finished turn -> its requests, with us and without.
 //!
-//! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a call holds what
-//! came before it. Assemblies are remembered in memory only (`assembly_log`). A call that none of them made, because another engine was in use, or
-//! nobody remembers, saved nothing: without us it would have been the same.
+//! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a
+//! call holds what came before it. Assemblies are remembered in memory only (`assembly_log`). A call that none of them
+//! made, because another engine was in use, or nobody remembers, saved nothing: without us it would have been the same.
 
 use std::collections::HashMap;
 
@@ -27,8 +27,8 @@ pub struct FinishedTurn<'a> {
     pub advancement_key: &'a str,
     /// What the host calls the conversation.
     pub session_key: Option<&'a str>,
-    /// The turn's messages, from its user's on. Where every answer reports its usage nothing else of them is needed than the names
-    /// of the tools that were called.
+    /// The turn's messages, from its user's on. Where every answer reports its usage nothing else of them is needed
+    /// than the names of the tools that were called.
     pub messages: &'a [Value],
     /// What tokens cost; by the model's family where nobody says.
     pub prices: Option<Prices>,
@@ -83,8 +83,9 @@ impl Engine {
         for (answer, counted) in assemblies.unrecorded(&answers) {
             bills.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
         }
-        let told = |request: &Request| Some((request.sent.saturating_sub(request.overhead), request.counted?));
-        let measured = |request: Option<Request>| request.filter(|request| request.is_measured).as_ref().and_then(told);
+        let weights = |request: &Request| Some((request.sent.saturating_sub(request.overhead), request.counted?));
+        let measured =
+            |request: Option<Request>| request.filter(|request| request.is_measured).as_ref().and_then(weights);
         let (mut first, mut begun) = (measured(recent.first), measured(recent.begun));
         let mut weighed = recent.begun.and_then(|begun| begun.weighed).unwrap_or_default();
         let mut scale = TokenScale::OWN;
@@ -166,7 +167,8 @@ impl TurnTokens<'_> {
     }
 }
 
-/// The call behind an answer, as if it had sent the same without us; where the answer has no time, the call was made at `at`.
+/// The call behind an answer, as if it had sent the same without us; where the answer has no time, the call was made at
+/// `at`.
 fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
     BilledCall {
         at: answer.at.unwrap_or(at),
@@ -193,7 +195,8 @@ impl Bills<'_> {
         self.push(answer, &BilledCall { is_for_fetch: false, ..call }, (None, None), None);
     }
 
-    /// Adds a request, with what we counted of the messages that an assembly handed over just for it, and what was weighed of the session.
+    /// Adds a request, with what we counted of the messages that an assembly handed over just for it, and what was
+    /// weighed of the session.
     fn push(
         &mut self,
         answer: &ModelAnswer,

@@ -74,11 +74,11 @@ struct Unfolding<'a> {
 }
 
 impl Engine {
-    /// Puts originals back in the place of placeholders, in messages of any shape: those of a session, or, without one, those that
-    /// the markers in the messages lead this agent to.
+    /// Puts originals back in the place of placeholders, in messages of any shape: those of a session, or, without one,
+    /// those that the markers in the messages lead this agent to.
     ///
-    /// Thinking that left comes back to the messages of a session only: nothing stands in its place.
-    /// What was fetched stays as it is, unless it stands for a whole original. What leads to nothing stays, too, and is named.
+    /// Thinking that left comes back to the messages of a session only: nothing stands in its place. What was fetched
+    /// stays as it is, unless it stands for a whole original. What leads to nothing stays, too, and is named.
     ///
     /// # Errors
     /// Those of the store.
@@ -88,7 +88,7 @@ impl Engine {
             .as_ref()
             .map(|ledger| Decisions::of(ledger, || self.store.location(), &self.replacements, &self.contents))
             .transpose()?;
-        let mut work = Unfolding {
+        let mut unfolding = Unfolding {
             engine: self,
             agent_id,
             messages,
@@ -106,20 +106,20 @@ impl Engine {
             (Some(ledger), Some(decisions)) => by_ledger(ledger, decisions, &transcript),
             _ => transcript.blocks().map(|(_, block)| by_marker(block, true)).collect(),
         };
-        work.fetch(referents.iter().flatten().map(|referent| referent.original.clone()).collect())?;
+        unfolding.fetch(referents.iter().flatten().map(|referent| referent.original.clone()).collect())?;
         let mut referents = referents.into_iter();
         for (index, message) in transcript.messages.iter().enumerate() {
             let referents: Vec<_> = referents.by_ref().take(message.blocks.len()).collect();
-            work.message(index, &message.blocks, &referents);
+            unfolding.message(index, &message.blocks, &referents);
         }
         if let Some(decisions) = &decisions {
-            work.thinking(decisions, &transcript)?;
+            unfolding.thinking(decisions, &transcript)?;
         }
-        let patches = work.merge_contents();
+        let patches = unfolding.merge_contents();
         Ok(Unfolded {
             rewrite: Rewrite { patches, ..Rewrite::default() },
-            unfolded: work.unfolded,
-            missing: work.missing,
+            unfolded: unfolding.unfolded,
+            missing: unfolding.missing,
         })
     }
 }
@@ -132,7 +132,7 @@ fn by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) ->
     let mut placed: Vec<(ContentHash, PlacedBlock)> = Vec::new();
     for message in &transcript.messages {
         let hashes: Vec<ContentHash> = message.blocks.iter().map(hash_of).collect();
-        placed.extend(hashes.iter().copied().zip(prefix.pass(message, &hashes, decisions)));
+        placed.extend(hashes.iter().copied().zip(prefix.add_message(message, &hashes, decisions)));
     }
     let exact = placed.iter().filter_map(|(_, placed)| placed.decision);
     let mut taken: HashSet<BlockKey> = exact.map(|row| row.projection.block).collect();
@@ -291,7 +291,8 @@ impl Unfolding<'_> {
         }
     }
 
-    /// Without a ledger only the notes at the end of a content say that images were made smaller; which ones, where all were.
+    /// Without a ledger only the notes at the end of a content say that images were made smaller; which ones, where all
+    /// were.
     fn noted_images(&mut self, message: usize, blocks: &[Block], noted: &[Original]) {
         let images: Vec<&Block> = blocks.iter().filter(|block| matches!(block.kind, BlockKind::Image(_))).collect();
         if images.len() != noted.len() {
@@ -323,8 +324,8 @@ impl Unfolding<'_> {
         }
     }
 
-    /// The patches, with each content that loses notes or gets parts back as a whole: the outer ones first, because they hold the
-    /// inner ones.
+    /// The patches, with each content that loses notes or gets parts back as a whole: the outer ones first, because
+    /// they hold the inner ones.
     fn merge_contents(&mut self) -> Vec<Patch> {
         let mut contents: Vec<(usize, Path)> = Vec::new();
         let noted = self.notes.iter().map(|(message, content, _)| (message, content));
@@ -379,7 +380,7 @@ fn restores(text: &str, original: &Original, stored: &str) -> bool {
 /// What folds in a text stand for that need nothing but themselves; `None` where it holds none. The note that a host
 /// had cut the text is ours where that is so of what is before it.
 fn restored_alone(text: &str) -> Option<String> {
-    let unfolded = |text: &str| Some(restore(text, &[])).filter(|restored| restored != text);
-    let of_cut = without_cut(text).and_then(|(text, units)| unfolded(text).filter(|text| is_cut_at(text, units)));
-    of_cut.or_else(|| unfolded(text))
+    let restored = |text: &str| Some(restore(text, &[])).filter(|restored| restored != text);
+    let of_cut = without_cut(text).and_then(|(text, units)| restored(text).filter(|text| is_cut_at(text, units)));
+    of_cut.or_else(|| restored(text))
 }

@@ -38,7 +38,7 @@ pub(super) fn returning_thinking(
     let messages = transcript.messages.iter().enumerate().filter(|_| !gaps.is_empty());
     for (message_index, message) in messages {
         let hashes: Vec<ContentHash> = message.blocks.iter().map(hash_of).collect();
-        let placed = prefix.pass(message, &hashes, decisions);
+        let placed = prefix.add_message(message, &hashes, decisions);
         let is_lasting = |block: &Block| !matches!(block.kind, BlockKind::Thinking(_));
         let Some(first) = message.blocks.iter().position(is_lasting).filter(|_| message.role == Role::Assistant) else {
             continue;

@@ -1,7 +1,7 @@
 //! How old each block is, and with [`superseded`] what that means for it.
 //!
-//! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message only calls
-//! count. A block that is both old and superseded may go from the earlier of the two moments.
+//! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user
+//! message only calls count. A block that is both old and superseded may go from the earlier of the two moments.
 
 use super::exempt::plans;
 use super::superseded::held_elsewhere;
@@ -10,22 +10,25 @@ use super::{Fate, FoldablePart, MayGo, Reason, may_touch, part};
 use crate::config::{Config, Schedule};
 use crate::transcript::{Block, BlockKind, Message, Role, Transcript};
 
-/// How young a block may be that leaves because the context is full, in model calls made since.
+/// Least model calls since a block that leaves because the context is full. Chosen by judgement.
 const YOUNGEST_CALLS: u64 = 2;
 
-/// How many model calls a block may be short of stale that leaves with a prefix of which nothing is cached.
+/// Most model calls that a block may be short of stale and still leave with a prefix of which nothing is cached. Chosen
+/// on the development corpus (`npm run bench:replay`).
 const NEARLY_STALE_CALLS: u64 = 4;
 
-/// From how many bytes on a result is bulky. Where all results go as early, an agent misses more: the replay of the development corpus.
+/// Bytes from which on a result is bulky, and goes after half as many turns. Chosen on the development corpus (`npm run
+/// bench:replay`): where all results go as early, an agent misses more.
 const BULKY_BYTES: usize = 16_000;
 
 /// Decides on every block, by message and block index.
 ///
-/// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than `staleCalls`
-/// calls; the body of a whole write that succeeded after half as many, since the file holds it; where folding has a price, a bulky
-/// result after half as many turns. Images go after `imageAgeTurns` turns, and those that a tool returned after `staleCalls` calls as
-/// well. What is at most four calls short of stale is nearly so. What something later holds may go at once. Blocks of tools that
-/// `skipTools` or `onlyTools` exclude stay, as does the last call of a tool that plans.
+/// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than
+/// `staleCalls` calls; the body of a whole write that succeeded after half as many, since the file holds it; where
+/// folding has a price, a bulky result after half as many turns. Images go after `imageAgeTurns` turns, and those that
+/// a tool returned after `staleCalls` calls as well. What is at most four calls short of stale is nearly so. What
+/// something later holds may go at once. Blocks of tools that `skipTools` or `onlyTools` exclude stay, as does the last
+/// call of a tool that plans.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     let held = held_elsewhere(transcript);
     let clock = Clock::of(transcript);

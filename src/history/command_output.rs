@@ -1,6 +1,7 @@
 //! A command line -> whether it prints files: how a shell divides it says so, wherever in it the printing stands.
 //!
-//! Bash and PowerShell are read alike. Nothing here runs or expands anything: a word stays as it is written, without its quotes.
+//! Bash and PowerShell are read alike. Nothing here runs or expands anything: a word stays as it is written, without
+//! its quotes.
 
 use crate::content::ContentType;
 use crate::content::hints::of_path;
@@ -16,7 +17,7 @@ pub(super) enum Prints {
     FilesOnly,
 }
 
-/// Scripts in scripts deeper than this are not read.
+/// Deepest nesting of scripts in scripts that is read. Chosen by judgement.
 const DEPTH: usize = 4;
 
 /// What a command line prints; a log is no file that anybody edits.
@@ -253,7 +254,7 @@ fn pipelines(line: &str) -> Vec<Vec<Command>> {
                 "&>" | "&>>" => last.writes |= !redirected(&mut rest).starts_with('&'),
                 "\n" => {
                     for end in awaited.drain(..) {
-                        rest = behind_document(rest, &end);
+                        rest = after_document(rest, &end);
                     }
                     pipelines.push(vec![Command::default()]);
                 }
@@ -264,18 +265,18 @@ fn pipelines(line: &str) -> Vec<Vec<Command>> {
             rest = rest.strip_prefix("\\\n").unwrap_or(rest);
         } else if first == '#' {
             rest = rest.find('\n').map_or("", |at| &rest[at..]);
-        } else if let Some(behind) = rest.strip_prefix("<<<") {
-            rest = behind;
+        } else if let Some(after) = rest.strip_prefix("<<<") {
+            rest = after;
             redirected(&mut rest);
-        } else if let Some(behind) = rest.strip_prefix("<<") {
-            rest = behind.trim_start_matches('-');
+        } else if let Some(after) = rest.strip_prefix("<<") {
+            rest = after.trim_start_matches('-');
             awaited.push(redirected(&mut rest));
-        } else if let Some(behind) = rest.strip_prefix('<') {
-            rest = behind;
+        } else if let Some(after) = rest.strip_prefix('<') {
+            rest = after;
             redirected(&mut rest);
             last.reads = true;
-        } else if let Some((to_output, behind)) = output_redirection(rest) {
-            rest = behind;
+        } else if let Some((to_output, after)) = output_redirection(rest) {
+            rest = after;
             let target = redirected(&mut rest);
             last.writes |= to_output && !target.starts_with('&');
         } else {
@@ -288,9 +289,9 @@ fn pipelines(line: &str) -> Vec<Vec<Command>> {
 
 /// `>`, `>>`, `1>`, `2>`: whether it takes the output away, and what follows.
 fn output_redirection(rest: &str) -> Option<(bool, &str)> {
-    let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    let number = &rest[..rest.len() - behind.len()];
-    let target = behind.strip_prefix('>')?;
+    let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let number = &rest[..rest.len() - after.len()];
+    let target = after.strip_prefix('>')?;
     Some((matches!(number, "" | "1"), target.strip_prefix(['>', '|']).unwrap_or(target)))
 }
 
@@ -304,7 +305,7 @@ fn redirected(rest: &mut &str) -> String {
 }
 
 /// What follows the line that ends a document.
-fn behind_document<'t>(rest: &'t str, end: &str) -> &'t str {
+fn after_document<'t>(rest: &'t str, end: &str) -> &'t str {
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
         at += line.len();
@@ -360,42 +361,9 @@ fn take_word(rest: &mut &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
 
-    /// Ways to print a file.
-    const PRINTING: &[&str] = &[
-        "cat src/a.mjs",
-        "cat src/a.mjs src/b.mjs",
-        "cat -n 'a b.rs'",
-        "cat < src/a.mjs",
-        "sed -n '1,9p' src/a.mjs",
-        "sed -n '1,$p' \"src/a.mjs\"",
-        "head -20 src/a.mjs",
-        "head -n 9 src/a.mjs | tail -n 4",
-        "tail -n +5 src/a.mjs",
-        "nl -ba src/a.mjs | sed -n '4,90p'",
-        "bat --plain src/a.mjs",
-        "awk 'NR<=9' src/a.mjs",
-        "awk 'NR>=3 && NR<=9 {print}' src/a.mjs",
-        "perl -ne 'print if 1..9' src/a.mjs",
-        "git show HEAD:src/a.mjs",
-        "git show HEAD~2:src/a.mjs | head -40",
-        "for f in src/*.mjs; do echo \"== $f\"; cat $f; done",
-        "for f in a b\ndo\n  sed -n '1,9p' \"$f\"\ndone",
-        "find src -name '*.mjs' -exec cat {} +",
-        "ls src/*.mjs | xargs cat",
-        "Get-Content src\\a.mjs -TotalCount 9",
-        "gc src/a.mjs | Select-Object -First 9",
-        "type src\\a.mjs",
-        "bash -lc \"sed -n '1,9p' src/a.mjs\"",
-        "node -e \"console.log(require('fs').readFileSync('src/a.mjs','utf8'))\"",
-        "python3 -c 'print(open(\"a.py\").read())'",
-        "sudo cat /etc/app/a.conf",
-        "timeout 5 cat src/a.mjs 2>/dev/null",
-        "if [ -f a.rs ]; then cat a.rs; fi",
-        "(cd web && cat src/a.mjs)",
-    ];
-
-    /// What stands around it and prints little.
+    /// What may stand around a command that prints files, and prints little.
     const AROUND: &[(&str, &str)] = &[
         ("", ""),
         ("cd /w && ", ""),
@@ -409,60 +377,29 @@ mod tests {
         ("set -e; F=src/a.mjs; ", "; cat src/b.mjs"),
     ];
 
+    /// Each line of an input is a command, with its line ends as `\n` and its backslashes doubled.
     #[test]
-    fn files_are_printed_wherever_in_the_command_and_however() {
-        for printing in PRINTING {
+    fn what_a_command_prints_of_files() {
+        check("commands", |input, _| {
+            let written = |line: &str| line.replace("\\\\", "\0").replace("\\n", "\n").replace('\0', "\\");
+            let commands = input.lines().filter_map(|line| line.strip_prefix("$ ")).map(written);
+            commands.map(|command| format!("{:?}\n", printed_anywhere(&command))).collect()
+        });
+    }
+
+    /// What a command prints; one that prints files alone does so wherever it stands.
+    fn printed_anywhere(command: &str) -> Prints {
+        let prints = prints_of(command);
+        if prints == Prints::FilesOnly {
             for (before, after) in AROUND {
-                let command = format!("{before}{printing}{after}");
+                let command = format!("{before}{command}{after}");
                 assert_eq!(prints_of(&command), Prints::FilesOnly, "{command}");
             }
             for (before, after) in [("npm test; ", ""), ("", " && cargo build"), ("git diff; ", "")] {
-                let command = format!("{before}{printing}{after}");
+                let command = format!("{before}{command}{after}");
                 assert_eq!(prints_of(&command), Prints::FilesAmongOther, "{command}");
             }
         }
-    }
-
-    #[test]
-    fn lines_of_files_are_printed_among_others() {
-        for command in ["rg -n -C4 ORDER src/a.mjs", "grep -A30 'fn main' a.rs", "cat a.rs | grep x", "git blame a.rs"]
-        {
-            assert_eq!(prints_of(command), Prints::FilesAmongOther, "{command}");
-        }
-    }
-
-    #[test]
-    fn other_commands_print_no_file() {
-        for command in [
-            "",
-            "cd /w",
-            "ls -la src",
-            "npm test",
-            "cat server.log",
-            "tail -n 50 /var/log/app.log",
-            "cat > a.rs <<'E'\ncat b.rs\nE",
-            "cat <<EOF\ncat b.rs\nEOF",
-            "cat a.rs > b.rs",
-            "echo 'cat a.rs'",
-            "echo \"then; cat a.rs\"",
-            "grep -rn 'cat a.rs' src",
-            "sed -i s/a/b/ b.rs",
-            "cat a.json | jq .",
-            "cat a.rs | wc -l",
-            "npm test 2>&1 | tail -40",
-            "cargo test | grep FAILED",
-            "git log --oneline | head -5",
-            "python3 -c 'print(1)'",
-            "type git",
-            "((((",
-            "'",
-            "\"",
-            "$(",
-            "<<",
-            ">",
-            "\\",
-        ] {
-            assert_eq!(prints_of(command), Prints::Nothing, "{command}");
-        }
+        prints
     }
 }

@@ -1,7 +1,7 @@
 //! What blocks and messages cost, in tokens.
 //!
-//! Only content is counted: texts, arguments (as their JSON), tool names, images, visible thinking. The few tokens that providers
-//! add for each message and role differ between them and are left out.
+//! Only content is counted: texts, arguments (as their JSON), tool names, images, visible thinking. The few tokens that
+//! providers add for each message and role differ between them and are left out.
 
 use serde_json::Value;
 
@@ -65,6 +65,7 @@ impl Meter {
 
 /// Whether a text is a file or something encrypted: what those cost only the provider knows.
 fn is_payload(text: &str) -> bool {
+    /// Text without a blank in so many bytes is a payload. Chosen by judgement.
     const WORD_BYTES: usize = 512;
     text.len() > WORD_BYTES && !text.as_bytes()[..WORD_BYTES].iter().any(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
 }
@@ -76,8 +77,9 @@ pub fn thinking_texts(part: &Value) -> impl Iterator<Item = &str> {
 
 /// Tokens of the content of messages, as a model would be billed for it.
 ///
-/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do files in blocks of foreign types. Of
-/// rows that are no message (compaction summaries, shell runs) the texts under `summary`, `content`, `command` and `output` count.
+/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do files in blocks of
+/// foreign types. Of rows that are no message (compaction summaries, shell runs) the texts under `summary`, `content`,
+/// `command` and `output` count.
 pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encoding) -> usize {
     let meter = Meter::new(model, encoding);
     let text_under = |value: &Value, keys: &[&str]| -> usize {

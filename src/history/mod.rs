@@ -1,9 +1,9 @@
-//! One conversation as every part of Concertina sees it: which blocks may leave it, why, and since when, and which are too long to stay
-//! whole.
+//! One conversation as every part of Concertina sees it: which blocks may leave it, why, and since when, and which are
+//! too long to stay whole.
 //!
-//! `squeeze()`, `assemble()` and the planner render these decisions; none of them judges by itself. Decisions are read off the
-//! messages alone, so two processes that see the same history decide the same. User text and assistant text are never selected,
-//! whatever their age; thinking only once its turn is over, and then whole.
+//! `squeeze()`, `assemble()` and the planner render these decisions; none of them judges by itself. Decisions are read
+//! off the messages alone, so two processes that see the same history decide the same. User text and assistant text are
+//! never selected, whatever their age; thinking only once its turn is over, and then whole.
 
 mod age;
 mod command_output;
@@ -59,7 +59,8 @@ impl Reason {
         }
     }
 
-    /// Whether a ledger's word means that a block went because something later holds it, so that it comes back when that is gone.
+    /// Whether a ledger's word means that a block went because something later holds it, so that it comes back when
+    /// that is gone.
     pub fn needs_successor(word: &str) -> bool {
         [Self::Superseded, Self::Duplicate].iter().any(|reason| reason.as_str() == word)
     }
@@ -83,7 +84,8 @@ pub struct MayGo {
 pub enum Fate {
     /// It stays.
     Stays,
-    /// It is not stale yet, and goes only when the context is full, or, when it is nearly stale, where that costs nothing.
+    /// It is not stale yet, and goes only when the context is full, or, when it is nearly stale, where that costs
+    /// nothing.
     Young {
         /// Whether it is a few calls short of stale.
         is_nearly_stale: bool,
@@ -104,8 +106,8 @@ impl Fate {
     }
 }
 
-/// Whether the options allow a block of this tool, or of this command, to be replaced. A result without a known tool is one of no
-/// listed tool.
+/// Whether the options allow a block of this tool, or of this command, to be replaced. A result without a known tool is
+/// one of no listed tool.
 pub fn may_touch(block: &Block, config: &Config) -> bool {
     if !may_touch_output(block.result.as_ref(), config) {
         return false;
@@ -118,7 +120,8 @@ pub fn may_touch(block: &Block, config: &Config) -> bool {
     tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
 }
 
-/// Whether `skipCommands` lets the output of the command behind a result be replaced. Each line of a command counts as one, too.
+/// Whether `skipCommands` lets the output of the command behind a result be replaced. Each line of a command counts as
+/// one, too.
 pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
     config.skip_commands.is_empty()
         || result.and_then(|result| result.arguments?.command()).is_none_or(|command| {

@@ -45,12 +45,13 @@ pub(super) struct ReadResult<'a> {
     pub(super) text: Cow<'a, str>,
 }
 
-/// What a read's result shows, given the lines that were asked for; `None` where its text does not say, or shows nothing.
+/// What a read's result shows, given the lines that were asked for; `None` where its text does not say, or shows
+/// nothing.
 ///
 /// The end is reached when fewer lines came back than were asked for, without a word that there are more. A text that
 /// stands for another one (a placeholder, a shortened output) shows nothing that can be counted.
 pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>> {
-    /// Hosts that cut a read without a word cut it at a round number of lines.
+    /// Hosts that cut a read without a notice cut it at a multiple of so many lines: 500, 1,000 and 2,000 are in use.
     const SILENT_CUT_LINES: u64 = 500;
     let whole = renumbered(text);
     let text = &*whole;
@@ -124,9 +125,9 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is valid")
 }
 
-/// How hosts say that a read was cut, or that a result was taken away: `[80 more lines in file. Use offset=41 to continue]`,
-/// `... (9 more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more characters truncated; …]`,
-/// `[Old tool result content cleared]`.
+/// How hosts say that a read was cut, or that a result was taken away: `[80 more lines in file. Use offset=41 to
+/// continue]`, `... (9 more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more
+/// characters truncated; …]`, `[Old tool result content cleared]`.
 static CUT_NOTICE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\A\s*(?:\[|\(|<|\.\.\.|…).*(?:more (?:lines|characters|chars|bytes)|truncated|trimmed|omitted|cleared|removed|squeezed|lines? not shown|showing lines|use offset|cut by the host|tool result:)",
@@ -137,7 +138,8 @@ static CUT_NOTICE: LazyLock<Regex> = LazyLock::new(|| {
 static CUT_WITHIN_LINE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)[^\n](?<words>\[\.\.\. [0-9][0-9,]* (?:more )?char\w* truncated[^\]\n]*\])\s*\z"));
 
-/// How hosts say that something is missing before the end. Words alone: they are looked for in every read at every assembly.
+/// How hosts say that something is missing before the end. Words alone: they are looked for in every read at every
+/// assembly.
 static MISSING_MIDDLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated")
 });
@@ -172,16 +174,21 @@ fn ends_in_marker(text: &str) -> bool {
     })
 }
 
+/// Bytes at the beginning of a line or a text in which the words on success or failure are looked for. Chosen by
+/// judgement.
+const HEAD_BYTES: usize = 400;
+
 /// Whether a result tells of a failure of its call, in its first or last two lines: as systems and shells answer, or
 /// in the envelope of a tool.
 pub fn tells_of_failure(text: &str) -> bool {
     static ENVELOPE: LazyLock<Regex> =
         LazyLock::new(|| regex(r#"(?i)\A\s*<tool_use_error>|"status"\s*:\s*"error"|"error"\s*:\s*["{]"#));
-    let is_failure = |line: &str| refuses(line) || ENVELOPE.is_match(head(line, 400));
+    let is_failure = |line: &str| refuses(line) || ENVELOPE.is_match(head(line, HEAD_BYTES));
     text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
 }
 
-/// Whether the answer to a call that changes a file tells that it did not: what a person refused, or a tool could not do.
+/// Whether the answer to a call that changes a file tells that it did not: what a person refused, or a tool could not
+/// do.
 pub(super) fn tells_of_no_change(text: &str) -> bool {
     static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
         regex(
@@ -189,10 +196,11 @@ pub(super) fn tells_of_no_change(text: &str) -> bool {
         )
     });
     let first = text.lines().next().unwrap_or_default();
-    NO_CHANGE.is_match(head(first, 400))
+    NO_CHANGE.is_match(head(first, HEAD_BYTES))
 }
 
-/// Whether the answer to a call that writes a whole file tells that it did, in the words of the tools that are known, or by silence.
+/// Whether the answer to a call that writes a whole file tells that it did, in the words of the tools that are known,
+/// or by silence.
 pub(super) fn tells_of_writing(text: &str) -> bool {
     static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
         regex(
@@ -218,12 +226,13 @@ pub(super) fn tells_of_writing(text: &str) -> bool {
             )? \s* \z",
         )
     });
-    WRITTEN.is_match(head(text, 400)) || SILENCE.is_match(text)
+    WRITTEN.is_match(head(text, HEAD_BYTES)) || SILENCE.is_match(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::check;
     use crate::content::numbered::{LEGEND, without_expected_numbers};
     use concertina_format::fold::Fold;
 
@@ -307,66 +316,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_or_failed_changed_nothing() {
-        for text in [
-            "User denied this operation.",
-            "The user doesn't want to proceed with this tool use.",
-            "EISDIR: illegal operation on a directory",
-            "Unable to write file: disk",
-            "[concertina] missing tool result — synthetic error inserted for API compatibility.",
-            "File has not been read yet. Read it first before writing to it.",
-            "[Request interrupted by user]",
-            "OK, but the file was not touched.",
-            "Successfully overwrote file: a.rs. User modified the `content` to be: x",
-        ] {
-            assert!(tells_of_no_change(text), "{text}");
-        }
-        for text in ["done", "Successfully wrote 120 bytes to a.rs", "The file /w/EXAMPLE.md has been updated."] {
-            assert!(!tells_of_no_change(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_tool_says_that_it_has_written_or_says_nothing() {
-        for text in [
-            "Successfully wrote 120 bytes to a.rs",
-            "File created successfully at: /w/a.rs",
-            "The file /w/a.rs has been updated. Here's the result of running `cat -n` on a snippet of the edited file:\n",
-            "The file /w/a.rs has been updated successfully.",
-            "File written successfully to a.rs",
-            "Wrote file successfully.",
-            "File successfully overwritten.",
-            "<result>\nFile successfully written: /w/a.rs\n</result>",
-            "The following files were successfully edited:\n/w/a.rs",
-            "{\n  \"success\": true,\n  \"path\": \"a.rs\"\n}",
-            "{\"bytes_written\": 12, \"dirs_created\": true}",
-            "done",
-            "Done.",
-            "ok\n",
-            "",
-            "(no output)",
-            "(Bash completed with no output)",
-            "Tool ran without any output",
-            "<returncode>0</returncode>\n<output>\n</output>",
-        ] {
-            assert!(tells_of_writing(text), "{text}");
-        }
-        for text in [
-            "HeldElsewhere for review: a.rs",
-            "Writing outside of the workspace needs approval.",
-            "OK to overwrite a.rs? Answer yes.",
-            "The file /w/a.rs has been updated since it was read.",
-            "File created.rs is locked",
-            "a.rs: cannot overwrite existing file",
-            "{\"success\": false, \"reason\": \"policy\"}",
-            "No output folder is configured.",
-            "<returncode>0</returncode>\n<output>\nblocked\n</output>",
-        ] {
-            assert!(!tells_of_writing(text), "{text}");
-        }
-    }
-
-    #[test]
     fn a_listing_that_leaves_numbers_out_shows_as_much() {
         let listing: String = (1..60).map(|line| format!("{line:>6}\tline {line}\n")).collect();
         let bare = without_expected_numbers(listing.trim_end());
@@ -376,23 +325,19 @@ mod tests {
         assert_eq!(read_result(LineRange::ALL, &folded).unwrap().came_back, of(1, 59));
     }
 
+    /// Each line of an input is an answer, with its line ends as `\n`.
     #[test]
-    fn what_shows_nothing_of_a_file_shows_no_lines() {
-        for text in [
-            "",
-            " \n\n",
-            "(no output)",
-            "<no content>",
-            "[Empty file]",
-            "File is empty.",
-            "<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>",
-            "[Old tool result content cleared]",
-            "[tool result squeezed — was 12,345 chars, ~1,543 tokens]\nPreview: fn main() {",
-            "[tool result: 12,345 chars, ~1,543 tokens — fn main() {]\nPreview: fn main() {",
-            "fn main() {\n\n[Tool result trimmed: kept first 10 chars and last 10 chars of 90 chars.]\n}",
-            "[REF_ID: 0123456789abcdef] (Summary: code)",
-        ] {
-            assert_eq!(read_result(LineRange::ALL, text), None, "{text:?}");
-        }
+    fn what_answers_of_tools_say() {
+        check("tool_answers", |input, asked| {
+            let says = |line: &str| {
+                let answer = line.replace("\\n", "\n");
+                match asked {
+                    "no change" => tells_of_no_change(&answer),
+                    "written" => tells_of_writing(&answer),
+                    _ => read_result(LineRange::ALL, &answer).is_some(),
+                }
+            };
+            input.lines().filter_map(|line| line.strip_prefix("> ")).map(|line| format!("{}\n", says(line))).collect()
+        });
     }
 }

@@ -1,9 +1,11 @@
-//! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact repeats.
+//! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact
+//! repeats.
 //!
-//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that says that it
-//! succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
-//! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
-//! Beside that, which written bodies a file has taken: the agent loses less with them than with a result.
+//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it
+//! that says that it succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is
+//! in sight only where it was read. A part of a file is known by the numbers of its lines only until something may have
+//! moved them: before that, by its text. Beside that, which written bodies a file has taken: the agent loses less with
+//! them than with a result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -33,16 +35,16 @@ pub(super) struct HeldElsewhere {
     pub(super) written: HashSet<BlockPosition>,
 }
 
-/// Texts of fewer bytes are not worth finding again.
+/// Least bytes of a text whose repetition counts: a placeholder is hardly shorter than less. Chosen by judgement.
 const REPEAT_MIN_BYTES: usize = 200;
 
-/// How many earlier texts are looked for in a later one.
+/// Most earlier texts that are looked for in one later read, so that the work stays linear. Chosen by judgement.
 const SEARCHES: u8 = 8;
 
-/// How many gaps a range may have that several reads together are to close.
+/// Most gaps in a range that several later reads together are to close. Chosen by judgement.
 const GAPS: usize = 16;
 
-/// How many later reads of a file are known at once.
+/// Most later reads of one file that are known at once. Chosen by judgement.
 const READS: usize = 256;
 
 /// The later uses of a file, as seen walking back from the newest message.
@@ -80,8 +82,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Whether the call did not do what it was to. Who refuses a write may say so in any words, so that one has failed that says
-    /// something else than that it wrote.
+    /// Whether the call did not do what it was to. Who refuses a write may say so in any words, so that one has failed
+    /// that says something else than that it wrote.
     fn has_failed(&self, does: Use) -> bool {
         let is_change = !matches!(does, Use::Read(_));
         let fails = |text| tells_of_failure(text) || is_change && tells_of_no_change(text);

@@ -1,7 +1,8 @@
 //! What a session has saved so far, in input tokens at full price, against one whose context was never touched.
 //!
-//! The ledger says what changed and when, the history how many calls were made since: so the balance needs no memory of its own.
-//! An epoch that costs no more than the balance leaves the session no dearer than untouched, even if it ends with the next call.
+//! The ledger says what changed and when, the history how many calls were made since: so the balance needs no memory of
+//! its own. An epoch that costs no more than the balance leaves the session no dearer than untouched, even if it ends
+//! with the next call.
 
 use super::prices::Prices;
 

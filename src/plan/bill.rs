@@ -1,10 +1,11 @@
 //! What a request is billed, and what it would have been billed without us.
 //!
-//! The provider's report is taken as it is. Without one, the cache is taken to hold all that the request before sent, up to the first change,
-//! for as long as the cache lives. We estimate the cache hit of the hypothetical request as the larger of its length minus our uncached tail
-//! and our cached prefix. Where an epoch of ours broke the prefix, the hypothetical request would have found all of the one before. Where
-//! nothing is known of the request before and the cache held at least half of ours, it would have found all but our uncached tail. What the
-//! host alone would have compacted away ([`HostCompaction`]) is in no hypothetical request.
+//! The provider's report is taken as it is. Without one, the cache is taken to hold all that the request before sent,
+//! up to the first change, for as long as the cache lives. We estimate the cache hit of the hypothetical request as the
+//! larger of its length minus our uncached tail and our cached prefix. Where an epoch of ours broke the prefix, the
+//! hypothetical request would have found all of the one before. Where nothing is known of the request before and the
+//! cache held at least half of ours, it would have found all but our uncached tail. What the host alone would have
+//! compacted away ([`HostCompaction`]) is in no hypothetical request.
 
 use super::host_compaction::HostCompaction;
 use super::prices::Prices;
@@ -67,11 +68,13 @@ pub struct Billed {
     pub under: f64,
     /// How much more.
     pub over: f64,
-    /// Tokens and bill of each call with which the host alone would have compacted the conversation before this request; of none where 0.
+    /// Tokens and bill of each call with which the host alone would have compacted the conversation before this
+    /// request; of none where 0.
     pub compacting: [(u64, f64); 2],
 }
 
-/// Bills a request after the one before it, for a host that compacts as `compaction` says, where the model's window is known.
+/// Bills a request after the one before it, for a host that compacts as `compaction` says, where the model's window is
+/// known.
 pub fn bill(
     call: &BilledCall,
     before: Option<&PreviousRequest>,
@@ -82,8 +85,8 @@ pub fn bill(
     let is_warm = before.is_some_and(|before| call.at.saturating_sub(before.at) <= prices.cache_ttl_ms);
     let rewritten = call.rewritten.filter(|_| is_warm);
     let usage = call.usage.unwrap_or_else(|| {
-        let held = before.filter(|_| is_warm).map_or(0, |before| before.sent.saturating_sub(rewritten.unwrap_or(0)));
-        let read = held.min(sent);
+        let cached = before.filter(|_| is_warm).map_or(0, |before| before.sent.saturating_sub(rewritten.unwrap_or(0)));
+        let read = cached.min(sent);
         Usage { input: 0, read, written: sent - read, output: None }
     });
     let sent_bill = usage.input as f64 + usage.read as f64 * prices.read + usage.written as f64 * prices.write;
@@ -232,8 +235,8 @@ mod tests {
         sizes
     }
 
-    /// Neighbours: windows of four sizes x three steps by which requests grow x two numbers of calls in a turn x three shares that were folded
-    /// x whether the host had to compact with us, too.
+    /// Neighbours: windows of four sizes x three steps by which requests grow x two numbers of calls in a turn x three
+    /// shares that were folded x whether the host had to compact with us, too.
     #[test]
     fn the_host_alone_is_billed_what_it_sends_and_never_more_than_the_window() {
         for window in [16_000, 32_000, 200_000, 1_000_000] {

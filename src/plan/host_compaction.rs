@@ -1,9 +1,10 @@
 //! What a host without us would have done with a conversation that outgrows the model's window.
 //!
-//! The numbers are those of OpenClaw 2026.9 where nothing else is configured. Tool results together get half of the window, at four characters
-//! to a token. Before a turn, when the last request left less than a reserve free, the host sends the whole conversation with the request to
-//! note what matters. Then it has the model summarize the conversation but for the newest messages, and goes on with summary and newest
-//! messages. Within a turn it does so only when the provider refuses a request, and without notes.
+//! The numbers are those of OpenClaw 2026.9 where nothing else is configured. Tool results together get half of the
+//! window, at four characters to a token. Before a turn, when the last request left less than a reserve free, the host
+//! sends the whole conversation with the request to note what matters. Then it has the model summarize the conversation
+//! but for the newest messages, and goes on with summary and newest messages. Within a turn it does so only when the
+//! provider refuses a request, and without notes.
 
 /// Tokens that the host keeps free, where the window has room.
 const RESERVE_TOKENS: u64 = 20_000;
@@ -25,6 +26,9 @@ pub const IMAGE_TOKENS: u64 = 2000;
 
 /// Characters of a tool result that the host has summarized.
 const SUMMARIZED_CHARS: u64 = 2000;
+
+/// System prompt and tools are taken for at most one part in so many of the window: more leaves no conversation.
+const FIXED_PARTS: u64 = 2;
 
 /// Tokens of a summary: the host cuts one at 16,000 characters, and most are shorter (chosen by judgement).
 const SUMMARY_TOKENS: u64 = 1000;
@@ -48,30 +52,31 @@ impl TokenScale {
     }
 }
 
-/// Tokens that are taken to count alike here and with the provider before anything is measured: chosen by judgement, so that
-/// the first short requests of a session do not decide.
+/// Tokens that are taken to count alike here and with the provider before anything is measured: chosen by judgement, so
+/// that the first short requests of a session do not decide.
 const PRIOR_TOKENS: u64 = 2000;
 
-/// The provider's count and ours differ by at most this factor, in halves: more than any vocabulary explains. Chosen by judgement.
+/// The provider's count and ours differ by at most this factor, in halves: more than any vocabulary explains. Chosen by
+/// judgement.
 const LARGEST_RATIO_HALVES: u64 = 5;
 
 impl TokenScale {
-    /// The scale of a session, by how many tokens its requests differed and by its first one, of whose messages we counted only these: always
-    /// the provider's count before ours.
-    pub fn weighed((told, counted): (u64, u64), first: (u64, u64)) -> Self {
-        let ratio = (told + PRIOR_TOKENS) as f64 / (counted + PRIOR_TOKENS) as f64;
+    /// The scale of a session, by how many tokens its requests differed and by its first one, of whose messages we
+    /// counted only these: always the provider's count before ours.
+    pub fn weighed((reported, counted): (u64, u64), first: (u64, u64)) -> Self {
+        let ratio = (reported + PRIOR_TOKENS) as f64 / (counted + PRIOR_TOKENS) as f64;
         Self { ratio, fixed: first.0.saturating_sub((first.1 as f64 * ratio) as u64) }
     }
 }
 
-/// Adds by how many tokens two requests differ: what the provider counted of each, and we of its messages. Where the two differ by more than
-/// any vocabulary explains, as with images they may, that tells nothing of texts.
+/// Adds by how many tokens two requests differ: what the provider counted of each, and we of its messages. Where the
+/// two differ by more than any vocabulary explains, as with images they may, that tells nothing of texts.
 pub fn weigh(weighed: (u64, u64), before: (u64, u64), after: (u64, u64)) -> (u64, u64) {
-    let (told, counted) = (after.0.abs_diff(before.0), after.1.abs_diff(before.1));
+    let (reported, counted) = (after.0.abs_diff(before.0), after.1.abs_diff(before.1));
     let is_same_way = (after.0 > before.0) == (after.1 > before.1);
     let is_likely =
-        is_same_way && told * LARGEST_RATIO_HALVES > counted * 2 && told * 2 < counted * LARGEST_RATIO_HALVES;
-    if is_likely { (weighed.0 + told, weighed.1 + counted) } else { weighed }
+        is_same_way && reported * LARGEST_RATIO_HALVES > counted * 2 && reported * 2 < counted * LARGEST_RATIO_HALVES;
+    if is_likely { (weighed.0 + reported, weighed.1 + counted) } else { weighed }
 }
 
 /// Where a host that compacts cuts a history, which is read from its end on. Counts are in our tokens.
@@ -80,7 +85,7 @@ pub struct CompactionCut {
     /// The newest messages, which are kept.
     pub kept: u64,
     /// Read behind the last place for a cut: as it is, and as it would be summarized.
-    open: (u64, u64),
+    pending: (u64, u64),
     estimated: u64,
     is_enough: bool,
 }
@@ -90,21 +95,21 @@ impl CompactionCut {
     pub fn add(&mut self, chars: u64, tokens: u64, is_result: bool) {
         self.estimated += chars / CHARS_PER_TOKEN;
         let most = if is_result { SUMMARIZED_CHARS } else { chars };
-        self.open.0 += tokens;
-        self.open.1 += if chars > most { tokens * most / chars } else { tokens };
+        self.pending.0 += tokens;
+        self.pending.1 += if chars > most { tokens * most / chars } else { tokens };
     }
 
     /// Ends a message; the history can be cut before one that is no tool result.
     pub fn end_message(&mut self, may_begin: bool) {
         if may_begin && !self.is_enough {
-            self.kept += std::mem::take(&mut self.open).0;
+            self.kept += std::mem::take(&mut self.pending).0;
         }
         self.is_enough |= self.estimated >= KEPT_TOKENS;
     }
 
     /// What is summarized.
     pub fn summarized(&self) -> u64 {
-        self.open.1
+        self.pending.1
     }
 }
 
@@ -140,7 +145,7 @@ impl HostCompaction {
 
     /// Tokens of a prompt before the messages that are kept.
     fn head(&self) -> u64 {
-        self.fixed.min(self.window / 2) + SUMMARY_TOKENS
+        self.fixed.min(self.window / FIXED_PARTS) + SUMMARY_TOKENS
     }
 
     /// Tokens of a prompt of so many after compaction.
@@ -154,7 +159,8 @@ impl HostCompaction {
         (self.summarized + self.kept.saturating_sub(room)).min(self.window)
     }
 
-    /// How many tokens fewer and more a prompt may have had: without the newest messages, and without compaction but for what does not fit.
+    /// How many tokens fewer and more a prompt may have had: without the newest messages, and without compaction but
+    /// for what does not fit.
     pub fn margins(&self, tokens: u64, whole: u64) -> (u64, u64) {
         let least = self.kept.min(tokens.saturating_sub(self.fixed));
         (least, whole.min(self.limit()).saturating_sub(tokens))

@@ -1,27 +1,31 @@
 //! A result of 60,000 characters, of any age -> its head, the lines that tell of a failure, and its tail
 //!
-//! The model may not have seen the text yet, so what is most likely needed stays. The same text is cut alike when it is stale:
-//! what was shown once keeps its bytes.
+//! The model may not have seen the text yet, so what is most likely needed stays. The same text is cut alike when it is
+//! stale: what was shown once keeps its bytes.
 
 use super::excerpt::{failures, last_lines};
 use crate::tokens::utf16;
 
-/// Longest excerpt around one failure, in UTF-16 units.
+/// Most UTF-16 units of an excerpt around one failure. Chosen by judgement.
 const EXCERPT_CHARS: usize = 200;
+
+/// The tail has one part in so many of the preview's characters. Chosen by judgement.
+const TAIL_PARTS: usize = 2;
 
 const FAILURES: &str = "\n[… lines with failures]\n";
 const TAIL: &str = "\n[… the end]\n";
 
 /// The cut form of a text of `tokens` tokens.
 ///
-/// The head has `preview_chars` characters, the tail up to half as many, and the lines between them that tell of a failure up to
-/// as many again. `is_bare` marks content that is a bare string, whose published wording has no token part.
-pub(super) fn cut(text: &str, tokens: usize, is_bare: bool, preview_chars: usize) -> String {
+/// The head has `preview_chars` characters, the tail up to half as many, and the lines between them that tell of a
+/// failure up to as many again. `is_plain_string` marks content that is a string, whose published wording has no
+/// token part.
+pub(super) fn cut(text: &str, tokens: usize, is_plain_string: bool, preview_chars: usize) -> String {
     let chars = utf16::thousands(utf16::len(text));
-    let tokens = if is_bare { String::new() } else { format!(", ~{} tokens", utf16::thousands(tokens)) };
+    let tokens = if is_plain_string { String::new() } else { format!(", ~{} tokens", utf16::thousands(tokens)) };
     let head = utf16::head(text, preview_chars);
     let rest = text[head.len()..].trim_end();
-    let tail = last_lines(rest, preview_chars / 2);
+    let tail = last_lines(rest, preview_chars / TAIL_PARTS);
     let failures = excerpts(&rest[..rest.len() - tail.len()], preview_chars);
     let mut cut = format!("[large result truncated — was {chars} chars{tokens}]\nPreview: {head}");
     for (title, part) in [(FAILURES, failures.as_str()), (TAIL, tail)] {
@@ -35,7 +39,7 @@ pub(super) fn cut(text: &str, tokens: usize, is_bare: bool, preview_chars: usize
 
 /// The most UTF-16 units that can follow the header of a cut text.
 pub(super) fn most_kept_chars(preview_chars: usize) -> usize {
-    2 * preview_chars + preview_chars / 2 + utf16::len(FAILURES) + utf16::len(TAIL)
+    2 * preview_chars + preview_chars / TAIL_PARTS + utf16::len(FAILURES) + utf16::len(TAIL)
 }
 
 /// The lines of a text that tell of a failure, first ones first, in at most so many units.
@@ -90,8 +94,8 @@ mod tests {
         );
         assert!(short.contains(expected_end), "{short}");
         assert!(short.ends_with("\nmake: *** stopped"), "{short}");
-        let bare = cut(&text, 26_000, true, 100);
-        assert!(bare.starts_with(&format!("[large result truncated — was {chars} chars]\nPreview: ")));
+        let plain = cut(&text, 26_000, true, 100);
+        assert!(plain.starts_with(&format!("[large result truncated — was {chars} chars]\nPreview: ")));
     }
 
     #[test]

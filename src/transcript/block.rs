@@ -10,7 +10,8 @@ use crate::content::Hints;
 /// One part of a message.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// Where the replaceable value lives in the message: the string of a text, the object of an image, the arguments of a call.
+    /// Where the replaceable value lives in the message: the string of a text, the object of an image, the arguments of
+    /// a call.
     pub path: Path,
     /// What it is.
     pub kind: BlockKind<'a>,
@@ -113,8 +114,8 @@ impl<'a> Arguments<'a> {
         self.string(FILE_KEYS)
     }
 
-    /// The command that a shell tool runs. Of one in words it is what they tell a shell to run, or else the words; several
-    /// (`commands`) are a line each.
+    /// The command that a shell tool runs. Of one in words it is what they tell a shell to run, or else the words;
+    /// several (`commands`) are a line each.
     pub fn command(&self) -> Option<String> {
         let value = self.value()?;
         let several = || {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::block::Block;
 use super::usage::Usage;
 
-/// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of the Responses API are
-/// [`Role::Tool`].
+/// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of
+/// the Responses API are [`Role::Tool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// `system` or `developer`.
@@ -45,16 +45,16 @@ pub struct Message<'a> {
     pub starts_turn: bool,
     /// Whether it is a further part of the answer that the message before it begins, as items of the Responses API are.
     pub goes_on: bool,
-    /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages before the
-    /// first turn start are the oldest. 0 when no turn has started or begins: then only calls tell an age.
+    /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages
+    /// before the first turn start are the oldest. 0 when no turn has started or begins: then only calls tell an age.
     pub turn_age: u64,
     /// How many model calls were made since.
     pub calls_after: u64,
 }
 
 impl Message<'_> {
-    /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before it was billed, nor for
-    /// what goes on with an answer.
+    /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before
+    /// it was billed, nor for what goes on with an answer.
     pub fn is_call(&self) -> bool {
         let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
         let was_sent = || !(self.raw["provider"] == "openclaw" || has_failed());

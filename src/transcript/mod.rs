@@ -1,8 +1,9 @@
-//! One typed view over the four message shapes: OpenClaw's, Anthropic's, and those of OpenAI's chat completions and Responses API.
+//! One typed view over the four message shapes: OpenClaw's, Anthropic's, and those of OpenAI's chat completions and
+//! Responses API.
 //!
-//! [`Transcript::read`] borrows from the JSON messages and never fails: what it does not understand is [`BlockKind::Other`] and
-//! stays untouched. Blocks carry the [`Path`] of what may be replaced, so a change is a [`Patch`] and everything else in a
-//! message (unknown fields, signatures, ids) comes back as it was.
+//! [`Transcript::read`] borrows from the JSON messages and never fails: what it does not understand is
+//! [`BlockKind::Other`] and stays untouched. Blocks carry the [`Path`] of what may be replaced, so a change is a
+//! [`Patch`] and everything else in a message (unknown fields, signatures, ids) comes back as it was.
 
 mod block;
 mod links;

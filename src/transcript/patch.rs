@@ -1,4 +1,5 @@
-//! What a change to a transcript looks like: values to set at paths, parts that leave, and optionally a new order of messages.
+//! What a change to a transcript looks like: values to set at paths, parts that leave, and optionally a new order of
+//! messages.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -76,8 +77,8 @@ impl Path {
 /// The key of what stands in a new list for a part of a message as it came: `{ "\0part": [message, ...path] }`.
 const PART: &str = "\0part";
 
-/// An element of a list that a patch sets, or of an inserted message's content: the part of a message that a path leads to. It moves as
-/// it is, for JSON does not carry every part exactly.
+/// An element of a list that a patch sets, or of an inserted message's content: the part of a message that a path leads
+/// to. It moves as it is, for JSON does not carry every part exactly.
 pub fn part_of(message: usize, path: &Path) -> Value {
     let steps = path.steps().iter().map(|step| json!(step));
     json!({ PART: std::iter::once(json!(message)).chain(steps).collect::<Vec<_>>() })
@@ -124,7 +125,8 @@ pub enum MessageSource {
 pub struct Rewrite {
     /// Values to set. Every path exists in its message.
     pub patches: Vec<Patch>,
-    /// Parts that leave: the message's index, and the path of an element of an array in it. Paths are those of the message as it was.
+    /// Parts that leave: the message's index, and the path of an element of an array in it. Paths are those of the
+    /// message as it was.
     pub removed: Vec<(usize, Path)>,
     /// The new sequence of messages; `None` keeps all, in order.
     pub sequence: Option<Vec<MessageSource>>,
