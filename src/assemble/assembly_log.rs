@@ -58,34 +58,34 @@ impl AssemblyRecord {
     }
 
     /// What an assembly handed over.
-    pub(super) fn of(all: &[KeyedBlock], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
+    pub(super) fn of(blocks: &[KeyedBlock], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
         let shown: HashMap<(usize, usize), u64> =
             report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
         let saved: HashMap<ContentHash, u64> =
             ledger.printed.iter().filter(|row| row.saved > 0).map(|row| (row.text, row.saved)).collect();
         let mut record = Self { has_fetch_tool: true, at, tokens: report.tokens_after, ..Self::default() };
-        for (index, known) in all.iter().enumerate().rev() {
-            let after = shown.get(&(known.message_index, known.block_index)).copied().unwrap_or(known.tokens);
-            if is_of_fetch(known) {
+        for (index, block) in blocks.iter().enumerate().rev() {
+            let after = shown.get(&(block.message_index, block.block_index)).copied().unwrap_or(block.tokens);
+            if is_of_fetch(block) {
                 record.fetched += after;
             } else {
-                let before = known.tokens + saved.get(&known.key.hash).copied().unwrap_or(0);
+                let before = block.tokens + saved.get(&block.key.hash).copied().unwrap_or(0);
                 record.freed += before.saturating_sub(after);
-                let chars = match known.block.kind {
+                let chars = match block.block.kind {
                     // With as many characters to a token as it has now.
-                    BlockKind::Text(text) => text.len() as u64 * before / known.tokens.max(1),
+                    BlockKind::Text(text) => text.len() as u64 * before / block.tokens.max(1),
                     BlockKind::Image(_) => host_compaction::IMAGE_TOKENS * host_compaction::CHARS_PER_TOKEN,
                     _ => before * host_compaction::CHARS_PER_TOKEN,
                 };
-                let is_result = known.block.result.is_some();
-                if is_result && matches!(known.block.kind, BlockKind::Text(_)) {
+                let is_result = block.block.result.is_some();
+                if is_result && matches!(block.block.kind, BlockKind::Text(_)) {
                     record.results.chars += chars;
                     record.results.tokens += before;
                 }
                 record.compaction.add(chars, before, is_result);
             }
-            if index == 0 || all[index - 1].message_index != known.message_index {
-                record.compaction.end_message(known.block.result.is_none());
+            if index == 0 || blocks[index - 1].message_index != block.message_index {
+                record.compaction.end_message(block.block.result.is_none());
             }
         }
         record.rewritten =
@@ -122,8 +122,8 @@ impl TextSize {
     }
 }
 
-fn is_of_fetch(known: &KeyedBlock) -> bool {
-    known.is_fetched || matches!(known.block.kind, BlockKind::Call(call) if call.name == FETCH_TOOL)
+fn is_of_fetch(block: &KeyedBlock) -> bool {
+    block.is_fetched || matches!(block.block.kind, BlockKind::Call(call) if call.name == FETCH_TOOL)
 }
 
 /// A model call as its answer tells of it.
@@ -245,7 +245,7 @@ impl SessionAssemblies {
         &mut self,
         mut record: AssemblyRecord,
         transcript: &Transcript,
-        known: &[KeyedBlock],
+        blocks: &[KeyedBlock],
         last_request: Option<Millis>,
     ) {
         let answers = answers(transcript);
@@ -264,8 +264,8 @@ impl SessionAssemblies {
         let is_unrecorded =
             |answer: &ModelAnswer| last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last));
         let before = |answer: &ModelAnswer| {
-            let count = known.partition_point(|known| known.message_index < answer.index);
-            known[..count].iter().map(|known| known.tokens).sum()
+            let count = blocks.partition_point(|block| block.message_index < answer.index);
+            blocks[..count].iter().map(|block| block.tokens).sum()
         };
         let unrecorded = answers.into_iter().enumerate().filter(|(_, answer)| is_unrecorded(answer));
         self.unrecorded = unrecorded
@@ -326,7 +326,7 @@ impl AssemblyLog {
         &self,
         scope: &Scope,
         record: AssemblyRecord,
-        (transcript, known): (&Transcript, &[KeyedBlock]),
+        (transcript, blocks): (&Transcript, &[KeyedBlock]),
         last_request: Option<Millis>,
     ) {
         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -334,7 +334,7 @@ impl AssemblyLog {
             let oldest = records.iter().min_by_key(|(_, session)| session.last).map(|(scope, _)| scope.clone());
             oldest.and_then(|oldest| records.remove(&oldest));
         }
-        records.entry(scope.clone()).or_default().add(record, transcript, known, last_request);
+        records.entry(scope.clone()).or_default().add(record, transcript, blocks, last_request);
     }
 
     /// The assemblies of a turn that is committed.

@@ -244,10 +244,6 @@ mod tests {
         LineRange { first, last: None }
     }
 
-    fn numbered(count: u64) -> String {
-        (1..=count).map(|line| format!("line {line}\n")).collect()
-    }
-
     #[test]
     fn a_range_covers_what_lies_in_it() {
         assert!(LineRange::ALL.cover(of(5, 9)) && LineRange::ALL.cover(LineRange::ALL));
@@ -272,50 +268,6 @@ mod tests {
     }
 
     #[test]
-    fn what_came_back_is_never_more_than_was_asked_for_or_than_the_host_says() {
-        let lines = |asked, text: &str| read_result(asked, text).map(|shown| (shown.came_back, shown.lines));
-        let exit = format!("{}\nexit code 0", numbered(10));
-        assert_eq!(
-            lines(of(11, 20), &exit),
-            Some((of(11, 20), of(11, 20))),
-            "a shell's last words are no lines of the file"
-        );
-        let headed = format!("a.rs:\n{}\n[Showing lines 1-40 of 99. Use offset=41 to continue]", numbered(40));
-        assert_eq!(lines(LineRange::ALL, &headed), Some((of(1, 40), of(1, 40))), "a head line is none of the file");
-        let shows = |text: &str| read_result(LineRange::ALL, text).map(|shown| shown.text.len());
-        assert_eq!(shows("one\ntwo\n\n[7 more lines in file. Use offset=3 to continue]"), Some(7));
-        assert_eq!(shows("one\ntwo\n<system-reminder>\nmind this\n</system-reminder>"), Some(7));
-    }
-
-    #[test]
-    fn a_cut_within_a_line_or_in_the_middle_shows_no_more_than_whole_lines() {
-        let head = numbered(40);
-        let lines = |asked, text: &str| read_result(asked, text).map(|shown| shown.came_back);
-        for cut_within_line in
-            ["line 4[... 2000 more characters truncated; narrow it]", "line 4\n[... 99 chars truncated]\n"]
-        {
-            assert_eq!(
-                lines(LineRange::ALL, &format!("{head}{cut_within_line}")),
-                Some(of(1, 40)),
-                "{cut_within_line}"
-            );
-        }
-        for gap in [
-            "⚠️ [... middle content omitted — showing head and tail ...]\n",
-            "…2345 tokens truncated…\n",
-            "<response clipped><NOTE>only part of this file is shown</NOTE>\n",
-        ] {
-            assert_eq!(lines(LineRange::ALL, &format!("{head}{gap}{head}")), None, "{gap}");
-        }
-        for gone in ["[tool result elided: aggregate tool-result budget exceeded]", "[partial: see the file]"] {
-            assert_eq!(lines(LineRange::ALL, gone), None, "{gone}");
-        }
-        let tail = format!("{head}\n[Showing lines 1500-1539 of 1539 (50.0KB limit). Full output: /tmp/x]");
-        assert_eq!(lines(LineRange::ALL, &tail), None, "the end of a file is not its beginning");
-        assert_eq!(lines(of(1500, 1600), &tail), Some(of(1500, 1539)));
-    }
-
-    #[test]
     fn a_listing_that_leaves_numbers_out_shows_as_much() {
         let listing: String = (1..60).map(|line| format!("{line:>6}\tline {line}\n")).collect();
         let bare = without_expected_numbers(listing.trim_end());
@@ -323,6 +275,22 @@ mod tests {
         let whole = format!("{listing}\n[7 more lines in file. Use offset=60 to continue]");
         assert_eq!(read_result(LineRange::ALL, &folded), read_result(LineRange::ALL, &whole));
         assert_eq!(read_result(LineRange::ALL, &folded).unwrap().came_back, of(1, 59));
+    }
+
+    /// The argument is the range that was asked for.
+    #[test]
+    fn what_reads_show() {
+        check("reads", |input, asked| {
+            let (first, last) = asked.split_once('-').expect("a range");
+            let asked = LineRange { first: first.parse().unwrap(), last: last.parse().ok() };
+            let Some(ReadResult { came_back, lines, text }) = read_result(asked, input) else {
+                return "nothing".to_owned();
+            };
+            let written = |LineRange { first, last }| {
+                format!("{first}-{}", last.map_or_else(String::new, |last: u64| last.to_string()))
+            };
+            format!("came back {}, shows {}, {} bytes", written(came_back), written(lines), text.len())
+        });
     }
 
     /// Each line of an input is an answer, with its line ends as `\n`.
