@@ -6,7 +6,7 @@
 use super::exempt::plans;
 use super::superseded::held_elsewhere;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
-use super::{Fate, FoldablePart, MayGo, Reason, may_touch, part};
+use super::{Fate, FoldablePart, MayGo, Reason, foldable_part, may_touch};
 use crate::config::{Config, Schedule};
 use crate::transcript::{Block, BlockKind, Message, Role, Transcript};
 
@@ -41,7 +41,7 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
             if may_lose_thinking && is_whole_thinking(block) {
                 return Fate::Finished;
             }
-            let Some(part) = part(message, block) else { return Fate::Stays };
+            let Some(part) = foldable_part(message, block) else { return Fate::Stays };
             if !may_touch(block, config) {
                 return Fate::Stays;
             }

@@ -108,14 +108,8 @@ mod tests {
     use crate::transcript::Arguments;
 
     fn result(arguments: Option<&Value>) -> ToolResult<'_> {
-        ToolResult {
-            call_id: "c",
-            tool_name: Some("read"),
-            arguments: arguments.map(Arguments::Value),
-            is_error: false,
-            call: None,
-            is_for_script: false,
-        }
+        let arguments = arguments.map(Arguments::Value);
+        ToolResult { tool_name: Some("read"), arguments, ..ToolResult::default() }
     }
 
     #[test]

@@ -130,7 +130,7 @@ pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
 }
 
 /// What kind of block may go; `None` for one that never may.
-pub fn part(message: &Message, block: &Block) -> Option<FoldablePart> {
+pub fn foldable_part(message: &Message, block: &Block) -> Option<FoldablePart> {
     if matches!(message.role, Role::System | Role::Other) {
         return None;
     }

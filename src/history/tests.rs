@@ -115,32 +115,9 @@ fn skipped_commands_are_known_in_every_kind_of_call() {
 /// Neighbours: the four shapes, and windows that drop the user's message alone or the oldest calls with it.
 #[test]
 fn without_a_user_message_calls_tell_the_age() {
-    let text = long("output");
-    let shapes: [fn(&str, &str) -> [Value; 2]; 4] = [
-        |id, text| [call(id, "exec", json!({ "command": "ls" })), result(id, text)],
-        |id, text| {
-            [
-                json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "exec", "input": {} }] }),
-                json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": text }] }),
-            ]
-        },
-        |id, text| {
-            [
-                json!({ "role": "assistant", "content": null, "tool_calls": [
-                    { "id": id, "function": { "name": "exec", "arguments": "{}" } }] }),
-                json!({ "role": "tool", "tool_call_id": id, "content": text }),
-            ]
-        },
-        |id, text| {
-            [
-                json!({ "type": "function_call", "call_id": id, "name": "exec", "arguments": "{}" }),
-                json!({ "type": "function_call_output", "call_id": id, "output": text }),
-            ]
-        },
-    ];
-    for (at, pair) in shapes.into_iter().enumerate() {
-        let calls = (0..30).flat_map(|index| pair(&format!("c{index}"), &format!("{index} {text}")));
-        let messages: Vec<Value> = std::iter::once(user("go")).chain(calls).collect();
+    let texts: Vec<String> = (0..30).map(|index| format!("{index} {}", long("output"))).collect();
+    let rounds: Vec<_> = texts.iter().map(|text| ("exec", json!({ "command": "ls" }), text.as_str())).collect();
+    for (at, messages) in in_all_shapes(&rounds).into_iter().enumerate() {
         let results = |from: usize| -> Vec<u64> {
             let window = ripe(&messages[from..]).into_iter();
             let of_result = window.filter(|(message, ..)| (message + from).is_multiple_of(2));

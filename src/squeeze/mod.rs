@@ -12,7 +12,7 @@ mod repair;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::history::{Fate, FoldablePart, Meter, fates, is_cut, message_tokens, part};
+use crate::history::{Fate, FoldablePart, Meter, fates, foldable_part, is_cut, message_tokens};
 use crate::plan::arguments;
 use crate::transcript::{Block, BlockKind, Message, MessageSource, Patch, Rewrite, Role, Step, Transcript};
 
@@ -126,7 +126,7 @@ fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
 /// The placeholder of a stale block, unless it would cost as much as the block. What goes from here is gone, so what
 /// something later holds stays until it is old.
 fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &Meter) -> Option<Folded> {
-    let part = part(message, block)?;
+    let part = foldable_part(message, block)?;
     fate.may_go().filter(|may_go| may_go.is_old)?;
     let tokens = meter.block(block);
     if (tokens as u64) < config.min_tokens_to_squeeze || is_placeholder(block, config) {

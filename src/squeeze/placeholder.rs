@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn result(is_error: bool) -> ToolResult<'static> {
-        ToolResult { call_id: "c", tool_name: None, arguments: None, is_error, call: None, is_for_script: false }
+        ToolResult { is_error, ..ToolResult::default() }
     }
 
     #[test]

@@ -327,29 +327,6 @@ mod tests {
         json!({ "role": "user", "content": blocks })
     }
 
-    /// A call and its result in each shape.
-    fn pairs(id: &str) -> [(Value, Value); 4] {
-        [
-            (
-                json!({ "role": "assistant", "content": [{ "type": "toolCall", "id": id, "name": "exec", "arguments": {} }] }),
-                json!({ "role": "toolResult", "toolCallId": id, "content": [{ "type": "text", "text": "ok" }] }),
-            ),
-            (
-                json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "exec", "input": {} }] }),
-                answers(&[id]),
-            ),
-            (
-                json!({ "role": "assistant", "content": null, "tool_calls": [
-                    { "id": id, "type": "function", "function": { "name": "exec", "arguments": "{}" } }] }),
-                json!({ "role": "tool", "tool_call_id": id, "content": "ok" }),
-            ),
-            (
-                json!({ "type": "function_call", "id": "fc", "call_id": id, "name": "exec", "arguments": "{}" }),
-                json!({ "type": "function_call_output", "call_id": id, "output": "ok" }),
-            ),
-        ]
-    }
-
     /// A message of an assistant that makes calls in Anthropic's shape.
     fn asks(ids: &[&str]) -> Value {
         let calls = ids.iter().map(|id| json!({ "type": "tool_use", "id": id, "name": "exec", "input": {} }));
@@ -437,7 +414,9 @@ mod tests {
 
     #[test]
     fn many_calls_with_one_id_are_paired() {
-        let [(call, result), ..] = pairs("c");
+        let call = json!({ "role": "assistant", "content": [
+            { "type": "toolCall", "id": "c", "name": "exec", "arguments": {} }] });
+        let result = json!({ "role": "toolResult", "toolCallId": "c", "content": [{ "type": "text", "text": "ok" }] });
         let messages: Vec<Value> =
             std::iter::repeat_n(call, 20_000).chain(std::iter::repeat_n(result, 20_000)).collect();
         let (after, stats) = repaired(&messages);

@@ -37,7 +37,7 @@ pub enum BlockKind<'a> {
 }
 
 /// The result that a block belongs to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ToolResult<'a> {
     /// Id of the call that it answers; providers rewrite and repeat ids, so nothing is keyed by it.
     pub call_id: &'a str,

@@ -94,10 +94,9 @@ fn message(raw: &Value) -> Message<'_> {
     let own_result = (role == Role::Tool).then(|| ToolResult {
         call_id: id_of(raw, &RESULT_IDS),
         tool_name: raw["toolName"].as_str().or(raw["name"].as_str()),
-        arguments: None,
         is_error: is_error(raw),
-        call: None,
         is_for_script: is_of_script(raw),
+        ..ToolResult::default()
     });
     let mut blocks = Vec::new();
     match role {
@@ -183,10 +182,9 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
             let inner = ToolResult {
                 call_id: id_of(part, &RESULT_BLOCK_IDS),
                 tool_name: part["toolName"].as_str(),
-                arguments: None,
                 is_error: is_error(part),
-                call: None,
                 is_for_script: is_of_script(part),
+                ..ToolResult::default()
             };
             content(&part["content"], &path.clone().key("content"), Some(inner), blocks);
         }
