@@ -18,8 +18,8 @@ test("each reason of an epoch has words, which are no code", () => {
     "plan/cache.rs",
     "plan/economics.rs",
     "history/mod.rs",
-    "assemble/schedule.rs",
-    "assemble/history.rs",
+    "assemble/report.rs",
+    "assemble/fold_commit.rs",
   ].flatMap(codesIn);
   assert.ok(codes.length >= 14, codes.join());
   for (const code of codes) {
@@ -31,7 +31,7 @@ test("each reason of an epoch has words, which are no code", () => {
 });
 
 test("each reason of a fold has words, and a code of another version stays", () => {
-  for (const code of ["history/mod.rs", "assemble/schedule.rs", "assemble/birth.rs"].flatMap(codesIn)) {
+  for (const code of ["history/mod.rs", "assemble/report.rs", "assemble/birth.rs"].flatMap(codesIn)) {
     assert.notEqual(foldReason(code), code);
   }
   for (const code of ["newer: reason", "coldish", ""])

@@ -14,6 +14,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
 /// Compares what `made` returns for each input and argument with what the files of a folder expect.
 pub(crate) fn check(folder: &str, made: impl Fn(&str, &str) -> String) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases").join(folder);
@@ -58,4 +60,23 @@ fn repeated(text: &str) -> String {
         Some(numbers.map(|number| line.replace("{n}", &number.to_string())).collect::<String>())
     };
     text.split('\n').map(|line| counted(line).unwrap_or_else(|| format!("{line}\n"))).collect()
+}
+
+/// The JSON values of an input, one on a line. A string that begins with a line `@1-20 …` has these lines written out, too.
+pub(crate) fn json_lines(input: &str) -> Vec<Value> {
+    let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    input.lines().filter(|line| !line.is_empty()).map(|line| written_out(read(line))).collect()
+}
+
+fn written_out(value: Value) -> Value {
+    match value {
+        Value::String(text) if text.starts_with('@') => {
+            let whole = repeated(&text);
+            let ends_repeated = text.rsplit('\n').next().is_some_and(|line| line.starts_with('@'));
+            whole.strip_suffix('\n').filter(|_| !ends_repeated).unwrap_or(&whole).into()
+        }
+        Value::Array(items) => items.into_iter().map(written_out).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, field)| (key, written_out(field))).collect(),
+        other => other,
+    }
 }

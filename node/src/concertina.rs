@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, Heard, HostCuts};
+use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer};
 use concertina::config::{Config, Secrets};
 use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
@@ -198,7 +198,14 @@ impl NativeConcertina {
         let engine = self.engine()?;
         guard(|| {
             for Answer { key, masked, stays } in answers {
-                engine.hear(key, if stays { Heard::Stays } else { masked.map_or(Heard::AsIs, Heard::Masked) });
+                engine.remember_redaction(
+                    key,
+                    if stays {
+                        RedactorAnswer::Withheld
+                    } else {
+                        masked.map_or(RedactorAnswer::Unchanged, RedactorAnswer::Masked)
+                    },
+                );
             }
             Ok(())
         })

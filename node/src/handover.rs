@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use concertina::error::{Error, Result};
-use concertina::transcript::{Rewrite, Slot};
+use concertina::transcript::{MessageSource, Rewrite};
 use napi_derive::napi;
 use serde_json::{Value, json};
 
@@ -159,10 +159,10 @@ impl From<&Rewrite> for Change {
             }
         }
         patches.iter_mut().for_each(|some| some.push(']'));
-        let slots = rewrite.slots.as_ref().map(|slots| {
+        let slots = rewrite.sequence.as_ref().map(|slots| {
             let slots = slots.iter().map(|slot| match slot {
-                Slot::Keep(index) => json!(index),
-                Slot::Insert(message) => json!([message]),
+                MessageSource::Keep(index) => json!(index),
+                MessageSource::Insert(message) => json!([message]),
             });
             Value::from_iter(slots).to_string()
         });

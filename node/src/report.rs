@@ -1,6 +1,6 @@
 //! The records of a store's calls, as JavaScript sees them.
 
-use concertina::assemble::{self, FetchedBlock, Unheard};
+use concertina::assemble::{self, FetchedBlock, RedactorMode};
 use concertina::plan::prices::StatedPrices;
 use concertina::reference::wtf8;
 use concertina::store;
@@ -78,7 +78,7 @@ pub struct AssembleOptions {
     pub turn_begins: bool,
     /// What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none.
     #[napi(ts_type = "\"ask\" | \"leave\"")]
-    pub unheard: Option<String>,
+    pub redactor: Option<String>,
 }
 
 /// What a redactor of the caller's is to be asked.
@@ -120,12 +120,12 @@ impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
             prices: given.prices.map(|prices| StatedPrices::from(prices).try_into()).transpose()?,
             token_budget: given.token_budget.map(|tokens| tokens as u64),
             turn_begins: given.turn_begins,
-            unheard: match given.unheard.as_deref() {
-                None => Unheard::Fold,
-                Some("ask") => Unheard::Ask,
-                Some("leave") => Unheard::Leave,
+            redactor: match given.redactor.as_deref() {
+                None => RedactorMode::Absent,
+                Some("ask") => RedactorMode::Ask,
+                Some("leave") => RedactorMode::Leave,
                 Some(other) => {
-                    return Err(Self::Error::bad_argument("unheard", format!("{other:?}"), "\"ask\" or \"leave\""));
+                    return Err(Self::Error::bad_argument("redactor", format!("{other:?}"), "\"ask\" or \"leave\""));
                 }
             },
         })

@@ -1,93 +1,91 @@
 //! The moment of birth: a tool result is rewritten before it is first sent, when that costs nothing.
 //!
-//! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a summary. Images
-//! are scaled down to what a model perceives. Either way the original is stored first, whole, so that the fetch tool brings back its bytes whatever a stage did.
+//! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a
+//! summary. Images are scaled down to what a model perceives. Either way the original is stored first, whole, so that
+//! the fetch tool brings back its bytes whatever a stage did.
 
 use serde_json::{Value, json};
 
-use super::memo::{Tag, hash_of};
-use super::placeholder::{Placeholder, cut_label, cut_of, explained_in, explanation_in, lists_names};
-use super::replacement::Kept;
-use super::unfold::{asked_by, asks_for};
-use super::{Action, Engine, FETCH_TOOL, Reply, Report};
+use super::content_hash::{ContentKind, hash_of};
+use super::engine::Engine;
+use super::fetch_answers::{asks_for, call_arguments};
+use super::labels::{cut_label, cut_of, is_cut_at};
+use super::placeholder::{Placeholder, explained_in, explanation_in, summary};
+use super::replacement::Replacement;
+use super::report::{Action, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
 use crate::history::{Meter, is_exact, is_over, keeps_lines, may_replace, may_shrink_fresh};
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
-use crate::reference::{ContentHash, Original, RefId, SHORT_ID_DIGITS};
+use crate::reference::{ContentHash, FETCH_TOOL, Original, RefId, SHORT_ID_DIGITS};
 use crate::store::{Batch, FoldedKind, Millis, Printed, PrintedText, Receipt, Scope};
-use crate::summarize::{Around, describe, summarize};
+use crate::summarize::Around;
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
-use crate::transcript::{Block, Kind, Patch, Path, ToolResult, Transcript, is_cache_point};
+use crate::transcript::{Block, BlockKind, Patch, Path, ToolResult, Transcript, is_cache_point};
 
 /// Where a host cuts the texts of its tools, in UTF-16 units.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HostCuts<'a> {
-    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so. So was one that is a unit
-    /// shorter because a character of two units stood there.
+    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so. So was one
+    /// that is a unit shorter because a character of two units stood there.
     pub before: Option<usize>,
-    /// The message as the host handed it over, where it reads otherwise by now, because a redactor has masked some of it.
+    /// The message as the host handed it over, where it reads otherwise by now, because a redactor has masked some of
+    /// it.
     pub unmasked: Option<&'a Value>,
-    /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of it.
+    /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of
+    /// it.
     pub after: Option<usize>,
 }
 
-/// Whether a text ends where a host cuts: at a limit, or one unit before it, where a character of two units would not fit. That it is
-/// such a character is known where the text has others, and at limits that no text comes so close to by chance.
-pub(super) fn is_cut_at(text: &str, units: usize) -> bool {
-    const NO_CHANCE: usize = 1 << 16;
-    let length = utf16::len(text);
-    length == units || length + 1 == units && (units >= NO_CHANCE || text.chars().any(|one| one.len_utf16() == 2))
-}
-
 /// How one block is to be shown.
-struct Proposal {
+struct FreshProposal {
     block: usize,
     path: Path,
     /// What the block is known by as it came.
     hash: ContentHash,
     /// The arguments of the call that the result answers, as far as they are known.
-    asked: Option<String>,
+    call_arguments: Option<String>,
     original: Original,
-    form: Form,
+    form: FreshForm,
     tokens_before: u64,
     /// What a host without us would have shown of it.
     tokens_without: u64,
     kind: FoldedKind,
 }
 
-impl Proposal {
-    /// The proposal for a block of a result. The tokens are those that it has, and those that a host without us would have shown.
+impl FreshProposal {
+    /// The proposal for a block of a result. The tokens are those that it has, and those that a host without us would
+    /// have shown.
     fn of(
         index: usize,
         block: &Block,
         result: &ToolResult,
         original: Original,
-        form: Form,
+        form: FreshForm,
         (tokens_before, tokens_without): (u64, u64),
     ) -> Self {
         let kind = match form {
-            Form::Shrunk(_) => FoldedKind::Images,
-            Form::Shortened(_) | Form::Reference(_) => FoldedKind::Results,
+            FreshForm::Shrunk(_) => FoldedKind::Images,
+            FreshForm::Shortened(_) | FreshForm::Reference(_) => FoldedKind::Results,
         };
-        let (path, hash, asked) = (block.path.clone(), hash_of(block), asked_by(result));
-        Self { block: index, path, hash, asked, original, form, tokens_before, tokens_without, kind }
+        let (path, hash, call_arguments) = (block.path.clone(), hash_of(block), call_arguments(result));
+        Self { block: index, path, hash, call_arguments, original, form, tokens_before, tokens_without, kind }
     }
 }
 
 /// A fresh result, and how its blocks are to be shown once their originals are durable.
 pub struct Fresh {
     message: Value,
-    proposals: Vec<Proposal>,
+    proposals: Vec<FreshProposal>,
 }
 
 /// What stands in the place of a text.
-enum Form {
+enum FreshForm {
     /// The text as the pipeline shortened it.
-    Shortened(Shorter),
+    Shortened(ShortenedText),
     /// A reference and a summary.
     Reference(Placeholder<'static>),
     /// The image, smaller.
@@ -95,14 +93,14 @@ enum Form {
 }
 
 /// A text in fewer tokens.
-struct Shorter {
+struct ShortenedText {
     text: String,
     /// Whether it restores the text without the store.
     is_lossless: bool,
 }
 
 /// What stands in the place of a block, once its id is known.
-struct Shown {
+struct RenderedForm {
     value: Value,
     /// What the block is known by from now on.
     known_by: ContentHash,
@@ -111,7 +109,7 @@ struct Shown {
     tokens: u64,
 }
 
-impl Form {
+impl FreshForm {
     fn reason(&self) -> &'static str {
         match self {
             Self::Shortened(_) => "shortened",
@@ -133,9 +131,16 @@ impl Form {
         matches!(self, Self::Reference(placeholder) if placeholder.may_explain(tokens))
     }
 
-    /// What is shown; `None` when it would not pay, or when the id is not the one that the pipeline printed, because another
-    /// original has its digits.
-    fn render(&self, original: &Original, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Shown> {
+    /// What is shown; `None` when it would not pay, or when the id is not the one that the pipeline printed, because
+    /// another original has its digits.
+    fn render(
+        &self,
+        original: &Original,
+        id: &RefId,
+        engine: &Engine,
+        meter: &Meter,
+        explains: bool,
+    ) -> Option<RenderedForm> {
         let text = match self {
             Self::Shortened(shorter) => {
                 let printed = shorter.is_lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
@@ -145,29 +150,29 @@ impl Form {
                 };
                 printed.then_some(shown)?
             }
-            Self::Reference(placeholder) => match placeholder.render(id, engine, meter, explains)? {
-                Kept::Text(text) => text,
+            Self::Reference(placeholder) => match placeholder.render(id, &engine.config, meter, explains)? {
+                Replacement::Text(text) => text,
                 other => unreachable!("an output has {other:?} for its placeholder"),
             },
             Self::Shrunk(image) => {
                 let (note, tokens) = image.note(id, engine.config.encoding)?;
-                let (value, known_by) = (image.value.clone(), Tag::Image.hash(&image.base64));
-                return Some(Shown { value, known_by, note: Some(note), tokens: tokens as u64 });
+                let (value, known_by) = (image.value.clone(), ContentKind::Image.hash(&image.base64));
+                return Some(RenderedForm { value, known_by, note: Some(note), tokens: tokens as u64 });
             }
         };
-        let (known_by, tokens) = engine.memo.of_text(&text);
-        Some(Shown { value: text.into(), known_by, note: None, tokens })
+        let (known_by, tokens) = engine.contents.of_text(&text);
+        Some(RenderedForm { value: text.into(), known_by, note: None, tokens })
     }
 }
 
 impl Engine {
-    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary; scales
-    /// images down.
+    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary;
+    /// scales images down.
     ///
-    /// `call` is the assistant message that made the call, where known: it names the tool and its arguments.
-    /// Left as they are: results of the fetch tool, of skipped tools, the host's own files, what a caller has put a cache breakpoint on,
-    /// and texts that hold secrets. Texts of exact tools stay line by line (the next edit needs their bytes): of those that number lines,
-    /// numbers go.
+    /// `call` is the assistant message that made the call, where known: it names the tool and its arguments. Left as
+    /// they are: results of the fetch tool, of skipped tools, the host's own files, what a caller has put a cache
+    /// breakpoint on, and texts that hold secrets. Texts of exact tools stay line by line (the next edit needs their
+    /// bytes): of those that number lines, numbers go.
     ///
     /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -195,23 +200,23 @@ impl Engine {
         // The block as the host cut it: masking changes texts, and not how many there are.
         let handed_over = |block: usize| unmasked.as_ref().unwrap_or(&transcript).messages.last()?.blocks.get(block);
         let text_of = |block: usize| match handed_over(block)?.kind {
-            Kind::Text(text) => Some(text),
+            BlockKind::Text(text) => Some(text),
             _ => None,
         };
         let is_cut = |block, units| text_of(block).is_some_and(|text| is_cut_at(text, units));
         // Where a redactor has masked some of what is to stay exact, it no longer says what an edit needs.
         let is_usable = |block, text, result| text_of(block) == Some(text) || !is_exact(result, &self.config);
-        let proposals: Vec<Proposal> = blocks
+        let proposals: Vec<FreshProposal> = blocks
             .iter()
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
-                (Kind::Text(text), Some(result))
+                (BlockKind::Text(text), Some(result))
                     if may_shrink_fresh(message, block) && is_usable(index, text, result) =>
                 {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
                     self.propose_shorter(index, block, text, result, HostCuts { before: cut_at, ..host })
                 }
-                (Kind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
+                (BlockKind::Image(_), Some(result)) if !is_cache_point(message, &block.path) => {
                     self.propose_smaller(index, message, block, result)
                 }
                 _ => None,
@@ -236,12 +241,12 @@ impl Engine {
         text: &str,
         result: &ToolResult,
         host: HostCuts<'_>,
-    ) -> Option<Proposal> {
+    ) -> Option<FreshProposal> {
         if !may_replace(result, text, &self.config) {
             return None;
         }
-        let stored = self.storable(text)?;
-        let label = self.label(&Hints::from(result).label());
+        let stored = self.secrets().storable(text)?;
+        let label = self.secrets().label(&Hints::from(result).label());
         let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
         let original = Original::text(&stored, label).exactly(text, block.exact.as_deref());
         let is_exact = is_exact(result, &self.config);
@@ -250,26 +255,32 @@ impl Engine {
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
         let form = match shorter {
             _ if is_over(shown, &self.config) && !is_exact => {
-                let (_, tokens) = self.memo.of_text(&stored);
+                let (_, tokens) = self.contents.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
-                    Placeholder::output(&original, &stored, &self.summary(&stored, result, max_chars));
+                    Placeholder::output(&original, &stored, &summary(&stored, result, max_chars, &self.config));
                 placeholder.add_names(&original, tokens, &self.config, &mut Around::default());
-                Form::Reference(placeholder)
+                FreshForm::Reference(placeholder)
             }
-            Some(shorter) if shorter.text != stored => Form::Shortened(shorter),
+            Some(shorter) if shorter.text != stored => FreshForm::Shortened(shorter),
             _ => return None,
         };
-        let (_, tokens_before) = self.memo.of_text(text);
+        let (_, tokens_before) = self.contents.of_text(text);
         let tokens_without = match host.after {
-            Some(units) if utf16::exceeds(text, units) => self.memo.of_text(utf16::head(text, units)).1,
+            Some(units) if utf16::exceeds(text, units) => self.contents.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        Some(Proposal::of(index, block, result, original, form, (tokens_before, tokens_without)))
+        Some(FreshProposal::of(index, block, result, original, form, (tokens_before, tokens_without)))
     }
 
     /// An image at the size that a model perceives. Which model will see it is not known yet.
-    fn propose_smaller(&self, index: usize, message: &Value, block: &Block, result: &ToolResult) -> Option<Proposal> {
+    fn propose_smaller(
+        &self,
+        index: usize,
+        message: &Value,
+        block: &Block,
+        result: &ToolResult,
+    ) -> Option<FreshProposal> {
         let is_fetched = result.tool_name == Some(FETCH_TOOL);
         if !self.config.fusion_enabled || is_fetched || !may_replace(result, "", &self.config) {
             return None;
@@ -277,23 +288,23 @@ impl Engine {
         let shrunk = shrink_block(
             message,
             block,
-            self.label(&Hints::from(result).label()),
+            self.secrets().label(&Hints::from(result).label()),
             Provider::default(),
             self.config.preset,
         )?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
-        let form = Form::Shrunk(Box::new(shrunk));
-        Some(Proposal::of(index, block, result, original, form, (tokens_before, tokens_before)))
+        let form = FreshForm::Shrunk(Box::new(shrunk));
+        Some(FreshProposal::of(index, block, result, original, form, (tokens_before, tokens_before)))
     }
 
     /// The text as the pipeline shortens it, where it runs.
-    fn shorten(&self, text: &str, result: &ToolResult, is_exact: bool) -> Option<Shorter> {
+    fn shorten(&self, text: &str, result: &ToolResult, is_exact: bool) -> Option<ShortenedText> {
         if !self.config.fusion_enabled {
             return None;
         }
         let encoding = self.config.encoding;
         if is_exact {
-            return unnumbered(text, encoding).map(|text| Shorter { text, is_lossless: true });
+            return unnumbered(text, encoding).map(|text| ShortenedText { text, is_lossless: true });
         }
         let hints = Hints::from(result);
         let shortens_prose = self.config.rules_scope == RulesScope::All && self.config.preset == Preset::Balanced;
@@ -306,14 +317,7 @@ impl Engine {
         let options = CompressOptions { hints, preset, encoding, ..CompressOptions::default() };
         // The report's times are for people who ask for them; the core has no clock.
         let compressed = self.fusion.compress(text, &options, &|| 0.0);
-        Some(Shorter { text: compressed.text, is_lossless: compressed.lossless })
-    }
-
-    /// What a placeholder tells of a tool output, but for the names that it lists itself.
-    pub(super) fn summary(&self, text: &str, result: &ToolResult, max_chars: u64) -> String {
-        let tell = if lists_names(&self.config) { describe } else { summarize };
-        let max_chars = usize::try_from(max_chars).unwrap_or(usize::MAX);
-        tell(text, &Hints::from(result), max_chars, self.config.sccs_enable_smart_summary)
+        Some(ShortenedText { text: compressed.text, is_lossless: compressed.lossless })
     }
 
     fn stored_and_shown(&self, scope: &Scope, Fresh { message, proposals }: &Fresh, now: Millis) -> Result<Reply> {
@@ -321,28 +325,28 @@ impl Engine {
             return Ok(Reply::default());
         }
         let ledger = self.store.ledger(scope)?;
-        // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the ledger knows only that
-        // it was folded before.
-        let is_fetched = |proposal: &&Proposal| {
+        // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the
+        // ledger knows only that it was folded before.
+        let is_fetched = |proposal: &&FreshProposal| {
             let original = proposal.original.hash;
             let mut rows = ledger.printed.iter();
             let known = match proposal.form {
-                Form::Shrunk(_) => {
+                FreshForm::Shrunk(_) => {
                     let is_folded = ledger.projections.iter().any(|row| row.original == original);
                     (is_folded || rows.any(|row| row.original == original)).then_some(original)
                 }
                 _ => rows.find(|row| row.printed == Printed::Copy && row.text == proposal.hash).map(|row| row.original),
             };
-            known.is_some_and(|original| asks_for(proposal.asked.as_deref(), original))
+            known.is_some_and(|original| asks_for(proposal.call_arguments.as_deref(), original))
         };
-        let proposals: Vec<&Proposal> = proposals.iter().filter(|proposal| !is_fetched(proposal)).collect();
+        let proposals: Vec<&FreshProposal> = proposals.iter().filter(|proposal| !is_fetched(proposal)).collect();
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let meter = Meter::new(None, self.config.encoding);
         let mut batch = Batch::default();
         let mut reply = Reply::default();
         let mut tokens_without = 0;
         let mut images = Vec::new();
-        let may_explain = |proposal: &Proposal| proposal.form.may_explain(proposal.tokens_before);
+        let may_explain = |proposal: &FreshProposal| proposal.form.may_explain(proposal.tokens_before);
         let mut is_explained = explained_in(&ledger).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
             let explains = !is_explained && may_explain(proposal);

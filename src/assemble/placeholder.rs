@@ -1,22 +1,24 @@
-//! What stands in the place of a folded block. The words never change once sent, and hold nothing that depends on the moment.
+//! What stands in the place of a folded block. The words never change once sent, and hold nothing that depends on the
+//! moment.
 
 use serde_json::Value;
 
-use super::Engine;
-use super::identity::Known;
-use super::lines::Lines;
-use super::replacement::Kept;
-use super::thinking::Gap;
+use super::blocks::KeyedBlock;
+use super::labels::cut_of;
+use super::numbered_lines::NumberedLines;
+use super::replacement::Replacement;
+use super::secret_policy::SecretPolicy;
+use super::thinking_gap::ThinkingGap;
 use crate::config::{Config, NameScorer, Schedule};
+use crate::content::Hints;
 use crate::history::Meter;
 use crate::plan::arguments;
 use crate::reference::{ContentHash, Marker, Original, RefId};
 use crate::store::{Ledger, Printed, PrintedText};
-use crate::summarize::{Around, salient_identifiers};
-use crate::tokens::utf16;
-use crate::transcript::{Call, Kind};
+use crate::summarize::{Around, describe, salient_identifiers, summarize};
+use crate::transcript::{BlockKind, Call, ToolResult};
 
-/// How much of a summary a result that failed keeps at least: enough for what failed.
+/// Least characters of a summary that a failed result keeps: enough for what failed. Chosen by judgement.
 const FAILED_CHARS: u64 = 120;
 
 /// How much of its summary an old result keeps.
@@ -29,11 +31,11 @@ const EXPLANATION: &str = " Where the summary is enough, go on. fetch_original_d
 its line: ask for id:41-80): before an edit, for exact indentation or more than about thirty lines, not only to confirm that something \
 exists. Never copy a placeholder into a file or command.";
 
-/// An output of fewer tokens has no room for it.
+/// Tokens from which on an output has room for the explanation, which costs about 80. Chosen by judgement.
 const EXPLAINED_TOKENS: u64 = 500;
 
-/// For how many tokens of an original a name may be kept, and how many tokens each of these is expected to cost: the learned scorer leaves out what
-/// is not worth it, so it is allowed more and takes less.
+/// For how many tokens of an original a name may be kept, and how many tokens each of these is expected to cost: the
+/// learned scorer leaves out what is not worth it, so it is allowed more and takes less.
 fn allowance(config: &Config) -> (u64, u64) {
     match config.name_scorer {
         NameScorer::Learned => (8, 3),
@@ -41,14 +43,14 @@ fn allowance(config: &Config) -> (u64, u64) {
     }
 }
 
-/// A line is told among the names at most so many times, and not more often than every so many lines.
-const NUMBERS: usize = 8;
-/// See [`NUMBERS`].
+/// Most line numbers among the names of one placeholder. Chosen by judgement.
+const LINE_NUMBERS: usize = 8;
+/// Least lines between two line numbers among the names. Chosen by judgement.
 const LINES_PER_NUMBER: usize = 30;
 
-/// Most characters of summary and names together, whatever the options say. With marker and size a placeholder of an output stays
-/// below 6,000.
-const TOLD_CHARS: usize = 5600;
+/// Most characters of summary and names together, whatever the options say: with marker and size a placeholder of an
+/// output stays below 6,000 characters. Chosen by judgement.
+const TEXT_CHARS: usize = 5600;
 
 /// A placeholder before its id is known.
 #[derive(Debug)]
@@ -60,25 +62,25 @@ pub(super) enum Placeholder<'a> {
     /// Tool-call arguments, whose own shape says what is missing.
     Arguments(Call<'a>),
     /// Nothing: the part leaves its message.
-    Nothing(Gap),
+    Nothing(ThinkingGap),
 }
 
 impl Placeholder<'_> {
     /// A placeholder for a text, without names.
     pub(super) fn output(original: &Original, text: &str, summary: &str) -> Self {
         let (characters, lines) = (text.chars().count(), text.lines().count());
-        let summary = summary.chars().take(TOLD_CHARS).collect();
+        let summary = summary.chars().take(TEXT_CHARS).collect();
         Self::Output { summary, characters, lines, cut: cut_of(original).map(str::to_owned) }
     }
 
-    /// Adds the names of an output of `tokens` that are not in sight yet, with the cache-aware schedule; from then on they, and those
-    /// of the summary, are.
+    /// Adds the names of an output of `tokens` that are not in sight yet, with the cache-aware schedule; from then on
+    /// they, and those of the summary, are.
     pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, around: &mut Around) {
         let Self::Output { summary, .. } = self else { return };
         let Some(text) = original.read_text() else { return };
         let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
         around.add(summary);
-        let mut left = TOLD_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
+        let mut left = TEXT_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
         let fits = |name: &&&str| {
             left = left.saturating_sub(name.chars().count() + 1);
             left > 0
@@ -98,23 +100,24 @@ impl Placeholder<'_> {
     }
 
     /// What takes the block's place; `None` for arguments that have nothing to shorten.
-    pub(super) fn render(&self, id: &RefId, engine: &Engine, meter: &Meter, explains: bool) -> Option<Kept> {
+    pub(super) fn render(&self, id: &RefId, config: &Config, meter: &Meter, explains: bool) -> Option<Replacement> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
             Self::Output { summary, characters, lines, cut } => {
                 let size = size(*characters, *lines);
                 let cut = cut.as_ref().map_or_else(String::new, |words| format!("; {words}"));
                 let explanation = if explains { EXPLANATION } else { "" };
-                Kept::Text(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
+                Replacement::Text(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
             }
-            Self::Image { frames, tokens } => {
-                Kept::Image { text: format!("[image was here — {tokens} tokens] {marker}"), frames: frames.clone() }
-            }
+            Self::Image { frames, tokens } => Replacement::Image {
+                text: format!("[image was here — {tokens} tokens] {marker}"),
+                frames: frames.clone(),
+            },
             Self::Arguments(call) => {
-                let shrunk = arguments::shrink(call, engine.config(), meter, Some(&marker))?;
-                Kept::Arguments(engine.showable(shrunk.value)?)
+                let shrunk = arguments::shrink(call, config, meter, Some(&marker))?;
+                Replacement::Arguments(SecretPolicy(config.secrets).showable(shrunk.value)?)
             }
-            Self::Nothing(gap) => Kept::Thinking(gap.clone()),
+            Self::Nothing(gap) => Replacement::Thinking(gap.clone()),
         })
     }
 }
@@ -130,59 +133,12 @@ pub(super) fn explanation_in(original: ContentHash) -> PrintedText {
     PrintedText { text, printed: Printed::Placeholder, original, saved: 0 }
 }
 
-/// How an output of so many UTF-16 units that the host had cut before it reached us says so, in its label and wherever it is shown.
-pub(super) fn cut_words(units: usize) -> String {
-    format!("{CUT_AT}{}{CUT_REST}", utf16::thousands(units))
-}
-
-const CUT_AT: &str = "cut by the host at ";
-const CUT_REST: &str = " characters; the rest was never here";
-
-/// The label of an output that the host had cut.
-pub(super) fn cut_label(label: &str, units: usize) -> String {
-    format!("{label} ({})", cut_words(units))
-}
-
-/// The words for an original that the host had cut before it was stored; `None` for a whole one.
-pub(super) fn cut_of(original: &Original) -> Option<&str> {
-    let words = original.label.strip_suffix(')')?;
-    words.ends_with(CUT_REST).then(|| words.rfind(CUT_AT).map(|at| &words[at..]))?
-}
-
-/// A shown output without the words at its end that the host had cut it at so many UTF-16 units; `None` where it does
-/// not end so. A tool may print such words itself: whether they are ours is told by what is before them.
-pub(super) fn without_cut(shown: &str) -> Option<(&str, usize)> {
-    let words = shown.strip_suffix(']')?.strip_suffix(CUT_REST)?;
-    let at = words.rfind(CUT_AT)?;
-    let units = words[at + CUT_AT.len()..].replace(',', "").parse().ok()?;
-    Some((shown[..at].strip_suffix("\n[")?, units))
-}
-
-/// Words for a label that do not end as those of an original that the host had cut do.
-pub(super) fn uncut_label(mut words: String) -> String {
-    if words.strip_suffix(')').is_some_and(|words| words.ends_with(CUT_REST)) {
-        words.push('…');
-    }
-    words
-}
-
-/// The label of the arguments of a tool's call.
-pub(super) fn arguments_label(tool: &str) -> String {
-    format!("{ARGUMENTS_OF}{tool}")
-}
-
-const ARGUMENTS_OF: &str = "arguments of ";
-
-/// Whether an original is the arguments of a call.
-pub(super) fn is_arguments(original: &Original) -> bool {
-    original.label.starts_with(ARGUMENTS_OF)
-}
-
-/// Names in the order of a text, with the line where some of them stand, so that a part of the text can be asked for: ` a b L41 c d`.
+/// Names in the order of a text, with the line where some of them stand, so that a part of the text can be asked for: `
+/// a b L41 c d`.
 fn with_lines(text: &str, mut names: Vec<&str>) -> String {
     names.sort_by_key(|name| name.as_ptr());
-    let lines = Lines::of(text);
-    let step = LINES_PER_NUMBER.max(lines.all.len() / NUMBERS);
+    let lines = NumberedLines::of(text);
+    let step = LINES_PER_NUMBER.max(lines.all.len() / LINE_NUMBERS);
     let mut said = lines.number_of(text);
     let mut told = String::new();
     for name in names {
@@ -202,29 +158,42 @@ pub(super) fn lists_names(config: &Config) -> bool {
     config.schedule == Schedule::CacheAware && config.keep_names > 0
 }
 
+/// What a placeholder tells of a tool output, but for the names that it lists itself.
+pub(super) fn summary(text: &str, result: &ToolResult, max_chars: u64, config: &Config) -> String {
+    let tell = if lists_names(config) { describe } else { summarize };
+    let max_chars = usize::try_from(max_chars).unwrap_or(usize::MAX);
+    tell(text, &Hints::from(result), max_chars, config.sccs_enable_smart_summary)
+}
+
 /// How many names are kept of a text: fewer of a short one.
 fn names_kept(tokens: u64, config: &Config) -> u64 {
     if lists_names(config) { (tokens / allowance(config).0).min(config.keep_names) } else { 0 }
 }
 
-/// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is counted. For outputs it
-/// is low, since placeholders come to a third of what is taken here: a right one folds more, and then fetches cost what that saves
-/// (in the replay of the development corpus bill +.001, use recall -.003).
-pub(super) fn expected_savings(known: &Known, config: &Config) -> u64 {
-    /// Marker and size.
+/// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is
+/// counted. For outputs it is low, since placeholders come to a third of what is taken here: a right one folds more,
+/// and then fetches cost what that saves (in the replay of the development corpus bill +.001, use recall -.003).
+pub(super) fn expected_savings(block: &KeyedBlock, config: &Config) -> u64 {
+    /// Tokens of marker and size in the placeholder of an output, counted on its wording.
     const FRAME_TOKENS: u64 = 30;
+    /// Tokens of the placeholder of an image, counted on its wording.
     const IMAGE_NOTE_TOKENS: u64 = 26;
-    let cost = match known.block.kind {
-        Kind::Text(_) => {
-            let has_failed = known.block.result.is_some_and(|result| result.is_error);
-            let preview = (preview_chars(has_failed, config) / 4).min(known.tokens / 4);
-            FRAME_TOKENS + preview + allowance(config).1 * names_kept(known.tokens, config)
+    /// Characters to a token of a preview, and the largest part of the output's tokens that a preview is taken for.
+    /// Chosen by judgement.
+    const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
+    const PREVIEW_PARTS: u64 = 4;
+    let cost = match block.block.kind {
+        BlockKind::Text(_) => {
+            let has_failed = block.block.result.is_some_and(|result| result.is_error);
+            let preview =
+                (preview_chars(has_failed, config) / PREVIEW_CHARS_PER_TOKEN).min(block.tokens / PREVIEW_PARTS);
+            FRAME_TOKENS + preview + allowance(config).1 * names_kept(block.tokens, config)
         }
-        Kind::Call(call) => return arguments::expected_savings(&call, known.tokens),
-        Kind::Image(_) => IMAGE_NOTE_TOKENS,
-        Kind::Thinking(_) | Kind::Other(_) => return 0,
+        BlockKind::Call(call) => return arguments::expected_savings(&call, block.tokens),
+        BlockKind::Image(_) => IMAGE_NOTE_TOKENS,
+        BlockKind::Thinking(_) | BlockKind::Other(_) => return 0,
     };
-    known.tokens.saturating_sub(cost)
+    block.tokens.saturating_sub(cost)
 }
 
 fn size(characters: usize, lines: usize) -> String {

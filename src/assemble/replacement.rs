@@ -3,21 +3,24 @@
 //! A row keeps what is ours alone. What else a block of the host's says, such as a cache breakpoint or a file name, is
 //! taken from the message at hand, each time.
 
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::identity::Known;
-use super::memo::{Memo, Tag};
-use super::thinking::Gap;
+use super::content_cache::ContentCache;
+use super::content_hash::ContentKind;
+use super::thinking_gap::ThinkingGap;
 use crate::error::{Error, Result};
 use crate::reference::ContentHash;
-use crate::transcript::{Arguments, Kind, has_opaque, text_in_place};
+use crate::transcript::{Arguments, Block, BlockKind, Message, has_opaque, text_in_place};
 
 /// What a row keeps, by the kind of the block that it was decided on. Its JSON is an object with one key, which is the
 /// kind: what is in it, arguments of a tool for instance, is never read as anything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kept {
+pub(super) enum Replacement {
     /// The placeholder of a tool's output.
     Text(String),
     /// Shorter arguments of a call, in the form that the call has them: a JSON value, or JSON as a string.
@@ -30,7 +33,7 @@ pub(super) enum Kept {
         frames: Vec<Value>,
     },
     /// Thinking that left, by its place.
-    Thinking(Gap),
+    Thinking(ThinkingGap),
 }
 
 /// How a block is changed.
@@ -42,7 +45,7 @@ pub(super) enum Change {
     Remove,
 }
 
-impl Kept {
+impl Replacement {
     /// The JSON of a row.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("strings, numbers and JSON values are JSON")
@@ -50,32 +53,31 @@ impl Kept {
 
     /// What shows it in a block's place; `None` where it cannot stand there. A block of another kind may have the same
     /// content at the same time, and an image may have come to hold what JSON cannot carry: such a block stays.
-    pub(super) fn change(&self, known: &Known) -> Option<Change> {
-        let block = known.block;
+    pub(super) fn change(&self, message: &Message, block: &Block) -> Option<Change> {
         match (self, block.kind) {
-            (Self::Text(text), Kind::Text(_)) if block.result.is_some() => {
+            (Self::Text(text), BlockKind::Text(_)) if block.result.is_some() => {
                 Some(Change::Set(Value::String(text.clone())))
             }
-            (Self::Arguments(value), Kind::Call(call))
+            (Self::Arguments(value), BlockKind::Call(call))
                 if matches!(call.arguments, Arguments::Json(_)) == value.is_string() =>
             {
                 Some(Change::Set(value.clone()))
             }
-            (Self::Image { text, .. }, Kind::Image(_)) => {
-                let part = block.path.follow(known.view.raw).filter(|part| !has_opaque(part))?;
+            (Self::Image { text, .. }, BlockKind::Image(_)) => {
+                let part = block.path.follow(message.raw).filter(|part| !has_opaque(part))?;
                 Some(Change::Set(text_in_place(part, text)))
             }
-            (Self::Thinking(_), Kind::Thinking(_)) => Some(Change::Remove),
+            (Self::Thinking(_), BlockKind::Thinking(_)) => Some(Change::Remove),
             _ => None,
         }
     }
 
     /// What the shown value is known by when it comes back as a block, and its tokens as a provider is sent it.
-    pub(super) fn shown(&self, memo: &Memo) -> (Option<ContentHash>, u64) {
+    pub(super) fn shown(&self, contents: &ContentCache) -> (Option<ContentHash>, u64) {
         let (hash, tokens) = match self {
-            Self::Text(text) | Self::Image { text, .. } => memo.of_text(text),
-            Self::Arguments(Value::String(json)) => memo.of_tagged(Tag::Arguments, json),
-            Self::Arguments(value) => memo.of_tagged(Tag::Arguments, &value.to_string()),
+            Self::Text(text) | Self::Image { text, .. } => contents.of_text(text),
+            Self::Arguments(Value::String(json)) => contents.of_tagged(ContentKind::Arguments, json),
+            Self::Arguments(value) => contents.of_tagged(ContentKind::Arguments, &value.to_string()),
             Self::Thinking(_) => return (None, 0),
         };
         (Some(hash), tokens)
@@ -84,26 +86,54 @@ impl Kept {
 
 /// What a row keeps, with what it shows.
 #[derive(Debug)]
-pub(super) struct Replacement {
-    pub(super) kept: Kept,
+pub(super) struct StoredReplacement {
+    pub(super) replacement: Replacement,
     /// What the shown value is known by; `None` where nothing is shown.
     pub(super) shown: Option<ContentHash>,
     /// What it costs.
     pub(super) tokens: u64,
 }
 
-impl Replacement {
-    /// Reads the JSON of a row of the store at `place`.
+impl StoredReplacement {
+    /// Reads the JSON of a row of the store at `location`.
     ///
     /// # Errors
     /// [`Error::StoreDamaged`].
-    pub(super) fn read(json: &str, place: impl FnOnce() -> String, memo: &Memo) -> Result<Self> {
-        let kept: Kept = serde_json::from_str(json).map_err(|error| {
+    fn read(json: &str, location: impl FnOnce() -> String, contents: &ContentCache) -> Result<Self> {
+        let replacement: Replacement = serde_json::from_str(json).map_err(|error| {
             let reason = format!("a row that says how a block is shown cannot be read: {error}");
-            Error::StoreDamaged { path: place(), reason }
+            Error::StoreDamaged { path: location(), reason }
         })?;
-        let (shown, tokens) = kept.shown(memo);
-        Ok(Self { kept, shown, tokens })
+        let (shown, tokens) = replacement.shown(contents);
+        Ok(Self { replacement, shown, tokens })
+    }
+}
+
+/// Replacements remembered, of about a kilobyte each: chosen by judgement.
+const REPLACEMENTS: usize = 1 << 14;
+
+/// The replacements of the ledger's rows, each read once.
+pub(super) struct ReplacementCache(Cache<[u8; 32], Arc<StoredReplacement>>);
+
+impl Default for ReplacementCache {
+    fn default() -> Self {
+        Self(Cache::new(REPLACEMENTS))
+    }
+}
+
+impl ReplacementCache {
+    /// What a row of the ledger shows, which is JSON, of a store at `location`.
+    ///
+    /// # Errors
+    /// [`Error::StoreDamaged`].
+    pub(super) fn read(
+        &self,
+        json: &str,
+        location: impl FnOnce() -> String,
+        contents: &ContentCache,
+    ) -> Result<Arc<StoredReplacement>> {
+        let make = || Ok(Arc::new(StoredReplacement::read(json, location, contents)?));
+        self.0.get_or_insert_with(&ContentKind::Text.blake3(json), make)
     }
 }
 
@@ -141,27 +171,28 @@ mod tests {
 
     #[test]
     fn a_row_is_read_as_what_was_written_whatever_its_arguments_look_like() {
-        let memo = Memo::new(crate::config::Encoding::O200kBase);
-        let read = |kept: &Kept| Replacement::read(&kept.to_json(), String::new, &memo).unwrap().kept;
+        let contents = ContentCache::new(crate::config::Encoding::O200kBase);
+        let read =
+            |kept: &Replacement| StoredReplacement::read(&kept.to_json(), String::new, &contents).unwrap().replacement;
         for value in look_alikes() {
             for kept in [
-                Kept::Arguments(value.clone()),
-                Kept::Arguments(json!(value.to_string())),
-                Kept::Text(value.to_string()),
-                Kept::Image { text: value.to_string(), frames: vec![value.clone(), value.clone()] },
+                Replacement::Arguments(value.clone()),
+                Replacement::Arguments(json!(value.to_string())),
+                Replacement::Text(value.to_string()),
+                Replacement::Image { text: value.to_string(), frames: vec![value.clone(), value.clone()] },
             ] {
                 assert_eq!(read(&kept), kept);
             }
         }
         let number = r#"{"arguments":{"a":1.50,"b":12345678901234567890123,"c":1e+400}}"#;
-        assert_eq!(Replacement::read(number, String::new, &memo).unwrap().kept.to_json(), number);
+        assert_eq!(StoredReplacement::read(number, String::new, &contents).unwrap().replacement.to_json(), number);
     }
 
     #[test]
     fn what_is_no_row_is_damage_of_the_store() {
-        let memo = Memo::new(crate::config::Encoding::O200kBase);
+        let contents = ContentCache::new(crate::config::Encoding::O200kBase);
         for json in ["", "\"text\"", "{}", "{\"other\":1}", "{\"text\":1}", "{\"text\":\"a\",\"image\":{}}", "null"] {
-            let error = Replacement::read(json, || "here".into(), &memo).unwrap_err();
+            let error = StoredReplacement::read(json, || "here".into(), &contents).unwrap_err();
             assert!(matches!(&error, Error::StoreDamaged { path, .. } if path == "here"), "{json}: {error}");
         }
     }

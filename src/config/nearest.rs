@@ -1,6 +1,7 @@
 //! The option that a mistyped or renamed one most likely means.
 
-use super::{knobs, settings::SQUEEZE_ONLY};
+use super::settings::SQUEEZE_ONLY;
+use super::table::option_table;
 
 /// Weight of the edits to the closest part of a name beside those to the whole: a part of a long name is nearer than a
 /// short name.
@@ -10,7 +11,7 @@ const OF_PART: usize = 4;
 /// case does not count.
 pub(super) fn nearest(name: &str) -> &'static str {
     let typed: Vec<char> = name.to_lowercase().chars().take(100).collect();
-    let options = knobs().into_iter().map(|knob| knob.name).filter(|name| !SQUEEZE_ONLY.contains(name));
+    let options = option_table().into_iter().map(|row| row.name).filter(|name| !SQUEEZE_ONLY.contains(name));
     let distance = |option: &&'static str| {
         let letters: Vec<char> = option.to_lowercase().chars().collect();
         OF_PART * edits(&typed, &letters, true) + edits(&typed, &letters, false)
@@ -35,15 +36,15 @@ fn edits(name: &[char], known: &[char], in_part: bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{SQUEEZE_ONLY, knobs, nearest};
+    use super::*;
 
     /// Neighbours: each option's name with each letter left out, doubled or replaced, with each two letters swapped,
     /// and in lower case.
     #[test]
     fn a_typo_of_each_option_names_that_option() {
-        for knob in knobs().into_iter().filter(|knob| !SQUEEZE_ONLY.contains(&knob.name)) {
-            let letters: Vec<char> = knob.name.chars().collect();
-            let mut typos = vec![knob.name.to_lowercase()];
+        for row in option_table().into_iter().filter(|row| !SQUEEZE_ONLY.contains(&row.name)) {
+            let letters: Vec<char> = row.name.chars().collect();
+            let mut typos = vec![row.name.to_lowercase()];
             for at in 0..letters.len() {
                 let with = |change: &dyn Fn(&mut Vec<char>)| {
                     let mut typed = letters.clone();
@@ -58,7 +59,7 @@ mod tests {
                 }
             }
             for typo in typos {
-                assert_eq!(nearest(&typo), knob.name, "{typo}");
+                assert_eq!(nearest(&typo), row.name, "{typo}");
             }
         }
     }

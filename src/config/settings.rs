@@ -1,6 +1,7 @@
 //! How a host's settings page shows the options: in which section, under which label, with which help.
 //!
-//! A row for each option that a host has. What only `squeeze()` does is in [`SQUEEZE_ONLY`]; an option in neither list fails a test.
+//! A row for each option that a host has. What only `squeeze()` does is in [`SQUEEZE_ONLY`]; an option in neither list
+//! fails a test.
 
 /// The sections of the page, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,11 +111,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::config::knobs;
+    use crate::config::option_table;
 
     #[test]
     fn every_option_has_one_row_or_is_of_squeeze_alone() {
-        let options: Vec<&str> = knobs().iter().map(|knob| knob.name).collect();
+        let options: Vec<&str> = option_table().iter().map(|row| row.name).collect();
         for name in &options {
             let rows = SETTINGS.iter().filter(|setting| setting.name == *name).count();
             let expected = usize::from(!SQUEEZE_ONLY.contains(name));

@@ -1,33 +1,36 @@
 //! How old each block is, and with [`superseded`] what that means for it.
 //!
-//! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user message only calls
-//! count. A block that is both old and superseded may go from the earlier of the two moments.
+//! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user
+//! message only calls count. A block that is both old and superseded may go from the earlier of the two moments.
 
 use super::exempt::plans;
-use super::superseded::held;
+use super::superseded::held_elsewhere;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
-use super::{Fate, MayGo, Part, Reason, may_touch, part};
+use super::{Fate, FoldablePart, MayGo, Reason, foldable_part, may_touch};
 use crate::config::{Config, Schedule};
-use crate::transcript::{Block, Kind, Message, Role, Transcript};
+use crate::transcript::{Block, BlockKind, Message, Role, Transcript};
 
-/// How young a block may be that leaves because the context is full, in model calls made since.
+/// Least model calls since a block that leaves because the context is full. Chosen by judgement.
 const YOUNGEST_CALLS: u64 = 2;
 
-/// How many model calls a block may be short of stale that leaves with a prefix of which nothing is cached.
+/// Most model calls that a block may be short of stale and still leave with a prefix of which nothing is cached. Chosen
+/// on the development corpus (`npm run bench:replay`).
 const NEARLY_STALE_CALLS: u64 = 4;
 
-/// From how many bytes on a result is bulky. Where all results go as early, an agent misses more: the replay of the development corpus.
+/// Bytes from which on a result is bulky, and goes after half as many turns. Chosen on the development corpus (`npm run
+/// bench:replay`): where all results go as early, an agent misses more.
 const BULKY_BYTES: usize = 16_000;
 
 /// Decides on every block, by message and block index.
 ///
-/// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than `staleCalls`
-/// calls; the body of a whole write that succeeded after half as many, since the file holds it; where folding has a price, a bulky
-/// result after half as many turns. Images go after `imageAgeTurns` turns, and those that a tool returned after `staleCalls` calls as
-/// well. What is at most four calls short of stale is nearly so. What something later holds may go at once. Blocks of tools that
-/// `skipTools` or `onlyTools` exclude stay, as does the last call of a tool that plans.
+/// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than
+/// `staleCalls` calls; the body of a whole write that succeeded after half as many, since the file holds it; where
+/// folding has a price, a bulky result after half as many turns. Images go after `imageAgeTurns` turns, and those that
+/// a tool returned after `staleCalls` calls as well. What is at most four calls short of stale is nearly so. What
+/// something later holds may go at once. Blocks of tools that `skipTools` or `onlyTools` exclude stay, as does the last
+/// call of a tool that plans.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
-    let held = held(transcript);
+    let held = held_elsewhere(transcript);
     let clock = Clock::of(transcript);
     let finished = finished_until(transcript);
     let plans = plans(transcript);
@@ -38,7 +41,7 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
             if may_lose_thinking && is_whole_thinking(block) {
                 return Fate::Finished;
             }
-            let Some(part) = part(message, block) else { return Fate::Stays };
+            let Some(part) = foldable_part(message, block) else { return Fate::Stays };
             if !may_touch(block, config) {
                 return Fate::Stays;
             }
@@ -67,15 +70,17 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
 }
 
 /// How old a block may become, in user turns and in model calls.
-fn limits(block: &Block, part: Part, is_written: bool, config: &Config) -> [u64; 2] {
+fn limits(block: &Block, part: FoldablePart, is_written: bool, config: &Config) -> [u64; 2] {
     match part {
-        Part::Image if is_persons(part, block) => [config.image_age_turns, u64::MAX],
-        Part::Image => [config.image_age_turns, config.stale_calls],
-        Part::Arguments if is_written => [config.stale_turns, config.stale_calls].map(|limit| limit.div_ceil(2)),
-        Part::Result if config.schedule == Schedule::CacheAware && is_bulky(block) => {
+        FoldablePart::Image if is_persons(part, block) => [config.image_age_turns, u64::MAX],
+        FoldablePart::Image => [config.image_age_turns, config.stale_calls],
+        FoldablePart::Arguments if is_written => {
+            [config.stale_turns, config.stale_calls].map(|limit| limit.div_ceil(2))
+        }
+        FoldablePart::Result if config.schedule == Schedule::CacheAware && is_bulky(block) => {
             [config.stale_turns.div_ceil(2), config.stale_calls]
         }
-        Part::Arguments | Part::Result => [config.stale_turns, config.stale_calls],
+        FoldablePart::Arguments | FoldablePart::Result => [config.stale_turns, config.stale_calls],
     }
 }
 
@@ -85,12 +90,12 @@ fn is_for_script(block: &Block) -> bool {
 }
 
 fn is_bulky(block: &Block) -> bool {
-    matches!(block.kind, Kind::Text(text) if text.len() >= BULKY_BYTES)
+    matches!(block.kind, BlockKind::Text(text) if text.len() >= BULKY_BYTES)
 }
 
 /// A picture that a person sent is the task of the turn, however many calls it takes.
-fn is_persons(part: Part, block: &Block) -> bool {
-    part == Part::Image && block.result.is_none()
+fn is_persons(part: FoldablePart, block: &Block) -> bool {
+    part == FoldablePart::Image && block.result.is_none()
 }
 
 /// When each user turn began, in model calls before now.

@@ -1,33 +1,42 @@
-//! What is never replaced whatever its size, because the agent must keep it in sight: the host's own instruction files and skills, what
-//! the user answered to a tool, and the plan in force.
+//! What is never replaced whatever its size, because the agent must keep it in sight: the host's own instruction files
+//! and skills, what the user answered to a tool, and the plan in force.
 
-use super::At;
+use super::BlockPosition;
 use super::files::opened_file;
 use crate::config::Encoding;
 use crate::content::head;
 use crate::content::time_stamp::Stamp;
 use crate::tokens;
-use crate::transcript::{Kind, ToolResult, Transcript};
+use crate::transcript::{BlockKind, ToolResult, Transcript};
 
 /// OpenClaw's workspace files, by stem, and what other hosts call theirs.
 const HOST_FILES: [&str; 10] =
     ["AGENTS", "CLAUDE", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
 
 /// Tools that ask the user.
-const ASKING: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];
+const ASKING_TOOLS: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];
 
 /// Tools whose last call says the whole plan.
-const PLANNING: [&str; 4] = ["update_plan", "TodoWrite", "todo_write", "ExitPlanMode"];
+const PLANNING_TOOLS: [&str; 4] = ["update_plan", "TodoWrite", "todo_write", "ExitPlanMode"];
+
+/// Bytes at the beginning of a result in which the words that report a user's answer are looked for. Chosen by judgement.
+const ANSWER_BYTES: usize = 400;
+
+/// Bytes at the beginning of a result in which front matter and the first heading are looked for. Chosen by judgement.
+const HEADING_BYTES: usize = 4096;
 
 /// Whether a tool result stays in sight.
 pub(super) fn is_exempt(result: &ToolResult, text: &str) -> bool {
     is_host_file(result, text) || is_users_word(result, text) || is_result_of_figures(text)
 }
 
-/// Whether a short text tells figures: they say nothing without their words, and with these a placeholder is hardly shorter.
+/// Whether a short text tells figures: they say nothing without their words, and with these a placeholder is hardly
+/// shorter.
 fn is_result_of_figures(text: &str) -> bool {
+    /// A placeholder with its summary costs about as much as a text of this size.
     const MOST_BYTES: usize = 400;
     const MOST_TOKENS: usize = 90;
+    /// Numbers of two digits or more. Chosen by judgement.
     const LEAST_FIGURES: usize = 4;
     let figures = || text.split(|c: char| !c.is_ascii_digit()).filter(|figure| figure.len() > 1).count();
     text.len() <= MOST_BYTES
@@ -38,17 +47,17 @@ fn is_result_of_figures(text: &str) -> bool {
 
 /// Whether a tool result says what the user answered.
 fn is_users_word(result: &ToolResult, text: &str) -> bool {
-    let head = head(text, 400);
-    result.tool_name.is_some_and(|tool| ASKING.contains(&tool)) || head.contains("the user said:")
+    let head = head(text, ANSWER_BYTES);
+    result.tool_name.is_some_and(|tool| ASKING_TOOLS.contains(&tool)) || head.contains("the user said:")
 }
 
 /// The last call of each tool that plans.
-pub(super) fn plans(transcript: &Transcript) -> Vec<At> {
-    let mut last: Vec<(&str, At)> = Vec::new();
+pub(super) fn plans(transcript: &Transcript) -> Vec<BlockPosition> {
+    let mut last: Vec<(&str, BlockPosition)> = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {
-            if let Kind::Call(call) = &block.kind
-                && PLANNING.contains(&call.name)
+            if let BlockKind::Call(call) = &block.kind
+                && PLANNING_TOOLS.contains(&call.name)
             {
                 last.retain(|(tool, _)| *tool != call.name);
                 last.push((call.name, (message_index, block_index)));
@@ -58,7 +67,8 @@ pub(super) fn plans(transcript: &Transcript) -> Vec<At> {
     last.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Whether a tool result shows one of the host's own files: known by the path it was read from, else by its first heading.
+/// Whether a tool result shows one of the host's own files: known by the path it was read from, else by its first
+/// heading.
 fn is_host_file(result: &ToolResult, text: &str) -> bool {
     match opened_file(result) {
         Some(path) => is_host_path(&path),
@@ -79,9 +89,9 @@ fn names_host_file(heading: &str) -> bool {
     HOST_FILES.iter().any(|stem| word.strip_suffix(".md") == Some(stem))
 }
 
-/// The text of the first line after optional front matter, if it is a heading. Looks at the first 4 KB only.
+/// The text of the first line after optional front matter, if it is a heading. Looks at the first [`HEADING_BYTES`] only.
 fn first_heading(text: &str) -> Option<&str> {
-    let head = head(text, 4096);
+    let head = head(text, HEADING_BYTES);
     let mut lines = head.lines().skip_while(|line| line.trim().is_empty()).peekable();
     if lines.peek().is_some_and(|line| line.trim_end() == "---") {
         lines.next();
@@ -98,14 +108,8 @@ mod tests {
     use crate::transcript::Arguments;
 
     fn result(arguments: Option<&Value>) -> ToolResult<'_> {
-        ToolResult {
-            call_id: "c",
-            tool_name: Some("read"),
-            arguments: arguments.map(Arguments::Value),
-            is_error: false,
-            call: None,
-            is_for_script: false,
-        }
+        let arguments = arguments.map(Arguments::Value);
+        ToolResult { tool_name: Some("read"), arguments, ..ToolResult::default() }
     }
 
     #[test]

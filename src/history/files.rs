@@ -1,20 +1,21 @@
 //! `exec {"command": "sed -n '1,40p' a.rs"}` + its result -> shows lines 1 to 40 of `a.rs`
 //!
-//! What a call did to which file, as far as its name, its arguments and its result say it plainly. A tool is known by its exact
-//! name and an argument by its exact key: anything else (`query`, `pages`, a pipe in a command) is no file use, because a wrong
-//! guess would fold what is still needed. A path is what it is in the folder that the call names, or in one that no call names.
+//! What a call did to which file, as far as its name, its arguments and its result say it plainly. A tool is known by
+//! its exact name and an argument by its exact key: anything else (`query`, `pages`, a pipe in a command) is no file
+//! use, because a wrong guess would fold what is still needed. A path is what it is in the folder that the call names,
+//! or in one that no call names.
 
 use serde_json::{Map, Value};
 
 use super::path::{is_rooted, resolve};
-use super::shown::Lines;
+use super::read_result::LineRange;
 use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS, ToolResult};
 
 /// What a call does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// It asks for these lines.
-    Read(Lines),
+    Read(LineRange),
     /// Its arguments hold the whole file.
     Write,
     /// Its arguments change a part. Where they put as many lines as they take, every other line keeps its number.
@@ -43,11 +44,12 @@ const RANGE: &[&str] =
 /// The keys that hold a whole file.
 const BODY: &[&str] = &["content", "contents", "text", "file_text", "fileText"];
 
-/// File tools by their exact names, with the keys that they may have beside [`FILE_KEYS`] and [`ASIDE`]; an edit may have any.
+/// File tools by their exact names, with the keys that they may have beside [`FILE_KEYS`] and [`ASIDE`]; an edit may
+/// have any.
 const TOOLS: &[(&[&str], Use, &[&str])] = &[
     (
         &["read", "Read", "read_file", "readFile", "ReadFile", "view", "View", "view_file", "open_file", "cat"],
-        Use::Read(Lines::ALL),
+        Use::Read(LineRange::ALL),
         RANGE,
     ),
     (&["write", "Write", "write_file", "writeFile", "WriteFile", "create_file", "createFile"], Use::Write, BODY),
@@ -92,7 +94,7 @@ pub(super) fn file_use(call: &Call) -> Option<FileUse> {
     let Some(path) = path else { return shell_use(call.name, arguments, folder) };
     let (does, keys) = if EDITORS.contains(&call.name) {
         match arguments.get("command")?.as_str()? {
-            "view" => (Use::Read(Lines::ALL), RANGE),
+            "view" => (Use::Read(LineRange::ALL), RANGE),
             "create" => (Use::Write, BODY),
             "str_replace" | "insert" => (Use::Edit { keeps_lines: false }, &[][..]),
             _ => return None,
@@ -123,7 +125,8 @@ fn folder(arguments: &Map<String, Value>) -> Option<Option<&str>> {
     }
 }
 
-/// Whether the arguments have no keys but known ones, and those that say why, how or where. What is null or false asks for nothing.
+/// Whether the arguments have no keys but known ones, and those that say why, how or where. What is null or false asks
+/// for nothing.
 fn has_only(arguments: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> bool {
     arguments.iter().all(|(key, value)| {
         let key = key.as_str();
@@ -148,7 +151,7 @@ fn keeps_lines(arguments: &Map<String, Value>) -> bool {
 }
 
 /// The range that a read tool's arguments ask for; `None` where they count in another way, as from the end.
-fn lines_asked(arguments: &Map<String, Value>) -> Option<Lines> {
+fn lines_asked(arguments: &Map<String, Value>) -> Option<LineRange> {
     let given = |key: &str| arguments.get(key).filter(|value| !value.is_null());
     let number = |keys: &[&str]| match keys.iter().find_map(|key| given(key)) {
         Some(value) => value.as_u64().map(Some),
@@ -168,7 +171,7 @@ fn lines_asked(arguments: &Map<String, Value>) -> Option<Lines> {
             }
         }
     };
-    Some(Lines { first, last }).filter(|_| last.is_none_or(|last| last >= first))
+    Some(LineRange { first, last }).filter(|_| last.is_none_or(|last| last >= first))
 }
 
 /// The tools that run a command.
@@ -214,7 +217,8 @@ fn in_folder(command: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The file that the call of a result opened, or that its plain command printed, whole or by lines, as the call names it.
+/// The file that the call of a result opened, or that its plain command printed, whole or by lines, as the call names
+/// it.
 pub(super) fn opened_file(result: &ToolResult) -> Option<String> {
     let arguments = result.arguments?;
     let printed = || match read_or_written(in_folder(&arguments.command()?).1)? {
@@ -236,14 +240,14 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
         return None;
     }
     let (path, lines) = match *words(command).as_slice() {
-        ["cat" | "nl", path] | ["cat", "-n", path] | ["nl", "-ba", path] => (path, Lines::ALL),
+        ["cat" | "nl", path] | ["cat", "-n", path] | ["nl", "-ba", path] => (path, LineRange::ALL),
         ["sed", "-n", range, path] => {
             let (first, last) = range.strip_suffix('p')?.split_once(',')?;
             let last = if last == "$" { None } else { Some(last.parse().ok()?) };
-            (path, Lines { first: first.parse().ok()?, last })
+            (path, LineRange { first: first.parse().ok()?, last })
         }
-        ["head", "-n", count, path] => (path, Lines { first: 1, last: Some(count.parse().ok()?) }),
-        ["head", count, path] => (path, Lines { first: 1, last: Some(count.strip_prefix('-')?.parse().ok()?) }),
+        ["head", "-n", count, path] => (path, LineRange { first: 1, last: Some(count.parse().ok()?) }),
+        ["head", count, path] => (path, LineRange { first: 1, last: Some(count.strip_prefix('-')?.parse().ok()?) }),
         _ => return None,
     };
     Some((path, Use::Read(lines))).filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
@@ -285,101 +289,27 @@ fn plain(word: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::cases::check;
     use crate::transcript::Arguments;
 
-    fn used(name: &str, arguments: &Value) -> Option<(String, Use)> {
-        let used = file_use(&Call {
-            id: "c",
-            name,
-            arguments: Arguments::Value(arguments),
-            is_typed: false,
-            is_of_script: false,
-        })?;
-        Some((used.path, used.does))
-    }
-
-    fn lines(first: u64, last: Option<u64>) -> Use {
-        Use::Read(Lines { first, last })
-    }
-
-    #[test]
-    fn file_tools_are_known_by_name_and_arguments() {
-        for (name, arguments, expected) in [
-            ("read", json!({ "path": "./a.rs" }), lines(1, None)),
-            ("Read", json!({ "file_path": "a.rs", "offset": 10, "limit": 5 }), lines(10, Some(14))),
-            ("view_file", json!({ "path": "a.rs", "start_line": 3, "end_line": 9 }), lines(3, Some(9))),
-            ("write", json!({ "path": "a.rs", "content": "x" }), Use::Write),
-            ("MultiEdit", json!({ "file_path": "a.rs", "edits": [] }), Use::Edit { keeps_lines: true }),
-            ("edit", json!({ "path": "a.rs", "oldText": "a", "newText": "b" }), Use::Edit { keeps_lines: true }),
-            ("edit", json!({ "path": "a.rs", "oldText": "a", "newText": "b\nc" }), Use::Edit { keeps_lines: false }),
-            ("insert", json!({ "path": "a.rs", "text": "b" }), Use::Edit { keeps_lines: false }),
-            ("read", json!({ "path": "a.rs", "offset": null, "raw": false }), lines(1, None)),
-            (
-                "str_replace_based_edit_tool",
-                json!({ "command": "view", "path": "a.rs", "view_range": [2, -1] }),
-                lines(2, None),
-            ),
-            (
-                "str_replace_based_edit_tool",
-                json!({ "command": "create", "path": "a.rs", "file_text": "x" }),
-                Use::Write,
-            ),
-        ] {
-            assert_eq!(used(name, &arguments), Some(("a.rs".into(), expected)), "{name} {arguments}");
-        }
-        for (name, arguments) in [
-            ("read", json!({ "path": "a.rs", "range": "1-4" })),
-            ("read", json!({ "path": "a.pdf", "pages": "1-4" })),
-            ("read", json!({ "path": "a.rs", "offset": -20 })),
-            ("read", json!({ "path": "a.rs", "limit": 0 })),
-            ("read", json!({ "path": "a.rs", "start_line": 9, "end_line": 3 })),
-            ("read", json!({ "path": "a.rs", "cwd": ["/w"] })),
-            ("read", json!({ "path": "a.rs", "cwd": "/w", "workdir": "/v" })),
-            ("write", json!({ "path": "a.rs" })),
-            ("write", json!({ "path": "a.rs", "content": "x", "mode": "a" })),
-            ("spreadsheet_query", json!({ "path": "a.csv", "query": "read" })),
-            ("review_code", json!({ "path": "a.rs" })),
-            ("note", json!({ "command": "cat a.rs" })),
-            ("grep", json!({ "path": "a.rs" })),
-            ("exec", json!({ "timeout": 4 })),
-            ("exec", json!({ "command": "cat a.rs", "host": "node" })),
-            ("exec", json!({ "command": "cat a.rs", "background": true })),
-        ] {
-            assert_eq!(used(name, &arguments), None, "{name} {arguments}");
+    fn used(call: &str) -> String {
+        let (name, arguments) = call.split_once(' ').unwrap();
+        let arguments = serde_json::from_str(arguments).unwrap();
+        let arguments = Arguments::Value(&arguments);
+        let call = Call { id: "c", name, arguments, is_typed: false, is_of_script: false };
+        let Some(FileUse { path, does, .. }) = file_use(&call) else { return "no file\n".to_owned() };
+        match does {
+            Use::Read(LineRange { first, last: Some(last) }) => format!("{path}: read {first}-{last}\n"),
+            Use::Read(LineRange { first, last: None }) => format!("{path}: read {first}-\n"),
+            Use::Write => format!("{path}: write\n"),
+            Use::Edit { keeps_lines: true } => format!("{path}: edit that keeps lines\n"),
+            Use::Edit { keeps_lines: false } => format!("{path}: edit\n"),
         }
     }
 
     #[test]
-    fn only_plain_commands_use_files() {
-        for (command, expected) in [
-            ("cat a/b.rs", Some(("a/b.rs", lines(1, None)))),
-            ("cd /w && cat -n ./b.rs", Some(("/w/b.rs", lines(1, None)))),
-            ("sed -n '10,20p' b.rs", Some(("b.rs", lines(10, Some(20))))),
-            ("sed -n '10,$p' b.rs", Some(("b.rs", lines(10, None)))),
-            ("sed -n 10,$p b.rs", None),
-            ("head -n 4 b.rs", Some(("b.rs", lines(1, Some(4))))),
-            ("head -40 b.rs", Some(("b.rs", lines(1, Some(40))))),
-            ("cat > b.rs <<'EOF'\nx\nEOF", Some(("b.rs", Use::Write))),
-            ("cat > b.rs <<'EOF'\nx\nEOF\nrm b.rs", None),
-            ("cat > b.rs <<'EOF' && sed -i d b.rs\nx\nEOF", None),
-            ("cat >> b.rs <<'EOF'\nx\nEOF", None),
-            ("cat a.rs b.rs", None),
-            ("cat a.rs | head", None),
-            ("cat *.rs", None),
-            ("cd $HOME && cat a.rs", None),
-            ("cd - && cat a.rs", None),
-            ("cat > $F <<'EOF'\nx\nEOF", None),
-            ("sed -n '0,20p' b.rs", None),
-            ("cat 'a b.rs'", None),
-            ("cat -A", None),
-            ("sed -i s/a/b/ b.rs", None),
-            ("ls", None),
-        ] {
-            let found = used("exec", &json!({ "command": command }));
-            assert_eq!(found, expected.map(|(path, does)| (path.to_owned(), does)), "{command}");
-        }
+    fn file_uses_are_known_by_name_and_arguments() {
+        check("file_calls", |input, _| input.lines().map(used).collect());
     }
 }

@@ -1,14 +1,14 @@
 //! What blocks and messages cost, in tokens.
 //!
-//! Only content is counted: texts, arguments (as their JSON), tool names, images, visible thinking. The few tokens that providers
-//! add for each message and role differ between them and are left out.
+//! Only content is counted: texts, arguments (as their JSON), tool names, images, visible thinking. The few tokens that
+//! providers add for each message and role differ between them and are left out.
 
 use serde_json::Value;
 
 use crate::config::Encoding;
 use crate::tokens::count;
 use crate::tokens::vision::Provider;
-use crate::transcript::{Arguments, Block, Image, Kind, Role, Transcript};
+use crate::transcript::{Arguments, Block, BlockKind, Image, Role, Transcript};
 
 /// Counts under one vocabulary and one provider's image rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,17 +54,18 @@ impl Meter {
     /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking, its visible words.
     pub fn block(&self, block: &Block) -> usize {
         match &block.kind {
-            Kind::Text(text) => self.text(text),
-            Kind::Image(image) => self.image(image),
-            Kind::Call(call) => self.arguments(&call.arguments),
-            Kind::Thinking(part) => thinking_texts(part).map(|text| self.text(text)).sum(),
-            Kind::Other(part) => self.foreign(part),
+            BlockKind::Text(text) => self.text(text),
+            BlockKind::Image(image) => self.image(image),
+            BlockKind::Call(call) => self.arguments(&call.arguments),
+            BlockKind::Thinking(part) => thinking_texts(part).map(|text| self.text(text)).sum(),
+            BlockKind::Other(part) => self.foreign(part),
         }
     }
 }
 
 /// Whether a text is a file or something encrypted: what those cost only the provider knows.
 fn is_payload(text: &str) -> bool {
+    /// Text without a blank in so many bytes is a payload. Chosen by judgement.
     const WORD_BYTES: usize = 512;
     text.len() > WORD_BYTES && !text.as_bytes()[..WORD_BYTES].iter().any(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
 }
@@ -76,8 +77,9 @@ pub fn thinking_texts(part: &Value) -> impl Iterator<Item = &str> {
 
 /// Tokens of the content of messages, as a model would be billed for it.
 ///
-/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do files in blocks of foreign types. Of
-/// rows that are no message (compaction summaries, shell runs) the texts under `summary`, `content`, `command` and `output` count.
+/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do files in blocks of
+/// foreign types. Of rows that are no message (compaction summaries, shell runs) the texts under `summary`, `content`,
+/// `command` and `output` count.
 pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encoding) -> usize {
     let meter = Meter::new(model, encoding);
     let text_under = |value: &Value, keys: &[&str]| -> usize {
@@ -89,7 +91,7 @@ pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encodin
     let blocks: usize = transcript
         .blocks()
         .map(|(_, block)| match &block.kind {
-            Kind::Call(call) => meter.text(call.name) + meter.block(block),
+            BlockKind::Call(call) => meter.text(call.name) + meter.block(block),
             _ => meter.block(block),
         })
         .sum();

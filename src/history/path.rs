@@ -1,7 +1,7 @@
 //! `/w` and `./src/../a.rs` -> `/w/a.rs`
 //!
-//! The one name by which a file is known, however a call spells it. Only what the text says counts: a link may lead elsewhere, and
-//! a path without a folder that is known starts somewhere that only calls without one share.
+//! The one name by which a file is known, however a call spells it. Only what the text says counts: a link may lead
+//! elsewhere, and a path without a folder that is known starts somewhere that only calls without one share.
 
 /// The name of a path that starts in `folder`, where it is relative and a folder is known.
 pub(super) fn resolve(folder: Option<&str>, path: &str) -> String {

@@ -1,9 +1,11 @@
-//! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact repeats.
+//! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact
+//! repeats.
 //!
-//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it that says that it
-//! succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is in sight only where it was read.
-//! A part of a file is known by the numbers of its lines only until something may have moved them: before that, by its text.
-//! Beside that, which written bodies a file has taken: the agent loses less with them than with a result.
+//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it
+//! that says that it succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is
+//! in sight only where it was read. A part of a file is known by the numbers of its lines only until something may have
+//! moved them: before that, by its text. Beside that, which written bodies a file has taken: the agent loses less with
+//! them than with a result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,9 +14,9 @@ use memchr::memmem;
 use quick_cache::DefaultHashBuilder;
 
 use super::files::{FileUse, Use, file_use, may_change_folder};
-use super::shown::{Lines, Shown, shown, tells_of_failure, tells_of_no_change, tells_of_writing};
-use super::{At, Reason};
-use crate::transcript::{Kind, Transcript};
+use super::read_result::{LineRange, ReadResult, read_result, tells_of_failure, tells_of_no_change, tells_of_writing};
+use super::{BlockPosition, Reason};
+use crate::transcript::{BlockKind, Transcript};
 
 /// Why a block is no longer the newest, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,105 +28,105 @@ pub(super) struct Superseded {
 }
 
 /// Which blocks stand elsewhere, too.
-pub(super) struct Held {
+pub(super) struct HeldElsewhere {
     /// Something later holds them.
-    pub(super) superseded: HashMap<At, Superseded>,
+    pub(super) superseded: HashMap<BlockPosition, Superseded>,
     /// A file holds them: the bodies of whole writes that succeeded.
-    pub(super) written: HashSet<At>,
+    pub(super) written: HashSet<BlockPosition>,
 }
 
-/// Texts of fewer bytes are not worth finding again.
+/// Least bytes of a text whose repetition counts: a placeholder is hardly shorter than less. Chosen by judgement.
 const REPEAT_MIN_BYTES: usize = 200;
 
-/// How many earlier texts are looked for in a later one.
+/// Most earlier texts that are looked for in one later read, so that the work stays linear. Chosen by judgement.
 const SEARCHES: u8 = 8;
 
-/// How many gaps a range may have that several reads together are to close.
+/// Most gaps in a range that several later reads together are to close. Chosen by judgement.
 const GAPS: usize = 16;
 
-/// How many later reads of a file are known at once.
+/// Most later reads of one file that are known at once. Chosen by judgement.
 const READS: usize = 256;
 
 /// The later uses of a file, as seen walking back from the newest message.
 #[derive(Default)]
-struct Later<'a> {
-    reads: Vec<Read<'a>>,
+struct LaterUses<'a> {
+    reads: Vec<LaterRead<'a>>,
     /// The earliest whole write, in model calls made since.
     write: Option<u64>,
     /// How many calls may have moved its lines.
-    moves: u64,
+    line_shifts: u64,
 }
 
 /// A later read.
-struct Read<'a> {
-    lines: Lines,
+struct LaterRead<'a> {
+    lines: LineRange,
     text: Cow<'a, str>,
     calls: u64,
-    moves: u64,
+    line_shifts: u64,
     searches: u8,
 }
 
 /// The texts that answer a call.
 #[derive(Default)]
 struct Answer<'a> {
-    texts: Vec<(At, &'a str)>,
+    texts: Vec<(BlockPosition, &'a str)>,
     is_error: bool,
 }
 
 impl<'a> Answer<'a> {
     /// What this shows of the file, where it can be told.
-    fn shown(&self, asked: Lines) -> Option<Shown<'a>> {
+    fn shown(&self, asked: LineRange) -> Option<ReadResult<'a>> {
         match self.texts.as_slice() {
-            [(_, text)] => shown(asked, text),
+            [(_, text)] => read_result(asked, text),
             _ => None,
         }
     }
 
-    /// Whether the call did not do what it was to. Who refuses a write may say so in any words, so that one has failed that says
-    /// something else than that it wrote.
+    /// Whether the call did not do what it was to. Who refuses a write may say so in any words, so that one has failed
+    /// that says something else than that it wrote.
     fn has_failed(&self, does: Use) -> bool {
         let is_change = !matches!(does, Use::Read(_));
         let fails = |text| tells_of_failure(text) || is_change && tells_of_no_change(text);
-        let is_unclear = || !self.texts.is_empty() && !self.texts.iter().any(|(_, text)| tells_of_writing(text));
-        self.is_error || self.texts.iter().any(|(_, text)| fails(text)) || does == Use::Write && is_unclear()
+        let is_ambiguous = || !self.texts.is_empty() && !self.texts.iter().any(|(_, text)| tells_of_writing(text));
+        self.is_error || self.texts.iter().any(|(_, text)| fails(text)) || does == Use::Write && is_ambiguous()
     }
 }
 
 /// What is held elsewhere. Linear in the messages.
-pub(super) fn held(transcript: &Transcript) -> Held {
+pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
     let mut answers = answers(transcript);
     let (mut superseded, mut written) = (HashMap::new(), HashSet::new());
     // A relative path in a shell is known beside how often the shell may yet change its folder.
-    let mut files: HashMap<(String, Option<u64>), Later> = HashMap::new();
-    let mut folders = 0;
+    let mut files: HashMap<(String, Option<u64>), LaterUses> = HashMap::new();
+    let mut folder_changes = 0;
     // Calls of which nobody knows what they change.
-    let mut unclear = 0;
+    let mut unknown_calls = 0;
     let mut texts: HashMap<&str, u64, DefaultHashBuilder> = HashMap::default();
     for (message_index, message) in transcript.messages.iter().enumerate().rev() {
         for (block_index, block) in message.blocks.iter().enumerate().rev() {
             let at = (message_index, block_index);
             match (block.kind, block.result) {
-                (Kind::Text(text), Some(_)) if text.len() >= REPEAT_MIN_BYTES => {
+                (BlockKind::Text(text), Some(_)) if text.len() >= REPEAT_MIN_BYTES => {
                     if let Some(calls) = texts.insert(text, message.calls_after) {
                         superseded.insert(at, Superseded { reason: Reason::Duplicate, calls });
                     }
                 }
-                (Kind::Call(call), None) => {
-                    folders += u64::from(may_change_folder(&call));
+                (BlockKind::Call(call), None) => {
+                    folder_changes += u64::from(may_change_folder(&call));
                     let Some(FileUse { path, does, is_in_shell }) = file_use(&call) else {
-                        unclear += 1;
+                        unknown_calls += 1;
                         continue;
                     };
-                    let later = files.entry((path, is_in_shell.then_some(folders))).or_default();
-                    let moved = later.moves + unclear;
-                    later.moves += u64::from(!matches!(does, Use::Read(_) | Use::Edit { keeps_lines: true }));
+                    let later = files.entry((path, is_in_shell.then_some(folder_changes))).or_default();
+                    let line_shifts_here = later.line_shifts + unknown_calls;
+                    later.line_shifts += u64::from(!matches!(does, Use::Read(_) | Use::Edit { keeps_lines: true }));
                     let Some(answer) = answers.remove(&at).filter(|answer| !answer.has_failed(does)) else {
                         continue;
                     };
                     match does {
                         Use::Read(asked) => {
                             let shown = answer.shown(asked);
-                            if let Some(by) = later.of_read(asked, shown.as_ref(), moved) {
+                            if let Some(by) = later.of_read(asked, shown.as_ref(), line_shifts_here) {
                                 for (at, _) in answer.texts {
                                     let known = superseded.entry(at).or_insert(by);
                                     if by.calls > known.calls {
@@ -132,14 +134,20 @@ pub(super) fn held(transcript: &Transcript) -> Held {
                                     }
                                 }
                             }
-                            if let Some(Shown { lines, text, .. }) = shown {
+                            if let Some(ReadResult { lines, text, .. }) = shown {
                                 let calls = message.calls_after;
                                 later.reads.retain(|known| !lines.cover(known.lines));
                                 // The newest is forgotten: then more stays than has to.
                                 if later.reads.len() == READS {
                                     later.reads.remove(0);
                                 }
-                                later.reads.push(Read { lines, text, calls, moves: moved, searches: SEARCHES });
+                                later.reads.push(LaterRead {
+                                    lines,
+                                    text,
+                                    calls,
+                                    line_shifts: line_shifts_here,
+                                    searches: SEARCHES,
+                                });
                             }
                         }
                         Use::Write | Use::Edit { .. } => {
@@ -157,35 +165,36 @@ pub(super) fn held(transcript: &Transcript) -> Held {
             }
         }
     }
-    Held { superseded, written }
+    HeldElsewhere { superseded, written }
 }
 
 /// What answers each call.
-fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<At, Answer<'a>> {
-    let mut answers: HashMap<At, Answer> = HashMap::new();
+fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<BlockPosition, Answer<'a>> {
+    let mut answers: HashMap<BlockPosition, Answer> = HashMap::new();
     for (message, block_index, block) in transcript.places() {
         let Some((result, call)) = block.result.and_then(|result| Some((result, result.call?))) else { continue };
         let answer = answers.entry(call).or_default();
         answer.is_error |= result.is_error;
-        if let Kind::Text(text) = block.kind {
+        if let BlockKind::Text(text) = block.kind {
             answer.texts.push(((message, block_index), text));
         }
     }
     answers
 }
 
-impl Later<'_> {
+impl LaterUses<'_> {
     /// What supersedes a read, the earliest of it.
-    fn of_read(&mut self, asked: Lines, shown: Option<&Shown>, moves: u64) -> Option<Superseded> {
-        let read = self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| &*shown.text), moves);
+    fn of_read(&mut self, asked: LineRange, shown: Option<&ReadResult>, line_shifts: u64) -> Option<Superseded> {
+        let read =
+            self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| &*shown.text), line_shifts);
         self.or_write(read)
     }
 
     /// Since when later reads show these lines, by their numbers or by their text.
-    fn reads_of(&mut self, lines: Lines, text: Option<&str>, moves: u64) -> Option<u64> {
+    fn reads_of(&mut self, lines: LineRange, text: Option<&str>, line_shifts: u64) -> Option<u64> {
         let mut missing = vec![lines];
         for read in self.reads.iter_mut().rev() {
-            if read.lines == Lines::ALL || read.moves == moves {
+            if read.lines == LineRange::ALL || read.line_shifts == line_shifts {
                 missing = missing.into_iter().flat_map(|lines| lines.without(read.lines)).collect();
                 if missing.is_empty() {
                     return Some(read.calls);
@@ -205,7 +214,7 @@ impl Later<'_> {
 
     /// What supersedes a written body: a read of the whole file, or a later body.
     fn of_body(&self) -> Option<Superseded> {
-        self.or_write(self.reads.iter().filter(|read| read.lines == Lines::ALL).map(|read| read.calls).max())
+        self.or_write(self.reads.iter().filter(|read| read.lines == LineRange::ALL).map(|read| read.calls).max())
     }
 
     /// What supersedes: a read so many calls ago, or the earliest whole write.

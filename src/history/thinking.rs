@@ -1,12 +1,14 @@
 //! Which thinking has done its work.
 //!
-//! Providers want a model's thinking back while the turn it belongs to goes on, calls and results included, and allow to leave it out
-//! afterwards: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> (preserving thinking blocks).
+//! Providers want a model's thinking back while the turn it belongs to goes on, calls and results included, and allow
+//! to leave it out afterwards: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> (preserving
+//! thinking blocks).
 
-use crate::transcript::{Block, Kind, Message, Role, Transcript, call_links, has_opaque};
+use crate::transcript::{Block, BlockKind, Message, Role, Transcript, call_links, has_opaque};
 
-/// The index up to which all turns are finished: what follows the last answer in words and without a call that the model did not go on
-/// from. A person's words do not finish a turn: where they stand behind results, providers take both for one message of it.
+/// The index up to which all turns are finished: what follows the last answer in words and without a call that the
+/// model did not go on from. A person's words do not finish a turn: where they stand behind results, providers take
+/// both for one message of it.
 pub(super) fn finished_until(transcript: &Transcript) -> usize {
     let messages = &transcript.messages;
     let starts = (0..messages.len()).rev().filter(|&at| messages[at].role == Role::Assistant && !messages[at].goes_on);
@@ -25,10 +27,11 @@ pub(super) fn finished_until(transcript: &Transcript) -> usize {
     0
 }
 
-/// Whether an answer, of one message or several items, has words and no call. Hosts leave out what failed when they send the history.
+/// Whether an answer, of one message or several items, has words and no call. Hosts leave out what failed when they
+/// send the history.
 fn ends_turn(answer: &[Message]) -> bool {
     let has_failed = |message: &Message| matches!(message.raw["stopReason"].as_str(), Some("error" | "aborted"));
-    let is_word = |block: &Block| matches!(block.kind, Kind::Text(text) if !text.trim().is_empty());
+    let is_word = |block: &Block| matches!(block.kind, BlockKind::Text(text) if !text.trim().is_empty());
     answer.iter().any(|message| message.blocks.iter().any(is_word))
         && !answer.iter().any(|message| has_failed(message) || !call_links(message.raw).is_empty())
 }
@@ -37,15 +40,15 @@ fn ends_turn(answer: &[Message]) -> bool {
 pub(super) fn says_more_than_thinking(message: &Message) -> bool {
     message.role == Role::Assistant
         && message.blocks.iter().any(|block| match block.kind {
-            Kind::Text(text) => !text.trim().is_empty(),
-            Kind::Call(_) => true,
+            BlockKind::Text(text) => !text.trim().is_empty(),
+            BlockKind::Call(_) => true,
             _ => false,
         })
 }
 
 /// Whether a block is thinking that can be kept, and so brought back, byte for byte.
 pub(super) fn is_whole_thinking(block: &Block) -> bool {
-    matches!(block.kind, Kind::Thinking(part) if !has_opaque(part)) && block.path.last_index().is_some()
+    matches!(block.kind, BlockKind::Thinking(part) if !has_opaque(part)) && block.path.last_index().is_some()
 }
 
 #[cfg(test)]
@@ -109,8 +112,9 @@ mod tests {
         ]
     }
 
-    /// Neighbours: the four shapes; behind the result nothing, words, an image, both, two messages, or words beside the result; then nothing,
-    /// a failed or empty answer, a further call, or an answer that ends the turn, with and without a further question.
+    /// Neighbours: the four shapes; behind the result nothing, words, an image, both, two messages, or words beside the
+    /// result; then nothing, a failed or empty answer, a further call, or an answer that ends the turn, with and
+    /// without a further question.
     #[test]
     fn a_turn_ends_with_an_answer_and_not_with_words_behind_a_result() {
         let words = json!({ "role": "user", "content": "also check the tests" });

@@ -12,7 +12,7 @@ use super::{FusionEngine, MessagesOptions, StageReport};
 use crate::config::Preset;
 use crate::content::Hints;
 use crate::reference::{ContentHash, Original, SHORT_ID_DIGITS};
-use crate::transcript::{self, Kind, Patch, Rewrite, Role, Transcript, is_cache_point};
+use crate::transcript::{self, BlockKind, Patch, Rewrite, Role, Transcript, is_cache_point};
 
 /// A compressed conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -152,7 +152,7 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
     for (message, read) in transcript.messages.iter().enumerate() {
         for (block, part) in read.blocks.iter().enumerate() {
             // What the stages undo is the stand-in of a text with lone surrogates.
-            let (Kind::Text(text), None) = (part.kind, &part.exact) else { continue };
+            let (BlockKind::Text(text), None) = (part.kind, &part.exact) else { continue };
             let role = if part.result.is_some() { Role::Tool } else { read.role };
             blocks.push(Block { message, block, text, role, hints: hints(part) });
         }
@@ -220,7 +220,7 @@ mod tests {
         let shown = Transcript::read(&after);
         let results =
             shown.blocks().filter(|(_, block)| block.result.is_some()).filter_map(|(_, block)| match block.kind {
-                Kind::Text(text) => Some(text.to_owned()),
+                BlockKind::Text(text) => Some(text.to_owned()),
                 _ => None,
             });
         (done, results.collect())

@@ -20,7 +20,7 @@ use crate::config::{Encoding, Preset};
 use crate::reference::{Marker, Original, RefId};
 use crate::tokens;
 use crate::tokens::vision::{ImageSize, OpenAiRule, Provider};
-use crate::transcript::{Block, Kind, Patch, Path, Step, part_of, text_beside, with_payload};
+use crate::transcript::{Block, BlockKind, Patch, Path, Step, part_of, text_beside, with_payload};
 
 /// Larger images are not decoded. Above the 33 megapixels of an 8K screen and the 50 of a phone's camera.
 const DECODED_MAX_PIXELS: u64 = 64_000_000;
@@ -211,7 +211,7 @@ pub fn shrink_block(
     provider: Provider,
     preset: Preset,
 ) -> Option<ShrunkBlock> {
-    let Kind::Image(image) = block.kind else { return None };
+    let BlockKind::Image(image) = block.kind else { return None };
     let (base64, mime) = (image.base64?, image.mime?);
     // Most images are small enough, and that shows without decoding them.
     let size = ImageSize::of_base64(base64)?;

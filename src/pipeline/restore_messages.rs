@@ -11,7 +11,7 @@ use super::earlier_blocks::is_repeat;
 use super::restore::{restore, rewound};
 use crate::error::{Error, Result};
 use crate::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS};
-use crate::transcript::{Block, Kind, Patch, Path, Rewrite, Transcript, with_payload};
+use crate::transcript::{Block, BlockKind, Patch, Path, Rewrite, Transcript, with_payload};
 
 /// A block that was changed, as far as a report has to name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,12 +64,12 @@ pub fn restore_messages(messages: &[Value], originals: &[Original], rows: &[Chan
 /// What a block was; `None` where it does not show that it is ours.
 fn restored(message: &Value, block: &Block, original: Option<&Original>) -> Option<Value> {
     match (block.kind, original) {
-        (Kind::Text(text), None) => Some(restore(text, &[]).into()),
-        (Kind::Text(text), Some(original)) => {
+        (BlockKind::Text(text), None) => Some(restore(text, &[]).into()),
+        (BlockKind::Text(text), Some(original)) => {
             let repeated = || is_repeat(text).then(|| String::from_utf8(original.bytes.clone()).ok())?;
             rewound(text, std::slice::from_ref(original)).or_else(repeated).map(Value::String)
         }
-        (Kind::Image(_), Some(Original { bytes, media: Media::Image(mime), .. })) => {
+        (BlockKind::Image(_), Some(Original { bytes, media: Media::Image(mime), .. })) => {
             with_payload(block.path.follow(message)?, mime, &base64_simd::STANDARD.encode_to_string(bytes))
         }
         _ => None,

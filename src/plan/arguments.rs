@@ -1,8 +1,8 @@
 //! `{"path": "a.rs", "content": "<4,210 characters>"}` -> `{"path": "a.rs", "content": "<<4,210 chars elided …>>"}`
 //!
-//! Models imitate what they see: a stub of another shape is soon sent to a tool as if it were arguments. So the shape stays, only
-//! strings shrink, and a note says that it must not be written again. Where the original can be fetched, no more is kept than the path, the
-//! size and the id; where it cannot, long strings keep their beginnings.
+//! Models imitate what they see: a stub of another shape is soon sent to a tool as if it were arguments. So the shape
+//! stays, only strings shrink, and a note says that it must not be written again. Where the original can be fetched, no
+//! more is kept than the path, the size and the id; where it cannot, long strings keep their beginnings.
 
 use std::cmp::Reverse;
 
@@ -14,25 +14,28 @@ use crate::reference::Marker;
 use crate::tokens::utf16;
 use crate::transcript::{Arguments, COMMAND_KEYS, Call, string_in};
 
-/// What can be fetched goes, the largest strings first, until no more tokens than these are left.
+/// Tokens of arguments that can be fetched above which strings go, the largest first. Chosen on the development corpus
+/// (`npm run bench:replay`).
 const MOST_TOKENS: usize = 60;
 
-/// The beginning that a note shows costs at most this part of what goes.
-const HEAD_SHARE: usize = 4;
+/// The beginning that a note shows costs at most one part in so many of what goes. Chosen by judgement.
+const HEAD_PARTS: usize = 4;
 
 /// What stands for every further string of arguments that have a note.
 const AGAIN: &str = "<<elided, as above>>";
 
-/// Without a reference strings of at most this many UTF-16 units stay: longer than any note, so that notes stay too. A path is no longer.
+/// Without a reference strings of at most this many UTF-16 units stay: longer than any note, so that notes stay too. A
+/// path is no longer.
 const SHORT_CHARS: usize = 256;
 
-/// How much of a long string its note shows, in UTF-16 units.
+/// Most UTF-16 units of a long string that its note shows: one line. Chosen by judgement.
 const HEAD_CHARS: usize = 80;
 
-/// How much of a command stays: an agent that does not see what it did does it again.
+/// Least UTF-16 units of a command that stay: an agent that does not see what it did does it again. Chosen by
+/// judgement.
 const COMMAND_CHARS: usize = 70;
 
-/// Values nested deeper than this are left alone.
+/// Values nested deeper than this are left alone: the limit of the JSON reader.
 const MAX_DEPTH: usize = 128;
 
 /// Shrunk arguments.
@@ -47,9 +50,10 @@ pub struct Shrunk {
 /// The arguments of a call as they stand once they are stale; `None` when nothing
 /// becomes shorter.
 ///
-/// Key order, numbers and paths stay as they were; arguments that are a JSON string stay one, and one that does not parse
-/// is left alone. `reference` is printed once, in the first note, and the arguments then cost at most 60 tokens where their strings
-/// allow it, and some more where a command is among them, whose beginning stays. Under `compat: "clawsqueezer"` the result is the published `{ _squeezed, summary }` instead.
+/// Key order, numbers and paths stay as they were; arguments that are a JSON string stay one, and one that does not
+/// parse is left alone. `reference` is printed once, in the first note, and the arguments then cost at most 60 tokens
+/// where their strings allow it, and some more where a command is among them, whose beginning stays. Under `compat:
+/// "clawsqueezer"` the result is the published `{ _squeezed, summary }` instead.
 pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Shrunk> {
     let before = meter.arguments(&call.arguments);
     let mut value = call.arguments.to_value()?;
@@ -76,13 +80,14 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
     (tokens < before).then_some(Shrunk { value, tokens })
 }
 
-/// What [`shrink`] with a reference would free of arguments that cost `tokens`, without counting anything: by the share of their strings,
-/// quotes and line breaks escaped as they are where they are counted.
+/// What [`shrink`] with a reference would free of arguments that cost `tokens`, without counting anything: by the share
+/// of their strings, quotes and line breaks escaped as they are where they are counted.
 pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
-    /// Tokens of a note with the id and some beginning, and of what stands for a further string; bytes of strings that cost more.
+    /// Tokens of a note with the id and some beginning, and bytes of a string that costs more: counted on its wording.
     const NOTE: (u64, u64) = (34, 100);
+    /// The same of what stands for a further string.
     const FURTHER: (u64, u64) = (7, 28);
-    /// What the beginning of a command adds to a note.
+    /// What the beginning of a command adds to both.
     const COMMAND: (u64, u64) = (18, 70);
     if tokens <= MOST_TOKENS as u64 {
         return 0;
@@ -115,7 +120,8 @@ fn escaped_len(text: &str) -> u64 {
     (text.len() + escaped) as u64
 }
 
-/// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes shorter.
+/// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes
+/// shorter.
 fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: usize, meter: &Meter) -> bool {
     let command = string_in(value, COMMAND_KEYS).map(str::to_owned);
     let mut texts = Vec::new();
@@ -136,7 +142,7 @@ fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: u
     }
     folded.sort_unstable();
     let Some((&first, further)) = folded.split_first() else { return false };
-    let head_tokens = (before.saturating_sub(left) / HEAD_SHARE).min(MOST_TOKENS.saturating_sub(left));
+    let head_tokens = (before.saturating_sub(left) / HEAD_PARTS).min(MOST_TOKENS.saturating_sub(left));
     let is_command = command.as_deref() == Some(texts[first].as_str());
     let began = utf16::head(texts[first], if is_command { head_chars.max(COMMAND_CHARS) } else { head_chars });
     // A beginning is as long as it may be, or is left out: half a name is none. What was done is told in any case.
@@ -194,7 +200,7 @@ fn published_summary(call: &Call) -> String {
     let string = |keys: &[&str], default: &str| call.arguments.string(keys).unwrap_or_else(|| default.to_owned());
     let path = || string(&["file_path", "path"], "file");
     match call.name {
-        "exec" => format!("[exec: {}]", utf16::head(&string(&["command"], ""), 80)),
+        "exec" => format!("[exec: {}]", utf16::head(&string(&["command"], ""), HEAD_CHARS)),
         "read" | "Read" => format!("[read: {}]", path()),
         "write" | "Write" => format!("[write: {}]", path()),
         "edit" | "Edit" => format!("[edit: {}]", path()),

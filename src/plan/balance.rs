@@ -1,13 +1,14 @@
 //! What a session has saved so far, in input tokens at full price, against one whose context was never touched.
 //!
-//! The ledger says what changed and when, the history how many calls were made since: so the balance needs no memory of its own.
-//! An epoch that costs no more than the balance leaves the session no dearer than untouched, even if it ends with the next call.
+//! The ledger says what changed and when, the history how many calls were made since: so the balance needs no memory of
+//! its own. An epoch that costs no more than the balance leaves the session no dearer than untouched, even if it ends
+//! with the next call.
 
 use super::prices::Prices;
 
 /// Something that made every later request smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
+pub struct PastChange {
     /// How many model calls were made since.
     pub calls: u64,
     /// How many tokens fewer each of them sent.
@@ -19,9 +20,9 @@ pub struct Change {
 }
 
 /// The sum of what the changes saved, less what they cost.
-pub fn balance(changes: impl IntoIterator<Item = Change>, prices: &Prices) -> f64 {
+pub fn balance(changes: impl IntoIterator<Item = PastChange>, prices: &Prices) -> f64 {
     let Prices { read, write, .. } = *prices;
-    let of = |change: Change| {
+    let of = |change: PastChange| {
         let (first, reads) =
             if change.is_fresh { (write, change.calls.saturating_sub(1)) } else { (0.0, change.calls) };
         change.freed as f64 * (first + read * reads as f64) - (write - read).max(0.0) * change.rebilled as f64
@@ -37,11 +38,11 @@ mod tests {
     fn a_fresh_fold_saves_a_write_and_an_epoch_pays_for_itself_by_and_by() {
         let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
         let sum = |change| balance([change], &prices);
-        let fresh = Change { calls: 0, freed: 1000, rebilled: 0, is_fresh: true };
+        let fresh = PastChange { calls: 0, freed: 1000, rebilled: 0, is_fresh: true };
         assert!((sum(fresh) - 1250.0).abs() < 1e-9);
-        assert!((sum(Change { calls: 3, ..fresh }) - 1450.0).abs() < 1e-9);
-        let epoch = Change { calls: 1, freed: 1000, rebilled: 2000, is_fresh: false };
+        assert!((sum(PastChange { calls: 3, ..fresh }) - 1450.0).abs() < 1e-9);
+        let epoch = PastChange { calls: 1, freed: 1000, rebilled: 2000, is_fresh: false };
         assert!((sum(epoch) + 2200.0).abs() < 1e-9);
-        assert!((sum(Change { calls: 23, ..epoch })).abs() < 1e-9);
+        assert!((sum(PastChange { calls: 23, ..epoch })).abs() < 1e-9);
     }
 }

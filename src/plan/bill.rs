@@ -1,18 +1,19 @@
 //! What a request is billed, and what it would have been billed without us.
 //!
-//! The provider's report is taken as it is. Without one, the cache is taken to hold all that the request before sent, up to the first change,
-//! for as long as the cache lives. We estimate the cache hit of the hypothetical request as the larger of its length minus our uncached tail
-//! and our cached prefix. Where an epoch of ours broke the prefix, the hypothetical request would have found all of the one before. Where
-//! nothing is known of the request before and the cache held at least half of ours, it would have found all but our uncached tail. What the
-//! host alone would have compacted away ([`Alone`]) is in no hypothetical request.
+//! The provider's report is taken as it is. Without one, the cache is taken to hold all that the request before sent,
+//! up to the first change, for as long as the cache lives. We estimate the cache hit of the hypothetical request as the
+//! larger of its length minus our uncached tail and our cached prefix. Where an epoch of ours broke the prefix, the
+//! hypothetical request would have found all of the one before. Where nothing is known of the request before and the
+//! cache held at least half of ours, it would have found all but our uncached tail. What the host alone would have
+//! compacted away ([`HostCompaction`]) is in no hypothetical request.
 
-use super::alone::Alone;
+use super::host_compaction::HostCompaction;
 use super::prices::Prices;
 use crate::transcript::Usage;
 
 /// The request before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Before {
+pub struct PreviousRequest {
     /// When it was made, in milliseconds since 1970.
     pub at: i64,
     /// Tokens that it sent.
@@ -25,7 +26,7 @@ pub struct Before {
 
 /// One request. Counts are in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Call {
+pub struct BilledCall {
     /// When it was made, in milliseconds since 1970.
     pub at: i64,
     /// What the provider said of it.
@@ -41,7 +42,7 @@ pub struct Call {
     /// Whether it was only made because something had been fetched.
     pub is_for_fetch: bool,
     /// Where an epoch of ours broke the prefix, how much of the request before no longer begins this one.
-    pub broken: Option<u64>,
+    pub rewritten: Option<u64>,
     /// Whether a user turn begins with it.
     pub begins_turn: bool,
     /// Whether the host compacted the conversation since the request before.
@@ -67,18 +68,25 @@ pub struct Billed {
     pub under: f64,
     /// How much more.
     pub over: f64,
-    /// Tokens and bill of each call with which the host alone would have compacted the conversation before this request; of none where 0.
+    /// Tokens and bill of each call with which the host alone would have compacted the conversation before this
+    /// request; of none where 0.
     pub compacting: [(u64, f64); 2],
 }
 
-/// Bills a request after the one before it, for a host that compacts as `alone` says, where the model's window is known.
-pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices, alone: Option<&Alone>) -> Billed {
+/// Bills a request after the one before it, for a host that compacts as `compaction` says, where the model's window is
+/// known.
+pub fn bill(
+    call: &BilledCall,
+    before: Option<&PreviousRequest>,
+    prices: &Prices,
+    compaction: Option<&HostCompaction>,
+) -> Billed {
     let sent = call.usage.map_or(call.counted, |usage| usage.total());
     let is_warm = before.is_some_and(|before| call.at.saturating_sub(before.at) <= prices.cache_ttl_ms);
-    let broken = call.broken.filter(|_| is_warm);
+    let rewritten = call.rewritten.filter(|_| is_warm);
     let usage = call.usage.unwrap_or_else(|| {
-        let held = before.filter(|_| is_warm).map_or(0, |before| before.sent.saturating_sub(broken.unwrap_or(0)));
-        let read = held.min(sent);
+        let cached = before.filter(|_| is_warm).map_or(0, |before| before.sent.saturating_sub(rewritten.unwrap_or(0)));
+        let read = cached.min(sent);
         Usage { input: 0, read, written: sent - read, output: None }
     });
     let sent_bill = usage.input as f64 + usage.read as f64 * prices.read + usage.written as f64 * prices.write;
@@ -89,18 +97,18 @@ pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices, alone: Option
     }
     let fetched = call.fetched.min(sent.saturating_sub(call.overhead));
     let whole = (sent + call.freed).saturating_sub(fetched + call.overhead);
-    let would_be = match (before, alone) {
+    let would_be = match (before, compaction) {
         // The host alone compacts at other times than with us: it goes on as it was.
         (Some(before), Some(_)) if call.was_compacted => before.without,
         _ => whole.saturating_add_signed(dropped.saturating_neg()),
     };
-    let is_over = |alone: &&Alone| {
+    let is_over = |compaction: &&HostCompaction| {
         let last = before.map_or(0, |before| before.without);
-        would_be > alone.window || call.begins_turn && last.max(would_be) > alone.limit()
+        would_be > compaction.window || call.begins_turn && last.max(would_be) > compaction.limit()
     };
-    let compacting = alone.filter(is_over);
-    let without = compacting.map_or(would_be, |alone| alone.compacted(would_be));
-    let read = match (before, broken) {
+    let compacting = compaction.filter(is_over);
+    let without = compacting.map_or(would_be, |compaction| compaction.compacted(would_be));
+    let read = match (before, rewritten) {
         (Some(before), Some(_)) => before.without,
         (Some(before), None) if usage.read >= before.sent.div_ceil(2) => {
             before.without.saturating_sub(before.sent.saturating_sub(usage.read))
@@ -108,7 +116,7 @@ pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices, alone: Option
         (None, _) if usage.read >= sent.div_ceil(2) => without.saturating_sub(sent.saturating_sub(usage.read)),
         _ => usage.read,
     };
-    let read = read.min(compacting.map_or(without, |alone| alone.fixed.min(without))) as f64;
+    let read = read.min(compacting.map_or(without, |compaction| compaction.fixed.min(without))) as f64;
     let taken_in = usage.input + usage.written;
     let price = match taken_in {
         0 => prices.write,
@@ -117,15 +125,15 @@ pub fn bill(call: &Call, before: Option<&Before>, prices: &Prices, alone: Option
     let without_bill = read * prices.read + (without as f64 - read) * price;
     let dropped = whole as i64 - without as i64;
     let share = without_bill / (without.max(1)) as f64;
-    let (less, more) = match alone {
-        Some(alone) if dropped != 0 => alone.margins(without, whole),
+    let (less, more) = match compaction {
+        Some(compaction) if dropped != 0 => compaction.margins(without, whole),
         _ => (0, 0),
     };
     let (under, over) = (less as f64 * share, more as f64 * share);
     // Neither call finds its prompt in the cache: they have other tools than the conversation.
-    let compacting = compacting.map_or([0; 2], |alone| {
-        let flushed = before.filter(|_| call.begins_turn).map_or(0, |before| before.without.min(alone.window));
-        [flushed, alone.to_summarize()]
+    let compacting = compacting.map_or([0; 2], |compaction| {
+        let flushed = before.filter(|_| call.begins_turn).map_or(0, |before| before.without.min(compaction.window));
+        [flushed, compaction.to_summarize()]
     });
     let compacting = compacting.map(|tokens| (tokens, tokens as f64 * price));
     Billed { sent, without, dropped, fetched, sent_bill, without_bill, under, over, compacting }
@@ -136,7 +144,7 @@ mod tests {
     use super::*;
 
     const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
-    const CALL: Call = Call {
+    const CALL: BilledCall = BilledCall {
         at: 1000,
         usage: None,
         counted: 10_000,
@@ -144,13 +152,13 @@ mod tests {
         fetched: 0,
         overhead: 0,
         is_for_fetch: false,
-        broken: None,
+        rewritten: None,
         begins_turn: true,
         was_compacted: false,
     };
-    const BEFORE: Before = Before { at: 0, sent: 8000, without: 8000, dropped: 0 };
+    const BEFORE: PreviousRequest = PreviousRequest { at: 0, sent: 8000, without: 8000, dropped: 0 };
 
-    fn bills(call: Call, before: Option<Before>) -> (u64, u64, f64, f64) {
+    fn bills(call: BilledCall, before: Option<PreviousRequest>) -> (u64, u64, f64, f64) {
         let Billed { sent, without, sent_bill, without_bill, .. } = bill(&call, before.as_ref(), &PRICES, None);
         (sent, without, sent_bill.round(), without_bill.round())
     }
@@ -160,7 +168,7 @@ mod tests {
         let reported = Usage { input: 3, read: 7900, written: 2097, output: None };
         for before in [None, Some(BEFORE)] {
             for usage in [None, Some(reported)] {
-                let billed = bill(&Call { usage, ..CALL }, before.as_ref(), &PRICES, None);
+                let billed = bill(&BilledCall { usage, ..CALL }, before.as_ref(), &PRICES, None);
                 assert_eq!((billed.sent, billed.without), (10_000, 10_000));
                 assert!((billed.sent_bill - billed.without_bill).abs() < 1e-6, "{billed:?}");
             }
@@ -171,54 +179,54 @@ mod tests {
     fn a_cache_is_modelled_where_nothing_is_reported() {
         assert_eq!(bills(CALL, None).2, 12_500.0);
         assert_eq!(bills(CALL, Some(BEFORE)).2, 800.0 + 2500.0);
-        let late = Call { at: 300_001, ..CALL };
+        let late = BilledCall { at: 300_001, ..CALL };
         assert_eq!(bills(late, Some(BEFORE)).2, 12_500.0);
-        let broken = Call { broken: Some(3000), ..CALL };
-        assert_eq!(bills(broken, Some(BEFORE)), (10_000, 10_000, 500.0 + 6250.0, 800.0 + 2500.0));
-        assert_eq!(bills(Call { at: 300_001, ..broken }, Some(BEFORE)).3, 12_500.0);
+        let rewritten = BilledCall { rewritten: Some(3000), ..CALL };
+        assert_eq!(bills(rewritten, Some(BEFORE)), (10_000, 10_000, 500.0 + 6250.0, 800.0 + 2500.0));
+        assert_eq!(bills(BilledCall { at: 300_001, ..rewritten }, Some(BEFORE)).3, 12_500.0);
     }
 
     #[test]
     fn what_left_would_have_been_read_and_what_never_came_would_have_been_written() {
-        let folded = Before { sent: 4000, ..BEFORE };
+        let folded = PreviousRequest { sent: 4000, ..BEFORE };
         let usage = Some(Usage { input: 0, read: 4000, written: 1000, output: None });
-        let call = Call { usage, freed: 4500, ..CALL };
+        let call = BilledCall { usage, freed: 4500, ..CALL };
         assert_eq!(bills(call, Some(folded)), (5000, 9500, 400.0 + 1250.0, 800.0 + 1875.0));
-        let end = Call { usage: Some(Usage { input: 0, read: 3900, written: 1100, output: None }), ..call };
+        let end = BilledCall { usage: Some(Usage { input: 0, read: 3900, written: 1100, output: None }), ..call };
         assert_eq!(bills(end, Some(folded)), (5000, 9500, 390.0 + 1375.0, 790.0 + 2000.0));
-        let beginning = Call { usage: Some(Usage { input: 0, read: 500, written: 4500, output: None }), ..call };
+        let beginning = BilledCall { usage: Some(Usage { input: 0, read: 500, written: 4500, output: None }), ..call };
         assert_eq!(bills(beginning, Some(folded)), (5000, 9500, 50.0 + 5625.0, 50.0 + 11_250.0));
-        let cold = Call { usage: Some(Usage { input: 5000, read: 0, written: 0, output: None }), ..call };
+        let cold = BilledCall { usage: Some(Usage { input: 5000, read: 0, written: 0, output: None }), ..call };
         assert_eq!(bills(cold, Some(folded)), (5000, 9500, 5000.0, 9500.0));
     }
 
     #[test]
     fn where_nothing_is_known_of_the_request_before_what_left_was_cached_if_most_of_the_rest_was() {
         let usage = Some(Usage { input: 0, read: 4000, written: 1000, output: None });
-        let call = Call { usage, freed: 5000, ..CALL };
+        let call = BilledCall { usage, freed: 5000, ..CALL };
         assert_eq!(bills(call, None), (5000, 10_000, 400.0 + 1250.0, 900.0 + 1250.0));
-        let cold = Call { usage: Some(Usage { input: 0, read: 0, written: 5000, output: None }), ..call };
+        let cold = BilledCall { usage: Some(Usage { input: 0, read: 0, written: 5000, output: None }), ..call };
         assert_eq!(bills(cold, None), (5000, 10_000, 6250.0, 12_500.0));
-        assert_eq!(bills(Call { usage: None, counted: 5000, ..call }, None), (5000, 10_000, 6250.0, 12_500.0));
+        assert_eq!(bills(BilledCall { usage: None, counted: 5000, ..call }, None), (5000, 10_000, 6250.0, 12_500.0));
     }
 
     #[test]
     fn fetches_and_our_own_words_are_charged() {
-        let call = Call { freed: 1000, fetched: 300, overhead: 100, ..CALL };
+        let call = BilledCall { freed: 1000, fetched: 300, overhead: 100, ..CALL };
         let billed = bill(&call, None, &PRICES, None);
         assert_eq!((billed.sent, billed.without, billed.fetched), (10_000, 10_600, 300));
-        let billed = bill(&Call { is_for_fetch: true, ..call }, Some(&BEFORE), &PRICES, None);
+        let billed = bill(&BilledCall { is_for_fetch: true, ..call }, Some(&BEFORE), &PRICES, None);
         assert_eq!((billed.without, billed.fetched), (0, 9900));
         assert!(billed.without_bill < 1e-9 && billed.sent_bill > 3000.0);
     }
 
     /// Requests of a host that sends everything and compacts as it does: by their sizes, as it would count them.
-    fn alone_by_itself(alone: &Alone, grows: u64, turns: u64, calls: u64) -> Vec<u64> {
-        let (mut size, mut sizes) = (alone.fixed, Vec::new());
+    fn compacting_host(compaction: &HostCompaction, grows: u64, turns: u64, calls: u64) -> Vec<u64> {
+        let (mut size, mut sizes) = (compaction.fixed, Vec::new());
         for _ in 0..turns {
             for call in 0..calls {
-                if size + grows > (if call == 0 { alone.limit() } else { alone.window }) {
-                    size = alone.compacted(size + grows).saturating_sub(grows);
+                if size + grows > (if call == 0 { compaction.limit() } else { compaction.window }) {
+                    size = compaction.compacted(size + grows).saturating_sub(grows);
                 }
                 size += grows;
                 sizes.push(size);
@@ -227,8 +235,8 @@ mod tests {
         sizes
     }
 
-    /// Neighbours: windows of four sizes x three steps by which requests grow x two numbers of calls in a turn x three shares that were folded
-    /// x whether the host had to compact with us, too.
+    /// Neighbours: windows of four sizes x three steps by which requests grow x two numbers of calls in a turn x three
+    /// shares that were folded x whether the host had to compact with us, too.
     #[test]
     fn the_host_alone_is_billed_what_it_sends_and_never_more_than_the_window() {
         for window in [16_000, 32_000, 200_000, 1_000_000] {
@@ -236,24 +244,29 @@ mod tests {
                 for calls in [1, 3] {
                     for folded in [0, 50, 90] {
                         for has_compacted in [false, true] {
-                            let alone =
-                                Alone { window, fixed: window / 20, kept: window / 10, summarized: window / 20 };
-                            let real = alone_by_itself(&alone, grows, 60, calls);
-                            let (mut whole, mut before, mut modelled) = (alone.fixed, None::<Before>, Vec::new());
+                            let compaction = HostCompaction {
+                                window,
+                                fixed: window / 20,
+                                kept: window / 10,
+                                summarized: window / 20,
+                            };
+                            let real = compacting_host(&compaction, grows, 60, calls);
+                            let (mut whole, mut before, mut modelled) =
+                                (compaction.fixed, None::<PreviousRequest>, Vec::new());
                             for number in 0..60 * calls {
                                 let was_compacted = has_compacted && number > 0 && number % (20 * calls) == 0;
-                                whole = if was_compacted { alone.fixed + alone.kept } else { whole + grows };
+                                whole = if was_compacted { compaction.fixed + compaction.kept } else { whole + grows };
                                 let freed = whole * folded / 100;
                                 let usage = Some(Usage { input: whole - freed, read: 0, written: 0, output: None });
                                 let begins_turn = number % calls == 0;
-                                let call = Call { usage, freed, begins_turn, was_compacted, ..CALL };
-                                let billed = bill(&call, before.as_ref(), &PRICES, Some(&alone));
+                                let call = BilledCall { usage, freed, begins_turn, was_compacted, ..CALL };
+                                let billed = bill(&call, before.as_ref(), &PRICES, Some(&compaction));
                                 let what =
                                     format!("{window} {grows} {calls} {folded} {has_compacted} {number}: {billed:?}");
                                 assert!(billed.without <= window && billed.under <= billed.without_bill, "{what}");
                                 assert!(billed.compacting.iter().all(|(tokens, _)| *tokens <= window), "{what}");
                                 assert_eq!(billed.sent, whole - freed);
-                                before = Some(Before {
+                                before = Some(PreviousRequest {
                                     at: call.at,
                                     sent: billed.sent,
                                     without: billed.without,

@@ -1,10 +1,11 @@
 //! What the provider's prompt cache holds at this moment, as far as the history tells.
 //!
-//! A host that calls once per user turn brings no telemetry: what remains are the timestamps, or the times of what was done before,
-//! and the usage that the last answer reported. Where they say nothing the cache is taken to be warm, because a needless epoch costs more than a late one.
+//! A host that calls once per user turn brings no telemetry: what remains are the timestamps, or the times of what was
+//! done before, and the usage that the last answer reported. Where they say nothing the cache is taken to be warm,
+//! because a needless epoch costs more than a late one.
 //!
-//! Each model and each list of tools has a cache of its own. Those that take turns within the life of a cache find it warm, so that what
-//! changes for the sake of one is paid by all that live.
+//! Each model and each list of tools has a cache of its own. Those that take turns within the life of a cache find it
+//! warm, so that what changes for the sake of one is paid by all that live.
 
 use super::prices::Prices;
 use crate::transcript::{Message, Transcript};
@@ -62,12 +63,14 @@ pub struct Cache {
     pub last_request: u64,
 }
 
-/// A lapsed cache is believed in this much later than the provider promises, in percent of its life.
+/// How much longer than the provider promises a cache is taken to live, in percent of its life: a needless epoch costs
+/// more than a late one. Chosen by judgement.
 const MARGIN_PERCENT: i64 = 5;
 
 impl Cache {
-    /// Reads the state off a history. `is_switched` is what the ledger says: whether the last assembly was for another model or list of
-    /// tools. So is `last_call`, the latest moment at which the last call can have been made, where its answer has no time.
+    /// Reads the state off a history. `is_switched` is what the ledger says: whether the last assembly was for another
+    /// model or list of tools. So is `last_call`, the latest moment at which the last call can have been made, where
+    /// its answer has no time.
     pub fn of(
         transcript: &Transcript,
         prices: &Prices,
@@ -120,8 +123,8 @@ impl Cache {
 
 /// Whether two names may mean one model: providers add a prefix and a date.
 fn is_same_model(a: &str, b: &str) -> bool {
-    let bare = |name: &str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let (a, b) = (bare(a), bare(b));
+    let base_name = |name: &str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let (a, b) = (base_name(a), base_name(b));
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let is_date = |rest: &str| {
         let digits = rest.strip_prefix(['-', '@']).unwrap_or_default();
@@ -140,97 +143,23 @@ fn was_compacted_after(transcript: &Transcript, last: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
+    use crate::cases::{check, json_lines};
 
     const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
 
-    fn cold(messages: &[Value], model: Option<&str>, now: i64) -> Option<Cold> {
-        Cache::of(&Transcript::read(messages), &PRICES, model, false, None, now).cold
-    }
-
-    fn answer(at: i64, more: &Value) -> Value {
-        let mut answer = json!({ "role": "assistant", "content": "hm", "timestamp": at, "model": "mock-1" });
-        answer.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        answer
-    }
-
     #[test]
-    fn a_cache_lapses_by_time_and_only_where_the_time_is_known() {
-        let history = [json!({ "role": "user", "content": "go" }), answer(1000, &json!({}))];
-        assert_eq!(cold(&history, None, 301_000), None);
-        assert_eq!(cold(&history, None, 316_001), Some(Cold::Lapsed));
-        let timeless = [json!({ "role": "assistant", "content": "hm" })];
-        assert_eq!(cold(&timeless, None, 999_999_999), None);
-        let told = |now| Cache::of(&Transcript::read(&timeless), &PRICES, None, false, Some(1000), now).cold;
-        assert_eq!((told(301_000), told(316_001)), (None, Some(Cold::Lapsed)));
-        let iso = [json!({ "role": "assistant", "content": "hm", "timestamp": "1970-01-01T00:00:01Z" })];
-        assert_eq!((cold(&iso, None, 301_000), cold(&iso, None, 316_001)), (None, Some(Cold::Lapsed)));
-        assert_eq!(cold(&[], None, 0), Some(Cold::Fresh));
-    }
-
-    /// Neighbours: two and three models that take turns, at intervals within the life of each one's cache, of the last one's only, and of
-    /// none; with and without times of their own.
-    #[test]
-    fn each_model_has_a_cache_of_its_own() {
-        for models in 2..=3 {
-            for (interval, own_lives, any_lives) in
-                [(60_000, true, true), (300_000 / models + 20_000, false, true), (400_000, false, false)]
-            {
-                let name = |nth: i64| format!("model-{}", ["a", "b", "c"][(nth % models) as usize]);
-                let history: Vec<Value> =
-                    (0..9).map(|nth| answer(nth * interval, &json!({ "model": name(nth) }))).collect();
-                let transcript = Transcript::read(&history);
-                let cache = Cache::of(&transcript, &PRICES, Some(&name(9)), false, None, 9 * interval);
-                assert_eq!(cache.cold, (!any_lives).then_some(Cold::Lapsed), "{models} models, {interval}");
-                assert_eq!(
-                    cache.own.last(),
-                    own_lives.then_some(&(9 - models as usize)),
-                    "{models} models, {interval}"
-                );
-                assert_eq!(cache.others.is_empty(), !any_lives);
-                assert!(!own_lives || cache.others.len() + 1 == models as usize);
-            }
-        }
-        let history = [answer(1000, &json!({ "model": "claude-sonnet-4-5-20250929" }))];
-        let of = |model| Cache::of(&Transcript::read(&history), &PRICES, Some(model), false, None, 1001);
-        assert_eq!(
-            (of("anthropic/claude-sonnet-4-5").own, of("anthropic/claude-sonnet-4-5").others),
-            (vec![0], vec![])
-        );
-        assert_eq!((of("claude-opus-4-1").own, of("claude-opus-4-1").others), (vec![], vec![0]));
-    }
-
-    #[test]
-    fn a_list_of_tools_that_the_last_call_did_not_have_may_have_a_cache_as_well() {
-        let history = [json!({ "role": "assistant", "content": "hm" })];
-        let of = |is_switched, now| {
-            let cache = Cache::of(&Transcript::read(&history), &PRICES, None, is_switched, Some(1000), now);
-            (cache.cold, cache.others.len())
-        };
-        assert_eq!((of(false, 1001), of(true, 1001)), ((None, 0), (None, 1)));
-        assert_eq!(of(true, 400_000), (Some(Cold::Lapsed), 0));
-    }
-
-    #[test]
-    fn a_compaction_after_the_last_call_is_cold() {
-        let summary = |at: i64| json!({ "role": "compactionSummary", "summary": "so far", "timestamp": at });
-        assert_eq!(cold(&[summary(5000), answer(1000, &json!({}))], None, 5001), Some(Cold::Compacted));
-        assert_eq!(cold(&[summary(500), answer(1000, &json!({}))], None, 5001), None);
-    }
-
-    #[test]
-    fn a_provider_that_reports_writes_and_then_none_holds_nothing() {
-        let used =
-            |read: u64, written: u64| json!({ "usage": { "input": 9, "cacheRead": read, "cacheWrite": written } });
-        assert_eq!(cold(&[answer(1, &used(0, 90)), answer(2, &used(0, 0))], None, 3), Some(Cold::Unused));
-        assert_eq!(cold(&[answer(1, &used(0, 90)), answer(2, &used(90, 0))], None, 3), None);
-        assert_eq!(
-            cold(&[answer(1, &used(90, 0)), answer(2, &used(0, 0))], None, 3),
-            None,
-            "writes are never reported"
-        );
+    fn what_the_caches_hold() {
+        check("caches", |input, call| {
+            let messages = json_lines(input);
+            let call: serde_json::Value = serde_json::from_str(call).expect("a call as JSON");
+            let (model, is_switched, last_call) = (call["model"].as_str(), call["switched"] == true, &call["lastCall"]);
+            let now = call["now"].as_i64().expect("the time of the call");
+            let transcript = Transcript::read(&messages);
+            let cache = Cache::of(&transcript, &PRICES, model, is_switched, last_call.as_i64(), now);
+            let state = cache.cold.map_or("warm", Cold::as_str);
+            format!("{state}; entries of this model after {:?}, of others after {:?}", cache.own, cache.others)
+        });
     }
 
     #[test]

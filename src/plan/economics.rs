@@ -1,26 +1,30 @@
 //! When folding pays: ski-rental over the prompt cache.
 //!
-//! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call since; folding
-//! it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one buys when the rent, that of
-//! the call about to be made included, reaches the price: by that alone, whatever the future holds, rent and price together are at
-//! most twice what knowing it would have cost (Karlin, Manasse, Rudolph, Sleator: Competitive Snoopy Caching, 1988), without a
-//! forecast. And one buys out of what was saved before, so that no session gets dearer than untouched because it ends too soon; where nothing was
-//! saved, only when the rent is [`LONG_RENT`] times the price, of which the risk is then a small part.
+//! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call
+//! since; folding it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one
+//! buys when the rent, that of the call about to be made included, reaches the price: by that alone, whatever the
+//! future holds, rent and price together are at most twice what knowing it would have cost (Karlin, Manasse, Rudolph,
+//! Sleator: Competitive Snoopy Caching, 1988), without a forecast. And one buys out of what was saved before, so that
+//! no session gets dearer than untouched because it ends too soon; where nothing was saved, only when the rent is
+//! [`LONG_RENT`] times the price, of which the risk is then a small part.
 
 use super::cache::Cold;
 use super::prices::Prices;
 use crate::history::Fate;
 
-/// How many times the price must have been paid as rent where what was saved does not cover it. In the replay of the development
-/// corpus no session is dearer than untouched from 4 on, at any price point; the bill grows with it.
+/// How many times the price must have been paid as rent where what was saved does not cover it. Chosen on the
+/// development corpus (`npm run bench:replay`): from 4 on no session is dearer than untouched, at any price point; the
+/// bill grows with it.
 const LONG_RENT: f64 = 4.0;
 
-/// A warm epoch that breaks a cheaper prefix frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context where that is less.
+/// A warm epoch that breaks a cheaper prefix frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context
+/// where that is less. Chosen by judgement.
 const MIN_BATCH_TOKENS: u64 = 1500;
 /// See [`MIN_BATCH_TOKENS`].
 const MIN_BATCH_PERCENT: u64 = 2;
 
-/// Above a limit at least this share of the context leaves at once, or the prefix would break at each call.
+/// Least percentage of the context that leaves at once above a limit, or the prefix would break at each call. Chosen by
+/// judgement.
 const LIMIT_BATCH_PERCENT: u64 = 15;
 
 /// A block of the history as the planner sees it, in order.
@@ -38,8 +42,9 @@ pub struct Item {
     pub others: u64,
     /// Whether the cache can be read up to here: an entry ends before this block.
     pub is_entry: bool,
-    /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before it leaves alone.
-    pub thinking: Option<Thinking>,
+    /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before
+    /// it leaves alone.
+    pub thinking: Option<ThinkingEffect>,
 }
 
 impl Item {
@@ -51,7 +56,7 @@ impl Item {
 
 /// What a change before it does to thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinking {
+pub enum ThinkingEffect {
     /// It leaves with the change: it opens no epoch, and costs none.
     Leaves,
     /// It would be spoilt, and cannot leave: so nothing before it changes.
@@ -119,52 +124,53 @@ pub struct Decision {
     pub cause: Cause,
     /// Which; never empty.
     pub items: Vec<usize>,
-    /// What they have to free when they are counted, without what only leaves with them: or nothing is worth breaking the prefix.
+    /// What they have to free when they are counted, without what only leaves with them: or nothing is worth breaking
+    /// the prefix.
     pub least: u64,
 }
 
 /// Decides whether to open an epoch, and for which blocks. Linear in the items.
 pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
     // What stands before thinking that would be spoilt stays.
-    let held = items.iter().rposition(|item| item.thinking == Some(Thinking::Holds)).map_or(0, |last| last + 1);
-    let (cause, mut chosen, least) = choose(items, held, situation)?;
-    let leaves = |at: &usize| items[*at].thinking == Some(Thinking::Leaves);
-    let changed = if cause.is_warm() { chosen.first().copied() } else { Some(held) };
+    let start = items.iter().rposition(|item| item.thinking == Some(ThinkingEffect::Holds)).map_or(0, |last| last + 1);
+    let (cause, mut chosen, least) = choose(items, start, situation)?;
+    let leaves = |at: &usize| items[*at].thinking == Some(ThinkingEffect::Leaves);
+    let changed = if cause.is_warm() { chosen.first().copied() } else { Some(start) };
     chosen.extend((changed?..items.len()).filter(leaves));
     chosen.sort_unstable();
     (!chosen.is_empty()).then_some(Decision { cause, items: chosen, least })
 }
 
-/// The blocks from `held` on that are folded, without what leaves with them, and how much that has to free.
-fn choose(items: &[Item], held: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
+/// The blocks from `start` on that are folded, without what leaves with them, and how much that has to free.
+fn choose(items: &[Item], start: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
     let ripe = |at: &usize| items[*at].fate.may_go().is_some() && items[*at].frees > 0;
     // In a moment it would cost more.
     let nearly = |at: &usize| matches!(items[*at].fate, Fate::Young { is_nearly_stale: true }) && items[*at].frees > 0;
     if let Some(cold) = situation.cold {
         let goes = |at: &usize| ripe(at) || cold.is_over_soon() && nearly(at);
-        return Some((Cause::Cold(cold), (held..items.len()).filter(goes).collect(), 0));
+        return Some((Cause::Cold(cold), (start..items.len()).filter(goes).collect(), 0));
     }
     let context: u64 = items.iter().map(|item| item.tokens).sum::<u64>() + situation.overhead;
     let limits = [(Cause::Limit, situation.limit), (Cause::Cliff, situation.cliff)];
     for (cause, limit) in limits {
         if let Some(limit) = limit.filter(|&limit| context > limit)
-            && let Some(items) = make_room(items, held, context, limit)
+            && let Some(items) = make_room(items, start, context, limit)
         {
             return Some((cause, items, context * LIMIT_BATCH_PERCENT / 100));
         }
     }
-    let (cause, first, least) = pays_from(items, held, context, situation)?;
+    let (cause, first, least) = pays_from(items, start, context, situation)?;
     let goes = |at: &usize| ripe(at) || nearly(at);
-    Some((cause, (first.max(held)..items.len()).filter(goes).collect(), least))
+    Some((cause, (first.max(start)..items.len()).filter(goes).collect(), least))
 }
 
-/// What to fold when the context is full: all that is ripe, then the oldest of what is not, until enough has gone. `None` where
-/// that cannot be reached, because a small gain at every call would break the prefix at every call.
-fn make_room(items: &[Item], held: usize, context: u64, limit: u64) -> Option<Vec<usize>> {
+/// What to fold when the context is full: all that is ripe, then the oldest of what is not, until enough has gone.
+/// `None` where that cannot be reached, because a small gain at every call would break the prefix at every call.
+fn make_room(items: &[Item], start: usize, context: u64, limit: u64) -> Option<Vec<usize>> {
     let goal = (context * LIMIT_BATCH_PERCENT / 100).max(context - limit);
     let mut chosen: Vec<usize> = Vec::new();
     let mut freed = 0;
-    let indexes = || (held..items.len()).filter(|&at| items[at].frees > 0);
+    let indexes = || (start..items.len()).filter(|&at| items[at].frees > 0);
     for at in indexes().filter(|&at| items[at].fate.may_go().is_some()) {
         chosen.push(at);
         freed += items[at].frees;
@@ -186,19 +192,19 @@ fn enough(context: u64, prices: &Prices) -> u64 {
     if prices.write > prices.read { MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100) } else { 1 }
 }
 
-/// The first item of the largest tail from `held` on whose folding pays, why, and how much it has to free.
+/// The first item of the largest tail from `start` on whose folding pays, why, and how much it has to free.
 ///
 /// What a change makes the caches take in anew begins at the last entry before it, not at the change itself.
-fn pays_from(items: &[Item], held: usize, context: u64, situation: &Situation) -> Option<(Cause, usize, u64)> {
+fn pays_from(items: &[Item], start: usize, context: u64, situation: &Situation) -> Option<(Cause, usize, u64)> {
     let Prices { read, write, .. } = situation.prices;
     let enough = enough(context, &situation.prices);
     let unchanged = since_entry(items);
     // `now` is what the call about to be made saves at once.
     let (mut rent, mut now, mut survives, mut freed, mut has_waited) = (0.0, 0.0, 0u64, 0u64, false);
     let mut first = None;
-    for (at, item) in items.iter().enumerate().skip(held).rev() {
+    for (at, item) in items.iter().enumerate().skip(start).rev() {
         let Some(ripe) = item.fate.may_go().filter(|_| item.frees > 0) else {
-            let leaves = item.thinking == Some(Thinking::Leaves);
+            let leaves = item.thinking == Some(ThinkingEffect::Leaves);
             survives += if leaves { 0 } else { item.tokens * item.caches() };
             continue;
         };
@@ -377,7 +383,7 @@ mod tests {
 
     #[test]
     fn finished_thinking_leaves_with_what_changes_before_it_and_opens_nothing() {
-        let thinking = |tokens| Item { thinking: Some(Thinking::Leaves), ..stays(tokens) };
+        let thinking = |tokens| Item { thinking: Some(ThinkingEffect::Leaves), ..stays(tokens) };
         let items = [thinking(400), ripe(2000, 23), thinking(300), stays(4000), thinking(200)];
         assert_eq!(decide(&items, &WARM).unwrap().items, [1, 2, 4]);
         // What leaves is not taken in anew: a price of 4,050 tokens, as without it.
@@ -390,8 +396,8 @@ mod tests {
 
     #[test]
     fn nothing_changes_before_thinking_that_would_be_spoilt() {
-        let holds = Item { thinking: Some(Thinking::Holds), ..stays(100) };
-        let leaves = Item { thinking: Some(Thinking::Leaves), ..stays(100) };
+        let holds = Item { thinking: Some(ThinkingEffect::Holds), ..stays(100) };
+        let leaves = Item { thinking: Some(ThinkingEffect::Leaves), ..stays(100) };
         let items = [leaves, ripe(5000, 60), holds, ripe(5000, 60), stays(10)];
         let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
         let full = Situation { limit: Some(2000), ..WARM };

@@ -1,14 +1,14 @@
-//! When what may go leaves the context, and what of arguments stays. Pure: it reads decisions, prices and the time, and returns
-//! decisions.
+//! When what may go leaves the context, and what of arguments stays. Pure: it reads decisions, prices and the time, and
+//! returns decisions.
 //!
 //! ```text
 //! history (what may go, since when) ─► economics (when it pays) ─► chosen blocks
 //! ```
 
-pub mod alone;
 pub mod arguments;
 pub mod balance;
 pub mod bill;
 pub mod cache;
 pub mod economics;
+pub mod host_compaction;
 pub mod prices;

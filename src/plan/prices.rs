@@ -1,7 +1,7 @@
 //! What a provider charges for tokens it has seen before, relative to fresh input.
 //!
-//! The operator's own prices come first; the table by model family is for hosts that state none, and follows the providers'
-//! published price lists as of late 2026. Prices change; a wrong ratio costs money, never content.
+//! The operator's own prices come first; the table by model family is for hosts that state none, and follows the
+//! providers' published price lists as of late 2026. Prices change; a wrong ratio costs money, never content.
 
 use FinishedThinking::{Bound, MayLeave};
 
@@ -78,13 +78,13 @@ pub struct Family {
     pub cliff: Option<u64>,
     /// What its provider says of thinking in finished turns.
     pub thinking: FinishedThinking,
-    /// How many blocks back from the end of a request its cache looks for the end of an earlier one; `None` where it finds the longest
-    /// prefix of any.
+    /// How many blocks back from the end of a request its cache looks for the end of an earlier one; `None` where it
+    /// finds the longest prefix of any.
     pub lookback: Option<usize>,
 }
 
-/// Anthropic keeps entries at breakpoints only, which hosts set at the end of each request, and looks so many blocks back from one
-/// (<https://platform.claude.com/docs/en/build-with-claude/prompt-caching>).
+/// Anthropic keeps entries at breakpoints only, which hosts set at the end of each request, and looks so many blocks
+/// back from one (<https://platform.claude.com/docs/en/build-with-claude/prompt-caching>).
 const ANTHROPIC_LOOKBACK: usize = 20;
 
 /// What a provider says of sending a model's thinking back once the turn is over.
@@ -94,8 +94,8 @@ pub enum FinishedThinking {
     Stays,
     /// The provider reads it, bills it, and documents that it may be left out.
     MayLeave,
-    /// The provider takes it only behind the exact prefix that it was made with, and without gaps: from the first change on all of
-    /// it leaves, or nothing changes.
+    /// The provider takes it only behind the exact prefix that it was made with, and without gaps: from the first
+    /// change on all of it leaves, or nothing changes.
     Bound,
 }
 
@@ -116,12 +116,12 @@ const fn with(thinking: FinishedThinking, family: Family) -> Family {
 
 /// Name parts in lower case, the first that occurs decides; longer names come before what they start with.
 ///
-/// Of thinking: Claude Opus from 4.5 and Sonnet from 4.6 on keep that of all turns in the context, and it may be omitted from finished
-/// ones; earlier ones and Haiku 4.5 ignore it there (extended thinking, <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>).
-/// From Fable 5.1 on it is bound to what stands before it
-/// (<https://platform.claude.com/docs/en/build-with-claude/preserved-thinking>). OpenAI's API drops reasoning of earlier turns
-/// (<https://platform.openai.com/docs/guides/reasoning>), DeepSeek wants it back with every call that used a tool
-/// (<https://api-docs.deepseek.com/guides/thinking_mode>), GLM and others reason better with it
+/// Of thinking: Claude Opus from 4.5 and Sonnet from 4.6 on keep that of all turns in the context, and it may be
+/// omitted from finished ones; earlier ones and Haiku 4.5 ignore it there (extended thinking,
+/// <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>). From Fable 5.1 on it is bound to what
+/// stands before it (<https://platform.claude.com/docs/en/build-with-claude/preserved-thinking>). OpenAI's API drops
+/// reasoning of earlier turns (<https://platform.openai.com/docs/guides/reasoning>), DeepSeek wants it back with every
+/// call that used a tool (<https://api-docs.deepseek.com/guides/thinking_mode>), GLM and others reason better with it
 /// (<https://docs.z.ai/guides/capabilities/thinking-mode>).
 const FAMILIES: [(&str, Family); 22] = [
     ("opus-5-5", with(Bound, family(0.05, 1.25, 5, None))),

@@ -1,25 +1,26 @@
 //! `user: Read HEARTBEAT.md …` + `assistant: HEARTBEAT_OK` -> nothing
 //!
-//! Only whole pairs go: a prompt that is a heartbeat's, answered at once by the bare token. A heartbeat that ran tools or reported
-//! something stays, and so does a person's message that merely speaks of heartbeats.
+//! Only whole pairs go: a prompt that is a heartbeat's, answered at once by the bare token. A heartbeat that ran tools
+//! or reported something stays, and so does a person's message that merely speaks of heartbeats.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::transcript::{Kind, Message, Role, Transcript};
+use crate::transcript::{BlockKind, Message, Role, Transcript};
 
 /// What a scan for heartbeats found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Heartbeats {
     /// Indexes of the prompts whose pairs go; the answer is the next message.
     pub(super) prompts: Vec<usize>,
-    /// A prompt that ends the transcript: it stays, but is no turn that ages others until its answer says more than the token.
+    /// A prompt that ends the transcript: it stays, but is no turn that ages others until its answer says more than the
+    /// token.
     pub(super) pending: Option<usize>,
 }
 
-/// Finds the pairs that can go without leaving two user messages in a row, a transcript that does not start with a user message
-/// where it did, or nothing at all.
+/// Finds the pairs that can go without leaving two user messages in a row, a transcript that does not start with a user
+/// message where it did, or nothing at all.
 pub(super) fn find(transcript: &Transcript) -> Heartbeats {
     let messages = &transcript.messages;
     let mut prompts = Vec::new();
@@ -53,8 +54,8 @@ fn only_text(message: &Message) -> Option<String> {
     let mut text = String::new();
     for block in &message.blocks {
         match block.kind {
-            Kind::Text(part) if block.result.is_none() => text.push_str(part),
-            Kind::Thinking(_) => {}
+            BlockKind::Text(part) if block.result.is_none() => text.push_str(part),
+            BlockKind::Thinking(_) => {}
             _ => return None,
         }
     }
@@ -70,8 +71,8 @@ fn is_bare_answer(message: &Message) -> bool {
         })
 }
 
-/// The prompts that OpenClaw sends (its default, its poll, its periodic tasks, its event notices), a bare "heartbeat", and custom
-/// prompts that ask for the token when there is nothing to do.
+/// The prompts that OpenClaw sends (its default, its poll, its periodic tasks, its event notices), a bare "heartbeat",
+/// and custom prompts that ask for the token when there is nothing to do.
 fn is_prompt(message: &Message) -> bool {
     static BARE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)\A[\[(<*\s]*(?:openclaw )?heartbeat(?:[ _-](?:check|poll|ping|prompt|tick))?[\])>*.!:\s]*\z")
@@ -104,94 +105,14 @@ fn is_prompt(message: &Message) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
-
-    const PROMPT: &str = "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly. Do not infer or repeat old \
-                          tasks from prior chats. If nothing needs attention, reply HEARTBEAT_OK.\nCurrent time: Monday";
-
-    fn prompts(messages: &[Value]) -> Vec<usize> {
-        find(&Transcript::read(messages)).prompts
-    }
-
-    fn user(text: &str) -> Value {
-        json!({ "role": "user", "content": text })
-    }
-
-    fn assistant(text: &str) -> Value {
-        json!({ "role": "assistant", "content": [{ "type": "thinking", "thinking": "hm" }, { "type": "text", "text": text }] })
-    }
+    use crate::cases::{check, json_lines};
 
     #[test]
-    fn pairs_go_as_strings_and_as_blocks() {
-        let blocks = json!({ "role": "user", "content": [{ "type": "text", "text": PROMPT }] });
-        let plain = json!({ "role": "assistant", "content": " HEARTBEAT_OK\n" });
-        let talk = [user("hello"), assistant("hi")];
-        for (prompt, answer) in [(user(PROMPT), plain.clone()), (blocks, assistant("**HEARTBEAT_OK**"))] {
-            let messages = [prompt.clone(), answer.clone(), talk[0].clone(), talk[1].clone(), prompt, answer];
-            assert_eq!(prompts(&messages), [0, 4]);
-        }
-    }
-
-    #[test]
-    fn every_kind_of_prompt_is_known() {
-        for text in [
-            PROMPT,
-            "Read HEARTBEAT.md if it exists. Follow it strictly.",
-            "[OpenClaw heartbeat poll]",
-            "Run the following periodic tasks (only those due based on their intervals):\n- mail\nAfter completing all due \
-             tasks, reply HEARTBEAT_OK.",
-            "An async command completion event was triggered, but user delivery is disabled for this run. Handle the result \
-             internally and reply HEARTBEAT_OK only.",
-            "Look at the inbox. Respond with HEARTBEAT_OK when there is nothing to tell.",
-            "heartbeat",
-            "[Heartbeat check]",
-        ] {
-            assert_eq!(prompts(&[user(text), assistant("HEARTBEAT_OK"), user("x"), assistant("y")]), [0], "{text}");
-        }
-    }
-
-    #[test]
-    fn a_persons_words_about_heartbeats_stay() {
-        for text in [
-            "what is HEARTBEAT.md for?",
-            "My heartbeat is fast today, nothing helps",
-            "Why do you always reply HEARTBEAT_OK when nothing is wrong?",
-            "Edit HEARTBEAT.md: add the mail task",
-        ] {
-            assert_eq!(prompts(&[user(text), assistant("HEARTBEAT_OK"), user("x"), assistant("y")]), [0; 0], "{text}");
-        }
-    }
-
-    #[test]
-    fn an_answer_that_says_or_does_more_stays() {
-        let call = json!({ "role": "assistant", "content": [{ "type": "text", "text": "HEARTBEAT_OK" },
-            { "type": "toolCall", "id": "c", "name": "exec", "arguments": {} }] });
-        for answer in [assistant("HEARTBEAT_OK, but the disk is full"), assistant(""), call] {
-            assert_eq!(prompts(&[user(PROMPT), answer, user("x"), assistant("y")]), [0; 0]);
-        }
-    }
-
-    #[test]
-    fn never_two_user_messages_in_a_row() {
-        let messages = [user("first"), user(PROMPT), assistant("HEARTBEAT_OK"), user("second"), assistant("y")];
-        assert_eq!(prompts(&messages), [0; 0]);
-        assert_eq!(prompts(&messages[..3]), [0; 0]);
-        assert_eq!(prompts(&messages[1..]), [0]);
-    }
-
-    #[test]
-    fn never_an_empty_transcript() {
-        let pair = [user(PROMPT), assistant("HEARTBEAT_OK")];
-        assert_eq!(prompts(&pair), [0; 0]);
-        assert_eq!(prompts(&[pair.clone(), pair.clone()].concat()), [0]);
-        assert_eq!(prompts(&[vec![json!({ "role": "system", "content": "s" })], pair.to_vec()].concat()), [0; 0]);
-    }
-
-    #[test]
-    fn a_pending_prompt_stays_and_is_named() {
-        let found = find(&Transcript::read(&[user("x"), assistant("y"), user(PROMPT)]));
-        assert_eq!(found, Heartbeats { prompts: vec![], pending: Some(2) });
+    fn pairs_that_go_and_a_prompt_that_waits() {
+        check("heartbeats", |input, _| {
+            let Heartbeats { prompts, pending } = find(&Transcript::read(&json_lines(input)));
+            format!("prompts: {prompts:?}, pending: {pending:?}")
+        });
     }
 }

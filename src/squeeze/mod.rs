@@ -1,19 +1,20 @@
 //! The standalone `squeeze()`: a drop-in for ClawSqueezer 1.0, pure and without a store.
 //!
-//! What leaves here is gone: the caller keeps the originals, or lets the plugin do the same with references. Every printed or
-//! compared number of characters is in JavaScript's unit, the UTF-16 code unit.
+//! What leaves here is gone: the caller keeps the originals, or lets the plugin do the same with references. Every
+//! printed or compared number of characters is in JavaScript's unit, the UTF-16 code unit.
 
+mod cut;
+mod excerpt;
 mod heartbeat;
-mod large;
 mod placeholder;
 mod repair;
 
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::history::{Fate, Meter, Part, fates, is_cut, message_tokens, part};
+use crate::history::{Fate, FoldablePart, Meter, fates, foldable_part, is_cut, message_tokens};
 use crate::plan::arguments;
-use crate::transcript::{Block, Kind, Message, Patch, Rewrite, Role, Slot, Step, Transcript};
+use crate::transcript::{Block, BlockKind, Message, MessageSource, Patch, Rewrite, Role, Step, Transcript};
 
 pub use repair::{RepairStats, repair_tool_pairing};
 
@@ -40,14 +41,15 @@ pub struct Stats {
 
 /// Replaces stale and large content by placeholders and drops heartbeats.
 ///
-/// Recent messages, words of people and the model, thinking, small blocks and the structure of calls stay as they are. A
-/// placeholder costs fewer tokens than what it stands for, is the same on every later turn, and is itself never replaced.
-/// Images count by Anthropic's rule, whatever the model: the number is printed, and must not change with the model.
+/// Recent messages, words of people and the model, thinking, small blocks and the structure of calls stay as they are.
+/// A placeholder costs fewer tokens than what it stands for, is the same on every later turn, and is itself never
+/// replaced. Images count by Anthropic's rule, whatever the model: the number is printed, and must not change with the
+/// model.
 pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut stats = Stats { messages_processed: messages.len(), ..Stats::default() };
     let meter = Meter::new(None, config.encoding);
     let mut transcript = Transcript::read(messages);
-    let slots = prune_heartbeats(&mut transcript, config, &mut stats);
+    let sequence = prune_heartbeats(&mut transcript, config, &mut stats);
 
     let fates = fates(&transcript, config);
     let mut patches = Vec::new();
@@ -61,7 +63,7 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
             }
         }
     }
-    (Rewrite { patches, slots, ..Rewrite::default() }, stats)
+    (Rewrite { patches, sequence, ..Rewrite::default() }, stats)
 }
 
 /// A block's replacement.
@@ -69,26 +71,26 @@ struct Folded {
     /// What stands at the block's path.
     value: Value,
     /// What the block was; `None` for a large result.
-    part: Option<Part>,
+    part: Option<FoldablePart>,
     /// Tokens saved, at least one.
     tokens_freed: usize,
 }
 
 impl Stats {
-    fn count(&mut self, part: Option<Part>, tokens_freed: usize) {
+    fn count(&mut self, part: Option<FoldablePart>, tokens_freed: usize) {
         self.blocks_evicted += 1;
         self.tokens_freed += tokens_freed;
         *match part {
             None => &mut self.large_results_truncated,
-            Some(Part::Result) => &mut self.tool_results_evicted,
-            Some(Part::Arguments) => &mut self.tool_calls_evicted,
-            Some(Part::Image) => &mut self.images_evicted,
+            Some(FoldablePart::Result) => &mut self.tool_results_evicted,
+            Some(FoldablePart::Arguments) => &mut self.tool_calls_evicted,
+            Some(FoldablePart::Image) => &mut self.images_evicted,
         } += 1;
     }
 }
 
 /// Drops heartbeats from the transcript; returns the messages that stay when some went.
-fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut Stats) -> Option<Vec<Slot>> {
+fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut Stats) -> Option<Vec<MessageSource>> {
     if !config.prune_heartbeats {
         return None;
     }
@@ -100,47 +102,49 @@ fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut St
             message_tokens(std::slice::from_ref(transcript.messages[index].raw), None, config.encoding);
     }
     let mut drops = dropped.iter().copied().peekable();
-    let slots =
-        (0..transcript.messages.len()).filter(|index| drops.next_if_eq(index).is_none()).map(Slot::Keep).collect();
+    let sequence = (0..transcript.messages.len())
+        .filter(|index| drops.next_if_eq(index).is_none())
+        .map(MessageSource::Keep)
+        .collect();
     transcript.forget(dropped.iter().copied().chain(found.pending));
-    (!dropped.is_empty()).then_some(slots)
+    (!dropped.is_empty()).then_some(sequence)
 }
 
 /// Cuts a result of more than `largeResultThreshold` characters, unless the cut form would cost more.
 fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
-    let Kind::Text(text) = block.kind else { return None };
+    let BlockKind::Text(text) = block.kind else { return None };
     if !is_cut(block, config) || is_placeholder(block, config) {
         return None;
     }
     let tokens = meter.text(text);
-    let is_bare = block.path.steps().last() == Some(&Step::Key("content"));
-    let cut = large::cut(text, tokens, is_bare, config.large_result_preview_chars as usize);
+    let is_plain_string = block.path.steps().last() == Some(&Step::Key("content"));
+    let cut = cut::cut(text, tokens, is_plain_string, config.large_result_preview_chars as usize);
     let tokens_freed = saving(tokens, meter.text(&cut))?;
     Some(Folded { value: Value::String(cut), part: None, tokens_freed })
 }
 
-/// The placeholder of a stale block, unless it would cost as much as the block. What goes from here is gone, so what something later
-/// holds stays until it is old.
+/// The placeholder of a stale block, unless it would cost as much as the block. What goes from here is gone, so what
+/// something later holds stays until it is old.
 fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &Meter) -> Option<Folded> {
-    let part = part(message, block)?;
+    let part = foldable_part(message, block)?;
     fate.may_go().filter(|may_go| may_go.is_old)?;
     let tokens = meter.block(block);
     if (tokens as u64) < config.min_tokens_to_squeeze || is_placeholder(block, config) {
         return None;
     }
     let (value, tokens_after) = match (&block.kind, block.result) {
-        (Kind::Text(text), Some(result)) => {
+        (BlockKind::Text(text), Some(result)) => {
             let nested = message.role != Role::Tool;
             let text = placeholder::stale_result(text, tokens, &result, nested, config.keep_preview_chars as usize);
             let tokens_after = meter.text(&text);
             (Value::String(text), tokens_after)
         }
-        (Kind::Image(_), _) => {
+        (BlockKind::Image(_), _) => {
             let block = placeholder::image(block.path.follow(message.raw)?, tokens);
             let tokens_after = meter.text(block["text"].as_str().unwrap_or_default());
             (block, tokens_after)
         }
-        (Kind::Call(call), _) => {
+        (BlockKind::Call(call), _) => {
             let shrunk = arguments::shrink(call, config, meter, None)?;
             (shrunk.value, shrunk.tokens)
         }
@@ -156,7 +160,7 @@ fn saving(before: usize, after: usize) -> Option<usize> {
 
 fn is_placeholder(block: &Block, config: &Config) -> bool {
     let (preview, large_preview) = (config.keep_preview_chars as usize, config.large_result_preview_chars as usize);
-    matches!(block.kind, Kind::Text(text) if placeholder::is_placeholder(text, preview, large_preview))
+    matches!(block.kind, BlockKind::Text(text) if placeholder::is_placeholder(text, preview, large_preview))
 }
 
 #[cfg(test)]
@@ -165,6 +169,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::cases::{check, json_lines};
     use crate::tokens::utf16;
 
     fn squeezed(messages: &[Value], options: &Value) -> (Vec<Value>, Stats) {
@@ -211,20 +216,6 @@ mod tests {
         DynamicImage::new_rgb8(width, height).write_to(&mut bytes, ImageFormat::Png).unwrap();
         let data = base64_simd::STANDARD.encode_to_string(bytes.into_inner());
         json!({ "type": "image", "data": data, "mimeType": "image/png" })
-    }
-
-    #[test]
-    fn a_stale_result_becomes_the_published_placeholder() {
-        let text = output(100);
-        for content in [json!(text), json!([text_block(&text)])] {
-            let messages = then_turns(vec![user("go"), call("exec", &json!({})), result(&content)], 4);
-            let (after, stats) = squeezed(&messages, &json!({}));
-            let shown = after[2]["content"].as_str().or(after[2]["content"][0]["text"].as_str()).unwrap();
-            let tokens = Meter::new(None, Config::default().encoding).text(&text);
-            let header = format!("[tool result squeezed — was 2,490 chars, ~{tokens} tokens]\nPreview: ");
-            assert_eq!(shown, header + &text[..200]);
-            assert_eq!((stats.tool_results_evicted, stats.blocks_evicted, stats.messages_processed), (1, 1, 11));
-        }
     }
 
     #[test]
@@ -281,30 +272,6 @@ mod tests {
     }
 
     #[test]
-    fn only_heavy_blocks_of_a_result_go_and_each_leaves_a_trace() {
-        let content =
-            json!([text_block("exit code 0"), text_block(&output(100)), png(20, 20), text_block(&output(200))]);
-        let messages = then_turns(vec![user("go"), call("exec", &json!({})), result(&content)], 5);
-        let (after, stats) = squeezed(&messages, &json!({}));
-        let blocks = after[2]["content"].as_array().unwrap();
-        assert_eq!((&blocks[0], &blocks[2]), (&content[0], &content[2]));
-        for (at, chars) in [(1, "2,490"), (3, "5,090")] {
-            let text = blocks[at]["text"].as_str().unwrap();
-            assert!(text.starts_with(&format!("[tool result squeezed — was {chars} chars, ~")), "{text}");
-        }
-        assert_eq!(stats.tool_results_evicted, 2);
-    }
-
-    #[test]
-    fn a_failed_result_keeps_its_last_lines() {
-        let mut failed = result(&json!(output(300) + "the cause"));
-        failed["isError"] = json!(true);
-        let (after, _) = squeezed(&then_turns(vec![user("go"), failed], 5), &json!({}));
-        let text = after[1]["content"].as_str().unwrap();
-        assert!(text.contains("\nPreview: 0: some words") && text.ends_with("\nthe cause"), "{text}");
-    }
-
-    #[test]
     fn a_fresh_large_result_is_cut_and_a_fresh_image_stays() {
         let large = format!("$ build\n{}step 7 failed: disk full\n{}done\n", output(2000), output(2000));
         let image = png(2000, 2000);
@@ -322,67 +289,12 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_only_carries_results_is_no_turn() {
-        let mut messages = vec![user("go")];
-        for id in 0..8 {
-            messages.push(json!({ "role": "assistant", "content": [
-                { "type": "tool_use", "id": id.to_string(), "name": "exec", "input": {} }] }));
-            messages.push(json!({ "role": "user", "content": [
-                { "type": "tool_result", "tool_use_id": id.to_string(), "content": output(100) }] }));
-        }
-        assert_eq!(squeezed(&messages, &json!({})).0, messages);
-        let (after, stats) = squeezed(&then_turns(messages, 4), &json!({}));
-        let text = after[2]["content"][0]["content"].as_str().unwrap();
-        assert!(text.starts_with("[tool result: 2,490 chars, ~"), "{text}");
-        assert!(text.contains(" tokens — 0: some words of output]\nPreview: 0: some"), "{text}");
-        assert_eq!(stats.tool_results_evicted, 8);
-    }
-
-    #[test]
     fn two_hundred_calls_in_one_turn_age() {
         let steps = (0..200).flat_map(|_| [call("exec", &json!({ "command": "x" })), result(&json!(output(100)))]);
         let messages: Vec<Value> = std::iter::once(user("go")).chain(steps).collect();
         let (after, stats) = squeezed(&messages, &json!({}));
         assert_eq!(stats.tool_results_evicted, 200 - 19);
         assert_eq!(after[messages.len() - 38..], messages[messages.len() - 38..]);
-    }
-
-    #[test]
-    fn shrunk_arguments_keep_their_shape_and_calls_their_identity() {
-        let arguments = json!({ "path": "src/a.rs", "content": output(200), "mode": 420 });
-        let as_string = arguments.to_string();
-        let messages = then_turns(
-            vec![
-                user("go"),
-                call("write", &arguments),
-                json!({ "role": "assistant", "content": null, "tool_calls": [
-                    { "id": "c", "type": "function", "function": { "name": "write", "arguments": as_string } }] }),
-            ],
-            5,
-        );
-        let (after, stats) = squeezed(&messages, &json!({}));
-        let block = &after[1]["content"][0];
-        assert_eq!((&block["type"], &block["id"], &block["name"]), (&json!("toolCall"), &json!("c"), &json!("write")));
-        let shrunk = &block["arguments"];
-        assert_eq!((&shrunk["path"], &shrunk["mode"]), (&arguments["path"], &arguments["mode"]));
-        assert!(shrunk["content"].as_str().unwrap().starts_with("<<5,090 chars elided by concertina, never reproduce"));
-        assert_eq!(after[2]["tool_calls"][0]["function"]["arguments"], json!(shrunk.to_string()));
-        assert_eq!(stats.tool_calls_evicted, 2);
-
-        let (after, _) = squeezed(&messages, &json!({ "compat": "clawsqueezer" }));
-        assert_eq!(after[1]["content"][0]["arguments"], json!({ "_squeezed": true, "summary": "[write: src/a.rs]" }));
-    }
-
-    #[test]
-    fn a_body_that_was_read_back_stays_until_it_is_old() {
-        let messages = [
-            user("go"),
-            call("write", &json!({ "path": "a.rs", "content": output(100) })),
-            result(&json!("ok")),
-            call("read", &json!({ "path": "a.rs" })),
-            result(&json!(output(100))),
-        ];
-        assert_eq!(squeezed(&messages, &json!({})).0, messages);
     }
 
     #[test]
@@ -394,31 +306,6 @@ mod tests {
     }
 
     #[test]
-    fn heartbeats_go_and_age_nothing() {
-        let heartbeat = [user("Read HEARTBEAT.md if it exists. Follow it strictly."), assistant("HEARTBEAT_OK")];
-        let work = vec![user("go"), call("exec", &json!({})), result(&json!(output(100))), assistant("done")];
-        let mut messages = work.clone();
-        for _ in 0..9 {
-            messages.extend(heartbeat.clone());
-        }
-        messages.push(heartbeat[0].clone());
-        let (after, stats) = squeezed(&messages, &json!({}));
-        assert_eq!(after, [work, vec![heartbeat[0].clone()]].concat());
-        assert_eq!((stats.heartbeats_pruned, stats.blocks_evicted), (9, 0));
-        assert_eq!(squeezed(&messages, &json!({ "pruneHeartbeats": false })).0.len(), messages.len());
-    }
-
-    #[test]
-    fn a_heartbeat_that_waits_for_its_answer_ages_nothing() {
-        let heartbeat = [user("[OpenClaw heartbeat poll]"), assistant("HEARTBEAT_OK")];
-        let work = vec![user("go"), result(&json!(output(100))), assistant("done")];
-        for (end, evicted) in [(vec![heartbeat[0].clone()], 0), (heartbeat.to_vec(), 0), (vec![user("next")], 1)] {
-            let (_, stats) = squeezed(&[work.clone(), end].concat(), &json!({ "staleTurns": 1 }));
-            assert_eq!(stats.tool_results_evicted, evicted);
-        }
-    }
-
-    #[test]
     fn nothing_to_do_is_an_empty_rewrite() {
         for messages in
             [vec![], vec![user("hi")], vec![json!(null), json!(7), json!({})], vec![result(&json!(output(900)))]]
@@ -427,5 +314,20 @@ mod tests {
             assert!(rewrite.is_empty());
             assert_eq!(stats, Stats { messages_processed: messages.len(), ..Stats::default() });
         }
+    }
+
+    /// The output holds the changed messages by their place, or all where some were dropped, and what was counted.
+    #[test]
+    fn what_is_squeezed() {
+        check("squeezed", |input, options| {
+            let options = if options.is_empty() { json!({}) } else { serde_json::from_str(options).unwrap() };
+            let messages = json_lines(input);
+            let (after, stats) = squeezed(&messages, &options);
+            let is_changed =
+                |(at, message): &(usize, &Value)| after.len() != messages.len() || messages[*at] != **message;
+            let changed = after.iter().enumerate().filter(is_changed);
+            let lines: String = changed.map(|(at, message)| format!("{at}: {message}\n")).collect();
+            format!("{lines}{stats:?}")
+        });
     }
 }

@@ -1,27 +1,31 @@
 //! The placeholders of results and images, in ClawSqueezer's published wording.
 //!
-//! A placeholder depends on nothing but what it stands for: an age in it would change the prompt's prefix on every turn.
+//! A placeholder depends on nothing but what it stands for: an age in it would change the prompt's prefix on every
+//! turn.
 
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
 
-use crate::content::severity::mentions;
+use super::cut::most_kept_chars;
+use super::excerpt::{failures, last_lines};
 use crate::tokens::utf16;
 use crate::transcript::{ToolResult, text_in_place};
 
-/// Longest first line in the placeholder of a nested result, in UTF-16 units.
+/// Most UTF-16 units of the first line in the placeholder of a nested result, as ClawSqueezer 1.0 has them.
 const FIRST_LINE_CHARS: usize = 80;
+
+/// Most UTF-16 units of the words of a header: its longest wording.
+const HEADER_WORDS_CHARS: usize = 100;
 
 /// What stands between the kept parts of a text.
 pub(super) const GAP: &str = "\n[…]\n";
 
 /// The placeholder of a stale text of `tokens` tokens.
 ///
-/// `nested` chooses the wording for a text inside a `tool_result` block. A failed result keeps its last lines as well as its head,
-/// because that is where the cause is.
+/// `nested` chooses the wording for a text inside a `tool_result` block. A failed result keeps its last lines as well
+/// as its head, because that is where the cause is.
 pub(super) fn stale_result(
     text: &str,
     tokens: usize,
@@ -45,23 +49,6 @@ pub(super) fn stale_result(
     }
 }
 
-/// Where a text tells of failures.
-pub(super) fn failures(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    mentions(text).filter(|mention| mention.severity.is_failure()).map(|mention| mention.range)
-}
-
-/// The end of a text in at most so many UTF-16 units, from the start of a line where there is one.
-pub(super) fn last_lines(text: &str, chars: usize) -> &str {
-    let text = text.trim_end();
-    let end = utf16::tail(text, chars);
-    let is_whole_line = end.len() == text.len() || text[..text.len() - end.len()].ends_with('\n');
-    match end.split_once('\n') {
-        _ if is_whole_line => end,
-        Some((cut_line, lines)) if cut_line.len() < end.len() / 2 => lines,
-        _ => end,
-    }
-}
-
 /// The block that stands for an image.
 pub(super) fn image(part: &Value, tokens: usize) -> Value {
     text_in_place(part, &format!("[image was here — {} tokens]", utf16::thousands(tokens)))
@@ -69,7 +56,8 @@ pub(super) fn image(part: &Value, tokens: usize) -> Value {
 
 /// Whether a text is a placeholder written under these limits.
 ///
-/// It must start as one and be no longer than one can be, so that an output that quotes a placeholder is still squeezed.
+/// It must start as one and be no longer than one can be, so that an output that quotes a placeholder is still
+/// squeezed.
 pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_chars: usize) -> bool {
     static HEADER: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -81,12 +69,12 @@ pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_cha
         )
         .expect("the header pattern is valid")
     });
-    // A first line longer than this holds no header.
-    let start = utf16::head(text, 2 * FIRST_LINE_CHARS + 100);
+    // No header is longer: the first line twice, and its words.
+    let start = utf16::head(text, 2 * FIRST_LINE_CHARS + HEADER_WORDS_CHARS);
     HEADER.captures(start).is_some_and(|found| {
         let header = utf16::len(&found[0]);
         let kept = match found.get(1) {
-            Some(_) => super::large::most_kept_chars(large_preview_chars),
+            Some(_) => most_kept_chars(large_preview_chars),
             None => 2 * preview_chars + utf16::len(GAP),
         };
         !utf16::exceeds(text, header + kept)
@@ -100,7 +88,7 @@ mod tests {
     use super::*;
 
     fn result(is_error: bool) -> ToolResult<'static> {
-        ToolResult { call_id: "c", tool_name: None, arguments: None, is_error, call: None, is_for_script: false }
+        ToolResult { is_error, ..ToolResult::default() }
     }
 
     #[test]

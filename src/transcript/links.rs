@@ -1,11 +1,11 @@
 //! Which calls a message makes and which results it carries, by id.
 //!
-//! A provider refuses a transcript whose calls and results do not pair up, even where a result is empty or a call has no arguments.
-//! The blocks of a [`super::Transcript`] leave such parts out; links do not.
+//! A provider refuses a transcript whose calls and results do not pair up, even where a result is empty or a call has
+//! no arguments. The blocks of a [`super::Transcript`] leave such parts out; links do not.
 
 use serde_json::Value;
 
-use super::Role;
+use super::message::Role;
 use super::read::{
     CALL_IDS, CALL_TYPES, OPAQUE, RESULT_BLOCK_IDS, RESULT_IDS, RESULT_TYPES, has_opaque, id_of, is_call_item,
     item_type, role,
@@ -67,7 +67,8 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     blocks.chain(tool_calls).filter(|call| !call.id.is_empty()).collect()
 }
 
-/// The results of a message, in order. What can have no id is no result: legacy `function` messages, and items that name no call.
+/// The results of a message, in order. What can have no id is no result: legacy `function` messages, and items that
+/// name no call.
 pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
     let nested = || {
         let blocks = parts(message, "content").enumerate();
@@ -88,8 +89,8 @@ pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
     }
 }
 
-/// Whether a message holds something that could not cross, or stands for something that is not here, and that may be, or name, a call or a
-/// result.
+/// Whether a message holds something that could not cross, or stands for something that is not here, and that may be,
+/// or name, a call or a result.
 pub fn hides_links(message: &Value) -> bool {
     let is_opaque = |value: &Value| value.get(OPAQUE).is_some();
     let hides = |part: &Value| {
@@ -122,78 +123,24 @@ fn parts<'a>(message: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use crate::cases::{check, json_lines};
 
-    #[test]
-    fn every_spelling_of_a_call_links() {
-        for (kind, shape) in [
-            ("toolCall", Shape::OpenClaw),
-            ("toolUse", Shape::OpenClaw),
-            ("functionCall", Shape::OpenClaw),
-            ("function_call", Shape::OpenClaw),
-            ("tool_use", Shape::Anthropic),
-            ("tool-use", Shape::Anthropic),
-        ] {
-            let message = json!({ "role": "assistant", "content": [{ "type": kind, "id": "c", "name": "x" }] });
-            assert_eq!(call_links(&message), [CallLink { id: "c", name: Some("x"), shape }]);
-        }
-        let message = json!({ "role": "assistant", "tool_calls": [{ "id": "c", "function": { "name": "x" } }] });
-        assert_eq!(call_links(&message), [CallLink { id: "c", name: Some("x"), shape: Shape::OpenAi }]);
-        for kind in ["function_call", "custom_tool_call", "local_shell_call", "some_new_call"] {
-            let item = json!({ "type": kind, "id": "fc", "call_id": "c", "name": "x" });
-            assert_eq!(call_links(&item), [CallLink { id: "c", name: Some("x"), shape: Shape::Responses }]);
-        }
-        assert!(call_links(&json!({ "type": "web_search_call", "id": "ws" })).is_empty());
+    fn described(message: &Value) -> String {
+        let calls = call_links(message).into_iter();
+        let calls = calls.map(|call| format!(" calls {} of {}, {:?};", call.id, call.name.unwrap_or("?"), call.shape));
+        let results = result_links(message).into_iter().map(|result| match result.block {
+            Some(block) => format!(" block {block} answers {:?};", result.id),
+            None => format!(" answers {:?};", result.id),
+        });
+        let found: String = calls.chain(results).collect();
+        let hidden = if hides_links(message) { " may hide a call or a result;" } else { "" };
+        format!("-{found}{hidden}\n")
     }
 
+    /// Each line of an input is a message, and each line of the output says what it links.
     #[test]
-    fn what_cannot_be_read_may_hide_a_call_or_a_result() {
-        let opaque = json!({ "\0opaque": 1 });
-        for message in [
-            opaque.clone(),
-            json!({ "role": "user", "content": opaque }),
-            json!({ "role": "user", "content": [{ "type": "text" }, opaque] }),
-            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": opaque }] }),
-            json!({ "role": "tool", "tool_call_id": opaque }),
-            json!({ "role": "assistant", "content": null, "tool_calls": [opaque] }),
-            json!({ "type": "item_reference", "id": "fc_1" }),
-            json!({ "id": "fc_1" }),
-        ] {
-            assert!(hides_links(&message), "{message}");
-        }
-        for message in [
-            json!({ "role": "tool", "tool_call_id": "c", "content": opaque, "extra": opaque }),
-            json!({ "role": "user", "content": { "\0utf16": ["\u{fffd}", 0xd800] } }),
-            json!({ "role": "tool", "tool_call_id": "c", "content": [{ "type": "text", "text": opaque }] }),
-            json!({ "type": "function_call_output", "id": "fco", "call_id": "c", "output": opaque }),
-            json!({ "role": "user", "content": null }),
-            json!(null),
-            json!({}),
-        ] {
-            assert!(!hides_links(&message), "{message}");
-        }
-    }
-
-    #[test]
-    fn empty_results_link_too() {
-        for (message, block) in [
-            (json!({ "role": "toolResult", "toolCallId": "c" }), None),
-            (json!({ "role": "tool", "tool_call_id": "c", "content": null }), None),
-            (json!({ "type": "function_call_output", "call_id": "c", "output": "" }), None),
-            (json!({ "type": "custom_tool_call_output", "id": "x", "call_id": "c" }), None),
-            (json!({ "role": "user", "content": [7, { "type": "tool_result", "tool_use_id": "c" }] }), Some(1)),
-            (json!({ "role": "tool_result", "content": [{ "type": "tool_result", "tool_use_id": "c" }] }), Some(0)),
-        ] {
-            assert_eq!(result_links(&message), [ResultLink { id: "c", block }]);
-        }
-        for message in [
-            json!({ "role": "function", "name": "x", "content": "y" }),
-            json!({ "type": "function_call_output", "call_id": null, "output": "y" }),
-        ] {
-            assert!(result_links(&message).is_empty());
-        }
-        assert_eq!(result_links(&json!({ "role": "toolResult" })), [ResultLink { id: "", block: None }]);
+    fn what_messages_link() {
+        check("links", |input, _| json_lines(input).iter().map(described).collect());
     }
 }

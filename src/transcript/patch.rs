@@ -1,4 +1,5 @@
-//! What a change to a transcript looks like: values to set at paths, parts that leave, and optionally a new order of messages.
+//! What a change to a transcript looks like: values to set at paths, parts that leave, and optionally a new order of
+//! messages.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -76,8 +77,8 @@ impl Path {
 /// The key of what stands in a new list for a part of a message as it came: `{ "\0part": [message, ...path] }`.
 const PART: &str = "\0part";
 
-/// An element of a list that a patch sets, or of an inserted message's content: the part of a message that a path leads to. It moves as
-/// it is, for JSON does not carry every part exactly.
+/// An element of a list that a patch sets, or of an inserted message's content: the part of a message that a path leads
+/// to. It moves as it is, for JSON does not carry every part exactly.
 pub fn part_of(message: usize, path: &Path) -> Value {
     let steps = path.steps().iter().map(|step| json!(step));
     json!({ PART: std::iter::once(json!(message)).chain(steps).collect::<Vec<_>>() })
@@ -112,7 +113,7 @@ pub struct Patch {
 
 /// One place of a changed transcript.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Slot {
+pub enum MessageSource {
     /// The input message with this index, patched if a patch names it.
     Keep(usize),
     /// A new message.
@@ -124,16 +125,17 @@ pub enum Slot {
 pub struct Rewrite {
     /// Values to set. Every path exists in its message.
     pub patches: Vec<Patch>,
-    /// Parts that leave: the message's index, and the path of an element of an array in it. Paths are those of the message as it was.
+    /// Parts that leave: the message's index, and the path of an element of an array in it. Paths are those of the
+    /// message as it was.
     pub removed: Vec<(usize, Path)>,
     /// The new sequence of messages; `None` keeps all, in order.
-    pub slots: Option<Vec<Slot>>,
+    pub sequence: Option<Vec<MessageSource>>,
 }
 
 impl Rewrite {
     /// Whether the transcript stays as it is.
     pub fn is_empty(&self) -> bool {
-        self.patches.is_empty() && self.removed.is_empty() && self.slots.is_none()
+        self.patches.is_empty() && self.removed.is_empty() && self.sequence.is_none()
     }
 
     /// Applies the change to a copy of the messages.
@@ -153,13 +155,13 @@ impl Rewrite {
             let parts = path.clone().parent().follow_mut(&mut changed[*message]).and_then(Value::as_array_mut);
             parts.expect("what leaves is an element").remove(path.last_index().expect("what leaves has an index"));
         }
-        match &self.slots {
+        match &self.sequence {
             None => changed,
-            Some(slots) => slots
+            Some(sequence) => sequence
                 .iter()
-                .map(|slot| match slot {
-                    Slot::Keep(index) => changed[*index].clone(),
-                    Slot::Insert(message) => {
+                .map(|source| match source {
+                    MessageSource::Keep(index) => changed[*index].clone(),
+                    MessageSource::Insert(message) => {
                         let mut message = message.clone();
                         if let Some(content) = message.get_mut("content") {
                             *content = with_parts(content, messages);
@@ -181,7 +183,7 @@ mod tests {
         let messages = [json!({ "content": ["a", "b", "c", "d"] })];
         let at = |index| Path::new().key("content").index(index);
         let patches = vec![Patch { message: 0, path: at(3), value: json!("D") }];
-        let rewrite = Rewrite { patches, removed: vec![(0, at(0)), (0, at(2))], slots: None };
+        let rewrite = Rewrite { patches, removed: vec![(0, at(0)), (0, at(2))], sequence: None };
         assert_eq!(rewrite.apply(&messages), [json!({ "content": ["b", "D"] })]);
     }
 
@@ -193,7 +195,7 @@ mod tests {
         let inserted = json!({ "role": "user", "content": [part_of(0, &at(0))] });
         let rewrite = Rewrite {
             patches: vec![Patch { message: 1, path: Path::new().key("content"), value }],
-            slots: Some(vec![Slot::Insert(inserted), Slot::Keep(1)]),
+            sequence: Some(vec![MessageSource::Insert(inserted), MessageSource::Keep(1)]),
             ..Rewrite::default()
         };
         let expected = [json!({ "role": "user", "content": [{ "a": 1 }] }), json!({ "content": ["b", "new", "c"] })];
@@ -210,7 +212,7 @@ mod tests {
                 value: json!("A"),
             }],
             removed: Vec::new(),
-            slots: Some(vec![Slot::Keep(1), Slot::Insert(json!("new")), Slot::Keep(0)]),
+            sequence: Some(vec![MessageSource::Keep(1), MessageSource::Insert(json!("new")), MessageSource::Keep(0)]),
         };
         let path = &rewrite.patches[0].path;
         assert_eq!(path.clone().parent().parent().follow(&messages[0]), Some(&messages[0]["content"]));

@@ -1,7 +1,7 @@
 //! JSON messages -> [`Transcript`]. Together with `links` the only place that knows the field names of the four shapes.
 //!
-//! Items of OpenAI's Responses API are messages without a role whose `type` says what they are. One answer of the model is several of
-//! them: reasoning, words, and a call each.
+//! Items of OpenAI's Responses API are messages without a role whose `type` says what they are. One answer of the model
+//! is several of them: reasoning, words, and a call each.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 
 use crate::reference::wtf8;
 
-use super::{Arguments, Block, Call, Image, Kind, Message, Path, Role, Step, ToolResult, Transcript, time};
+use super::block::{Arguments, Block, BlockKind, Call, Image, ToolResult};
+use super::message::{Message, Role, Transcript, set_ages};
+use super::patch::{Path, Step};
+use super::time;
 
 /// Where a call says its id. One of the Responses API also has an `id` of the item, which its result does not name.
 pub(super) const CALL_IDS: [&str; 3] = ["call_id", "id", "toolCallId"];
@@ -28,7 +31,19 @@ pub(super) const RESULT_BLOCK_IDS: [&str; 4] = ["tool_use_id", "toolUseId", "too
 pub(super) const CALL_TYPES: [&str; 7] =
     ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call", "custom_tool_call"];
 
-pub(super) fn read(messages: &[Value], turn_begins: bool) -> Transcript<'_> {
+impl<'a> Transcript<'a> {
+    /// Reads messages of any of the four shapes.
+    pub fn read(messages: &'a [Value]) -> Self {
+        read(messages, false)
+    }
+
+    /// Reads the messages before a user turn that is about to begin: all of them are a turn older than without it.
+    pub fn before_turn(messages: &'a [Value]) -> Self {
+        read(messages, true)
+    }
+}
+
+fn read(messages: &[Value], turn_begins: bool) -> Transcript<'_> {
     let mut read: Vec<Message> = messages.iter().map(message).collect();
     join_items(&mut read);
     pair_results_with_calls(&mut read);
@@ -56,13 +71,14 @@ pub(super) fn item_type(message: &Value) -> Option<&str> {
     message["type"].as_str().filter(|_| message["role"].is_null())
 }
 
-/// Whether an item of the Responses API is a call that an output has to answer: one that has a `call_id`. What has none was run by the
-/// provider, and holds its own result.
+/// Whether an item of the Responses API is a call that an output has to answer: one that has a `call_id`. What has none
+/// was run by the provider, and holds its own result.
 pub(super) fn is_call_item(item: &Value) -> bool {
     item_type(item).is_some_and(|kind| kind.ends_with("_call")) && !id_of(item, &["call_id"]).is_empty()
 }
 
-/// Whether an item answers a call, whichever kind either is of: `function_call_output`, `shell_call_output`, `tool_search_output`, …
+/// Whether an item answers a call, whichever kind either is of: `function_call_output`, `shell_call_output`,
+/// `tool_search_output`, …
 fn is_output_item(item: &Value) -> bool {
     item_type(item).is_some_and(|kind| kind.ends_with("_output")) && !id_of(item, &["call_id"]).is_empty()
 }
@@ -78,10 +94,9 @@ fn message(raw: &Value) -> Message<'_> {
     let own_result = (role == Role::Tool).then(|| ToolResult {
         call_id: id_of(raw, &RESULT_IDS),
         tool_name: raw["toolName"].as_str().or(raw["name"].as_str()),
-        arguments: None,
         is_error: is_error(raw),
-        call: None,
         is_for_script: is_of_script(raw),
+        ..ToolResult::default()
     });
     let mut blocks = Vec::new();
     match role {
@@ -97,7 +112,7 @@ fn message(raw: &Value) -> Message<'_> {
     }
     let starts_turn = role == Role::User
         && blocks.iter().all(|block| block.result.is_none())
-        && blocks.iter().any(|block| matches!(block.kind, Kind::Text(_) | Kind::Image(_)));
+        && blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
     let timestamp = time::read(&raw["timestamp"]);
     Message { raw, role, timestamp, blocks, starts_turn, goes_on: false, turn_age: 0, calls_after: 0 }
 }
@@ -128,12 +143,12 @@ fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, bl
 /// The text at a path, also one with lone surrogates.
 fn text<'a>(value: &'a Value, path: Path, result: Option<ToolResult<'a>>) -> Option<Block<'a>> {
     if let Value::String(text) = value {
-        return Some(Block { path, kind: Kind::Text(text), result, exact: None });
+        return Some(Block { path, kind: BlockKind::Text(text), result, exact: None });
     }
     let (text, units) = value.get(UTF16)?.as_array()?.split_first()?;
     let text = text.as_str()?;
     let exact = wtf8::encode(text, units.iter().filter_map(|unit| u16::try_from(unit.as_u64()?).ok()));
-    Some(Block { path, kind: Kind::Text(text), result, exact: Some(exact) })
+    Some(Block { path, kind: BlockKind::Text(text), result, exact: Some(exact) })
 }
 
 /// A text as it crosses to JavaScript; `None` for what is no text.
@@ -152,12 +167,12 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
     match kind {
         "text" | "input_text" | "output_text" => match text(&part["text"], path.clone().key("text"), result) {
             Some(block) => blocks.push(block),
-            None => push(path.clone(), Kind::Other(part)),
+            None => push(path.clone(), BlockKind::Other(part)),
         },
-        "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), Kind::Thinking(part)),
+        "thinking" | "redacted_thinking" | "reasoning" => push(path.clone(), BlockKind::Thinking(part)),
         "image" | "image_url" | "input_image" => match image(part) {
-            Some(image) => push(path.clone(), Kind::Image(image)),
-            None => push(path.clone(), Kind::Other(part)),
+            Some(image) => push(path.clone(), BlockKind::Image(image)),
+            None => push(path.clone(), BlockKind::Other(part)),
         },
         // The places that citations of it name have to stay.
         "search_result" if part["citations"]["enabled"] != true && part["content"].is_array() => {
@@ -167,23 +182,22 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
             let inner = ToolResult {
                 call_id: id_of(part, &RESULT_BLOCK_IDS),
                 tool_name: part["toolName"].as_str(),
-                arguments: None,
                 is_error: is_error(part),
-                call: None,
                 is_for_script: is_of_script(part),
+                ..ToolResult::default()
             };
             content(&part["content"], &path.clone().key("content"), Some(inner), blocks);
         }
         _ if CALL_TYPES.contains(&kind) || is_call_item(part) => match call(part, path) {
-            Some((path, call)) => push(path, Kind::Call(call)),
-            None => push(path.clone(), Kind::Other(part)),
+            Some((path, call)) => push(path, BlockKind::Call(call)),
+            None => push(path.clone(), BlockKind::Other(part)),
         },
-        _ => push(path.clone(), Kind::Other(part)),
+        _ => push(path.clone(), BlockKind::Other(part)),
     }
 }
 
-/// `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep; of a kind of item that names no tool, as
-/// `local_shell_call`, what it does.
+/// `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep; of a kind of item that names no
+/// tool, as `local_shell_call`, what it does.
 fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
     let named = part["name"].as_str();
     let is_typed = named.is_none() || !part["type"].as_str().is_some_and(|kind| CALL_TYPES.contains(&kind));
@@ -209,7 +223,7 @@ fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
             let (Some(name), Some(given)) = (called["name"].as_str(), called.get(key)) else { continue };
             blocks.push(Block {
                 path: Path::new().key("tool_calls").index(index).key(kind).key(key),
-                kind: Kind::Call(Call {
+                kind: BlockKind::Call(Call {
                     id: id_of(part, &["id"]),
                     name,
                     arguments: arguments(given),
@@ -231,15 +245,15 @@ fn arguments(value: &Value) -> Arguments<'_> {
     }
 }
 
-/// The key of what stands for a value that JSON cannot carry, by its number: see the addon's hand-over. A copy of it is the same value again,
-/// but only in a change of the messages that it crossed with: it must not be stored.
+/// The key of what stands for a value that JSON cannot carry, by its number: see the addon's hand-over. A copy of it is
+/// the same value again, but only in a change of the messages that it crossed with: it must not be stored.
 pub(super) const OPAQUE: &str = "\0opaque";
 
 /// The key of what stands for a text with lone surrogates: its stand-in, and the UTF-16 unit of every U+FFFD in it.
 const UTF16: &str = "\0utf16";
 
-/// Whether a value holds something that JSON cannot carry, in the form in which it crosses from JavaScript. Such a value
-/// must not be stored; as arguments it reads as null, and nothing in it is measured.
+/// Whether a value holds something that JSON cannot carry, in the form in which it crosses from JavaScript. Such a
+/// value must not be stored; as arguments it reads as null, and nothing in it is measured.
 pub fn has_opaque(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_opaque),
@@ -325,7 +339,8 @@ pub fn image_in_place(frame: &Value, text_block: &Value, base64: &str) -> Option
     with_base64(&Value::Object(fields), None, base64)
 }
 
-/// Whether a caller has put a prompt-cache breakpoint (`cache_control`, `prompt_cache_breakpoint`) on a block, or on what it is in.
+/// Whether a caller has put a prompt-cache breakpoint (`cache_control`, `prompt_cache_breakpoint`) on a block, or on
+/// what it is in.
 pub fn is_cache_point(message: &Value, path: &Path) -> bool {
     let is_marked = |value: &Value| {
         ["cache_control", "prompt_cache_breakpoint"]
@@ -372,20 +387,21 @@ pub(super) fn id_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
 
 /// The calls of one id in the newest answer that has such calls.
 #[derive(Default)]
-struct Asked<'a> {
+struct CallsOfId<'a> {
     /// The first message of the answer.
     message: usize,
     calls: Vec<((usize, usize), Call<'a>)>,
     /// How many of them are answered.
     answered: usize,
-    /// The result that answered last: its message, and the block that carries it there. A result of several blocks answers one call.
-    by: Option<(usize, Option<usize>)>,
+    /// The result that answered last: its message, and the block that carries it there. A result of several blocks
+    /// answers one call.
+    answered_by: Option<(usize, Option<usize>)>,
 }
 
-/// Gives each result the name and arguments of its call: of the newest answer before it that called with its id. Where one answer calls
-/// several times with one id, or with none, its results answer in order.
+/// Gives each result the name and arguments of its call: of the newest answer before it that called with its id. Where
+/// one answer calls several times with one id, or with none, its results answer in order.
 fn pair_results_with_calls(messages: &mut [Message]) {
-    let mut asked: HashMap<&str, Asked> = HashMap::new();
+    let mut by_id: HashMap<&str, CallsOfId> = HashMap::new();
     let mut answer = 0;
     for (message_index, message) in messages.iter_mut().enumerate() {
         if !message.goes_on {
@@ -393,21 +409,21 @@ fn pair_results_with_calls(messages: &mut [Message]) {
         }
         for (block_index, block) in message.blocks.iter_mut().enumerate() {
             if let Some(result) = &mut block.result {
-                let Some(asked) = asked.get_mut(result.call_id) else { continue };
+                let Some(calls) = by_id.get_mut(result.call_id) else { continue };
                 let by = Some((message_index, carrier(&block.path)));
-                if asked.by != by {
-                    asked.answered += usize::from(asked.by.is_some());
-                    asked.by = by;
+                if calls.answered_by != by {
+                    calls.answered += usize::from(calls.answered_by.is_some());
+                    calls.answered_by = by;
                 }
-                let Some((at, call)) = asked.calls.get(asked.answered.min(asked.calls.len() - 1)) else { continue };
+                let Some((at, call)) = calls.calls.get(calls.answered.min(calls.calls.len() - 1)) else { continue };
                 result.tool_name = result.tool_name.or(Some(call.name));
                 result.arguments = Some(call.arguments);
                 result.call = Some(*at);
                 result.is_for_script |= call.is_of_script;
-            } else if let Kind::Call(call) = block.kind {
-                let known = asked.entry(call.id).or_default();
+            } else if let BlockKind::Call(call) = block.kind {
+                let known = by_id.entry(call.id).or_default();
                 if known.message != answer {
-                    *known = Asked { message: answer, ..Asked::default() };
+                    *known = CallsOfId { message: answer, ..CallsOfId::default() };
                 }
                 known.calls.push(((message_index, block_index), call));
             }
@@ -423,21 +439,10 @@ fn carrier(path: &Path) -> Option<usize> {
     }
 }
 
-pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
-    let begun = messages.iter().filter(|message| message.starts_turn).count() as u64;
-    let turns = begun + u64::from(turn_begins);
-    let (mut age, mut calls) = (1 + u64::from(turn_begins), 0);
-    for message in messages.iter_mut().rev() {
-        message.turn_age = age.min(turns);
-        message.calls_after = calls;
-        age += u64::from(message.starts_turn);
-        calls += u64::from(message.is_call());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::{check, json_lines};
 
     fn shapes() -> [Value; 4] {
         [
@@ -477,80 +482,19 @@ mod tests {
     }
 
     #[test]
-    fn the_four_shapes_read_alike() {
-        for shape in shapes() {
-            let messages = shape.as_array().unwrap();
-            let transcript = Transcript::read(messages);
-            let result = &transcript.messages[2];
-            let Kind::Text(text) = result.blocks[0].kind else { panic!("{result:?}") };
-            assert_eq!(text, "fn a() {}");
-            let Kind::Image(image) = result.blocks[1].kind else { panic!("{result:?}") };
-            assert_eq!((image.base64, image.mime), (Some("AAAA"), Some("image/png")));
-            for block in &result.blocks {
-                let result = block.result.unwrap();
-                assert_eq!(result.tool_name, Some("read"));
-                assert_eq!(result.arguments.unwrap().file_path().as_deref(), Some("a.rs"));
-            }
-            assert!(!result.starts_turn);
-            assert_eq!((result.turn_age, result.calls_after), (1, 0));
-            assert_eq!(transcript.messages[0].calls_after, 1);
-        }
-    }
-
-    #[test]
     fn every_path_leads_to_its_value() {
         for shape in shapes() {
             let messages = shape.as_array().unwrap();
             for (index, block) in Transcript::read(messages).blocks() {
                 let value = block.path.follow(&messages[index]).unwrap();
                 match block.kind {
-                    Kind::Text(text) => assert_eq!(value, text),
-                    Kind::Call(call) => {
+                    BlockKind::Text(text) => assert_eq!(value, text),
+                    BlockKind::Call(call) => {
                         assert_eq!(value.as_str().map_or(value.to_string(), str::to_owned), call.arguments.to_json())
                     }
                     _ => assert!(value["type"].is_string()),
                 }
             }
-        }
-    }
-
-    #[test]
-    fn items_of_one_answer_are_one_model_call() {
-        let messages = json!([
-            { "role": "user", "content": "go" },
-            { "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "x" },
-            { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "I look" }] },
-            { "type": "function_call", "call_id": "a", "name": "read", "arguments": "{}" },
-            { "type": "custom_tool_call", "call_id": "b", "name": "patch", "input": "*** Begin" },
-            { "type": "function_call_output", "call_id": "a", "output": "one" },
-            { "type": "custom_tool_call_output", "call_id": "b", "output": "two" },
-            { "type": "web_search_call", "id": "ws_1", "status": "completed" },
-            { "role": "assistant", "content": "done" },
-        ]);
-        let messages = messages.as_array().unwrap();
-        let transcript = Transcript::read(messages);
-        let roles: Vec<Role> = transcript.messages.iter().map(|message| message.role).collect();
-        let (model, tool) = (Role::Assistant, Role::Tool);
-        assert_eq!(roles, [Role::User, model, model, model, model, tool, tool, model, model]);
-        let calls: Vec<u64> = transcript.messages.iter().map(|message| message.calls_after).collect();
-        assert_eq!(calls, [2, 1, 1, 1, 1, 1, 1, 0, 0]);
-        assert_eq!([1, 7].map(|index| transcript.answer_at(index).len()), [4, 2]);
-        let tools: Vec<_> = transcript.blocks().filter_map(|(_, block)| block.result?.tool_name).collect();
-        assert_eq!(tools, ["read", "patch"]);
-        assert!(matches!(transcript.messages[1].blocks[0].kind, Kind::Thinking(part) if part == &messages[1]));
-    }
-
-    #[test]
-    fn an_item_without_a_known_type_is_left_alone() {
-        for item in [
-            json!({ "type": "item_reference", "id": "fc_1" }),
-            json!({ "type": "computer_call_output", "output": { "type": "computer_screenshot" } }),
-            json!({ "type": "message", "content": "without a role" }),
-            json!({ "type": "local_shell_call_output", "id": "c", "output": "text" }),
-        ] {
-            let messages = [item];
-            let transcript = Transcript::read(&messages);
-            assert_eq!((transcript.messages[0].role, transcript.blocks().count()), (Role::Other, 0));
         }
     }
 
@@ -601,55 +545,6 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_search_results_are_texts_unless_citations_name_places_in_them() {
-        let kinds = |more: Value| {
-            let mut found = json!({ "type": "search_result", "source": "u", "title": "t",
-                "content": [{ "type": "text", "text": "found" }] });
-            found.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            let messages = [
-                json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "c", "name": "search", "input": {} }] }),
-                json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c", "content": [found] }] }),
-            ];
-            let transcript = Transcript::read(&messages);
-            let block = &transcript.messages[1].blocks[0];
-            assert_eq!(block.result.unwrap().tool_name, Some("search"));
-            matches!(block.kind, Kind::Text("found"))
-        };
-        assert!(kinds(json!({})));
-        assert!(kinds(json!({ "citations": { "enabled": false } })));
-        assert!(!kinds(json!({ "citations": { "enabled": true } })));
-    }
-
-    #[test]
-    fn a_call_and_its_result_may_have_a_number_for_an_id() {
-        let messages = [
-            json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": 7, "function": { "name": "exec", "arguments": "{}" } }] }),
-            json!({ "role": "tool", "tool_call_id": 7, "content": "ok" }),
-        ];
-        let transcript = Transcript::read(&messages);
-        assert_eq!(transcript.messages[1].blocks[0].result.unwrap().tool_name, Some("exec"));
-    }
-
-    #[test]
-    fn messages_before_the_first_turn_are_the_oldest() {
-        let messages = json!([
-            { "role": "assistant", "content": "hello" },
-            { "role": "user", "content": "a" },
-            { "role": "user", "content": "b" },
-            { "role": "assistant", "content": "c" },
-        ]);
-        let ages: Vec<u64> =
-            Transcript::read(messages.as_array().unwrap()).messages.iter().map(|message| message.turn_age).collect();
-        assert_eq!(ages, [2, 2, 1, 1]);
-    }
-
-    #[test]
-    fn without_a_user_message_nothing_has_an_age() {
-        let messages = json!([{ "role": "assistant", "content": "hello" }]);
-        assert_eq!(Transcript::read(messages.as_array().unwrap()).messages[0].turn_age, 0);
-    }
-
-    #[test]
     fn forgotten_messages_age_nothing() {
         let messages = json!([
             { "role": "user", "content": "a" },
@@ -662,28 +557,33 @@ mod tests {
         assert_eq!(transcript.blocks().count(), 1);
     }
 
-    #[test]
-    fn an_id_that_repeats_belongs_to_the_newest_call_before_it() {
-        let messages = json!([
-            { "role": "assistant", "content": [{ "type": "toolCall", "id": "x", "name": "one", "arguments": {} }] },
-            { "role": "toolResult", "toolCallId": "x", "content": "1" },
-            { "role": "assistant", "content": [{ "type": "toolCall", "id": "x", "name": "two", "arguments": {} }] },
-            { "role": "toolResult", "toolCallId": "x", "content": "2" },
-        ]);
-        let transcript = Transcript::read(messages.as_array().unwrap());
-        let names: Vec<_> = transcript.blocks().filter_map(|(_, block)| block.result?.tool_name).collect();
-        assert_eq!(names, ["one", "two"]);
+    /// What is read of a message: who speaks, how old it is, and its blocks with the tools of their results.
+    fn described(message: &Message) -> String {
+        let block = |block: &Block| {
+            let kind = match block.kind {
+                BlockKind::Text(text) => format!("text {text:?}"),
+                BlockKind::Image(image) => format!("image {:?} {:?}", image.mime, image.base64),
+                BlockKind::Call(call) => format!("call {:?} of {} {}", call.id, call.name, call.arguments.to_json()),
+                BlockKind::Thinking(_) => "thinking".to_owned(),
+                BlockKind::Other(_) => "other".to_owned(),
+            };
+            let of_tool = |result: ToolResult| {
+                let path = result.arguments.and_then(|arguments| arguments.file_path()).unwrap_or_default();
+                format!(" from {} {path}", result.tool_name.unwrap_or("?")).trim_end().to_owned()
+            };
+            format!("; {kind}{}", block.result.map_or_else(String::new, of_tool))
+        };
+        let blocks: String = message.blocks.iter().map(block).collect();
+        let goes_on = if message.goes_on { " goes on" } else { "" };
+        format!("{:?}{goes_on}, turn {}, {} calls after{blocks}\n", message.role, message.turn_age, message.calls_after)
     }
 
+    /// The lines of an input are the messages of a transcript, and those of the output what is read of each.
     #[test]
-    fn empty_null_and_foreign_content_is_left_alone() {
-        let messages = json!([
-            { "role": "assistant", "content": null }, { "role": "user", "content": [] }, {}, 7, null, "x",
-            { "role": "compactionSummary", "summary": "s" }, { "role": "user", "content": [1, null, { "type": "text" }] },
-        ]);
-        for message in Transcript::read(messages.as_array().unwrap()).messages {
-            assert!(message.blocks.iter().all(|block| matches!(block.kind, Kind::Other(_))));
-            assert!(!message.starts_turn);
-        }
+    fn messages_of_every_shape_are_read() {
+        check("transcripts", |input, _| {
+            let messages = json_lines(input);
+            Transcript::read(&messages).messages.iter().map(described).collect()
+        });
     }
 }

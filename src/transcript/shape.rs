@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Shape;
-use super::links::call_links;
+use super::links::{Shape, call_links};
 use super::patch::{Path, Step};
 
-/// The shape that parts of a message have: by the message itself, and where it could be any, by the calls of the transcript.
+/// The shape that parts of a message have: by the message itself, and where it could be any, by the calls of the
+/// transcript.
 pub fn shape_at(messages: &[Value], message: usize, path: &Path) -> Shape {
     let raw = &messages[message];
     // What stands in for a part of the Responses API says so by its type.

@@ -44,7 +44,8 @@ fn fraction(text: &str) -> Option<(i64, &str)> {
     Some((millis.parse().ok()?, &rest[end..]))
 }
 
-/// Days since 1970 of a date of the Gregorian calendar, whose years begin in March here: the leap day is then the last one.
+/// Days since 1970 of a date of the Gregorian calendar, whose years begin in March here: the leap day is then the last
+/// one.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

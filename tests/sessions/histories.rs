@@ -14,7 +14,7 @@ use concertina::config::{Config, Schedule};
 use concertina::history::{Reason, fates};
 use concertina::reference::{ContentHash, Marker, find_markers};
 use concertina::store::{Retention, SqliteStore, Store, StoreOptions};
-use concertina::transcript::{Arguments, Kind, Transcript, is_cache_point};
+use concertina::transcript::{Arguments, BlockKind, Transcript, is_cache_point};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -519,8 +519,8 @@ impl Host {
         let mut gone = vec![0; messages.len()];
         for (message, index, block) in host.places() {
             let other = view.messages[message].blocks.get(index - gone[message]);
-            if matches!(block.kind, Kind::Thinking(_)) {
-                if !other.is_some_and(|other| matches!(other.kind, Kind::Thinking(_))) {
+            if matches!(block.kind, BlockKind::Thinking(_)) {
+                if !other.is_some_and(|other| matches!(other.kind, BlockKind::Thinking(_))) {
                     gone[message] += 1;
                     self.thoughts_gone += 1;
                     let left = format!("thinking {}", truth[message].1);
@@ -539,7 +539,7 @@ impl Host {
             let is_folded = before != after;
             if is_folded {
                 let may_shrink =
-                    !matches!(block.kind, Kind::Call(_)) || !is_cache_point(&messages[message], &block.path);
+                    !matches!(block.kind, BlockKind::Call(_)) || !is_cache_point(&messages[message], &block.path);
                 assert!(may_shrink || self.folded.contains(&identity), "a part of {before} left: {}", self.context());
                 assert!(self.folded.contains(&identity) || is_logged, "no epoch folded {before}: {}", self.context());
                 self.folded.insert(identity);
@@ -550,7 +550,7 @@ impl Host {
             }
             let tool = block.result.and_then(|result| result.tool_name);
             // Of these texts no file is a newer version: only a copy may hold them.
-            if let (Kind::Text(text), Some("exec" | FETCH_TOOL)) = (block.kind, tool)
+            if let (BlockKind::Text(text), Some("exec" | FETCH_TOOL)) = (block.kind, tool)
                 && text.ends_with(POOLED)
             {
                 *copies.entry(text).or_default() |= !is_folded;
@@ -595,10 +595,10 @@ impl Host {
     }
 }
 
-fn words(kind: &Kind) -> String {
+fn words(kind: &BlockKind) -> String {
     match kind {
-        Kind::Text(text) => (*text).to_owned(),
-        Kind::Call(call) => match call.arguments {
+        BlockKind::Text(text) => (*text).to_owned(),
+        BlockKind::Call(call) => match call.arguments {
             Arguments::Value(value) => value.to_string(),
             Arguments::Json(json) => json.to_owned(),
         },
@@ -606,7 +606,7 @@ fn words(kind: &Kind) -> String {
     }
 }
 
-fn key_of(kind: &Kind) -> String {
+fn key_of(kind: &BlockKind) -> String {
     ContentHash::of(words(kind).as_bytes()).to_hex()
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use concertina::config::{Compat, Config, Encoding};
 use concertina::history::message_tokens;
 use concertina::squeeze::{repair_tool_pairing, squeeze};
-use concertina::transcript::{Kind, Path, Rewrite, Role, Slot, Transcript, call_links, result_links};
+use concertina::transcript::{BlockKind, MessageSource, Path, Rewrite, Role, Transcript, call_links, result_links};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,13 +54,13 @@ fn user_pairs(messages: &[Value]) -> usize {
 }
 
 fn kept(messages: &[Value], rewrite: &Rewrite) -> Vec<usize> {
-    match &rewrite.slots {
+    match &rewrite.sequence {
         None => (0..messages.len()).collect(),
         Some(slots) => slots
             .iter()
             .map(|slot| match slot {
-                Slot::Keep(index) => *index,
-                Slot::Insert(message) => panic!("squeeze inserted {message}"),
+                MessageSource::Keep(index) => *index,
+                MessageSource::Insert(message) => panic!("squeeze inserted {message}"),
             })
             .collect(),
     }
@@ -75,7 +75,7 @@ fn only_evictable_parts_change(messages: &[Value], after: &[Value], rewrite: &Re
         assert!(
             matches!(
                 (&block.kind, block.result),
-                (Kind::Text(_), Some(_)) | (Kind::Call(_), None) | (Kind::Image(_), _)
+                (BlockKind::Text(_), Some(_)) | (BlockKind::Call(_), None) | (BlockKind::Image(_), _)
             ),
             "{block:?}"
         );

@@ -1,7 +1,7 @@
 //! The real texts that shortening words is tested on, files of prose and rules whole and pieces of what sessions say, and what must not
 //! be lost of them.
 
-use concertina::transcript::{Kind, Transcript};
+use concertina::transcript::{BlockKind, Transcript};
 
 use crate::corpus;
 
@@ -13,7 +13,7 @@ pub(crate) fn texts(step: usize, bytes: usize) -> Vec<(String, String)> {
     let mut seen = 0;
     for (session, messages) in corpus::sessions() {
         for (index, block) in Transcript::read(&messages).blocks() {
-            let Kind::Text(text) = block.kind else { continue };
+            let BlockKind::Text(text) = block.kind else { continue };
             seen += 1;
             if seen % step == 0 {
                 let end = text.floor_char_boundary(text.len().min(bytes));

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use concertina::config::Preset;
 use concertina::pipeline::{CompressOptions, FusionEngine, MessagesOptions, Role, compress_messages};
-use concertina::transcript::{Kind, Transcript};
+use concertina::transcript::{BlockKind, Transcript};
 
 use crate::corpus;
 use crate::properties::{Case, check, check_but, engines};
@@ -20,7 +20,7 @@ static TEXTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         files.filter_map(|input| Some((input.name.clone(), input.text()?.to_owned()))).collect();
     for (session, messages) in corpus::sessions() {
         for (index, block) in Transcript::read(&messages).blocks() {
-            if let (Kind::Text(text), Some(_)) = (block.kind, block.result) {
+            if let (BlockKind::Text(text), Some(_)) = (block.kind, block.result) {
                 texts.push((format!("{session} message {index}"), text.to_owned()));
             }
         }
@@ -130,12 +130,12 @@ fn sessions_keep_every_word_of_users_and_every_field() {
         for (index, (old, new)) in pairs {
             let place = format!("{session} message {index}");
             match (old.kind, new.kind) {
-                (Kind::Text(old_text), Kind::Text(new_text)) if old_text != new_text => {
+                (BlockKind::Text(old_text), BlockKind::Text(new_text)) if old_text != new_text => {
                     assert!(old.result.is_some(), "{place}: only tool results change");
                     let stored = done.originals.iter().any(|original| original.bytes == old_text.as_bytes());
                     assert!(stored || engine.restore(new_text, &[]) == old_text, "{place}: not recoverable");
                 }
-                (Kind::Image(old_image), Kind::Image(new_image)) if old_image.base64 != new_image.base64 => {
+                (BlockKind::Image(old_image), BlockKind::Image(new_image)) if old_image.base64 != new_image.base64 => {
                     assert!(old.result.is_some(), "{place}: only images of tool results change");
                     let bytes = base64_simd::STANDARD.decode_to_vec(old_image.base64.expect("inline")).expect("base64");
                     assert!(done.originals.iter().any(|original| original.bytes == bytes), "{place}: not recoverable");

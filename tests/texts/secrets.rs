@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use concertina::secrets::find_secrets;
-use concertina::transcript::{Kind, Transcript};
+use concertina::transcript::{BlockKind, Transcript};
 
 use crate::corpus;
 
@@ -57,8 +57,8 @@ fn blocks() -> Vec<(&'static str, String, String)> {
         for (index, block) in Transcript::read(&messages).blocks() {
             let name = format!("{session} message {index}");
             match (block.kind, &block.result) {
-                (Kind::Text(text), Some(_)) => blocks.push(("results", name, text.to_owned())),
-                (Kind::Call(call), _) => blocks.push(("arguments", name, call.arguments.to_json())),
+                (BlockKind::Text(text), Some(_)) => blocks.push(("results", name, text.to_owned())),
+                (BlockKind::Call(call), _) => blocks.push(("arguments", name, call.arguments.to_json())),
                 _ => {}
             }
         }

@@ -651,7 +651,7 @@ export interface AssembleOptions {
   /** Whether a user turn begins whose message is not among the messages yet. */
   turnBegins: boolean
   /** What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none. */
-  unheard?: "ask" | "leave"
+  redactor?: "ask" | "leave"
 }
 
 /** What a redactor of the caller's is to be asked. */

@@ -312,8 +312,8 @@ export class Concertina {
     return this.#call(async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const session = { sessionId, agentId };
-      const fold = (unheard?: "ask" | "leave") =>
-        this.#native.assemble(handover, session, { ...options, unheard }, now);
+      const fold = (redactor?: "ask" | "leave") =>
+        this.#native.assemble(handover, session, { ...options, redactor }, now);
       const { secrets } = this.#native.atBirth("");
       const hears = secrets === "store" ? undefined : (redactor as Redactor | undefined);
       let folded = await fold(hears && "ask");

@@ -4,7 +4,7 @@
  *
  * What the provider reported is *measured*; what it did not report is counted by our tokenizer. What would have been
  * sent without Concertina is always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and
- * `src/plan/alone.rs`. Figures are of the conversation's own requests: the host's calls for compaction, notes and
+ * `src/plan/host_compaction.rs`. Figures are of the conversation's own requests: the host's calls for compaction, notes and
  * titles are not among them.
  */
 

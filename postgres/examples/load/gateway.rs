@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use concertina::assemble::{AssembleOptions, Engine, Reply};
 use concertina::reference::ContentHash;
 use concertina::store::Millis;
-use concertina::transcript::{Kind, Transcript};
+use concertina::transcript::{BlockKind, Transcript};
 use serde_json::Value;
 
 use crate::check;
@@ -192,12 +192,12 @@ impl Gateway {
 }
 
 /// The bytes that are stored for a block.
-fn content(kind: &Kind) -> Option<Vec<u8>> {
+fn content(kind: &BlockKind) -> Option<Vec<u8>> {
     match kind {
-        Kind::Text(text) => Some(text.as_bytes().to_vec()),
-        Kind::Call(call) => Some(call.arguments.to_json().into_bytes()),
-        Kind::Thinking(part) => Some(part.to_string().into_bytes()),
-        Kind::Image(image) => base64_simd::STANDARD.decode_to_vec(image.base64?).ok(),
-        Kind::Other(_) => None,
+        BlockKind::Text(text) => Some(text.as_bytes().to_vec()),
+        BlockKind::Call(call) => Some(call.arguments.to_json().into_bytes()),
+        BlockKind::Thinking(part) => Some(part.to_string().into_bytes()),
+        BlockKind::Image(image) => base64_simd::STANDARD.decode_to_vec(image.base64?).ok(),
+        BlockKind::Other(_) => None,
     }
 }

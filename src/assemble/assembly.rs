@@ -1,0 +1,266 @@
+//! The moment of assembly: what was decided before is replayed byte for byte, then what has become stale is folded.
+//!
+//! What is shown is what the store says after the commit, not what was proposed: where two calls decide on one block at
+//! the same time, both show the decision that was written first.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use concertina_base::parallel;
+use serde_json::{Value, json};
+
+use super::assemble_options::AssembleOptions;
+use super::assembly_log::AssemblyRecord;
+use super::blocks::{KeyedBlock, key_blocks};
+use super::decisions::Decisions;
+use super::engine::Engine;
+use super::fold_choice::{CallContext, Chooser, FoldChoice};
+use super::fold_commit::FoldCommit;
+use super::fold_proposal::{Proposal, Proposer};
+use super::placeholder::{Placeholder, lists_names};
+use super::redaction::{Question, RedactorAnswer, RedactorMode};
+use super::replay::{Assembled, BlockState, replay};
+use super::report::{Reply, Report};
+use crate::error::{Error, Result};
+use crate::history::{Meter, fates};
+use crate::plan::cache::Cold;
+use crate::reference::{ContentHash, FETCH_TOOL};
+use crate::store::{Batch, Ledger, Millis, Projection, Scope, StoreOptions};
+use crate::summarize::Around;
+use crate::transcript::{BlockKind, Transcript};
+
+/// How many of the last texts and calls say what the conversation is about: chosen by judgement.
+const RECENT: usize = 6;
+
+impl Engine {
+    /// Folds a history for the next model call: replays the session's projection, then folds what has become stale.
+    ///
+    /// A store that fails is no error here: [`Report::warning`] says so, and what could not be made durable stays in
+    /// full.
+    pub fn assemble(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
+        self.of_model(options.model.as_deref()).assemble_for_model(scope, messages, options, now)
+    }
+
+    fn assemble_for_model(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
+        let read = if options.turn_begins { Transcript::before_turn } else { Transcript::read };
+        let transcript = read(messages);
+        let fates = fates(&transcript, &self.config);
+        let meter = Meter::new(options.model.as_deref(), self.config.encoding);
+        let has_fetch_tool =
+            options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
+        let unchanged = |warning: Option<&Error>| {
+            let blocks = key_blocks(&transcript, &fates, &Decisions::default(), &self.contents, &meter);
+            let report = Report { warning: warning.map(Into::into), ..untouched(&blocks) };
+            // A store that just failed is not asked again.
+            let ledger =
+                if warning.is_none() { self.store.ledger(scope).unwrap_or_default() } else { Ledger::default() };
+            let record = AssemblyRecord::of(&blocks, &report, &ledger, true, now);
+            let mut record = record.with(&transcript, options.token_budget);
+            record.has_fetch_tool = false;
+            self.assemblies.keep(scope, record, (&transcript, &blocks), ledger.last_request);
+            Reply::unchanged(report)
+        };
+        if !self.config.sccs_enabled || !has_fetch_tool {
+            return unchanged(None);
+        }
+        let attempt = || {
+            let ledger = self.store.ledger(scope)?;
+            let location = || self.store.location();
+            let decisions = Decisions::of(&ledger, location, &self.replacements, &self.contents)?;
+            let blocks = key_blocks(&transcript, &fates, &decisions, &self.contents, &meter);
+            Assembly {
+                engine: self,
+                scope,
+                transcript: &transcript,
+                blocks: &blocks,
+                ledger: &ledger,
+                decisions: &decisions,
+                options,
+                now,
+            }
+            .run()
+        };
+        // A store that was replaced under us knows nothing of what was read from the one before.
+        let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
+        attempt().or_else(again).unwrap_or_else(|error| unchanged(Some(&error)))
+    }
+}
+
+/// One assembly over the ledger that was read for it.
+struct Assembly<'e, 't, 'a> {
+    engine: &'e Engine,
+    scope: &'e Scope,
+    transcript: &'t Transcript<'a>,
+    blocks: &'e [KeyedBlock<'t, 'a>],
+    ledger: &'e Ledger,
+    decisions: &'e Decisions<'e>,
+    options: &'e AssembleOptions,
+    now: Millis,
+}
+
+/// A block that is folded, as far as the caller's redactor lets it.
+struct Folded<'e, 't, 'a> {
+    block: &'e KeyedBlock<'t, 'a>,
+    reason: &'static str,
+    /// The original that the block is a copy of.
+    copy_of: Option<ContentHash>,
+    /// The text that the redactor left of it.
+    masked: Option<String>,
+}
+
+impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
+    /// # Errors
+    /// [`Error::StoreReplaced`]; what else fails is a warning.
+    fn run(&self) -> Result<Reply> {
+        let Self { engine, scope, transcript, blocks, ledger, options, now, .. } = *self;
+        let mut assembled = Assembled { reply: Reply::unchanged(untouched(blocks)), ..Assembled::default() };
+        let states = replay(self.decisions, blocks, &mut assembled);
+        let tools = hash_of_caller(options);
+        let choice = if ledger.is_off { FoldChoice::default() } else { self.choose(&states, &assembled, tools) };
+        let is_warm = !choice.cause.is_some_and(Cold::is_reason);
+        let (folded, questions) = self.ask_redactor(&choice);
+        if options.redactor == RedactorMode::Ask && !questions.is_empty() {
+            return Ok(Reply { questions, ..Reply::default() });
+        }
+        let proposals = self.propose(&folded, &states, &assembled);
+        let commit = FoldCommit { engine, scope, blocks, ledger, proposals: &proposals, choice: &choice, tools, now };
+        match commit.run(&mut assembled) {
+            Err(error @ Error::StoreReplaced { .. }) => return Err(error),
+            Err(error) => {
+                assembled.reply.report.warning = Some((&error).into());
+                // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for
+                // twice.
+                let batch = Batch { in_context: Some(assembled.in_context.clone()), ..Batch::after(ledger) };
+                if !matches!(error, Error::StoreLocked { .. })
+                    && let Err(error) = engine.store.commit(scope, &batch, now)
+                {
+                    assembled.reply.report.warning = Some((&error).into());
+                }
+            }
+            Ok(()) => {}
+        }
+        let record = AssemblyRecord::of(blocks, &assembled.reply.report, ledger, is_warm, now);
+        let record = record.with(transcript, options.token_budget);
+        engine.assemblies.keep(scope, record, (transcript, blocks), ledger.last_request);
+        Ok(assembled.reply)
+    }
+
+    fn choose(&self, states: &[BlockState], assembled: &Assembled, tools: Option<ContentHash>) -> FoldChoice {
+        let Self { engine, ledger, transcript, .. } = *self;
+        let touch_interval = StoreOptions::from(&*engine.config).touch_interval_ms();
+        let context = CallContext {
+            options: self.options,
+            ledger,
+            is_switched: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
+            last_call: engine.assemblies.last_call(self.scope, transcript, ledger, touch_interval),
+            is_rewritten: is_rewritten(ledger, states, assembled),
+            now: self.now,
+        };
+        Chooser { engine, transcript, blocks: self.blocks, states, context }.choose()
+    }
+
+    /// The chosen blocks that the caller's redactor lets go, and what it has to be asked first.
+    fn ask_redactor(&self, choice: &FoldChoice) -> (Vec<Folded<'e, 't, 'a>>, Vec<Question>) {
+        let (mut folded, mut questions, mut keys) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for chosen in &choice.blocks {
+            let block = &self.blocks[chosen.index];
+            if !keys.insert(block.key) {
+                continue;
+            }
+            let copy_of = self.decisions.copies.get(&block.key.hash).copied();
+            // A copy of ours shows what the redactor was asked about at birth.
+            let is_asked = self.options.redactor != RedactorMode::Absent && copy_of.is_none();
+            let answers = &self.engine.redactor_answers;
+            let masked = match if is_asked { answers.answer_for(block) } else { Ok(RedactorAnswer::Unchanged) } {
+                Ok(RedactorAnswer::Unchanged) => None,
+                Ok(RedactorAnswer::Masked(text)) => Some(text),
+                Ok(RedactorAnswer::Withheld) => continue,
+                Err(question) => {
+                    questions.push(*question);
+                    continue;
+                }
+            };
+            folded.push(Folded { block, reason: chosen.reason, copy_of, masked });
+        }
+        (folded, questions)
+    }
+
+    fn propose(
+        &self,
+        folded: &[Folded<'e, 't, 'a>],
+        states: &[BlockState],
+        assembled: &Assembled,
+    ) -> Vec<Proposal<'e, 't, 'a>> {
+        let config = &self.engine.config;
+        let proposer = Proposer { engine: self.engine, scope: self.scope, blocks: self.blocks, now: self.now };
+        let proposals = parallel::map(folded, |(): &mut (), Folded { block, reason, copy_of, masked }| {
+            proposer.propose(block, reason, *copy_of, masked.as_deref())
+        });
+        let mut proposals: Vec<Proposal> = proposals.into_iter().flatten().collect();
+        let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
+        if lists_names(config) && proposals.iter().any(tells) {
+            let mut around = names_around(self.blocks, states, assembled);
+            for proposal in &mut proposals {
+                let (original, tokens) = (proposal.source.original(), proposal.block.tokens);
+                proposal.placeholder.add_names(original, tokens, config, &mut around);
+            }
+        }
+        proposals
+    }
+}
+
+/// The report of a history that stays as it is.
+fn untouched(blocks: &[KeyedBlock]) -> Report {
+    let total = blocks.iter().map(|block| block.tokens).sum();
+    Report { tokens_before: total, tokens_after: total, ..Report::default() }
+}
+
+/// The names in what stays as it is, words of people and of the model, and placeholders; and what was written and said
+/// last.
+fn names_around(blocks: &[KeyedBlock], states: &[BlockState], assembled: &Assembled) -> Around {
+    let mut around = Around::default();
+    let mut said = Vec::new();
+    for (block, state) in blocks.iter().zip(states) {
+        match block.block.kind {
+            BlockKind::Text(text) => {
+                if block.block.result.is_none() || matches!(state, BlockState::Placeholder(_)) {
+                    around.add(text);
+                }
+                if block.block.result.is_none() {
+                    said.push(Cow::Borrowed(text));
+                }
+            }
+            BlockKind::Call(call) => {
+                let written = call.arguments.to_json();
+                around.add_written(&written);
+                said.push(written.into());
+            }
+            _ => {}
+        }
+    }
+    for text in said.iter().rev().take(RECENT) {
+        around.add_recent(text);
+    }
+    for patch in &assembled.reply.rewrite.patches {
+        if let Some(text) = patch.value.as_str() {
+            around.add(text);
+        }
+    }
+    around
+}
+
+/// Whether something was folded in the last assembly, and nothing that was is in sight now.
+fn is_rewritten(ledger: &Ledger, states: &[BlockState], assembled: &Assembled) -> bool {
+    let has_left = |row: &Projection| {
+        let stood = ledger.state.as_ref().is_some_and(|state| state.in_context.contains(&row.original));
+        stood && !assembled.in_context.contains(&row.original)
+    };
+    states.iter().all(|state| *state == BlockState::Open) && ledger.projections.iter().any(has_left)
+}
+
+/// What a model with a list of tools, in whatever order, is known by.
+fn hash_of_caller(options: &AssembleOptions) -> Option<ContentHash> {
+    let tools: Option<BTreeSet<&String>> = options.available_tools.as_ref().map(|tools| tools.iter().collect());
+    let is_named = tools.is_some() || options.model.is_some();
+    is_named.then(|| ContentHash::of(json!([options.model, tools]).to_string().as_bytes()))
+}

@@ -1,0 +1,433 @@
+//! What the assemblies of a session handed over, remembered in memory until its turn is committed.
+//!
+//! One host assembles once for a whole turn, another one before each of its calls. How many of a turn's answers an
+//! assembly has seen is told by the answers: those at its end are those at the turn's beginning. Times and ids help to
+//! know them, and need not be there.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::blocks::KeyedBlock;
+use super::report::Report;
+use crate::plan::host_compaction::{self, CompactionCut};
+use crate::reference::{ContentHash, FETCH_TOOL};
+use crate::store::{Ledger, Millis, Scope};
+use crate::transcript::{BlockKind, Message, Transcript, Usage};
+
+/// Sessions remembered at once: far above what a gateway serves, chosen by judgement.
+const MOST_SESSIONS: usize = 1000;
+
+/// Assemblies remembered of a turn, before every second one is dropped: chosen by judgement.
+const MOST_RECORDS: usize = 256;
+
+/// What an assembly handed over.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AssemblyRecord {
+    pub(super) at: Millis,
+    /// Tokens of it.
+    pub(super) tokens: u64,
+    /// How many it has fewer than without us.
+    pub(super) freed: u64,
+    /// How many of it are there because they were fetched.
+    pub(super) fetched: u64,
+    /// How much of the request before its epoch changed or moved, where the cache was warm.
+    pub(super) rewritten: Option<u64>,
+    /// Whether the fetch tool comes with it.
+    pub(super) has_fetch_tool: bool,
+    /// Tool results as they would be without us.
+    pub(super) results: TextSize,
+    /// What the host without us would keep if it compacted the history now.
+    pub(super) compaction: CompactionCut,
+    /// When the host last compacted the history.
+    pub(super) compacted_at: Option<Millis>,
+    /// How many tokens the host leaves for the history, where it says so.
+    pub(super) budget: Option<u64>,
+    /// Its messages after the last answer.
+    since_answer: Vec<MessageFingerprint>,
+}
+
+impl AssemblyRecord {
+    /// The same with what the host says of it.
+    pub(super) fn with(mut self, transcript: &Transcript, budget: Option<u64>) -> Self {
+        self.budget = budget;
+        let summaries = transcript.messages.iter().filter(|message| message.is_summary());
+        self.compacted_at = summaries.filter_map(|message| message.timestamp).max();
+        self
+    }
+
+    /// What an assembly handed over.
+    pub(super) fn of(blocks: &[KeyedBlock], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
+        let shown: HashMap<(usize, usize), u64> =
+            report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
+        let saved: HashMap<ContentHash, u64> =
+            ledger.printed.iter().filter(|row| row.saved > 0).map(|row| (row.text, row.saved)).collect();
+        let mut record = Self { has_fetch_tool: true, at, tokens: report.tokens_after, ..Self::default() };
+        for (index, block) in blocks.iter().enumerate().rev() {
+            let after = shown.get(&(block.message_index, block.block_index)).copied().unwrap_or(block.tokens);
+            if is_of_fetch(block) {
+                record.fetched += after;
+            } else {
+                let before = block.tokens + saved.get(&block.key.hash).copied().unwrap_or(0);
+                record.freed += before.saturating_sub(after);
+                let chars = match block.block.kind {
+                    // With as many characters to a token as it has now.
+                    BlockKind::Text(text) => text.len() as u64 * before / block.tokens.max(1),
+                    BlockKind::Image(_) => host_compaction::IMAGE_TOKENS * host_compaction::CHARS_PER_TOKEN,
+                    _ => before * host_compaction::CHARS_PER_TOKEN,
+                };
+                let is_result = block.block.result.is_some();
+                if is_result && matches!(block.block.kind, BlockKind::Text(_)) {
+                    record.results.chars += chars;
+                    record.results.tokens += before;
+                }
+                record.compaction.add(chars, before, is_result);
+            }
+            if index == 0 || blocks[index - 1].message_index != block.message_index {
+                record.compaction.end_message(block.block.result.is_none());
+            }
+        }
+        record.rewritten =
+            report.epoch.as_ref().filter(|_| is_warm).map(|epoch| epoch.tokens_freed + epoch.tokens_rebilled);
+        record
+    }
+
+    /// How many of a turn's messages it holds, which has seen so many of its answers: behind the last of these is what
+    /// waited for the next.
+    fn messages_of(&self, transcript: &Transcript, turn: &[ModelAnswer], answers: isize) -> usize {
+        match usize::try_from(answers) {
+            Err(_) => 0,
+            Ok(0) => {
+                let first = turn.first().map_or(0, |first| first.index);
+                let asked = fingerprints(&transcript.messages[..first]);
+                overlap(&self.since_answer, &asked)
+            }
+            Ok(answers) => turn[answers - 1].end + self.since_answer.len(),
+        }
+    }
+}
+
+/// How long some texts are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TextSize {
+    pub(super) chars: u64,
+    pub(super) tokens: u64,
+}
+
+impl TextSize {
+    /// Tokens of what is beyond so many characters.
+    pub(super) fn beyond(&self, chars: u64) -> u64 {
+        self.chars.saturating_sub(chars) * self.tokens / self.chars.max(1)
+    }
+}
+
+fn is_of_fetch(block: &KeyedBlock) -> bool {
+    block.is_fetched || matches!(block.block.kind, BlockKind::Call(call) if call.name == FETCH_TOOL)
+}
+
+/// A model call as its answer tells of it.
+#[derive(Debug, Clone)]
+pub(super) struct ModelAnswer {
+    /// Index of its message, or of the first of its items.
+    pub(super) index: usize,
+    /// Index of what comes after it.
+    end: usize,
+    pub(super) at: Option<Millis>,
+    pub(super) usage: Option<Usage>,
+    pub(super) model: Option<String>,
+    /// Whether the answer before it asked for originals and nothing else.
+    pub(super) is_for_fetch: bool,
+    fingerprint: MessageFingerprint,
+}
+
+/// The model calls behind the answers of a transcript.
+pub(super) fn answers(transcript: &Transcript) -> Vec<ModelAnswer> {
+    let mut answers = Vec::new();
+    let mut is_for_fetch = false;
+    for (index, message) in transcript.messages.iter().enumerate() {
+        if !message.is_call() {
+            continue;
+        }
+        let usage = message.usage();
+        let model = message.raw["model"].as_str().map(str::to_owned);
+        let items = transcript.answer_at(index);
+        let (fingerprint, end) = (MessageFingerprint::of(items), index + items.len());
+        answers.push(ModelAnswer { index, end, at: message.timestamp, usage, model, is_for_fetch, fingerprint });
+        let blocks = items.iter().flat_map(|item| &item.blocks);
+        let mut calls = blocks.filter_map(|block| match block.kind {
+            BlockKind::Call(call) => Some(call.name == FETCH_TOOL),
+            _ => None,
+        });
+        is_for_fetch = calls.next().is_some_and(|first| first && calls.all(|is_fetch| is_fetch));
+    }
+    answers
+}
+
+/// What a message, or all items of an answer, are known by: their time and their calls, or their words where there are
+/// none. A finished turn may come without the rest.
+#[derive(Debug, Clone, Copy)]
+struct MessageFingerprint {
+    at: Option<Millis>,
+    says: u64,
+}
+
+impl MessageFingerprint {
+    fn of(items: &[Message]) -> Self {
+        let mut says = Xxh3::new();
+        let blocks = || items.iter().flat_map(|item| &item.blocks);
+        let calls = blocks().filter_map(|block| match block.kind {
+            BlockKind::Call(call) => Some([call.id, call.name]),
+            _ => None,
+        });
+        let mut has_calls = false;
+        for part in calls.flatten() {
+            has_calls = true;
+            says.update(part.as_bytes());
+            says.update(b"\0");
+        }
+        for block in blocks().filter(|_| !has_calls) {
+            match block.kind {
+                BlockKind::Text(text) => says.update(text.as_bytes()),
+                BlockKind::Image(image) => says.update(image.base64.unwrap_or_default().as_bytes()),
+                _ => {}
+            }
+        }
+        Self { at: items.first().and_then(|first| first.timestamp), says: says.digest() }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let is_of_another_time = self.at.is_some() && other.at.is_some() && self.at != other.at;
+        self.says == other.says && !is_of_another_time
+    }
+}
+
+/// What each of some messages is known by.
+fn fingerprints(messages: &[Message]) -> Vec<MessageFingerprint> {
+    messages.iter().map(|message| MessageFingerprint::of(std::slice::from_ref(message))).collect()
+}
+
+/// How many at the end of `earlier` are those at the beginning of `later`.
+fn overlap(earlier: &[MessageFingerprint], later: &[MessageFingerprint]) -> usize {
+    let is_one = |count: &usize| earlier[earlier.len() - count..].iter().zip(later).all(|(one, other)| one.is(other));
+    (1..=earlier.len().min(later.len())).rev().find(is_one).unwrap_or(0)
+}
+
+/// The assemblies of a session since its last turn was committed.
+#[derive(Default)]
+pub(super) struct SessionAssemblies {
+    /// When the last one was made, and how many answers its history held; also of a turn that is committed.
+    last: Option<(Millis, usize)>,
+    /// Each with how many answers were given before it.
+    records: Vec<(usize, AssemblyRecord)>,
+    /// Those that the last one has seen.
+    answers: Vec<MessageFingerprint>,
+    /// Of these, calls that nobody has recorded, each with the tokens that stand before its answer: of turns that never
+    /// finished, or that were made without us.
+    unrecorded: Vec<(usize, ModelAnswer, u64)>,
+}
+
+/// Where an assembly stands in a turn.
+pub(super) struct TurnPosition<'a> {
+    pub(super) record: &'a AssemblyRecord,
+    /// How many of the turn's answers it has seen; fewer than none where it was made for an earlier turn.
+    pub(super) answers: isize,
+    /// How many of the turn's messages.
+    pub(super) messages: usize,
+    /// When the next one was made, or the turn was committed.
+    pub(super) until: Millis,
+}
+
+impl SessionAssemblies {
+    /// Adds an assembly. `last_request` is the last one that is recorded: before the first record of a session nobody
+    /// knows which of its calls were made through us.
+    fn add(
+        &mut self,
+        mut record: AssemblyRecord,
+        transcript: &Transcript,
+        blocks: &[KeyedBlock],
+        last_request: Option<Millis>,
+    ) {
+        let answers = answers(transcript);
+        let since_answer = answers.last().map_or(0, |last| last.end);
+        record.since_answer = fingerprints(&transcript.messages[since_answer..]);
+        let fingerprints: Vec<MessageFingerprint> = answers.iter().map(|answer| answer.fingerprint).collect();
+        let given = self.records.last().map_or(0, |(given, _)| *given) + fingerprints.len()
+            - overlap(&self.answers, &fingerprints);
+        if self.records.len() >= MOST_RECORDS {
+            // The calls of those that go are told from those before them.
+            self.records = std::mem::take(&mut self.records).into_iter().step_by(2).collect();
+        }
+        self.last = Some((record.at, fingerprints.len()));
+        self.records.push((given, record));
+        self.answers = fingerprints;
+        let is_unrecorded =
+            |answer: &ModelAnswer| last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last));
+        let before = |answer: &ModelAnswer| {
+            let count = blocks.partition_point(|block| block.message_index < answer.index);
+            blocks[..count].iter().map(|block| block.tokens).sum()
+        };
+        let unrecorded = answers.into_iter().enumerate().filter(|(_, answer)| is_unrecorded(answer));
+        self.unrecorded = unrecorded
+            .map(|(number, answer)| {
+                let tokens = before(&answer);
+                (number, answer, tokens)
+            })
+            .collect();
+    }
+
+    /// When the first one was made.
+    pub(super) fn since(&self) -> Option<Millis> {
+        self.records.first().map(|(_, record)| record.at)
+    }
+
+    /// How many of a turn's answers the last one has seen: never the last of them, which comes after it.
+    fn of_turn(&self, turn: &[ModelAnswer]) -> usize {
+        let fingerprints: Vec<MessageFingerprint> = turn.iter().map(|answer| answer.fingerprint).collect();
+        overlap(&self.answers, &fingerprints[..fingerprints.len().saturating_sub(1)])
+    }
+
+    /// Where each stands in a turn that is committed at `now`, oldest first.
+    pub(super) fn positions(
+        &self,
+        transcript: &Transcript,
+        turn: &[ModelAnswer],
+        now: Millis,
+    ) -> Vec<TurnPosition<'_>> {
+        let Some((last, _)) = self.records.last() else { return Vec::new() };
+        let of_last = self.of_turn(turn) as isize;
+        let untils = self.records.iter().skip(1).map(|(_, next)| next.at).chain([now]);
+        let mut positions = Vec::with_capacity(self.records.len());
+        for ((given, record), until) in self.records.iter().zip(untils) {
+            let answers = of_last - (last - given) as isize;
+            positions.push(TurnPosition {
+                record,
+                answers,
+                messages: record.messages_of(transcript, turn, answers),
+                until,
+            });
+        }
+        positions
+    }
+
+    /// Calls of turns before this one that nobody has recorded.
+    pub(super) fn unrecorded(&self, turn: &[ModelAnswer]) -> impl Iterator<Item = (&ModelAnswer, u64)> {
+        let before = self.answers.len() - self.of_turn(turn);
+        self.unrecorded.iter().filter(move |(number, ..)| *number < before).map(|(_, answer, tokens)| (answer, *tokens))
+    }
+}
+
+/// The assemblies of all sessions.
+#[derive(Default)]
+pub(super) struct AssemblyLog(Mutex<HashMap<Scope, SessionAssemblies>>);
+
+impl AssemblyLog {
+    pub(super) fn keep(
+        &self,
+        scope: &Scope,
+        record: AssemblyRecord,
+        (transcript, blocks): (&Transcript, &[KeyedBlock]),
+        last_request: Option<Millis>,
+    ) {
+        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if records.len() >= MOST_SESSIONS && !records.contains_key(scope) {
+            let oldest = records.iter().min_by_key(|(_, session)| session.last).map(|(scope, _)| scope.clone());
+            oldest.and_then(|oldest| records.remove(&oldest));
+        }
+        records.entry(scope.clone()).or_default().add(record, transcript, blocks, last_request);
+    }
+
+    /// The assemblies of a turn that is committed.
+    pub(super) fn take(&self, scope: &Scope) -> SessionAssemblies {
+        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(session) = records.get_mut(scope) else { return SessionAssemblies::default() };
+        let left = SessionAssemblies { last: session.last, ..SessionAssemblies::default() };
+        std::mem::replace(session, left)
+    }
+
+    /// The latest moment at which the last call of a history can have been made, where its messages do not say: those
+    /// of Anthropic and OpenAI have no times. `None` for a session of which nothing is known. `touch_interval` is how
+    /// old the ledger's time of a session may be. A time that is too early would make a warm cache look cold, and so
+    /// cost an epoch: in doubt it is the latest that is possible.
+    pub(super) fn last_call(
+        &self,
+        scope: &Scope,
+        transcript: &Transcript,
+        ledger: &Ledger,
+        touch_interval: Millis,
+    ) -> Option<Millis> {
+        let last_seen = ledger.state.as_ref().map(|state| state.last_seen);
+        let recorded = ledger.last_request;
+        let calls = transcript.messages.iter().filter(|message| message.is_call()).count();
+        // A host may call more than once with what it was handed over; only a record of the turn then says when.
+        let is_followed = |(at, answers): &(Millis, usize)| calls <= answers + 1 || recorded >= Some(*at);
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(scope).and_then(|session| session.last);
+        let known = last.filter(is_followed).map(|(at, _)| at);
+        let latest = known.or(last_seen.map(|last_seen| last_seen.saturating_add(touch_interval)));
+        latest.max(recorded).max(last_seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn called(id: &str) -> Value {
+        json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": id, "name": "exec", "input": {} }] })
+    }
+
+    fn said(text: &str) -> Value {
+        json!({ "role": "assistant", "content": text })
+    }
+
+    fn asked(text: &str) -> Value {
+        json!({ "role": "user", "content": text })
+    }
+
+    /// How many of the turn's answers and messages each of these histories holds.
+    fn positions(histories: &[&[Value]], turn: &[Value]) -> Vec<(isize, usize)> {
+        let mut session = SessionAssemblies::default();
+        for (at, history) in histories.iter().enumerate() {
+            session.add(
+                AssemblyRecord { at: at as Millis, ..AssemblyRecord::default() },
+                &Transcript::read(history),
+                &[],
+                None,
+            );
+        }
+        let turn = Transcript::read(turn);
+        session.positions(&turn, &answers(&turn), 100).iter().map(|place| (place.answers, place.messages)).collect()
+    }
+
+    #[test]
+    fn an_assembly_stands_where_its_last_answers_are_the_first_of_the_turn() {
+        let past = [asked("one"), called(""), asked("it ran"), said("done")];
+        let turn = [asked("two"), called(""), asked("it ran"), called(""), asked("it ran"), said("done")];
+        let until = |end: usize| [&past[..], &turn[..end]].concat();
+        assert_eq!(positions(&[&past], &turn), [(0, 0)]);
+        assert_eq!(positions(&[&until(1), &until(3), &until(5)], &turn), [(0, 1), (1, 3), (2, 5)]);
+        assert_eq!(positions(&[&until(1), &until(5)], &turn), [(0, 1), (2, 5)]);
+        assert_eq!(positions(&[&past[..1], &past[..3], &until(1)], &turn), [(-2, 0), (-1, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn histories_that_were_cut_or_went_back_stand_where_they_stood() {
+        let turn = [asked("two"), called("a"), asked("it ran"), called("b"), asked("it ran"), said("done")];
+        let whole = [&[asked("one"), said("yes")], &turn[..3]].concat();
+        let compaction = [&[asked("so far: much")], &turn[1..5]].concat();
+        assert_eq!(positions(&[&whole, &compaction], &turn), [(1, 3), (2, 5)]);
+        let other = [&turn[..1], &[called("x"), asked("no")]].concat();
+        assert_eq!(positions(&[&turn[..1], &other, &turn[..1], &turn[..3]], &turn)[2..], [(0, 1), (1, 3)]);
+    }
+
+    #[test]
+    fn of_very_many_assemblies_every_second_one_is_kept() {
+        let calls: Vec<Value> = (0..300).map(|call| called(&call.to_string())).collect();
+        let histories: Vec<&[Value]> = (0..300).map(|end| &calls[..end]).collect();
+        let positions = positions(&histories, &calls);
+        assert_eq!(positions.len(), 300 - MOST_RECORDS / 2);
+        assert_eq!((positions[0], positions[1], positions[171]), ((0, 0), (2, 2), (299, 299)));
+    }
+}

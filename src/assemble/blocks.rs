@@ -1,0 +1,103 @@
+//! The blocks of a history with what each is known by, so that what was decided on it once is found again.
+//!
+//! A block is its content and its place ([`BlockKey`]); `prefix` says what a place is.
+
+use std::collections::HashMap;
+
+use super::content_cache::ContentCache;
+use super::decisions::Decisions;
+use super::fetch_answers::{is_fetched, may_be_fetched};
+use super::prefix::Prefix;
+use crate::history::{Fate, MayGo, Meter};
+use crate::reference::ContentHash;
+use crate::store::{BlockKey, FoldedKind};
+use crate::transcript::{Block, BlockKind, Message, Transcript};
+
+/// One block with what it is known by and what is decided on it.
+pub(super) struct KeyedBlock<'t, 'a> {
+    pub(super) message_index: usize,
+    pub(super) block_index: usize,
+    pub(super) message: &'t Message<'a>,
+    pub(super) block: &'t Block<'a>,
+    pub(super) key: BlockKey,
+    /// What it costs as the host holds it.
+    pub(super) tokens: u64,
+    pub(super) fate: Fate,
+    /// Whether the agent fetched it: the tool's name says so, or the ledger, which knows what was answered whatever the
+    /// tool is called.
+    pub(super) is_fetched: bool,
+}
+
+impl KeyedBlock<'_, '_> {
+    /// What the block is counted under when it is folded.
+    pub(super) fn folded_kind(&self) -> FoldedKind {
+        match (self.block.kind, &self.block.result) {
+            (BlockKind::Text(_), Some(_)) => FoldedKind::Results,
+            (BlockKind::Call(_), _) => FoldedKind::Arguments,
+            (BlockKind::Thinking(_), _) => FoldedKind::Thinking,
+            (BlockKind::Image(_), _) => FoldedKind::Images,
+            _ => FoldedKind::Other,
+        }
+    }
+}
+
+/// Hashes and counts every block, each content once in the life of the cache.
+///
+/// Blocks that cannot be told apart (equal results of parallel calls at one time) share one fate: that of the one that
+/// has to stay longest.
+pub(super) fn key_blocks<'t, 'a>(
+    transcript: &'t Transcript<'a>,
+    fates: &[Vec<Fate>],
+    decisions: &Decisions,
+    contents: &ContentCache,
+    meter: &Meter,
+) -> Vec<KeyedBlock<'t, 'a>> {
+    let mut prefix = Prefix::default();
+    let mut blocks: Vec<KeyedBlock> = Vec::new();
+    for (message_index, message) in transcript.messages.iter().enumerate() {
+        let of_blocks: Vec<(ContentHash, u64)> =
+            message.blocks.iter().map(|block| contents.of_block(block, meter)).collect();
+        let hashes: Vec<ContentHash> = of_blocks.iter().map(|(hash, _)| *hash).collect();
+        let places = prefix.add_message(message, &hashes, decisions).into_iter().map(|placed| placed.place);
+        let keyed = message.blocks.iter().zip(of_blocks).zip(places).enumerate();
+        for (block_index, ((block, (hash, tokens)), place)) in keyed {
+            let key = BlockKey { hash, place };
+            let answered = decisions.fetched.get(&hash).zip(block.result.as_ref());
+            let is_fetched =
+                is_fetched(block) || answered.is_some_and(|(original, result)| may_be_fetched(result, *original));
+            let fate = fates[message_index][block_index];
+            blocks.push(KeyedBlock { message_index, block_index, message, block, key, tokens, fate, is_fetched });
+        }
+    }
+    share_fates(&mut blocks);
+    blocks
+}
+
+fn share_fates(blocks: &mut [KeyedBlock]) {
+    let mut fates: HashMap<BlockKey, Fate> = HashMap::new();
+    for block in blocks.iter() {
+        let shared = fates.entry(block.key);
+        shared.and_modify(|fate| *fate = stays_longer(*fate, block.fate)).or_insert(block.fate);
+    }
+    for block in blocks {
+        block.fate = fates[&block.key];
+    }
+}
+
+/// The fate of two blocks that cannot be told apart. Of two that may go the later one says why: the other one is no
+/// copy that holds it.
+fn stays_longer(earlier: Fate, later: Fate) -> Fate {
+    match (earlier, later) {
+        (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(MayGo {
+            is_old: first.is_old && second.is_old,
+            calls: first.calls.min(second.calls),
+            turns: first.turns.min(second.turns),
+            ..second
+        }),
+        (Fate::MayGo(_), other) | (other, Fate::MayGo(_)) => other,
+        (Fate::Young { is_nearly_stale: first }, Fate::Young { is_nearly_stale: second }) => {
+            Fate::Young { is_nearly_stale: first && second }
+        }
+        _ => Fate::Stays,
+    }
+}

@@ -1,0 +1,66 @@
+//! What a content is known by: the SHA-256 of its kind and its bytes.
+
+use std::borrow::Cow;
+
+use sha2::{Digest, Sha256};
+
+use crate::reference::ContentHash;
+use crate::transcript::{Block, BlockKind};
+
+/// The kind of a content, which is a part of what it is known by: a text that reads as the arguments of a call do is
+/// another block.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ContentKind {
+    Text,
+    Arguments,
+    Image,
+    Thinking,
+}
+
+impl ContentKind {
+    /// What is hashed before the content. No text begins so, because 0xFF is in no UTF-8; a text is known by its own
+    /// hash.
+    fn prefix(self) -> &'static [u8] {
+        match self {
+            Self::Text => b"",
+            Self::Arguments => b"\xFFarguments",
+            Self::Image => b"\xFFimage",
+            Self::Thinking => b"\xFFthinking",
+        }
+    }
+
+    /// What a content of this kind is known by.
+    pub(super) fn hash(self, content: impl AsRef<[u8]>) -> ContentHash {
+        ContentHash(Sha256::new().chain_update(self.prefix()).chain_update(content).finalize().into())
+    }
+
+    /// The key of a content of this kind in a cache.
+    pub(super) fn blake3(self, content: &str) -> [u8; 32] {
+        *blake3::Hasher::new().update(self.prefix()).update(content.as_bytes()).finalize().as_bytes()
+    }
+}
+
+/// What of a block is hashed, but for lone surrogates: its text, its image payload, or its arguments or thinking as
+/// JSON.
+pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
+    tagged(block).1
+}
+
+/// What a block is known by, without remembering it.
+pub(super) fn hash_of(block: &Block) -> ContentHash {
+    let (tag, content) = tagged(block);
+    match &block.exact {
+        Some(exact) => tag.hash(exact),
+        None => tag.hash(content.as_bytes()),
+    }
+}
+
+fn tagged<'a>(block: &Block<'a>) -> (ContentKind, Cow<'a, str>) {
+    match block.kind {
+        BlockKind::Text(text) => (ContentKind::Text, text.into()),
+        BlockKind::Image(image) => (ContentKind::Image, image.base64.unwrap_or_default().into()),
+        BlockKind::Call(call) => (ContentKind::Arguments, call.arguments.to_json().into()),
+        BlockKind::Thinking(part) => (ContentKind::Thinking, part.to_string().into()),
+        BlockKind::Other(_) => (ContentKind::Text, "".into()),
+    }
+}

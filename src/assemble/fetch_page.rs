@@ -1,0 +1,202 @@
+//! The part of an original that a fetch asks for, and the line that says which part it is.
+
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+use super::fetch_part::RequestedPart;
+use super::numbered_lines::{NumberedLines, rendered};
+use crate::reference::{FETCH_TOOL, RefId};
+
+/// Lines shown before and after a matching line, as `grep -C 2` has them: chosen by judgement.
+const CONTEXT_LINES: usize = 2;
+
+/// Characters kept for the line that says what part this is: its longest wording.
+const NOTE_CHARS: usize = 190;
+
+/// Characters kept beside them where lines are not counted as they stand: the longest words on their numbers.
+const NUMBERING_CHARS: usize = 60;
+
+/// Least characters of a page: the line above and something to read.
+const PAGE_MIN_CHARS: usize = 200;
+
+/// Characters of a matching line that are shown on each side of the match: chosen by judgement.
+const CLIP_CHARS: usize = 200;
+
+/// How many of an answer's characters are for lines.
+fn page_budget(lines: &NumberedLines, max_chars: usize) -> usize {
+    let note = NOTE_CHARS + if lines.numbering().is_empty() { 0 } else { NUMBERING_CHARS };
+    max_chars.saturating_sub(note).max(PAGE_MIN_CHARS - NOTE_CHARS)
+}
+
+/// An original that parts are taken from.
+pub(super) struct OriginalText<'a> {
+    pub(super) id: &'a RefId,
+    pub(super) text: &'a str,
+    /// The words for one that the host had cut.
+    pub(super) cut: Option<&'a str>,
+    pub(super) is_arguments: bool,
+}
+
+impl OriginalText<'_> {
+    /// What was asked for, or as much of it as fits; longer than `max_chars` only where there is no room for any page.
+    pub(super) fn part(&self, asked: &RequestedPart, max_chars: usize) -> String {
+        if asked.is_whole() && self.text.chars().count() <= max_chars {
+            return self.text.to_owned();
+        }
+        let max_chars = max_chars.max(PAGE_MIN_CHARS);
+        // Characters are those of the original itself.
+        let by_line = asked.pattern.is_some() || asked.lines.is_some();
+        let rendering = if self.is_arguments && by_line { rendered(self.text) } else { None };
+        let lines = || rendering.as_deref().map_or_else(|| NumberedLines::of(self.text), NumberedLines::of_rendering);
+        match (&asked.pattern, &asked.lines, &asked.characters) {
+            (Some(pattern), asked, _) => self.matches(&lines(), pattern, asked.as_ref(), max_chars),
+            (None, Some(asked), _) => self.line_page(&lines(), asked, max_chars),
+            (None, None, Some(characters)) => self.character_page(characters, max_chars),
+            (None, None, None) => self.first_page(max_chars),
+        }
+    }
+
+    /// The largest head of whole lines, or of characters where the first line alone is too long or lines are those of a
+    /// rendering.
+    fn first_page(&self, max_chars: usize) -> String {
+        let first_line = self.text.split_inclusive('\n').next().unwrap_or_default();
+        if self.is_arguments || first_line.chars().count() > max_chars.saturating_sub(NOTE_CHARS) {
+            self.character_page(&(1..=usize::MAX), max_chars)
+        } else {
+            // A listing may begin with the number 0.
+            self.line_page(&NumberedLines::of(self.text), &(0..=usize::MAX), max_chars)
+        }
+    }
+
+    fn line_page(&self, lines: &NumberedLines, asked: &RangeInclusive<usize>, max_chars: usize) -> String {
+        let (wanted, is_by_place) = lines.find(asked);
+        if wanted.is_empty() {
+            let (first, last) = (asked.start(), asked.end());
+            let absent = if *last == usize::MAX { format!("{first} and after") } else { format!("{first}-{last}") };
+            return format!("The original {} has {}; lines {absent} do not exist.", self.id, lines.count());
+        }
+        let budget = page_budget(lines, max_chars);
+        let (mut page, mut used, mut end) = (String::new(), 0, wanted.start);
+        for line in &lines.all[wanted.clone()] {
+            used += line.text.chars().count();
+            if used > budget {
+                break;
+            }
+            page.push_str(line.text);
+            end += 1;
+        }
+        let is_cut = end == wanted.start;
+        let next_is_long = lines.all[end..wanted.end].first().is_some_and(|line| line.text.chars().count() > budget);
+        // A line that fits no page goes by characters, and with it the few before it, which are not worth a call.
+        if next_is_long && page.chars().count() * 2 < budget && !lines.is_rendering() {
+            let start = lines.all[..wanted.start].iter().map(|line| line.text.chars().count()).sum::<usize>() + 1;
+            return self.character_page(&(start..=usize::MAX), max_chars);
+        }
+        if is_cut {
+            page.extend(lines.all[end].text.chars().take(budget));
+            end += 1;
+        }
+        let told = lines.describe(&(wanted.start..end), is_by_place) + if is_cut { "; the line is cut" } else { "" };
+        let next = lines.all[end..wanted.end].first().map(|line| line.number.to_string());
+        self.close(&mut page, &told, next.as_deref(), end == lines.all.len());
+        page
+    }
+
+    fn character_page(&self, characters: &RangeInclusive<usize>, max_chars: usize) -> String {
+        let total = self.text.chars().count();
+        let (first, wanted) = (*characters.start(), (*characters.end()).min(total));
+        if first > total {
+            return format!(
+                "The original {} has {total} characters; characters {first} and after do not exist.",
+                self.id
+            );
+        }
+        let budget = max_chars.saturating_sub(NOTE_CHARS).max(1);
+        let mut page: String = self.text.chars().skip(first - 1).take((wanted - first + 1).min(budget)).collect();
+        let last = first - 1 + page.chars().count();
+        let next = (last < wanted).then(|| format!("c{}", last + 1));
+        self.close(&mut page, &format!("chars {first}-{last} of {total}"), next.as_deref(), last == total);
+        page
+    }
+
+    /// Appends the line that says what part a page is, which call continues where more was asked for, and at the end of
+    /// an original that the host had cut it.
+    fn close(&self, page: &mut String, told: &str, next: Option<&str>, is_end: bool) {
+        if !page.ends_with('\n') {
+            page.push('\n');
+        }
+        let _ = write!(page, "[{told}");
+        if let Some(next) = next {
+            let _ = write!(page, r#"; continue with {FETCH_TOOL} {{"ref_ids":["{}:{next}-"]}}"#, self.id);
+        }
+        if let Some(words) = self.cut.filter(|_| is_end) {
+            let _ = write!(page, "; {words}");
+        }
+        page.push(']');
+    }
+
+    /// Matching lines with their numbers, as `grep -n -C 2` prints them.
+    fn matches(
+        &self,
+        lines: &NumberedLines,
+        pattern: &regex::Regex,
+        asked: Option<&RangeInclusive<usize>>,
+        max_chars: usize,
+    ) -> String {
+        let all = &lines.all;
+        // A line of a listing may have others below it.
+        let found = |at: usize| all[at].text.lines().find_map(|row| Some((row, pattern.find(row)?.start())));
+        let asked = asked.map_or(0..all.len(), |asked| lines.find(asked).0);
+        let hits: Vec<usize> = asked.filter(|&at| found(at).is_some()).collect();
+        if hits.is_empty() {
+            return format!("No line of the original {} ({}) matches.", self.id, lines.count());
+        }
+        let budget = page_budget(lines, max_chars);
+        let (mut page, mut used, mut next, mut shown) = (String::new(), 0, 0, 0);
+        for &hit in &hits {
+            let mut piece = String::new();
+            let first = hit.saturating_sub(CONTEXT_LINES).max(next);
+            if first > next && next > 0 {
+                piece.push_str("--\n");
+            }
+            let last = (hit + CONTEXT_LINES).min(all.len() - 1);
+            for line in all.iter().take(last + 1).skip(first) {
+                for row in line.text.lines() {
+                    let place = pattern.find(row).map(|found| found.start());
+                    let sign = if place.is_some() { ':' } else { '-' };
+                    let _ = writeln!(piece, "{}{sign}{}", line.number, clip(row, place.unwrap_or(0)));
+                }
+            }
+            if used + piece.chars().count() > budget {
+                if shown > 0 {
+                    break;
+                }
+                // Even one match with what is around it is too long: as much of its line as fits.
+                let (row, at) = found(hit).unwrap_or_default();
+                page =
+                    format!("{}:{}", all[hit].number, clip(row, at)).chars().take(budget.saturating_sub(1)).collect();
+                page.push('\n');
+                shown = 1;
+                break;
+            }
+            used += piece.chars().count();
+            page.push_str(&piece);
+            next = next.max(last + 1);
+            shown += 1;
+        }
+        let _ = write!(page, "[{shown} of {} matching lines{}", hits.len(), lines.numbering());
+        if shown < hits.len() {
+            let _ = write!(page, "; continue with {}:{}-:/the same pattern/", self.id, all[hits[shown]].number);
+        }
+        page.push(']');
+        page
+    }
+}
+
+/// A line short enough to show: 400 characters around a byte offset, with `…` where it was cut.
+fn clip(line: &str, at: usize) -> String {
+    let start = line[..at].char_indices().rev().nth(CLIP_CHARS - 1).map_or(0, |(start, _)| start);
+    let end = line[at..].char_indices().nth(CLIP_CHARS).map_or(line.len(), |(end, _)| at + end);
+    let cut = |cut: bool| if cut { "…" } else { "" };
+    format!("{}{}{}", cut(start > 0), &line[start..end], cut(end < line.len()))
+}

@@ -1,0 +1,129 @@
+//! What a model asks for in the words of an id: `id`, `id:41-80` (lines), `id:c41-80` (characters), `id:/regex/` (the
+//! lines that match), `id:41-80:/regex/`.
+//!
+//! The words that follow an id say more than the call that holds it: of several ids each may have its own.
+
+use std::ops::RangeInclusive;
+
+use regex::{Regex, RegexBuilder};
+
+use super::fetch_request::{Fetch, QUOTED_CHARS};
+use crate::error::{Error, Result};
+use crate::reference::{RefId, parse_ref};
+
+/// Which part of an original is asked for; all of it by default.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RequestedPart {
+    /// 1-based inclusive line range.
+    pub(super) lines: Option<RangeInclusive<usize>>,
+    /// 1-based inclusive character range.
+    pub(super) characters: Option<RangeInclusive<usize>>,
+    /// Only lines that match.
+    pub(super) pattern: Option<Regex>,
+}
+
+impl RequestedPart {
+    /// What a call asks of every id that says nothing else.
+    ///
+    /// # Errors
+    /// [`Error::BadPattern`].
+    pub(super) fn of(fetch: &Fetch) -> Result<Self> {
+        let pattern = fetch.pattern.as_deref().map(compile).transpose()?;
+        Ok(Self { lines: fetch.lines.clone(), characters: fetch.characters.clone(), pattern })
+    }
+
+    /// The part that the words after an id name, or this one where there are none; `None` for other words.
+    ///
+    /// # Errors
+    /// [`Error::BadPattern`].
+    pub(super) fn or(&self, words: &str) -> Result<Option<Self>> {
+        if words.is_empty() {
+            return Ok(Some(self.clone()));
+        }
+        let (range, pattern) = match words.split_once('/') {
+            Some((range, pattern)) => (range.strip_suffix(':').unwrap_or(range), Some(pattern)),
+            None => (words, None),
+        };
+        let mut part = Self { pattern: self.pattern.clone(), ..Self::default() };
+        if let Some(pattern) = pattern {
+            part.pattern = Some(compile(pattern.strip_suffix('/').unwrap_or(pattern))?);
+        }
+        let asked = |range: &str| Fetch::parse_range("ref_ids", range).ok();
+        match range.strip_prefix('c') {
+            _ if range.is_empty() => {}
+            Some(characters) => part.characters = asked(characters),
+            None => part.lines = asked(range),
+        }
+        let is_read = range.is_empty() || part.lines.is_some() || part.characters.is_some();
+        Ok(is_read.then_some(part))
+    }
+
+    /// Whether nothing but the whole will do.
+    pub(super) fn is_whole(&self) -> bool {
+        self.lines.is_none() && self.characters.is_none() && self.pattern.is_none()
+    }
+}
+
+/// An id, bare or in a marker, and the words that follow it after a colon.
+pub(super) fn read_id(written: &str) -> Option<(RefId, &str)> {
+    if let Ok(id) = parse_ref(written) {
+        return Some((id, ""));
+    }
+    let inner = written.strip_prefix("[REF_ID: ").and_then(|rest| rest.strip_suffix(']')).unwrap_or(written);
+    inner.match_indices(':').find_map(|(at, _)| Some((parse_ref(&inner[..at]).ok()?, &inner[at + 1..])))
+}
+
+fn compile(pattern: &str) -> Result<Regex> {
+    RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| Error::BadPattern {
+        pattern: pattern.chars().take(QUOTED_CHARS).collect(),
+        reason: error.to_string().lines().last().unwrap_or_default().to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0123456789abcdef";
+
+    #[test]
+    fn an_id_is_read_in_every_form_that_a_placeholder_prints() {
+        for (written, words) in [
+            (ID.to_owned(), ""),
+            (format!("[REF_ID: {ID}]"), ""),
+            (format!("[[REWIND:sha256:{ID}]]"), ""),
+            (format!("{ID}:41-80"), "41-80"),
+            (format!("{}:/Case/", ID.to_uppercase()), "/Case/"),
+            (format!("[REF_ID: {ID}]:41-80"), "41-80"),
+            (format!("[REF_ID: {ID}:41-80]"), "41-80"),
+            (format!("[[REWIND:sha256:{ID}]]:/a:b/"), "/a:b/"),
+        ] {
+            let (id, after) = read_id(&written).unwrap();
+            assert_eq!((id.as_str(), after), (ID, words), "{written}");
+        }
+        for bad in ["", ":", "41-80", "0123:41-80", "[REF_ID:  0123456789abcdef]", &format!(" {ID}:41")] {
+            assert_eq!(read_id(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_words_after_an_id_go_before_those_of_the_call() {
+        let call =
+            RequestedPart { lines: Some(1..=2), pattern: Some(compile("x").unwrap()), ..RequestedPart::default() };
+        let read = |words| {
+            let part = call.or(words).unwrap()?;
+            Some((part.lines, part.characters, part.pattern.map(|pattern| pattern.to_string())))
+        };
+        let x = Some("x".to_owned());
+        assert_eq!(read(""), Some((Some(1..=2), None, x.clone())));
+        assert_eq!(read("41-80"), Some((Some(41..=80), None, x.clone())));
+        assert_eq!(read("41"), Some((Some(41..=41), None, x.clone())));
+        assert_eq!(read("c41-"), Some((None, Some(41..=usize::MAX), x)));
+        assert_eq!(read("/a/b:c/"), Some((None, None, Some("a/b:c".to_owned()))));
+        assert_eq!(read("7-:/y/"), Some((Some(7..=usize::MAX), None, Some("y".to_owned()))));
+        for bad in ["0", "9-3", "lines 41-80", "c", "41-80:", "x/y/"] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert!(matches!(call.or("/(/"), Err(Error::BadPattern { .. })));
+    }
+}

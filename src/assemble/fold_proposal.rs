@@ -1,0 +1,150 @@
+//! What would stand in the place of a block that is folded, and where its original is.
+
+use serde_json::Value;
+
+use super::blocks::KeyedBlock;
+use super::engine::Engine;
+use super::labels::{arguments_label, without_cut};
+use super::placeholder::{Placeholder, preview_chars, summary};
+use super::replacement::Replacement;
+use super::report::LARGE;
+use super::thinking_gap::ThinkingGap;
+use crate::content::Hints;
+use crate::history::{Meter, may_replace, tells_of_failure};
+use crate::pipeline::restore;
+use crate::reference::{ContentHash, Media, Original, SHORT_ID_DIGITS};
+use crate::store::{Millis, Scope};
+use crate::transcript::{BlockKind, UNSTATED_MIME, frame};
+
+/// A fold that becomes a patch once its original is durable.
+pub(super) struct Proposal<'e, 't, 'a> {
+    pub(super) block: &'e KeyedBlock<'t, 'a>,
+    pub(super) reason: &'static str,
+    pub(super) source: Source,
+    pub(super) placeholder: Placeholder<'a>,
+}
+
+/// Where the original of a fold is.
+pub(super) enum Source {
+    /// To be stored.
+    New(Original),
+    /// In the store already: the block is a copy of it.
+    Stored(Original),
+}
+
+impl Source {
+    pub(super) fn original(&self) -> &Original {
+        match self {
+            Self::New(original) | Self::Stored(original) => original,
+        }
+    }
+}
+
+/// Makes the proposals of one assembly.
+pub(super) struct Proposer<'e, 't, 'a> {
+    pub(super) engine: &'e Engine,
+    pub(super) scope: &'e Scope,
+    pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
+    pub(super) now: Millis,
+}
+
+impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
+    /// The proposal for a block that is a copy of an original, if it is one, or of which a redactor left the masked
+    /// text; `None` where it must not or need not be folded.
+    pub(super) fn propose(
+        &self,
+        block: &'e KeyedBlock<'t, 'a>,
+        reason: &'static str,
+        copy_of: Option<ContentHash>,
+        masked: Option<&str>,
+    ) -> Option<Proposal<'e, 't, 'a>> {
+        let (config, secrets) = (&*self.engine.config, self.engine.secrets());
+        // Where it has expired or cannot be read, what is in sight is stored anew, and a fold as what it restores.
+        let stored = || {
+            let found = self.engine.store.get(&copy_of?.to_ref_id(64), &self.scope.agent_id, self.now).ok()??;
+            Some(found.1)
+        };
+        let (source, placeholder) = match (block.block.kind, &block.block.result) {
+            (BlockKind::Text(text), Some(result)) if may_replace(result, text, config) => {
+                let max_chars = match reason {
+                    LARGE => config.sccs_summary_max_chars,
+                    _ => preview_chars(result.is_error || tells_of_failure(text), config),
+                };
+                let source = match stored().filter(|stored| stored.media == Media::Text) {
+                    Some(stored) => Source::Stored(stored),
+                    None => {
+                        let label = secrets.label(&Hints::from(result).label());
+                        let copied = copy_of.and_then(|original| Some((restored(text, original)?, original)));
+                        Source::New(match (masked, &copied) {
+                            (Some(masked), _) => Original::text(&secrets.storable(masked)?, label),
+                            (None, Some((copied, hash))) => secrets.original_of(copied, *hash, label)?,
+                            (None, None) => secrets
+                                .original_of(text, block.key.hash, label)?
+                                .exactly(text, block.block.exact.as_deref()),
+                        })
+                    }
+                };
+                let text = source.original().read_text()?;
+                let placeholder =
+                    Placeholder::output(source.original(), &text, &summary(&text, result, max_chars, config));
+                if !self.may_pay(&placeholder, source.original(), block.tokens) {
+                    return None;
+                }
+                (source, placeholder)
+            }
+            (BlockKind::Call(call), _) => {
+                let label = secrets.label(&arguments_label(call.name));
+                let json = call.arguments.to_json();
+                let original = secrets.original_of(&json, ContentHash::of(json.as_bytes()), label)?;
+                (Source::New(original), Placeholder::Arguments(call))
+            }
+            (BlockKind::Image(image), result) => {
+                let source = match stored() {
+                    Some(stored) => Source::Stored(stored),
+                    None => {
+                        let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
+                        let label =
+                            result.as_ref().map_or_else(|| "image".to_owned(), |result| Hints::from(result).label());
+                        let mime = image.mime.unwrap_or(UNSTATED_MIME);
+                        Source::New(Original::image(bytes, mime, secrets.label(&label)))
+                    }
+                };
+                // A copy, which is smaller, may be of another type than what comes back.
+                let mime = match &source {
+                    Source::Stored(Original { media: Media::Image(mime), .. }) => Some(mime.as_str()),
+                    _ => None,
+                };
+                let twins = self.blocks.iter().filter(|other| other.key == block.key);
+                let frames: Vec<Value> =
+                    twins.filter_map(|twin| frame(twin.block.path.follow(twin.message.raw)?, mime)).collect();
+                if frames.is_empty() {
+                    return None;
+                }
+                (source, Placeholder::Image { frames, tokens: block.tokens })
+            }
+            (BlockKind::Thinking(part), _) => {
+                let json = part.to_string();
+                let original = secrets.original_of(&json, ContentHash::of(json.as_bytes()), "thinking".to_owned())?;
+                (Source::New(original), Placeholder::Nothing(ThinkingGap::of(block.message, block.block)?))
+            }
+            _ => return None,
+        };
+        Some(Proposal { block, reason, source, placeholder })
+    }
+
+    /// Whether an output's placeholder costs less than `tokens` as long as it tells no names.
+    fn may_pay(&self, placeholder: &Placeholder, original: &Original, tokens: u64) -> bool {
+        let id = original.hash.to_ref_id(SHORT_ID_DIGITS);
+        let shown = placeholder.render(&id, &self.engine.config, &Meter::new(None, self.engine.config.encoding), false);
+        // No token is shorter than a byte.
+        let is_short = |shown: &Replacement| matches!(shown, Replacement::Text(text) if (text.len() as u64) < tokens);
+        shown.is_some_and(|shown| is_short(&shown) || shown.shown(&self.engine.contents).1 < tokens)
+    }
+}
+
+/// What a fold in sight restores without the store, where that is the original that it was made of.
+fn restored(fold: &str, original: ContentHash) -> Option<String> {
+    let without = without_cut(fold).map(|(without, _)| without);
+    let mut texts = [Some(fold), without].into_iter().flatten().map(|fold| restore(fold, &[]));
+    texts.find(|text| ContentHash::of(text.as_bytes()) == original)
+}

@@ -1,0 +1,65 @@
+//! Which original a block of ours names, by the form in which a placeholder of its kind prints the id.
+
+use serde_json::Value;
+
+use super::fetch_answers::is_output;
+use super::labels::without_cut;
+use crate::reference::{Marker, RefId, find_markers};
+use crate::transcript::{Block, BlockKind, Step};
+
+/// How the placeholder of an image begins.
+pub(super) const IMAGE_WAS_HERE: &str = "[image was here";
+
+/// Whether a text begins as the placeholder of a whole output does.
+pub(super) fn is_reference(text: &str) -> bool {
+    marker_at_start(text).is_some()
+}
+
+fn marker_at_start(text: &str) -> Option<RefId> {
+    let (range, marker) = text.starts_with("[REF_ID: ").then(|| find_markers(text).next())??;
+    match marker {
+        Marker::Reference(id) if range.start == 0 => Some(id),
+        _ => None,
+    }
+}
+
+/// Whether a text is that of a part of a message's content, which another part may take the place of.
+pub(super) fn is_part(block: &Block) -> bool {
+    matches!(block.path.steps(), [.., Step::Index(_), Step::Key("text")])
+}
+
+/// The id that a block of ours names, by its form.
+pub(super) fn named_original(block: &Block) -> Option<RefId> {
+    match block.kind {
+        BlockKind::Text(text) if text.starts_with(IMAGE_WAS_HERE) && is_part(block) => {
+            let (range, marker) = find_markers(text).next()?;
+            match marker {
+                Marker::Reference(id) if range.end == text.len() => Some(id),
+                _ => None,
+            }
+        }
+        BlockKind::Text(text) if is_output(block) => marker_at_start(text).or_else(|| {
+            let last = without_cut(text).map_or(text, |(text, _)| text).rsplit('\n').next()?;
+            let (range, marker) = find_markers(last).next()?;
+            match marker {
+                Marker::Rewind(id) if range.start == 0 && last[range.end..].starts_with(" original: ") => Some(id),
+                _ => None,
+            }
+        }),
+        BlockKind::Call(call) => elided_original(&call.arguments.to_value()?),
+        _ => None,
+    }
+}
+
+/// The id in the first note of shrunken arguments.
+fn elided_original(value: &Value) -> Option<RefId> {
+    match value {
+        Value::String(text) => {
+            let (_, rest) = text.strip_prefix("<<")?.split_once(" chars elided by concertina ")?;
+            marker_at_start(rest)
+        }
+        Value::Array(items) => items.iter().find_map(elided_original),
+        Value::Object(fields) => fields.values().find_map(elided_original),
+        _ => None,
+    }
+}

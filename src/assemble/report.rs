@@ -1,0 +1,80 @@
+//! What a job returns: the change to the messages, and what was done.
+
+use serde::Serialize;
+
+use super::redaction::Question;
+use crate::error::Error;
+use crate::store::Epoch;
+use crate::transcript::Rewrite;
+
+/// The word for an output over the reference threshold.
+pub(super) const LARGE: &str = "large";
+
+/// The word for thinking that leaves.
+pub(super) const THINKING: &str = "thinking";
+
+/// One block that was rewritten, for reports.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Action {
+    /// Index of the message.
+    pub message: usize,
+    /// Index of the block in it.
+    pub block: usize,
+    /// Why: `shortened`, `shrunk` (an image) or `large` at birth; `stale`, `superseded`, `duplicate` or the epoch's
+    /// reason later; `replay` for what an earlier call decided.
+    pub reason: &'static str,
+    /// The id that the placeholder prints.
+    pub ref_id: Option<String>,
+    /// Tokens of the block as the host holds it.
+    pub tokens_before: u64,
+    /// Tokens of what is shown.
+    pub tokens_after: u64,
+}
+
+/// What a job did.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// One for each rewritten block.
+    pub actions: Vec<Action>,
+    /// Tokens of the blocks that were looked at, as they came.
+    pub tokens_before: u64,
+    /// Tokens of the same blocks as returned.
+    pub tokens_after: u64,
+    /// Set when already-sent content changed in this call.
+    pub epoch: Option<Epoch>,
+    /// Set when the store failed and new content went out unreplaced.
+    pub warning: Option<Warning>,
+}
+
+/// A failure that did not stop the turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Stable code of the error.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+}
+
+impl From<&Error> for Warning {
+    fn from(error: &Error) -> Self {
+        Self { code: error.code(), message: error.to_string() }
+    }
+}
+
+/// What a job returns: the change to the messages and its report.
+#[derive(Debug, Default)]
+pub struct Reply {
+    /// What to change; empty when everything stays.
+    pub rewrite: Rewrite,
+    /// What was done.
+    pub report: Report,
+    /// What the caller's redactor has to be asked before anything is folded ([`super::RedactorMode::Ask`]).
+    pub questions: Vec<Question>,
+}
+
+impl Reply {
+    pub(super) fn unchanged(report: Report) -> Self {
+        Self { report, ..Self::default() }
+    }
+}

@@ -1,0 +1,270 @@
+//! A finished turn -> its requests, with us and without.
+//!
+//! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a
+//! call holds what came before it. Assemblies are remembered in memory only (`assembly_log`). A call that none of them
+//! made, because another engine was in use, or nobody remembers, saved nothing: without us it would have been the same.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::assembly_log::{ModelAnswer, SessionAssemblies, answers};
+use super::engine::Engine;
+use crate::config::Encoding;
+use crate::error::Result;
+use crate::history::measure::message_tokens;
+use crate::plan::bill::{BilledCall, PreviousRequest, bill};
+use crate::plan::host_compaction::{HostCompaction, TokenScale, weigh};
+use crate::plan::prices::{Family, Prices};
+use crate::store::figures::{Recent, Request, Turn};
+use crate::store::{Millis, Scope, TurnStatus};
+use crate::transcript::Transcript;
+
+/// A finished turn as the host tells it.
+#[derive(Debug, Default)]
+pub struct FinishedTurn<'a> {
+    /// What the host knows it by: the same key again is a duplicate.
+    pub advancement_key: &'a str,
+    /// What the host calls the conversation.
+    pub session_key: Option<&'a str>,
+    /// The turn's messages, from its user's on. Where every answer reports its usage nothing else of them is needed
+    /// than the names of the tools that were called.
+    pub messages: &'a [Value],
+    /// What tokens cost; by the model's family where nobody says.
+    pub prices: Option<Prices>,
+    /// What an input token costs in dollars.
+    pub usd: Option<f64>,
+    /// What a token of an answer costs, in input tokens.
+    pub answer_price: Option<f64>,
+    /// The model's window in tokens; figures without us are then of a host that compacts.
+    pub window: Option<u64>,
+    /// The definition of the fetch tool, as the model is sent it.
+    pub tool: &'a str,
+}
+
+impl Engine {
+    /// Records a finished turn with its requests: atomic, and a second time the same key is a duplicate.
+    pub fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
+        let assemblies = self.assemblies.take(scope);
+        // Without the assembly nobody knows which part of the turn is new.
+        let recent = self.store.recent(scope, assemblies.since().unwrap_or(Millis::MAX))?;
+        let requests = self.requests(turn, &assemblies, &recent, now);
+        let turn = Turn {
+            advancement_key: turn.advancement_key.to_owned(),
+            session_key: turn.session_key.map(str::to_owned),
+            requests,
+        };
+        self.store.commit_turn(scope, &turn, now)
+    }
+
+    fn requests(
+        &self,
+        turn: &FinishedTurn,
+        assemblies: &SessionAssemblies,
+        recent: &Recent,
+        now: Millis,
+    ) -> Vec<Request> {
+        let own = self.contents.of_text(turn.tool).1;
+        let mut bills = Bills {
+            before: recent.last.map(|last| PreviousRequest {
+                at: last.at,
+                sent: last.sent,
+                without: recent.last_without.map_or(0, |last| last.without),
+                dropped: recent.last_without.map_or(0, |last| last.dropped),
+            }),
+            turn,
+            requests: Vec::new(),
+        };
+        let transcript = Transcript::read(turn.messages);
+        let answers = answers(&transcript);
+        let positions = assemblies.positions(&transcript, &answers, now);
+        let mut tokens =
+            TurnTokens { messages: turn.messages, encoding: self.config.encoding, by_model: HashMap::new() };
+        for (answer, counted) in assemblies.unrecorded(&answers) {
+            bills.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
+        }
+        let weights = |request: &Request| Some((request.sent.saturating_sub(request.overhead), request.counted?));
+        let measured =
+            |request: Option<Request>| request.filter(|request| request.is_measured).as_ref().and_then(weights);
+        let (mut first, mut begun) = (measured(recent.first), measured(recent.begun));
+        let mut weighed = recent.begun.and_then(|begun| begun.weighed).unwrap_or_default();
+        let mut scale = TokenScale::OWN;
+        for (number, answer) in answers.iter().enumerate() {
+            let index = number as isize;
+            // One that was made for an earlier turn says nothing of this one.
+            let position = positions.iter().rfind(|position| (0..=index).contains(&position.answers));
+            let Some(position) = position else {
+                let counted = tokens.between(0, answer.index, answer.model.as_ref());
+                bills.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
+                continue;
+            };
+            let record = position.record;
+            let is_next = position.answers == index;
+            let overhead = if record.has_fetch_tool { own } else { 0 };
+            if let Some(usage) = answer.usage.filter(|_| is_next) {
+                let latest = (usage.total().saturating_sub(overhead), record.tokens);
+                weighed = begun.map_or(weighed, |begun| weigh(weighed, begun, latest));
+                begun = Some(latest);
+                scale = TokenScale::weighed(weighed, *first.get_or_insert(latest));
+            }
+            let mut call = call_of(answer, if is_next { record.at } else { position.until });
+            let since = |rows: &[(Millis, u64)], until: Millis| -> u64 {
+                let is_since = |at: Millis| at > record.at && at <= until;
+                rows.iter().filter(|(at, _)| is_since(*at)).map(|(_, tokens)| tokens).sum()
+            };
+            // Where an answer has no time, what may have come after it is no saving.
+            let until = |known: Option<Millis>| known.unwrap_or(record.at).min(position.until);
+            let window =
+                turn.window.or_else(|| Some(HostCompaction::window_for(scale.of(record.budget?), scale.fixed)));
+            let clipped = window.map_or(0, |window| record.results.beyond(HostCompaction::result_chars(window)));
+            call.freed = scale.of((record.freed + since(&recent.admitted, until(answer.at))).saturating_sub(clipped));
+            call.fetched = scale.of(record.fetched + since(&recent.fetched, until(Some(call.at))));
+            call.overhead = overhead;
+            call.rewritten = positions
+                .iter()
+                .filter(|position| position.answers == index)
+                .filter_map(|position| position.record.rewritten)
+                .max();
+            call.begins_turn = number == 0;
+            call.was_compacted = is_next && record.compacted_at > bills.before.map(|before| before.at);
+            if answer.usage.is_none() {
+                let new = tokens.between(position.messages.min(answer.index), answer.index, answer.model.as_ref());
+                call.counted = overhead + record.tokens + new;
+            }
+            let compaction = window.map(|window| HostCompaction {
+                window,
+                fixed: scale.fixed,
+                kept: scale.of(record.compaction.kept),
+                summarized: scale.of(record.compaction.summarized()),
+            });
+            bills.push(answer, &call, (is_next.then_some(record.tokens), Some(weighed)), compaction.as_ref());
+        }
+        bills.requests
+    }
+}
+
+/// Tokens of a turn's messages, each counted once for each model.
+struct TurnTokens<'a> {
+    messages: &'a [Value],
+    encoding: Encoding,
+    /// Of each model, the tokens before each message, and of all.
+    by_model: HashMap<Option<String>, Vec<u64>>,
+}
+
+impl TurnTokens<'_> {
+    /// Tokens of the messages from one index to another.
+    fn between(&mut self, from: usize, to: usize, model: Option<&String>) -> u64 {
+        let (messages, encoding) = (self.messages, self.encoding);
+        let before = self.by_model.entry(model.cloned()).or_insert_with(|| {
+            let mut sum = 0;
+            let tokens = messages.iter().map(|message| {
+                sum += message_tokens(std::slice::from_ref(message), model.map(String::as_str), encoding) as u64;
+                sum
+            });
+            std::iter::once(0).chain(tokens).collect()
+        });
+        before[to] - before[from]
+    }
+}
+
+/// The call behind an answer, as if it had sent the same without us; where the answer has no time, the call was made at
+/// `at`.
+fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
+    BilledCall {
+        at: answer.at.unwrap_or(at),
+        usage: answer.usage,
+        is_for_fetch: answer.is_for_fetch,
+        ..BilledCall::default()
+    }
+}
+
+/// Bills one request after the other.
+struct Bills<'a> {
+    before: Option<PreviousRequest>,
+    turn: &'a FinishedTurn<'a>,
+    requests: Vec<Request>,
+}
+
+impl Bills<'_> {
+    /// Adds a request that no assembly of ours is known to have made.
+    fn add_bypassed(&mut self, answer: &ModelAnswer, call: BilledCall) {
+        // The host alone did what it did here.
+        if let Some(before) = &mut self.before {
+            (before.without, before.dropped) = (before.sent, 0);
+        }
+        self.push(answer, &BilledCall { is_for_fetch: false, ..call }, (None, None), None);
+    }
+
+    /// Adds a request, with what we counted of the messages that an assembly handed over just for it, and what was
+    /// weighed of the session.
+    fn push(
+        &mut self,
+        answer: &ModelAnswer,
+        call: &BilledCall,
+        (counted, weighed): (Option<u64>, Option<(u64, u64)>),
+        compaction: Option<&HostCompaction>,
+    ) {
+        let FinishedTurn { prices, usd, answer_price, .. } = *self.turn;
+        let prices = prices.unwrap_or_else(|| Family::of(answer.model.as_deref()).prices);
+        let billed = bill(call, self.before.as_ref(), &prices, compaction);
+        let compacting = billed.compacting.into_iter().filter(|(tokens, _)| *tokens > 0);
+        self.requests.extend(compacting.map(|(without, without_bill)| Request {
+            at: call.at,
+            without,
+            without_bill,
+            without_under: without_bill,
+            usd,
+            ..Request::default()
+        }));
+        let without = if call.is_for_fetch { self.before.map_or(0, |before| before.without) } else { billed.without };
+        self.before = Some(PreviousRequest { at: call.at, sent: billed.sent, without, dropped: billed.dropped });
+        let answered = call.usage.and_then(|usage| usage.output);
+        self.requests.push(Request {
+            at: call.at,
+            is_measured: call.usage.is_some(),
+            counted,
+            weighed,
+            sent: billed.sent,
+            without: billed.without,
+            dropped: billed.dropped,
+            overhead: call.overhead.min(billed.sent),
+            fetched: billed.fetched,
+            sent_bill: billed.sent_bill,
+            without_bill: billed.without_bill,
+            without_under: billed.under,
+            without_over: billed.over,
+            answered,
+            answer_bill: answered.zip(answer_price).map(|(tokens, price)| tokens as f64 * price),
+            usd,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_tokens_of_a_part_of_a_turn_are_those_of_its_messages() {
+        let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
+        let messages = [
+            json!({ "role": "user", "content": "go" }),
+            json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "a", "name": "exec", "input": { "x": 1 } }] }),
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "a", "content": [image] }] }),
+            json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "hm" }] }),
+            json!({ "role": "compactionSummary", "summary": "so far" }),
+        ];
+        let encoding = Encoding::O200kBase;
+        let mut tokens = TurnTokens { messages: &messages, encoding, by_model: HashMap::new() };
+        for model in [None, Some("gpt-5.5".to_owned()), Some("claude-opus-4-6".to_owned())] {
+            for from in 0..=messages.len() {
+                for to in from..=messages.len() {
+                    let expected = message_tokens(&messages[from..to], model.as_deref(), encoding) as u64;
+                    assert_eq!(tokens.between(from, to, model.as_ref()), expected, "{model:?} {from}..{to}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Thinking that has left its message, and where it has to come back.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::content_hash::hash_of;
+use super::decisions::Decisions;
+use super::prefix::Prefix;
+use super::replacement::Replacement;
+use super::thinking_gap::ThinkingGap;
+use crate::reference::ContentHash;
+use crate::transcript::{Block, BlockKind, Role, Transcript};
+
+/// A part to be put back into a message.
+pub(super) struct ReturningThinking {
+    pub(super) message_index: usize,
+    /// The index that it had when nothing was missing.
+    pub(super) index: usize,
+    pub(super) original: ContentHash,
+}
+
+/// What left the messages of a session, and where: in order. Beside it, what has no place: what could stand in more
+/// than one of them, and what left a message that looks like one of these, where the history before it is another one
+/// now.
+pub(super) fn returning_thinking(
+    decisions: &Decisions,
+    transcript: &Transcript,
+) -> (Vec<ReturningThinking>, BTreeSet<ContentHash>) {
+    let gaps = decisions.rows.iter().filter_map(|row| match &row.stored.replacement {
+        Replacement::Thinking(gap) => Some(((row.projection.block.place, gap), row.projection.original)),
+        _ => None,
+    });
+    let gaps: HashMap<(i64, &ThinkingGap), ContentHash> = gaps.collect();
+    let indexes: BTreeSet<usize> = gaps.keys().map(|(_, gap)| gap.index).collect();
+    let mut found: Vec<ReturningThinking> = Vec::new();
+    // Messages without thinking in which nothing of ours is missing by their place, by what they begin with.
+    let mut others: BTreeSet<String> = BTreeSet::new();
+    let mut prefix = Prefix::default();
+    let messages = transcript.messages.iter().enumerate().filter(|_| !gaps.is_empty());
+    for (message_index, message) in messages {
+        let hashes: Vec<ContentHash> = message.blocks.iter().map(hash_of).collect();
+        let placed = prefix.add_message(message, &hashes, decisions);
+        let is_lasting = |block: &Block| !matches!(block.kind, BlockKind::Thinking(_));
+        let Some(first) = message.blocks.iter().position(is_lasting).filter(|_| message.role == Role::Assistant) else {
+            continue;
+        };
+        let beside = placed[first].decision.map_or(hashes[first], |decision| decision.projection.block.hash).to_hex();
+        let gap = |index| (prefix.place(message, index), ThinkingGap { index, beside: beside.clone() });
+        let missing = |index: &usize| {
+            let (place, gap) = gap(*index);
+            Some(ReturningThinking { message_index, index: *index, original: *gaps.get(&(place, &gap))? })
+        };
+        let before = found.len();
+        found.extend(indexes.iter().filter_map(missing));
+        if found.len() == before && message.blocks.iter().all(is_lasting) {
+            others.insert(beside);
+        }
+    }
+    let mut uses: HashMap<ContentHash, u64> = HashMap::new();
+    found.iter().for_each(|back| *uses.entry(back.original).or_default() += 1);
+    let rows = |original: &ContentHash| gaps.values().filter(|other| *other == original).count() as u64;
+    let mut unclear: BTreeSet<ContentHash> =
+        uses.iter().filter(|(original, uses)| **uses > rows(original)).map(|(original, _)| *original).collect();
+    found.retain(|back| !unclear.contains(&back.original));
+    let placeless =
+        gaps.iter().filter(|((_, gap), original)| others.contains(&gap.beside) && !uses.contains_key(original));
+    unclear.extend(placeless.map(|(_, original)| *original));
+    (found, unclear)
+}

@@ -1,0 +1,253 @@
+//! The table of all options.
+
+use serde_json::{Map, Value};
+
+use super::models::Models;
+use super::store_url::StoreUrl;
+use super::value::{OptionValue, accept};
+use super::words::{Compat, NameScorer, Preset, RulesScope, Schedule, Secrets, Thinking, Thrift};
+use crate::error::Result;
+use crate::rules::RulesLevel;
+use crate::store::StoreOptions;
+use crate::tokens::Encoding;
+
+/// One option, for whoever generates documentation, schema or types.
+#[derive(Debug, Clone)]
+pub struct OptionRow {
+    /// The option's name as users write it.
+    pub name: &'static str,
+    /// What it means, in one or two sentences.
+    pub doc: &'static str,
+    /// The default, as JSON.
+    pub default: Value,
+    /// Where `thrift` decides it: the default at each level, in the order of [`Thrift::ALL`].
+    pub by_thrift: Option<[Value; 3]>,
+    /// The smallest value, for numbers.
+    pub minimum: Option<u64>,
+    /// Whether a bad value is corrected with a warning instead of refused.
+    pub lenient: bool,
+    /// JSON schema of the value.
+    pub schema: Value,
+    /// TypeScript type of the value.
+    pub type_script: String,
+}
+
+macro_rules! options {
+    ($($(#[doc = $doc:literal])+ $field:ident: $kind:ty = $default:expr, $name:literal $(, [min $minimum:literal])? $(, $lenient:ident)?;)+) => {
+        /// All options with their values. [`Config::default`] holds the documented defaults.
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $field: $kind,)+
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        /// Every option in documentation order.
+        pub fn option_table() -> Vec<OptionRow> {
+            let defaults = Config::default();
+            let levels = Thrift::ALL.map(|thrift| Config::default().at(thrift));
+            vec![$(OptionRow {
+                name: $name,
+                doc: concat!($($doc,)+).trim(),
+                default: OptionValue::write(&defaults.$field),
+                by_thrift: varying(levels.each_ref().map(|level| level.$field.write())),
+                minimum: minimum!($($minimum)?),
+                lenient: lenient!($($lenient)?),
+                schema: <$kind as OptionValue>::schema(),
+                type_script: <$kind as OptionValue>::type_script(),
+            },)+]
+        }
+
+        impl Config {
+            /// The value of an option, as JSON.
+            pub(super) fn value_of(&self, name: &str) -> Option<Value> {
+                match name {
+                    $($name => Some(self.$field.write()),)+
+                    _ => None,
+                }
+            }
+
+            /// Sets the option of this name; false where there is none.
+            pub(super) fn set(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<bool> {
+                match name {
+                    $($name => {
+                        self.$field = accept(
+                            $name,
+                            value,
+                            &self.$field,
+                            minimum!($($minimum)?),
+                            lenient!($($lenient)?),
+                            warnings,
+                        )?;
+                    })+
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            }
+        }
+    };
+}
+
+macro_rules! minimum {
+    () => {
+        None
+    };
+    ($minimum:literal) => {
+        Some($minimum)
+    };
+}
+
+macro_rules! lenient {
+    () => {
+        false
+    };
+    (lenient) => {
+        true
+    };
+}
+
+options! {
+    /// How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened
+    /// prose.
+    preset: Preset = Preset::Balanced, "preset";
+    /// Rewrite fresh tool outputs by the fusion pipeline before they are first sent.
+    fusion_enabled: bool = true, "fusion.enabled";
+    /// Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it.
+    fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
+    /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache.
+    schedule: Schedule = Schedule::EveryTurn, "schedule";
+    /// How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `staleCalls` and
+    /// `keepPreviewChars`, each of which can be set by itself.
+    thrift: Thrift = Thrift::Careful, "thrift";
+    /// Options that depend on the model, by patterns of its name: `{ "*haiku*": { "thrift": "high" } }`. They win over
+    /// what is set for all models.
+    models: Models = Models::default(), "models";
+    /// With "cache-aware": content that has waited this many user turns goes as soon as what was saved before pays for
+    /// it.
+    max_deferred_turns: u64 = 100, "maxDeferredTurns", [min 1];
+    /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
+    context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
+    /// With "cache-aware": content smaller than this many tokens stays.
+    min_tokens_to_fold: u64 = 150, "minTokensToFold", [min 50];
+    /// With "cache-aware": "auto" lets a model's thinking of finished turns leave together with what is folded before
+    /// it, where the provider documents that it may be omitted; "keep" sends all of it.
+    thinking: Thinking = Thinking::Auto, "thinking";
+    /// With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on
+    /// using them; fewer of what is short.
+    keep_names: u64 = 120, "keepNames", [min 0];
+    /// With "cache-aware": what chooses those names, a model of what recorded sessions needed again, or a rule made by
+    /// hand.
+    name_scorer: NameScorer = NameScorer::Learned, "nameScorer";
+    /// Content older than this many user turns may go; the body of a write that succeeded after half as many, since the
+    /// file holds it, and with "cache-aware" a result of 16,000 bytes or more.
+    stale_turns: u64 = 4, "staleTurns", [min 1];
+    /// Content older than this many model calls may go, even within one user turn, and up to four calls earlier where
+    /// nothing is cached; the body of a write that succeeded after half as many.
+    stale_calls: u64 = 18, "staleCalls", [min 1];
+    /// Content smaller than this many tokens stays.
+    min_tokens_to_squeeze: u64 = 200, "minTokensToSqueeze", [min 50];
+    /// How many characters of what goes are kept as a preview.
+    keep_preview_chars: u64 = 200, "keepPreviewChars", [min 0];
+    /// Images go after this many user turns.
+    image_age_turns: u64 = 2, "imageAgeTurns", [min 1];
+    /// Drop heartbeat prompts together with their HEARTBEAT_OK answers. Only `squeeze()` does this: OpenClaw filters
+    /// them itself.
+    prune_heartbeats: bool = true, "pruneHeartbeats";
+    /// A tool result of more characters than this is cut whatever its age; 0 turns it off. Only `squeeze()` does this.
+    large_result_threshold: u64 = 50000, "largeResultThreshold", [min 0];
+    /// How many characters of a cut result are kept.
+    large_result_preview_chars: u64 = 500, "largeResultPreviewChars", [min 0];
+    /// Shape of shrunk tool-call arguments: ours, or the `_squeezed` object of ClawSqueezer 1.0.
+    compat: Compat = Compat::None, "compat";
+    /// Replace large outputs by a reference and a summary. Off means that nothing is replaced or stored.
+    sccs_enabled: bool = true, "sccsEnabled", lenient;
+    /// An output of more characters than this is replaced.
+    sccs_compress_threshold: u64 = 3000, "sccsCompressThreshold", [min 2000], lenient;
+    /// Longest summary, in characters.
+    sccs_summary_max_chars: u64 = 300, "sccsSummaryMaxChars", [min 50], lenient;
+    /// Summarize by type; off keeps the head of the text instead.
+    sccs_enable_smart_summary: bool = true, "sccsEnableSmartSummary", lenient;
+    /// How many seconds an original lives after the last time an assembled context referred to it; what was folded at
+    /// birth and never assembled since, after its birth. In OpenClaw: after the host has deleted its session.
+    sccs_storage_ttl_seconds: u64 = StoreOptions::default().ttl_seconds, "sccsStorageTtlSeconds", [min 600], lenient;
+    /// Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one
+    /// starts in its state directory.
+    sccs_storage_dir: String = String::new(), "sccsStorageDir", lenient;
+    /// Address of a PostgreSQL database that keeps the originals of several machines instead of a directory,
+    /// `postgresql://user:password@host/database`, as text or as a secret reference of OpenClaw; never printed. Only
+    /// the plugin does this: the library has `url`.
+    sccs_store_url: StoreUrl = StoreUrl::default(), "sccsStoreUrl";
+    /// Tenant in that database: a schema of this name, which no other tenant sees. Only the plugin does this: the
+    /// library has `namespace`.
+    sccs_store_namespace: String = "concertina".to_owned(), "sccsStoreNamespace";
+    /// How many originals are held in memory; the disk holds more.
+    sccs_max_entries: u64 = StoreOptions::default().max_entries, "sccsMaxEntries", [min 1000], lenient;
+    /// Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is
+    /// left, nothing more is folded.
+    store_max_bytes: u64 = StoreOptions::default().max_bytes, "storeMaxBytes", [min 1048576];
+    /// Forget a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds` later. What its
+    /// transcript still shows can then not be fetched. Only the plugin does this.
+    purge_on_reset: bool = false, "purgeOnReset";
+    /// What happens to a text that seems to hold a secret.
+    secrets: Secrets = Secrets::KeepInline, "secrets";
+    /// Tools whose results are never touched (globs).
+    skip_tools: Vec<String> = Vec::new(), "skipTools";
+    /// Commands whose output is never touched (globs over the command line).
+    skip_commands: Vec<String> = Vec::new(), "skipCommands";
+    /// Tools whose results stay exact while fresh, because the next edit needs them, or another agent wrote them for
+    /// this one (globs). Unless the list is empty, so does what a command prints of files (`cat`, `sed -n`), logs
+    /// excepted. Each line stays as it is; of the numbers that a tool prints before lines each tenth stays.
+    exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat", "str_replace_editor", "str_replace_based_edit_tool", "text_editor", "task", "agent", "subagent", "sessions_send"].map(str::to_owned).to_vec(), "exactTools";
+    /// When not empty, only results of these tools are touched (globs).
+    only_tools: Vec<String> = Vec::new(), "onlyTools";
+    /// Repeat the workspace's rule files at the end of the context every so many user turns; 0 turns it off. Only the
+    /// plugin does this.
+    rules_refresh_every_turns: u64 = 0, "rules.refreshEveryTurns", [min 0];
+    /// How much of the rule files' wording goes: 0 off, 1 light (formatting), 2 standard (also fillers and
+    /// abbreviations), 3 aggressive.
+    rules_level: RulesLevel = RulesLevel::Standard, "rules.level";
+    /// Most characters of the repeated rules; files that do not fit are left out and named.
+    rules_max_chars: u64 = 8000, "rules.maxChars", [min 200];
+    /// Which files of the workspace are rule files (globs; `*` stays within a directory, `**` does not).
+    rules_files: Vec<String> = ["AGENTS.md", "SOUL.md", "rules/*.md"].map(str::to_owned).to_vec(), "rules.files";
+    /// Shorten only the repeated rule files, or also prose in fresh tool results. Prompts of users stay as they are.
+    rules_scope: RulesScope = RulesScope::Refresh, "rules.scope";
+    /// JSON file of the workspace, `{ "entries": { long: short } }`, with abbreviations beside the built-in ones; empty
+    /// for none.
+    rules_abbreviations: String = String::new(), "rules.abbreviations";
+    /// Vocabulary that token counts use.
+    encoding: Encoding = Encoding::O200kBase, "encoding";
+}
+
+/// The defaults of an option at each level, where they differ.
+fn varying(levels: [Value; 3]) -> Option<[Value; 3]> {
+    levels.iter().any(|level| *level != levels[0]).then_some(levels)
+}
+
+impl Config {
+    /// These options with the defaults of a level of thrift. The levels are points of the frontier that `bench/replay
+    /// --tune` draws.
+    pub(super) fn at(self, thrift: Thrift) -> Self {
+        let [min_tokens_to_fold, stale_calls, keep_preview_chars] = match thrift {
+            Thrift::Careful => [150, 18, 200],
+            Thrift::Normal => [60, 16, 40],
+            Thrift::High => [60, 4, 40],
+        };
+        Self { min_tokens_to_fold, stale_calls, keep_preview_chars, ..self }
+    }
+}
+
+impl From<&Config> for StoreOptions {
+    fn from(config: &Config) -> Self {
+        Self {
+            ttl_seconds: config.sccs_storage_ttl_seconds,
+            max_bytes: config.store_max_bytes,
+            max_entries: config.sccs_max_entries,
+            ..Self::default()
+        }
+    }
+}

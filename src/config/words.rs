@@ -1,0 +1,122 @@
+//! Options whose value is one of a few words.
+
+use serde_json::{Value, json};
+
+use super::value::OptionValue;
+
+/// Declares an option whose value is one of a few words.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$word_meta:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$word_meta])* $variant),+ }
+
+        impl $name {
+            /// The word as users write it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+            /// All, in the order of their declaration.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            /// Reads the word back.
+            pub fn parse(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl OptionValue for $name {
+            fn schema() -> Value { json!({ "type": "string", "enum": [$($word),+] }) }
+            fn type_script() -> String { [$(concat!("\"", $word, "\"")),+].join(" | ") }
+            fn read(value: &Value) -> Option<Self> { Self::parse(value.as_str()?) }
+            fn write(&self) -> Value { json!(self.as_str()) }
+        }
+    };
+}
+
+words! {
+    /// How far rewriting may go.
+    Preset {
+        /// Only restorable rewrites, and eviction with references.
+        Lossless = "lossless",
+        /// Also rewrites that need the store to be undone.
+        Balanced = "balanced",
+        /// Also shortened prose and outlines.
+        Max = "max",
+    }
+}
+
+words! {
+    /// When already-sent content may change.
+    Schedule {
+        /// By simple ages, on every assembly.
+        EveryTurn = "every-turn",
+        /// When the prompt cache makes it pay.
+        CacheAware = "cache-aware",
+    }
+}
+
+words! {
+    /// What becomes of a model's thinking when its turn is over.
+    Thinking {
+        /// It leaves in an epoch, where the provider allows that.
+        Auto = "auto",
+        /// It stays.
+        Keep = "keep",
+    }
+}
+
+words! {
+    /// How soon content goes, and how much of it stays in its place: a point between the least bill and the most in
+    /// sight.
+    Thrift {
+        /// Late, with long placeholders.
+        Careful = "careful",
+        /// Where 95 % of the facts that agents use stay in sight.
+        Normal = "normal",
+        /// Soon, with short placeholders.
+        High = "high",
+    }
+}
+
+words! {
+    /// What chooses the names that a placeholder keeps.
+    NameScorer {
+        /// A model of which names recorded sessions needed again.
+        Learned = "learned",
+        /// A rule made by hand.
+        Rule = "rule",
+    }
+}
+
+words! {
+    /// What happens to a text that seems to hold a secret.
+    Secrets {
+        /// It is neither stored nor replaced.
+        KeepInline = "keep-inline",
+        /// It is treated like any other text.
+        Store = "store",
+        /// It is stored and shown with the secrets blanked out; the secrets themselves are not recoverable.
+        Redact = "redact",
+    }
+}
+
+words! {
+    /// Whose argument placeholders to write.
+    Compat {
+        /// Ours: the arguments keep their shape, long strings shrink in place.
+        None = "none",
+        /// The published `_squeezed` object instead of the arguments.
+        ClawSqueezer = "clawsqueezer",
+    }
+}
+
+words! {
+    /// What is shortened of rule files, and what else.
+    RulesScope {
+        /// The rule files that are repeated.
+        Refresh = "refresh",
+        /// Also prose in tool results.
+        All = "all",
+    }
+}

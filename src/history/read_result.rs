@@ -1,0 +1,311 @@
+//! What came back from a read, which may be less than was asked for: hosts cut reads, and say so or not.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::content::head;
+use crate::content::numbered::renumbered;
+use crate::content::severity::refuses;
+use crate::reference::Marker;
+
+/// Lines of a file, 1-based, at least one; `None` at the end means to the end of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LineRange {
+    pub(super) first: u64,
+    pub(super) last: Option<u64>,
+}
+
+impl LineRange {
+    /// All lines.
+    pub(super) const ALL: Self = Self { first: 1, last: None };
+
+    /// Whether every line of `other` is among these.
+    pub(super) fn cover(self, other: Self) -> bool {
+        other.without(self).next().is_none()
+    }
+
+    /// Those of these lines that are not among `other`.
+    pub(super) fn without(self, other: Self) -> impl Iterator<Item = Self> {
+        let before = Self { last: Some(self.last.unwrap_or(u64::MAX).min(other.first.saturating_sub(1))), ..self };
+        let after = other.last.map(|last| Self { first: self.first.max(last.saturating_add(1)), last: self.last });
+        [Some(before), after].into_iter().flatten().filter(|lines| lines.last.is_none_or(|last| last >= lines.first))
+    }
+}
+
+/// What the result of a read shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ReadResult<'a> {
+    /// The lines that came back.
+    pub(super) came_back: LineRange,
+    /// The same, with all that lies behind them where they reach the end of the file.
+    pub(super) lines: LineRange,
+    /// Their text, without the host's words at its end.
+    pub(super) text: Cow<'a, str>,
+}
+
+/// What a read's result shows, given the lines that were asked for; `None` where its text does not say, or shows
+/// nothing.
+///
+/// The end is reached when fewer lines came back than were asked for, without a word that there are more. A text that
+/// stands for another one (a placeholder, a shortened output) shows nothing that can be counted.
+pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>> {
+    /// Hosts that cut a read without a notice cut it at a multiple of so many lines: 500, 1,000 and 2,000 are in use.
+    const SILENT_CUT_LINES: u64 = 500;
+    let whole = renumbered(text);
+    let text = &*whole;
+    if text.starts_with("[REF_ID: ")
+        || text.contains("[[FOLD:")
+        || ends_in_marker(text)
+        || NO_OUTPUT.is_match(text)
+        || CLEARED.is_match(text)
+        || MISSING_MIDDLE.is_match(text)
+    {
+        return None;
+    }
+    // A notice that follows what the cut left of a line stands in the last line.
+    let last_line = text.trim_end().rfind('\n').map_or(0, |end| end + 1);
+    let (text, cut_within_line) =
+        match CUT_WITHIN_LINE.captures(&text[last_line..]).and_then(|found| found.name("words")) {
+            Some(words) => (&text[..last_line + words.start()], Some(words.as_str())),
+            None => (text, None),
+        };
+    let (mut count, mut end) = (0, 0);
+    let mut cut: Option<&str> = None;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("<system-reminder>") {
+            break;
+        }
+        if cut.is_some() {
+            // Lines are missing in the middle.
+            if !line.trim().is_empty() {
+                return None;
+            }
+        } else if line.trim_start().starts_with(['[', '(', '<', '.', '…']) && CUT_NOTICE.is_match(line) {
+            cut = Some(line);
+        } else {
+            count += 1;
+            end += line.len();
+        }
+    }
+    let cut = cut.or(cut_within_line);
+    let mut text = text[..end].trim_end();
+    if cut.is_some_and(|cut| COUNTS_CHARACTERS.is_match(cut) && last_before(cut).is_none()) {
+        // The last line is what the cut left of it.
+        text = text[..text.rfind('\n')?].trim_end();
+        count = 1 + memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+    }
+    if text.is_empty() || cut.and_then(|cut| cut_number(cut, "first")).is_some_and(|first| first != asked.first) {
+        return None;
+    }
+    let len = text.len();
+    let ends = asked.first.checked_add(count)?.checked_sub(1)?;
+    let is_silent = count % SILENT_CUT_LINES == 0;
+    let is_all = match asked.last {
+        None => !is_silent,
+        Some(last) => ends < last && !is_silent,
+    };
+    // Lines that a host or a shell adds are none of the file.
+    let ends = [asked.last, cut.and_then(last_before)].into_iter().flatten().fold(ends, u64::min);
+    let came_back = LineRange { first: asked.first, last: Some(ends) };
+    let reaches_the_end = cut.is_none() && is_all;
+    let lines = if reaches_the_end { LineRange { last: None, ..came_back } } else { came_back };
+    let text = match whole {
+        Cow::Borrowed(whole) => Cow::Borrowed(&whole[..len]),
+        Cow::Owned(mut whole) => {
+            whole.truncate(len);
+            Cow::Owned(whole)
+        }
+    };
+    (ends >= asked.first).then_some(ReadResult { came_back, lines, text })
+}
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is valid")
+}
+
+/// How hosts say that a read was cut, or that a result was taken away: `[80 more lines in file. Use offset=41 to
+/// continue]`, `... (9 more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more
+/// characters truncated; …]`, `[Old tool result content cleared]`.
+static CUT_NOTICE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\A\s*(?:\[|\(|<|\.\.\.|…).*(?:more (?:lines|characters|chars|bytes)|truncated|trimmed|omitted|cleared|removed|squeezed|lines? not shown|showing lines|use offset|cut by the host|tool result:)",
+    )
+});
+
+/// The same words of a cut by characters, behind what is left of a line.
+static CUT_WITHIN_LINE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)[^\n](?<words>\[\.\.\. [0-9][0-9,]* (?:more )?char\w* truncated[^\]\n]*\])\s*\z"));
+
+/// How hosts say that something is missing before the end. Words alone: they are looked for in every read at every
+/// assembly.
+static MISSING_MIDDLE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated")
+});
+
+/// How hosts say that nothing of a result is left.
+static CLEARED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\A\s*\[(?:tool result elided|partial:|read )"));
+
+/// A cut that counts characters or bytes ends within a line.
+static COUNTS_CHARACTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(?:char\w*|bytes)\b"));
+
+/// The places that a host's word on a cut names: the line to go on with, and which lines it shows.
+static CUT_NUMBERS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)use offset[= ]+(?<next>[0-9]+)|lines (?<first>[0-9]+) ?- ?(?<last>[0-9]+)"));
+
+fn cut_number(cut: &str, name: &str) -> Option<u64> {
+    CUT_NUMBERS.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse().ok())
+}
+
+/// The line before the one that a host's word on a cut says to go on with, or the last that it says to show.
+fn last_before(cut: &str) -> Option<u64> {
+    cut_number(cut, "next").and_then(|next| next.checked_sub(1)).or_else(|| cut_number(cut, "last"))
+}
+
+/// What shells and tools print where there is nothing to print.
+static NO_OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)\A\s*[\[(<]?(?:no (?:output|content)|(?:the )?(?:empty file|file is empty)|empty)\b[^\n]*\s*\z")
+});
+
+fn ends_in_marker(text: &str) -> bool {
+    text.lines().last().is_some_and(|line| {
+        crate::reference::find_markers(line).any(|(_, marker)| !matches!(marker, Marker::Repeat { .. }))
+    })
+}
+
+/// Bytes at the beginning of a line or a text in which the words on success or failure are looked for. Chosen by
+/// judgement.
+const HEAD_BYTES: usize = 400;
+
+/// Whether a result tells of a failure of its call, in its first or last two lines: as systems and shells answer, or
+/// in the envelope of a tool.
+pub fn tells_of_failure(text: &str) -> bool {
+    static ENVELOPE: LazyLock<Regex> =
+        LazyLock::new(|| regex(r#"(?i)\A\s*<tool_use_error>|"status"\s*:\s*"error"|"error"\s*:\s*["{]"#));
+    let is_failure = |line: &str| refuses(line) || ENVELOPE.is_match(head(line, HEAD_BYTES));
+    text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
+}
+
+/// Whether the answer to a call that changes a file tells that it did not: what a person refused, or a tool could not
+/// do.
+pub(super) fn tells_of_no_change(text: &str) -> bool {
+    static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r"(?i)missing tool result|(?-ui:\bE[A-Z]{3,}:)|denied|rejected|cancell?ed|aborted|interrupted|unable to|\snot\s|user modified|no changes|doesn't want to",
+        )
+    });
+    let first = text.lines().next().unwrap_or_default();
+    NO_CHANGE.is_match(head(first, HEAD_BYTES))
+}
+
+/// Whether the answer to a call that writes a whole file tells that it did, in the words of the tools that are known,
+/// or by silence.
+pub(super) fn tells_of_writing(text: &str) -> bool {
+    static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r#"(?ix)
+            \A \s* (?: <\w+> \s* )? (?:
+                (?: successfully | wrote | created | updated | saved | overwrote ) (?-u:\b)
+                | (?: done | ok | success | written ) [\x20\t]* (?: [.:,!] (?: \s | \z ) | [(\n] | \z )
+                | (?: the\ )? (?: new\ )? file \s (?: \S+ \s )? (?: was \s | has\ been \s )? (?: successfully \s )?
+                  (?: created | written | updated | saved | overwritten ) (?: \s successfully )? [\x20\t]*
+                  (?: (?: at | to ) (?-u:\b) | [.:,!] (?: \s | \z ) | [(\n] | \z )
+                | the\ following\ files\ were\ successfully (?-u:\b)
+                | \{ [^{}]* " (?: (?: ok | success ) " \s* : \s* true | bytes_?written " \s* : )
+            )"#,
+        )
+    });
+    /// What a shell prints, or a host says, where a command printed nothing.
+    static SILENCE: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r"(?ix)
+            \A \s* (?:
+                [^\n]{0,60} (?-u:\b) (?: no | without\ any ) \ output [\])>.]*
+                | <returncode> 0 </returncode> \s* <output> \s* </output>
+            )? \s* \z",
+        )
+    });
+    WRITTEN.is_match(head(text, HEAD_BYTES)) || SILENCE.is_match(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::check;
+    use crate::content::numbered::{LEGEND, without_expected_numbers};
+    use concertina_format::fold::Fold;
+
+    fn of(first: u64, last: u64) -> LineRange {
+        LineRange { first, last: Some(last) }
+    }
+
+    fn from(first: u64) -> LineRange {
+        LineRange { first, last: None }
+    }
+
+    #[test]
+    fn a_range_covers_what_lies_in_it() {
+        assert!(LineRange::ALL.cover(of(5, 9)) && LineRange::ALL.cover(LineRange::ALL));
+        assert!(of(2, 9).cover(of(2, 9)) && !of(2, 9).cover(of(1, 3)) && !of(2, 9).cover(of(8, 10)));
+        assert!(!of(1, 900).cover(LineRange::ALL) && !from(2).cover(LineRange::ALL) && from(2).cover(from(3)));
+    }
+
+    #[test]
+    fn what_a_range_leaves_of_another_lies_on_both_sides_of_it() {
+        for (lines, other, left) in [
+            (of(1, 9), of(4, 6), vec![of(1, 3), of(7, 9)]),
+            (of(1, 9), of(1, 6), vec![of(7, 9)]),
+            (of(1, 9), of(6, 20), vec![of(1, 5)]),
+            (of(1, 9), of(12, 20), vec![of(1, 9)]),
+            (of(5, 9), of(1, 3), vec![of(5, 9)]),
+            (from(3), of(5, 6), vec![of(3, 4), from(7)]),
+            (LineRange::ALL, from(9), vec![of(1, 8)]),
+            (of(2, 3), LineRange::ALL, vec![]),
+        ] {
+            assert_eq!(lines.without(other).collect::<Vec<_>>(), left, "{lines:?} without {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_listing_that_leaves_numbers_out_shows_as_much() {
+        let listing: String = (1..60).map(|line| format!("{line:>6}\tline {line}\n")).collect();
+        let bare = without_expected_numbers(listing.trim_end());
+        let folded = format!("{}\n\n[7 more lines in file. Use offset=60 to continue]", Fold::new("x", LEGEND, bare));
+        let whole = format!("{listing}\n[7 more lines in file. Use offset=60 to continue]");
+        assert_eq!(read_result(LineRange::ALL, &folded), read_result(LineRange::ALL, &whole));
+        assert_eq!(read_result(LineRange::ALL, &folded).unwrap().came_back, of(1, 59));
+    }
+
+    /// The argument is the range that was asked for.
+    #[test]
+    fn what_reads_show() {
+        check("reads", |input, asked| {
+            let (first, last) = asked.split_once('-').expect("a range");
+            let asked = LineRange { first: first.parse().unwrap(), last: last.parse().ok() };
+            let Some(ReadResult { came_back, lines, text }) = read_result(asked, input) else {
+                return "nothing".to_owned();
+            };
+            let written = |LineRange { first, last }| {
+                format!("{first}-{}", last.map_or_else(String::new, |last: u64| last.to_string()))
+            };
+            format!("came back {}, shows {}, {} bytes", written(came_back), written(lines), text.len())
+        });
+    }
+
+    /// Each line of an input is an answer, with its line ends as `\n`.
+    #[test]
+    fn what_answers_of_tools_say() {
+        check("tool_answers", |input, asked| {
+            let says = |line: &str| {
+                let answer = line.replace("\\n", "\n");
+                match asked {
+                    "no change" => tells_of_no_change(&answer),
+                    "written" => tells_of_writing(&answer),
+                    _ => read_result(LineRange::ALL, &answer).is_some(),
+                }
+            };
+            input.lines().filter_map(|line| line.strip_prefix("> ")).map(|line| format!("{}\n", says(line))).collect()
+        });
+    }
+}

@@ -1,0 +1,124 @@
+//! A result of 60,000 characters, of any age -> its head, the lines that tell of a failure, and its tail
+//!
+//! The model may not have seen the text yet, so what is most likely needed stays. The same text is cut alike when it is
+//! stale: what was shown once keeps its bytes.
+
+use super::excerpt::{failures, last_lines};
+use crate::tokens::utf16;
+
+/// Most UTF-16 units of an excerpt around one failure. Chosen by judgement.
+const EXCERPT_CHARS: usize = 200;
+
+/// The tail has one part in so many of the preview's characters. Chosen by judgement.
+const TAIL_PARTS: usize = 2;
+
+const FAILURES: &str = "\n[… lines with failures]\n";
+const TAIL: &str = "\n[… the end]\n";
+
+/// The cut form of a text of `tokens` tokens.
+///
+/// The head has `preview_chars` characters, the tail up to half as many, and the lines between them that tell of a
+/// failure up to as many again. `is_plain_string` marks content that is a string, whose published wording has no
+/// token part.
+pub(super) fn cut(text: &str, tokens: usize, is_plain_string: bool, preview_chars: usize) -> String {
+    let chars = utf16::thousands(utf16::len(text));
+    let tokens = if is_plain_string { String::new() } else { format!(", ~{} tokens", utf16::thousands(tokens)) };
+    let head = utf16::head(text, preview_chars);
+    let rest = text[head.len()..].trim_end();
+    let tail = last_lines(rest, preview_chars / TAIL_PARTS);
+    let failures = excerpts(&rest[..rest.len() - tail.len()], preview_chars);
+    let mut cut = format!("[large result truncated — was {chars} chars{tokens}]\nPreview: {head}");
+    for (title, part) in [(FAILURES, failures.as_str()), (TAIL, tail)] {
+        if !part.is_empty() {
+            cut.push_str(title);
+            cut.push_str(part);
+        }
+    }
+    cut
+}
+
+/// The most UTF-16 units that can follow the header of a cut text.
+pub(super) fn most_kept_chars(preview_chars: usize) -> usize {
+    2 * preview_chars + preview_chars / TAIL_PARTS + utf16::len(FAILURES) + utf16::len(TAIL)
+}
+
+/// The lines of a text that tell of a failure, first ones first, in at most so many units.
+fn excerpts(text: &str, most_chars: usize) -> String {
+    let mut found = String::new();
+    let mut left = most_chars;
+    let mut from = 0;
+    for failure in failures(text) {
+        if failure.start < from {
+            continue;
+        }
+        let before = &text[from..failure.start];
+        let start = before.rfind('\n').map_or(from, |at| from + at + 1);
+        let lead = utf16::tail(&text[start..failure.start], EXCERPT_CHARS / 2);
+        let start = failure.start - lead.len();
+        let excerpt = utf16::head(&text[start..], EXCERPT_CHARS);
+        let excerpt = excerpt.split_once('\n').map_or(excerpt, |(line, _)| line);
+        // Always behind the match, so that the search moves on.
+        from = failure.end.max(start + excerpt.len());
+        let line = excerpt.trim();
+        let chars = utf16::len(line) + usize::from(!found.is_empty());
+        if chars > left {
+            break;
+        }
+        if !found.is_empty() {
+            found.push('\n');
+        }
+        found.push_str(line);
+        left -= chars;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_failures_and_tail_stay() {
+        let text = format!(
+            "$ make\n{}src/a.c:3: error: no such thing\n{}make: *** stopped\n",
+            "compiling\n".repeat(6000),
+            "linking\n".repeat(6000)
+        );
+        let chars = utf16::thousands(text.len());
+        let expected_end = "\n[… lines with failures]\nsrc/a.c:3: error: no such thing\n[… the end]\n";
+        let short = cut(&text, 26_000, false, 100);
+        assert!(
+            short.starts_with(&format!(
+                "[large result truncated — was {chars} chars, ~26,000 tokens]\nPreview: $ make\n"
+            ))
+        );
+        assert!(short.contains(expected_end), "{short}");
+        assert!(short.ends_with("\nmake: *** stopped"), "{short}");
+        let plain = cut(&text, 26_000, true, 100);
+        assert!(plain.starts_with(&format!("[large result truncated — was {chars} chars]\nPreview: ")));
+    }
+
+    #[test]
+    fn a_cut_text_is_never_longer_than_its_bound() {
+        for text in [
+            "error\n".repeat(20_000),
+            "error ".repeat(20_000),
+            "x".repeat(100_000),
+            "世😀 error\r\n".repeat(9000),
+            "\n".repeat(60_000),
+            format!("{}error{}", "a".repeat(60_000), "b".repeat(60_000)),
+        ] {
+            for preview_chars in [0, 1, 100, 500, 5000] {
+                let short = cut(&text, 1, true, preview_chars);
+                let header = short.find("Preview: ").unwrap() + "Preview: ".len();
+                assert!(utf16::len(&short[header..]) <= most_kept_chars(preview_chars), "{short}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_inside_a_huge_line_is_shown_with_its_surroundings() {
+        let text = format!("{}<b>Fatal: out of cheese</b>{}", "<i>".repeat(30_000), "</i>".repeat(30_000));
+        assert!(cut(&text, 1, true, 500).contains("Fatal: out of cheese"));
+    }
+}

@@ -1,0 +1,199 @@
+//! One part of a message: what it is, and the call or the result that it belongs to.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::patch::Path;
+use crate::content::Hints;
+
+/// One part of a message.
+#[derive(Debug)]
+pub struct Block<'a> {
+    /// Where the replaceable value lives in the message: the string of a text, the object of an image, the arguments of
+    /// a call.
+    pub path: Path,
+    /// What it is.
+    pub kind: BlockKind<'a>,
+    /// Set on every block that is part of a tool result.
+    pub result: Option<ToolResult<'a>>,
+    /// The bytes of a text that has lone surrogates, of which its kind holds the stand-in ([`crate::reference::wtf8`]).
+    pub exact: Option<Vec<u8>>,
+}
+
+/// What a block is.
+#[derive(Debug, Clone, Copy)]
+pub enum BlockKind<'a> {
+    /// Words.
+    Text(&'a str),
+    /// A picture.
+    Image(Image<'a>),
+    /// A tool call; `path` leads to its arguments.
+    Call(Call<'a>),
+    /// Thinking, signed or not, as the whole part: it stays byte-identical or leaves whole.
+    Thinking(&'a Value),
+    /// Not understood, as the whole part: never touched.
+    Other(&'a Value),
+}
+
+/// The result that a block belongs to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ToolResult<'a> {
+    /// Id of the call that it answers; providers rewrite and repeat ids, so nothing is keyed by it.
+    pub call_id: &'a str,
+    /// The tool's name, from the result or from its call.
+    pub tool_name: Option<&'a str>,
+    /// The arguments of its call, where the call is in the transcript.
+    pub arguments: Option<Arguments<'a>>,
+    /// Whether the tool failed.
+    pub is_error: bool,
+    /// Where its call stands: message and block index.
+    pub call: Option<(usize, usize)>,
+    /// Whether a script of the model's made the call (programmatic tool calling): it parses what the tool returned.
+    pub is_for_script: bool,
+}
+
+/// A tool call.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The id that its result names.
+    pub id: &'a str,
+    /// The tool's name.
+    pub name: &'a str,
+    /// What the tool was given.
+    pub arguments: Arguments<'a>,
+    /// Whether the provider gives the arguments a form, as those of a shell call: they stay as they are.
+    pub is_typed: bool,
+    /// Whether a script of the model's made it, and not the model itself.
+    pub is_of_script: bool,
+}
+
+/// Arguments of a call, in the form that the shape uses.
+#[derive(Debug, Clone, Copy)]
+pub enum Arguments<'a> {
+    /// A JSON value, usually an object (OpenClaw, Anthropic).
+    Value(&'a Value),
+    /// JSON as a string (both of OpenAI's). It must stay a string.
+    Json(&'a str),
+}
+
+/// The string under the first of `keys` that holds one.
+pub fn string_in<'v>(arguments: &'v Value, keys: &[&str]) -> Option<&'v str> {
+    keys.iter().find_map(|key| arguments.get(key)?.as_str())
+}
+
+impl<'a> Arguments<'a> {
+    /// The arguments as a JSON value, without a copy where they are one; `None` when a string does not parse.
+    pub fn value(&self) -> Option<Cow<'a, Value>> {
+        match *self {
+            Self::Value(value) => Some(Cow::Borrowed(value)),
+            Self::Json(json) => serde_json::from_str(json).ok().map(Cow::Owned),
+        }
+    }
+
+    /// The same as a value of its own.
+    pub fn to_value(&self) -> Option<Value> {
+        self.value().map(Cow::into_owned)
+    }
+
+    /// The arguments as JSON text, as a provider would be sent them.
+    pub fn to_json(&self) -> String {
+        match *self {
+            Self::Value(value) => value.to_string(),
+            Self::Json(json) => json.to_owned(),
+        }
+    }
+
+    /// The string under the first of `keys` that holds one.
+    pub fn string(&self, keys: &[&str]) -> Option<String> {
+        string_in(&*self.value()?, keys).map(str::to_owned)
+    }
+
+    /// The path that a file tool works on.
+    pub fn file_path(&self) -> Option<String> {
+        self.string(FILE_KEYS)
+    }
+
+    /// The command that a shell tool runs. Of one in words it is what they tell a shell to run, or else the words;
+    /// several (`commands`) are a line each.
+    pub fn command(&self) -> Option<String> {
+        let value = self.value()?;
+        let several = || {
+            let commands: Option<Vec<&str>> = value.get("commands")?.as_array()?.iter().map(Value::as_str).collect();
+            commands.map(|commands| commands.join("\n"))
+        };
+        COMMAND_KEYS.iter().find_map(|key| command_in(value.get(*key)?)).or_else(several)
+    }
+}
+
+/// `["bash", "-lc", "make -j"]` -> `make -j`, `["git", "log"]` -> `git log`; a string is itself.
+fn command_in(value: &Value) -> Option<String> {
+    let Value::Array(words) = value else { return value.as_str().map(str::to_owned) };
+    let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
+    match *words.as_slice() {
+        [program, option, script] if runs_script(program, option) => Some(script.to_owned()),
+        _ => Some(words.join(" ")),
+    }
+}
+
+/// Whether a program is a shell that an option tells to run the next word.
+fn runs_script(program: &str, option: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish") && option.starts_with('-') && option.ends_with('c')
+}
+
+/// The keys under which file tools take their path.
+pub const FILE_KEYS: &[&str] = &["path", "file_path", "filePath", "filename", "file", "target_file"];
+
+/// The keys under which shells take their command.
+pub const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
+
+/// A picture in a message.
+#[derive(Debug, Clone, Copy)]
+pub struct Image<'a> {
+    /// Base64 payload, without a `data:` prefix; `None` for a remote URL.
+    pub base64: Option<&'a str>,
+    /// The MIME type, where stated.
+    pub mime: Option<&'a str>,
+    /// OpenAI's `detail`: `low`, `high` or `auto`.
+    pub detail: Option<&'a str>,
+}
+
+impl From<&ToolResult<'_>> for Hints {
+    /// What a conversation says about a tool's output.
+    fn from(result: &ToolResult) -> Self {
+        Self {
+            tool_name: result.tool_name.map(str::to_owned),
+            path: result.arguments.and_then(|arguments| arguments.file_path()),
+            command: result.arguments.and_then(|arguments| arguments.command()),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_in_words_is_what_they_run() {
+        for (arguments, expected) in [
+            (json!({ "command": "make -j" }), Some("make -j")),
+            (json!({ "command": ["bash", "-lc", "make -j && ls"] }), Some("make -j && ls")),
+            (json!({ "cmd": ["/bin/sh", "-c", "cat a.rs"] }), Some("cat a.rs")),
+            (json!({ "command": ["git", "-c", "log"] }), Some("git -c log")),
+            (json!({ "command": ["bash", "x.sh"] }), Some("bash x.sh")),
+            (json!({ "command": ["sleep", 4] }), None),
+            (json!({ "command": 4 }), None),
+            (json!({ "type": "exec", "command": ["bash", "-lc", "make -j"], "env": {} }), Some("make -j")),
+            (json!({ "commands": ["make -j", "ls"], "timeout_ms": 5 }), Some("make -j\nls")),
+            (json!({ "commands": ["make -j", 4] }), None),
+            (json!("ls"), None),
+        ] {
+            assert_eq!(Arguments::Value(&arguments).command().as_deref(), expected, "{arguments}");
+            assert_eq!(Arguments::Json(&arguments.to_string()).command().as_deref(), expected, "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Messages in order, who speaks in each, and how old each is.
+
+use serde_json::Value;
+
+use super::block::Block;
+use super::usage::Usage;
+
+/// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of
+/// the Responses API are [`Role::Tool`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `system` or `developer`.
+    System,
+    /// A person, another session, or an Anthropic message that carries tool results.
+    User,
+    /// The model.
+    Assistant,
+    /// A message that is a tool result.
+    Tool,
+    /// Anything else (compaction summaries, custom rows): never touched.
+    Other,
+}
+
+/// A transcript: messages in order, oldest first.
+#[derive(Debug)]
+pub struct Transcript<'a> {
+    /// The messages, one for each input value and in the same order.
+    pub messages: Vec<Message<'a>>,
+    /// Whether a user turn begins whose message is not among them.
+    pub turn_begins: bool,
+}
+
+/// One message.
+#[derive(Debug)]
+pub struct Message<'a> {
+    /// The message as it came.
+    pub raw: &'a Value,
+    /// Who speaks.
+    pub role: Role,
+    /// When it was made, in milliseconds since 1970, where the shape says so.
+    pub timestamp: Option<i64>,
+    /// The parts that Concertina understands, in order.
+    pub blocks: Vec<Block<'a>>,
+    /// Whether this message starts a user turn: a user message with words or images, and no tool results beside them.
+    pub starts_turn: bool,
+    /// Whether it is a further part of the answer that the message before it begins, as items of the Responses API are.
+    pub goes_on: bool,
+    /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages
+    /// before the first turn start are the oldest. 0 when no turn has started or begins: then only calls tell an age.
+    pub turn_age: u64,
+    /// How many model calls were made since.
+    pub calls_after: u64,
+}
+
+impl Message<'_> {
+    /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before
+    /// it was billed, nor for what goes on with an answer.
+    pub fn is_call(&self) -> bool {
+        let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
+        let was_sent = || !(self.raw["provider"] == "openclaw" || has_failed());
+        self.role == Role::Assistant && !self.goes_on && (was_sent() || self.usage().is_some())
+    }
+
+    /// Whether it is the summary that a host put in the place of what it compacted.
+    pub fn is_summary(&self) -> bool {
+        matches!(self.raw["role"].as_str(), Some("compactionSummary" | "compaction"))
+    }
+
+    /// What the provider reported of the request behind an answer, if anything.
+    pub fn usage(&self) -> Option<Usage> {
+        Usage::read(&self.raw["usage"])
+    }
+}
+
+impl<'a> Transcript<'a> {
+    /// The messages of the answer that begins with one of them.
+    pub fn answer_at(&self, index: usize) -> &[Message<'a>] {
+        let more = self.messages[index + 1..].iter().take_while(|message| message.goes_on).count();
+        &self.messages[index..=index + more]
+    }
+
+    /// Forgets messages that are about to be dropped: they have no blocks, start no turn and age nothing.
+    pub fn forget(&mut self, indexes: impl IntoIterator<Item = usize>) {
+        for index in indexes {
+            let message = &mut self.messages[index];
+            message.role = Role::Other;
+            message.blocks.clear();
+            message.starts_turn = false;
+        }
+        set_ages(&mut self.messages, self.turn_begins);
+    }
+
+    /// All blocks with the index of their message, oldest first.
+    pub fn blocks(&self) -> impl Iterator<Item = (usize, &Block<'a>)> {
+        self.places().map(|(message, _, block)| (message, block))
+    }
+
+    /// All blocks with the index of their message and their own in it, oldest first.
+    pub fn places(&self) -> impl Iterator<Item = (usize, usize, &Block<'a>)> {
+        let messages = self.messages.iter().enumerate();
+        messages
+            .flat_map(|(at, message)| message.blocks.iter().enumerate().map(move |(index, block)| (at, index, block)))
+    }
+}
+
+/// Says of each message how many user turns and model calls came after it.
+pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
+    let begun = messages.iter().filter(|message| message.starts_turn).count() as u64;
+    let turns = begun + u64::from(turn_begins);
+    let (mut age, mut calls) = (1 + u64::from(turn_begins), 0);
+    for message in messages.iter_mut().rev() {
+        message.turn_age = age.min(turns);
+        message.calls_after = calls;
+        age += u64::from(message.starts_turn);
+        calls += u64::from(message.is_call());
+    }
+}

@@ -1,0 +1,88 @@
+//! What a provider reports of a request.
+
+use serde_json::Value;
+
+/// What a provider says of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens at the plain price.
+    pub input: u64,
+    /// Tokens that its cache held.
+    pub read: u64,
+    /// Tokens that its cache took in.
+    pub written: u64,
+    /// Tokens of the answer, where it says so.
+    pub output: Option<u64>,
+}
+
+impl Usage {
+    /// Reads it as OpenClaw, Anthropic and OpenAI spell it; `None` where it says nothing of the prompt.
+    pub(super) fn read(reported: &Value) -> Option<Self> {
+        let usage = Self::read_any(reported);
+        (usage.total() > 0).then_some(usage)
+    }
+
+    fn read_any(reported: &Value) -> Self {
+        let tokens = |value: &Value| value.as_f64().map(|tokens| tokens.max(0.0) as u64);
+        let first = |keys: [&str; 2]| keys.into_iter().find_map(|key| tokens(&reported[key]));
+        let output = first(["output", "output_tokens"]).or_else(|| tokens(&reported["completion_tokens"]));
+        // OpenAI's input holds what its cache held; the other ones' does not.
+        let of_input = ["prompt_tokens", "input_tokens"].into_iter().find_map(|key| {
+            let cached = tokens(&reported[format!("{key}_details")]["cached_tokens"]);
+            let is_openai = key == "prompt_tokens" || cached.is_some();
+            is_openai.then(|| Some((tokens(&reported[key])?, cached.unwrap_or(0))))?
+        });
+        if let Some((input, cached)) = of_input {
+            return Self { input: input.saturating_sub(cached), read: cached, written: 0, output };
+        }
+        Self {
+            input: first(["input", "input_tokens"]).unwrap_or(0),
+            read: first(["cacheRead", "cache_read_input_tokens"]).unwrap_or(0),
+            written: first(["cacheWrite", "cache_creation_input_tokens"]).unwrap_or(0),
+            output,
+        }
+    }
+
+    /// All tokens of the prompt.
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.read).saturating_add(self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn usage_reads_as_each_provider_spells_it() {
+        let usage = Usage { input: 100, read: 900, written: 50, output: Some(7) };
+        for (reported, expected) in [
+            (json!({ "input": 100, "cacheRead": 900, "cacheWrite": 50, "output": 7 }), usage),
+            (
+                json!({ "input_tokens": 100, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 50, "output_tokens": 7 }),
+                usage,
+            ),
+            (
+                json!({ "input_tokens": 100, "cache_read_input_tokens": null }),
+                Usage { read: 0, written: 0, output: None, ..usage },
+            ),
+            (
+                json!({ "prompt_tokens": 1000, "completion_tokens": 7, "prompt_tokens_details": { "cached_tokens": 900 } }),
+                Usage { written: 0, ..usage },
+            ),
+            (
+                json!({ "prompt_tokens": 100, "prompt_tokens_details": null }),
+                Usage { read: 0, written: 0, output: None, ..usage },
+            ),
+            (
+                json!({ "input_tokens": 1000, "input_tokens_details": { "cached_tokens": 900 } }),
+                Usage { written: 0, output: None, ..usage },
+            ),
+        ] {
+            assert_eq!(Usage::read(&reported), Some(expected), "{reported}");
+        }
+        assert_eq!(Usage::read(&json!({ "output_tokens": 7 })), None);
+    }
+}
