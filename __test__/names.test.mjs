@@ -1,4 +1,4 @@
-// The model that chooses names, against labels that nothing was learned from: bench/names.
+// The model that chooses names, against labels that no weight was learned from: bench/names.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

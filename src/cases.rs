@@ -8,8 +8,8 @@
 //! ```
 //!
 //! An input may have several outputs, each behind an arrow. Line ends at the end of an output do not count. A line
-//! `@1-20 case {n}` stands for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. With
-//! `CONCERTINA_WRITE=1` the outputs are written anew.
+//! `@1-20 case {n}` stands for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. A line
+//! `@< messages/a.txt` stands for that file of `fixtures`. With `CONCERTINA_WRITE=1` the outputs are written anew.
 
 use std::fs;
 use std::path::Path;
@@ -50,9 +50,13 @@ pub(crate) fn check(folder: &str, made: impl Fn(&str, &str) -> String) {
     assert!(failures.is_empty(), "these cases have other outputs:\n\n{}", failures.join("\n\n"));
 }
 
-/// The text with each line `@1-20 …` written out.
+/// The text with each line `@1-20 …` and `@< …` written out.
 fn repeated(text: &str) -> String {
     let counted = |line: &str| {
+        if let Some(path) = line.strip_prefix("@< ") {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path);
+            return Some(fs::read_to_string(path).expect("a file of fixtures"));
+        }
         let (range, line) = line.strip_prefix('@')?.split_once(' ')?;
         let (first, last) = range.split_once('-')?;
         let numbers = first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?;

@@ -2,7 +2,7 @@
 
 Prints the area under the curve within an output, of the rule and of a model that was trained on all other families, then trains on all and
 writes weights as whole hundredths, which is what the core adds up. What that model is worth is said by `frozen.jsonl.gz` beside this file: labels of
-projects that nothing was ever learned or chosen from, at most 40 outputs of each. Nothing here is random.
+projects from which no weight was ever learned, at most 40 outputs of each. Nothing here is random.
 
     pip install -r bench/names/requirements.txt
     python bench/names/train.py LABELS
@@ -25,7 +25,7 @@ STRENGTH = 0.003
 
 def features():
     """The names of the features, as the core lists them."""
-    listed = re.search(r"const FEATURES: .*?= \[(.*?)\];", (ROOT / "features.rs").read_text(), re.S).group(1)
+    listed = re.search(r"const FEATURES: .*?=\s*\[(.*?)\];", (ROOT / "learned.rs").read_text(), re.S).group(1)
     return re.findall(r'"([a-z-]+)"', listed)
 
 

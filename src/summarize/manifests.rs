@@ -105,20 +105,3 @@ impl<'t> Manifests<'t> {
         sheet.list("images:", &images, sheet.share(70));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn summary(text: &str, max_chars: usize) -> String {
-        let mut sheet = Sheet::new(max_chars);
-        assert!(summarize(text, &mut sheet), "no manifests");
-        sheet.finish()
-    }
-
-    #[test]
-    fn objects_beyond_those_that_are_kept_are_counted() {
-        let summary = summary(&"apiVersion: v1\nkind: Pod\n---\n".repeat(KEPT + 1), 200);
-        assert!(summary.starts_with("YAML, 6003 lines, 2001 objects\n"), "{summary}");
-    }
-}

@@ -98,14 +98,3 @@ fn heading(words: &str) -> Option<(usize, &str)> {
     let title = if underline.is_empty() { title[level..].trim().trim_end_matches('#') } else { title }.trim_end();
     (!title.is_empty()).then_some((level, title))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn comments_of_a_script_are_no_headings() {
-        assert!(!is_markdown("# install\nnpm i\n# build\nnpm run build\n"));
-        assert!(!summarize("plain words\n", &mut Sheet::new(100)));
-    }
-}

@@ -262,12 +262,6 @@ impl<'t> Messages<'t> {
 mod tests {
     use super::*;
 
-    fn summary(text: &str, max_chars: usize) -> String {
-        let mut sheet = Sheet::new(max_chars);
-        assert!(summarize(text, false, &mut sheet), "no messages");
-        sheet.finish()
-    }
-
     /// The argument of a case is the room for its summary.
     #[test]
     fn what_tools_say_of_files() {
@@ -275,19 +269,5 @@ mod tests {
             let mut sheet = Sheet::new(room.parse().expect("a number of characters"));
             if summarize(text, false, &mut sheet) { sheet.finish() } else { "no messages".to_owned() }
         });
-    }
-
-    #[test]
-    fn lines_of_source_below_a_message_belong_to_it() {
-        let text = include_str!("../../fixtures/messages/gcc_lines_of_source.txt");
-        let summary = summary(text, 300);
-        assert!(
-            summary.starts_with(
-                "messages, 4 errors, 10 warnings, 1 notes in 2 files under src/\n\
-                 2 like: ledger.c:17:23: error: assignment of member ‘amount’ in read-only object\n\
-                 ledger.c:24:29: error: expected ‘;’ before ‘int’\nfiles: ledger.c ×10, report.c ×5\n"
-            ),
-            "{summary}"
-        );
     }
 }

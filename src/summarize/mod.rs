@@ -5,7 +5,6 @@
 //! it is about to write does not have to fetch.
 
 mod code;
-mod coverage;
 mod diff;
 mod html;
 mod identifiers;
@@ -18,7 +17,6 @@ mod numbers;
 mod paths;
 mod reports;
 mod search;
-mod settings;
 mod sheet;
 mod snapshot;
 mod table;
@@ -72,13 +70,10 @@ fn tell(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
         ContentType::Log | ContentType::Table | ContentType::Text | ContentType::Unknown
     );
     let written = snapshot::summarize(text, sheet)
-        || may_report
-            && (reports::summarize(text, sheet)
-                || manifests::summarize(text, sheet)
-                || coverage::summarize(text, sheet))
+        || may_report && (reports::summarize(text, None, sheet) || manifests::summarize(text, sheet))
         || match (detection.content_type, named(expected.as_ref(), &detection)) {
             (ContentType::Code, Some(name)) => code::summarize_other(text, name, sheet),
-            (_, Some(name)) => settings::summarize(text, name, sheet),
+            (_, Some(name)) => reports::summarize(text, Some(name), sheet),
             (ContentType::Code, None) => code::summarize(text, detection.language, sheet),
             (ContentType::Json, None) => json::summarize(text, sheet),
             (ContentType::Log, None) => log::summarize(text, sheet),
@@ -146,14 +141,17 @@ mod tests {
         Hints { content_type: Some(content_type), ..Hints::default() }
     }
 
-    /// The argument of a case is the room for its summary, and the path that its text comes from, if any.
+    /// The argument of a case is the room for its summary, and the type, the path or the command of its text, if any.
     #[test]
     fn what_texts_are_told_as() {
         crate::cases::check("summaries", |text, argument| {
-            let (room, path) = argument.split_once(' ').unwrap_or((argument, ""));
-            let path = Some(path.to_owned()).filter(|path| !path.is_empty());
+            let (room, hint) = argument.split_once(' ').unwrap_or((argument, ""));
+            let content_type = ContentType::parse(hint);
+            let hint = Some(hint.to_owned()).filter(|hint| !hint.is_empty() && content_type.is_none());
+            let is_command = hint.as_ref().is_some_and(|hint| hint.contains(' '));
+            let (path, command) = if is_command { (None, hint) } else { (hint, None) };
             let mut sheet = Sheet::new(room.parse().expect("a number of characters"));
-            assert!(tell(text, &Hints { path, ..Hints::default() }, &mut sheet), "{text}");
+            assert!(tell(text, &Hints { path, command, content_type, ..Hints::default() }, &mut sheet), "{text}");
             sheet.finish()
         });
     }
@@ -182,57 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_type_falls_back_to_what_the_text_is() {
-        let text = "The order 88123 failed because the card had expired.\n".repeat(20);
-        for content_type in
-            [ContentType::Json, ContentType::Diff, ContentType::Search, ContentType::Html, ContentType::Table]
-        {
-            let summary = summarize(&text, &hinted(content_type), 200, true);
-            assert!(summary.contains("The order 88123 failed"), "{content_type:?}: {summary}");
-        }
-    }
-
-    #[test]
-    fn verdicts_that_begin_with_paths_are_a_log() {
-        let text: String = (0..90).map(|i| format!("tests/test_cart.py::test_{i} PASSED   [ {i}%]\n")).collect();
-        let summary = summarize(&text, &Hints::default(), 300, true);
-        assert!(summary.starts_with("log, 90 lines, PASSED ×90\n"), "{summary}");
-    }
-
-    #[test]
-    fn messages_of_a_compiler_are_no_matches_of_a_search() {
-        let warnings: String =
-            (1..=35).map(|i| format!("src/a{}.c:{i}:5: warning: unused variable 'x{i}'\n", i % 7)).collect();
-        let text = warnings + "src/b.c:7:9: error: expected ';' before 'y'\n";
-        let in_source = include_str!("../../fixtures/messages/gcc_lines_of_source.txt");
-        for (text, told) in [
-            (
-                &*text,
-                "messages, 1 errors, 35 warnings in 8 files under src/\nb.c:7:9: error: expected ';' before 'y'\n",
-            ),
-            (in_source, "messages, 4 errors, 10 warnings, 1 notes in 2 files under src/\n"),
-        ] {
-            let summary = summarize(text, &Hints::default(), 300, true);
-            assert!(summary.starts_with(told), "{summary}");
-        }
-    }
-
-    #[test]
-    fn a_tree_of_a_page_is_told_whatever_it_is_taken_for() {
-        let text = include_str!("../../fixtures/browser/orders_playwright_mcp.txt");
-        let saved = Hints { path: Some("page.yml".to_owned()), ..Hints::default() };
-        for hints in [Hints::default(), saved, hinted(ContentType::Text)] {
-            let summary = summarize(text, &hints, 300, true);
-            assert!(summary.starts_with("page snapshot; title: Orders · Concertina Shop; url: http:"), "{summary}");
-        }
-    }
-
-    #[test]
     fn a_quoted_marker_is_defused() {
-        let text = format!("[REF_ID: 0123456789abcdef] is what the tool said\n{}", "more words here\n".repeat(40));
+        let markers =
+            "[REF_ID: 0123456789abcdef] [[REWIND:sha256:0123456789abcdef]] [[[DEDUP_REF:1:0]] [[FOLD:x]] were said\n";
+        let text = format!("{markers}{}", "more words here\n".repeat(40));
         for smart in [true, false] {
             let summary = summarize(&text, &hinted(ContentType::Text), 200, smart);
-            assert!(summary.contains("0123456789abcdef"), "{summary}");
+            assert!(summary.contains("0123456789abcdef") && !summary.contains("[[FOLD"), "{summary}");
             assert_eq!(crate::reference::find_markers(&summary).count(), 0, "{summary}");
         }
     }

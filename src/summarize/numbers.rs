@@ -40,31 +40,3 @@ pub(super) fn which_lines(text: &str) -> String {
 pub(super) fn unnumbered(line: &str) -> (Option<usize>, &str) {
     NumberedLine::parse(line).map_or((None, line), |found| (usize::try_from(found.number).ok(), found.text))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lines_of_several_listings_are_counted_without_their_numbers() {
-        let listing =
-            |lines: std::ops::Range<usize>| lines.map(|line| format!("{line:>6}\tx{line}\n")).collect::<String>();
-        let one = listing(300..320);
-        let two = format!("{}{}", listing(1..15), listing(1..9));
-        assert_eq!((which_lines(&one).as_str(), which_lines(&two).as_str()), ("lines 300–319", "22 lines"));
-        assert_eq!(numbered_lines(&one).nth(2), Some((302, "x302")));
-        assert_eq!(numbered_lines(&two).nth(16), Some((17, "x3")));
-    }
-
-    #[test]
-    fn lines_are_named_by_their_numbers_and_hours_are_none() {
-        for (text, expected) in [
-            ("  7\ta\n  8\tb\n  9\tc\n", "lines 7–9"),
-            ("  7→2026-01-01T10:00:00Z a\n  8→2026-01-01T10:00:01Z b\n  9→2026-01-01T10:00:02Z c\n", "lines 7–9"),
-            ("09:00:00 up\n10:00:00 up\n11:00:00 up\n12:00:00 up\n", "4 lines"),
-            ("a\n", "one line"),
-        ] {
-            assert_eq!(which_lines(text), expected, "{text}");
-        }
-    }
-}

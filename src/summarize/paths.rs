@@ -16,22 +16,3 @@ pub(super) fn common_directory<'t>(mut paths: impl Iterator<Item = &'t str>) -> 
     }
     if others > 0 && common.len() > 3 { common } else { "" }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_whole_directories_of_several_paths_are_common() {
-        for (paths, expected) in [
-            (&["src/json/read.rs", "src/json/odd.rs"] as &[&str], "src/json/"),
-            (&["src/json/a.rs", "src/jsonl/a.rs"], "src/"),
-            (&["src/alone.rs"], ""),
-            (&["a.rs", "src/a.rs"], ""),
-            (&["dépôt/é.rs", "dépôt/è.rs"], "dépôt/"),
-            (&[], ""),
-        ] {
-            assert_eq!(common_directory(paths.iter().copied()), expected, "{paths:?}");
-        }
-    }
-}

@@ -1,12 +1,14 @@
-//! Reports of tools in which rows of one form are many -> the totals that the tool states, the rows by what is said of
-//! them, and what is said of each. A new report is a row of [`REPORTS`].
+//! Texts in which rows of one form are many -> the totals that the text states, the rows by what is said of them, and
+//! what is said of each. A new report is a row of [`REPORTS`] and cases in `fixtures/cases/summaries`.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use indexmap::IndexSet;
 use regex::{Captures, Regex};
 
 use super::line_pattern;
-use super::numbers::which_lines;
+use super::numbers::{numbered_lines, which_lines};
 use super::sheet::{Sheet, quote};
 use crate::content::head;
 
@@ -14,33 +16,70 @@ use crate::content::head;
 const FRONT: usize = 600;
 
 /// Rows and totals that are kept: no summary has room for more.
-const KEPT: usize = 2_000;
+const KEPT: usize = 20_000;
 
 /// A form of reports.
 struct Report {
+    /// Empty for files that only their path tells: they are called as their format is.
     title: &'static str,
     /// Words that each text of this form has, and those that none has.
-    has: &'static str,
+    has: &'static [&'static str],
     has_not: Option<&'static str>,
-    /// The lines that are quoted.
+    /// The lines that are quoted, and whether all lines with words below the first of them are, too. A report with a
+    /// pattern here is none without such a line.
     totals: &'static str,
+    tells_below: bool,
     /// How a row begins, and the lines that say more of it. The groups are the row's `name`, its `key`, and what is
     /// said of it: `more` in a word, `about` in a sentence. A figure at the end of a group's name does not count.
+    /// `name_least_covered` is a name, and the key of its row is `least covered`.
     begins: &'static str,
     goes_on: &'static str,
     /// Words of keys, the gravest first. Rows with other keys are told behind them.
     keys: &'static [&'static str],
-    /// The key of rows that state none; without one, such a row is none.
+    /// The key of rows that state none, but have sentences; without one, such a row is only counted.
     unkeyed: &'static str,
     /// Whether a row ends at a blank line.
     ends_blank: bool,
+    /// What rows are called where they are counted; without it the lines are.
+    counts: &'static str,
+    /// Whether rows of one key stand by the figure that their first word is, the least first.
+    is_by_figure: bool,
+    /// What stands between the words that are said of a row.
+    joint: &'static str,
+    /// Whether rows of the first key stand for all.
+    is_first_key_told: bool,
+    /// The least share of lines with words that are rows, in percent.
+    least_share: usize,
 }
 
+/// A pattern that no line fits.
+const NEVER: &str = r"[^\s\S]";
+
+/// What most reports are like.
+const PLAIN: Report = Report {
+    title: "",
+    has: &[],
+    has_not: None,
+    totals: NEVER,
+    tells_below: false,
+    begins: NEVER,
+    goes_on: NEVER,
+    keys: &[],
+    unkeyed: "",
+    ends_blank: false,
+    counts: "",
+    is_by_figure: false,
+    joint: ", ",
+    is_first_key_told: false,
+    least_share: 0,
+};
+
+/// Those with a title first match, and each is tried where its words are.
 const REPORTS: &[Report] = &[
     // What terraform and OpenTofu plan to do. What is replaced or destroyed loses what it holds.
     Report {
         title: "plan of changes",
-        has: "\nPlan: ",
+        has: &["\nPlan: "],
         has_not: Some("```"),
         totals: "^(?:Plan: |Apply complete! |Destroy complete! )",
         begins: concat!(
@@ -59,15 +98,13 @@ const REPORTS: &[Report] = &[
             "will be read during apply",
             "Warning",
         ],
-        unkeyed: "",
-        ends_blank: false,
+        ..PLAIN
     },
     // `npm audit` and `cargo audit`. An advisory that names no severity may be grave; that nobody maintains a package
     // is least.
     Report {
         title: "audit report",
-        has: "advisories",
-        has_not: None,
+        has: &["advisories"],
         totals: concat!(
             r"^(?:found |error: )?\d+ (?:[a-z]+ severity )?vulnerabilit(?:y|ies)\b|",
             r"^warning: \d+ allowed warnings? ",
@@ -80,6 +117,35 @@ const REPORTS: &[Report] = &[
         keys: &["critical", "high", "unrated", "medium", "moderate", "low"],
         unkeyed: "unrated",
         ends_blank: true,
+        ..PLAIN
+    },
+    // The table of coverage.py and pytest-cov: `src/shop/pay.py   52   7   12   3   84%   7-11, 31`.
+    Report {
+        title: "coverage",
+        has: &["Stmts ", "TOTAL"],
+        totals: r"^TOTAL\s+\d+\s.*\d%",
+        tells_below: true,
+        begins: concat!(
+            r"^(?<name>\S.*?)\s+(?:\d+\s+){2}(?:(?:\d+\s+){2})?100(?:\.0+)?%$|",
+            r"^(?<name_least_covered>\S.*?)\s+(?:\d+\s+){2}(?:(?:\d+\s+){2})?",
+            r"(?<more>\d+(?:\.\d+)?%)(?:\s+(?<more1>\S.*))?$",
+        ),
+        counts: "files",
+        is_by_figure: true,
+        joint: " without ",
+        least_share: 60,
+        ..PLAIN
+    },
+    // Settings in YAML, TOML or of the form `key = value`: their sections, or their keys of the first level. By their
+    // form only: what a `#` opens is a comment, whatever it looks like, and `a:hover {` is no key.
+    Report {
+        begins: concat!(
+            r"^\[\[?(?<name_sections>[^\[\],]+)\]\]?\s*$|",
+            r#"^["']?(?<name_keys>[\w./-]*\p{Alphabetic}[\w./-]*)["']?\s*(?:=|:\s|:$)"#,
+        ),
+        keys: &["sections", "keys"],
+        is_first_key_told: true,
+        ..PLAIN
     },
 ];
 
@@ -102,7 +168,7 @@ static PATTERNS: LazyLock<Vec<Patterns>> = LazyLock::new(|| {
 #[derive(Default)]
 struct Row<'t> {
     name: &'t str,
-    key: &'t str,
+    key: Cow<'t, str>,
     more: Vec<&'t str>,
     about: Vec<&'t str>,
 }
@@ -115,40 +181,69 @@ impl<'t> Row<'t> {
             let group = group.as_str().trim();
             match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
                 "name" => self.name = group,
-                "key" => self.key = group,
+                "key" => self.key = Cow::Borrowed(group),
                 "more" => self.more.push(group),
-                _ => self.about.push(group),
+                "about" => self.about.push(group),
+                name => {
+                    self.name = group;
+                    self.key = Cow::Owned(name.trim_start_matches("name_").replace('_', " "));
+                }
             }
         }
     }
 
     /// `braces (<3.0.3)`.
-    fn shown(&self) -> String {
-        let more = if self.more.is_empty() { String::new() } else { format!(" ({})", self.more.join(", ")) };
+    fn shown(&self, joint: &str) -> String {
+        let more = if self.more.is_empty() { String::new() } else { format!(" ({})", self.more.join(joint)) };
         quote(&format!("{}{more}", self.name), 200)
+    }
+
+    /// The figure that its first word is, behind all others where it is none.
+    fn figure(&self) -> f64 {
+        self.more.first().and_then(|word| word.trim_end_matches('%').parse().ok()).unwrap_or(f64::INFINITY)
     }
 }
 
-/// Writes the summary; false for a text that is no such report.
-pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
-    REPORTS.iter().zip(&*PATTERNS).any(|(report, patterns)| report.tell(text, patterns, sheet))
+/// What is read of a text.
+#[derive(Default)]
+struct Found<'t> {
+    totals: Vec<&'t str>,
+    rows: Vec<Row<'t>>,
+    /// Lines with words, and lines with which rows begin.
+    lines: usize,
+    begun: usize,
+}
+
+/// Writes the summary; false for a text that is no such report. A file is told as one of the format that is named.
+pub(super) fn summarize(text: &str, format: Option<&str>, sheet: &mut Sheet) -> bool {
+    let mut reports = REPORTS.iter().zip(&*PATTERNS).filter(|(report, _)| report.title.is_empty() == format.is_some());
+    reports.any(|(report, patterns)| report.tell(text, format.unwrap_or(report.title), patterns, sheet))
 }
 
 impl Report {
-    fn tell(&self, text: &str, patterns: &Patterns, sheet: &mut Sheet) -> bool {
-        if !text.contains(self.has) || self.has_not.is_some_and(|words| text.contains(words)) {
+    fn tell(&self, text: &str, title: &str, patterns: &Patterns, sheet: &mut Sheet) -> bool {
+        let has_words = self.has.iter().all(|words| text.contains(words));
+        if !has_words || self.has_not.is_some_and(|words| text.contains(words)) {
             return false;
         }
-        let (totals, mut rows) = self.read(text, patterns);
-        if totals.is_empty() || rows.is_empty() {
+        let Found { totals, mut rows, lines, begun } = self.read(text, patterns);
+        let is_stated = self.totals == NEVER || !totals.is_empty() && (!rows.is_empty() || self.least_share > 0);
+        if !is_stated || begun * 100 < lines * self.least_share {
             return false;
         }
-        rows.sort_by_key(|row| self.rank(row.key));
-        sheet.say(&format!("{}, {}", self.title, which_lines(text)));
+        rows.sort_by_key(|row| self.rank(&row.key).0);
+        let counted = if self.counts.is_empty() { which_lines(text) } else { format!("{begun} {}", self.counts) };
+        sheet.say(&format!("{title}, {counted}"));
         sheet.lines(&totals, sheet.share(50));
-        for rows in rows.chunk_by(|one, other| self.rank(one.key) == self.rank(other.key)) {
-            let (_, label) = self.rank(rows[0].key);
-            sheet.list(&format!("{label}:"), &rows.iter().map(Row::shown).collect::<Vec<_>>(), sheet.share(70));
+        let told = if self.is_first_key_told { 1 } else { usize::MAX };
+        let groups = rows.chunk_by_mut(|one, other| self.rank(&one.key) == self.rank(&other.key));
+        for rows in groups.take(told) {
+            if self.is_by_figure {
+                rows.sort_by(|one, other| one.figure().total_cmp(&other.figure()));
+            }
+            let shown: IndexSet<String> = rows.iter().map(|row| row.shown(self.joint)).collect();
+            let (_, label) = self.rank(&rows[0].key);
+            sheet.list(&format!("{label}:"), &shown.into_iter().collect::<Vec<_>>(), sheet.share(70));
         }
         let about = rows.iter().filter(|row| !row.about.is_empty());
         let about: Vec<String> =
@@ -163,34 +258,38 @@ impl Report {
         at.map_or((self.keys.len(), key), |at| (at, self.keys[at]))
     }
 
-    /// The totals, and the rows.
-    fn read<'t>(&self, text: &'t str, patterns: &Patterns) -> (Vec<&'t str>, Vec<Row<'t>>) {
-        let (mut totals, mut rows) = (Vec::new(), Vec::<Row>::new());
+    fn read<'t>(&self, text: &'t str, patterns: &Patterns) -> Found<'t> {
+        let mut found = Found::default();
         let mut is_open = false;
-        for line in text.lines().map(|line| head(line, FRONT)) {
+        for line in numbered_lines(text).map(|(_, line)| head(line, FRONT)) {
+            let has_words = line.contains(char::is_alphanumeric);
+            found.lines += usize::from(has_words);
             if patterns.totals.is_match(line) {
-                totals.push(line);
-            } else if let Some(found) = patterns.begins.captures(line) {
-                is_open = rows.len() < KEPT;
+                found.totals.push(line);
+            } else if let Some(groups) = patterns.begins.captures(line) {
+                found.begun += 1;
+                is_open = found.rows.len() < KEPT;
                 if is_open {
                     let mut row = Row::default();
-                    row.add(&patterns.begins, &found);
-                    rows.push(row);
+                    row.add(&patterns.begins, &groups);
+                    found.rows.push(row);
                 }
-            } else if let Some(row) = rows.last_mut().filter(|_| is_open) {
+            } else if self.tells_below && !found.totals.is_empty() && has_words {
+                found.totals.push(line);
+            } else if let Some(row) = found.rows.last_mut().filter(|_| is_open) {
                 is_open = !(self.ends_blank && line.trim().is_empty());
-                if let Some(found) = patterns.goes_on.captures(line) {
-                    row.add(&patterns.goes_on, &found);
+                if let Some(groups) = patterns.goes_on.captures(line) {
+                    row.add(&patterns.goes_on, &groups);
                 }
             }
         }
-        totals.truncate(KEPT);
-        for row in &mut rows {
+        found.totals.truncate(KEPT);
+        for row in &mut found.rows {
             if row.key.is_empty() && !row.about.is_empty() {
-                row.key = self.unkeyed;
+                row.key = Cow::Borrowed(self.unkeyed);
             }
         }
-        rows.retain(|row| !row.key.is_empty());
-        (totals, rows)
+        found.rows.retain(|row| !row.key.is_empty());
+        found
     }
 }

@@ -179,4 +179,13 @@ fn signature(line: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_found_without_a_language_and_none_is_named() {
+        let mut sheet = Sheet::new(200);
+        assert!(summarize("use std::io;\nfn main() {}\nimpl Store {}\nstruct Store;\n", None, &mut sheet));
+        assert!(sheet.finish().starts_with("code, 4 lines\ndefines: fn main()"));
+    }
+}

@@ -37,39 +37,11 @@ fn captured<'t>(pattern: &Regex, line: &'t str) -> Option<&'t str> {
 }
 
 /// Words before a parenthesis that no method is called.
+#[rustfmt::skip]
 const KEYWORDS: &[&str] = &[
-    "if",
-    "for",
-    "while",
-    "switch",
-    "catch",
-    "return",
-    "else",
-    "new",
-    "throw",
-    "await",
-    "function",
-    "do",
-    "try",
-    "sizeof",
-    "using",
-    "lock",
-    "foreach",
-    "elseif",
-    "endforeach",
-    "endfunction",
-    "endif",
-    "endmacro",
-    "endwhile",
-    "with",
-    "super",
-    "constructor_of",
-    "typeof",
-    "yield",
-    "assert",
-    "case",
-    "defined",
-    "when",
+    "if", "for", "while", "switch", "catch", "return", "else", "new", "throw", "await", "function", "do", "try",
+    "sizeof", "using", "lock", "foreach", "elseif", "endforeach", "endfunction", "endif", "endmacro", "endwhile",
+    "with", "super", "constructor_of", "typeof", "yield", "assert", "case", "defined", "when",
 ];
 
 const TYPE_WORD: &str = r"(?:class|interface|enum|struct|record|trait|object|protocol|extension|actor|namespace|union|annotation class|enum class|case class|case object|data class|sealed class)";

@@ -10,15 +10,13 @@ use super::words::{for_each_term, words};
 pub struct Around {
     in_sight: FastSet<String>,
     written: FastSet<String>,
-    parts: FastSet<String>,
     recent: FastSet<String>,
 }
 
 impl Around {
-    /// Adds the names of a text that is in sight, whole and in their parts.
+    /// Adds the names of a text that is in sight.
     pub fn add(&mut self, text: &str) {
         add_names(text, &mut self.in_sight);
-        add_parts(text, &mut self.parts);
     }
 
     /// Adds the names of what the model wrote in a call, which may be folded by now.
@@ -28,7 +26,11 @@ impl Around {
 
     /// Adds the words of one of the last messages.
     pub fn add_recent(&mut self, text: &str) {
-        add_parts(text, &mut self.recent);
+        for_each_part(text, |part| {
+            if !self.recent.contains(part) {
+                self.recent.insert(part.to_owned());
+            }
+        });
     }
 
     pub(super) fn is_in_sight(&self, name: &str) -> bool {
@@ -37,10 +39,6 @@ impl Around {
 
     pub(super) fn is_written(&self, name: &str) -> bool {
         self.written.contains(name)
-    }
-
-    pub(super) fn has_part(&self, part: &str) -> bool {
-        self.parts.contains(part)
     }
 
     pub(super) fn has_recent_part(&self, part: &str) -> bool {
@@ -59,14 +57,6 @@ fn add_names(text: &str, names: &mut FastSet<String>) {
         for_each_term(word, |term| insert(&word[term]));
         insert(word);
     }
-}
-
-fn add_parts(text: &str, parts: &mut FastSet<String>) {
-    for_each_part(text, |part| {
-        if !parts.contains(part) {
-            parts.insert(part.to_owned());
-        }
-    });
 }
 
 /// `parseHTTPRow_count` -> `parse`, `httprow`, `count`: the words of a name or text from four letters on, in small letters.

@@ -3,8 +3,7 @@
 //! A ranking, not a parse: by a model that was trained on recorded sessions, or by a rule made by hand.
 
 mod around;
-mod features;
-mod model;
+mod learned;
 mod rule;
 mod words;
 
@@ -15,7 +14,6 @@ use concertina_base::hashing::FastMap;
 
 use crate::config::NameScorer;
 pub use around::Around;
-use features::Reader;
 use rule::SHORTEST;
 pub(super) use words::{DEFINING, holds, words};
 use words::{for_each_term, name_after, stands_apart};
@@ -24,16 +22,12 @@ use words::{for_each_term, name_after, stands_apart};
 #[derive(Debug, Clone, Copy, Default)]
 struct Sighting {
     first: usize,
-    last: usize,
     count: usize,
     defined: bool,
     /// Its parts are ranked too; the whole is worth having only after them.
     has_terms: bool,
-    /// It stands as a part of a longer word.
-    is_term: bool,
-    /// The line where it first stands, from 0, where that line starts, and how many words stand there before it.
+    /// The line where it first stands, from 0, and how many words stand there before it.
     line: usize,
-    line_start: usize,
     place: usize,
 }
 
@@ -41,10 +35,11 @@ struct Sighting {
 fn sightings(text: &str) -> FastMap<&str, Sighting> {
     let mut seen: FastMap<&str, Sighting> = FastMap::default();
     let mut definition = usize::MAX;
-    let (mut read, mut line, mut line_start, mut place) = (0, 0, 0, 0);
+    let (mut read, mut line, mut place) = (0, 0, 0);
     for range in words(text) {
-        for newline in memchr::memchr_iter(b'\n', &text.as_bytes()[read..range.start]) {
-            (line, line_start, place) = (line + 1, read + newline + 1, 0);
+        let newlines = memchr::memchr_iter(b'\n', &text.as_bytes()[read..range.start]).count();
+        if newlines > 0 {
+            (line, place) = (line + newlines, 0);
         }
         read = range.start;
         if is_part_of_number(text, &range) {
@@ -52,26 +47,23 @@ fn sightings(text: &str) -> FastMap<&str, Sighting> {
         }
         let word = &text[range.clone()];
         let defined = definition == range.start;
-        let mut see = |term: Range<usize>, is_term: bool, has_terms: bool| {
+        let mut see = |term: Range<usize>, has_terms: bool| {
             if term.len() < SHORTEST {
                 return;
             }
             let first = range.start + term.start;
-            let new = Sighting { first, has_terms, line, line_start, place, ..Sighting::default() };
+            let new = Sighting { first, has_terms, line, place, ..Sighting::default() };
             let sighting = seen.entry(&word[term]).or_insert(new);
-            sighting.last = first;
             sighting.count += 1;
             sighting.defined |= defined && !has_terms;
-            sighting.is_term |= is_term;
         };
         let mut is_whole = false;
         for_each_term(word, |term| {
-            let is_term = term.len() < word.len();
-            is_whole |= !is_term;
-            see(term, is_term, false);
+            is_whole |= term.len() == word.len();
+            see(term, false);
         });
         if !is_whole {
-            see(0..word.len(), false, true);
+            see(0..word.len(), true);
         }
         place += 1;
         if DEFINING.contains(&word) {
@@ -139,11 +131,8 @@ fn drop_counters(found: &mut Vec<Candidate>) {
 
 /// The candidates of a text with the rule's score and their features: what the learned scorer is trained on.
 pub fn features_of<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, u64, Vec<u8>)> {
-    let mut reader = Reader::new(text, around);
-    candidates(text, around)
-        .into_iter()
-        .map(|one| (one.name, one.score, reader.steps(one.name, &one.sighting).to_vec()))
-        .collect()
+    let steps = |one: &Candidate| learned::steps(one.name, &one.sighting, around).to_vec();
+    candidates(text, around).iter().map(|one| (one.name, one.score, steps(one))).collect()
 }
 
 /// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is held by an earlier
@@ -158,10 +147,9 @@ pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, sco
     let mut ranked: Vec<(i64, usize, &str)> = match scorer {
         NameScorer::Rule => candidates.map(|one| (one.score as i64, one.sighting.first, one.name)).collect(),
         NameScorer::Learned => {
-            let mut reader = Reader::new(text, around);
             let rank = |one: Candidate<'t>| {
-                let rank = model::worth(&reader.steps(one.name, &one.sighting));
-                (rank >= model::LEAST_WORTH).then_some((rank, one.sighting.first, one.name))
+                let rank = learned::worth(one.name, &learned::steps(one.name, &one.sighting, around));
+                (rank >= learned::LEAST_WORTH).then_some((rank, one.sighting.first, one.name))
             };
             candidates.filter_map(rank).collect()
         }
@@ -221,92 +209,26 @@ mod tests {
 
     use super::*;
 
-    fn words_of(text: &str) -> Vec<&str> {
-        words(text).map(|range| &text[range]).collect()
-    }
-
+    /// The argument of a case is the number of names, and those that are in sight; or `words`.
     #[test]
-    fn numbers_of_lines_are_no_names() {
-        let text: String = (100..140).map(|n| format!("line {n:05} has port {} open\n", 40_000 + n * 7 % 31)).collect();
-        for scorer in [NameScorer::Rule, NameScorer::Learned] {
-            let names = salient_identifiers(&text, 100, &Around::default(), scorer);
-            assert!(!names.iter().any(|name| name.starts_with("001")), "{scorer:?} {names:?}");
-        }
-        let names = salient_identifiers(&text, 100, &Around::default(), NameScorer::Rule);
-        assert!(names.contains(&"40007"), "{names:?}");
-    }
-
-    #[test]
-    fn paths_urls_and_scoped_names_are_one_word() {
-        assert_eq!(
-            words_of(
-                "see ./src/a.rs:12, .github/ci.yml (x).map.y https://x.org/a/b. std::io::Read </div> @scope/pkg C:\\Users\\me\\x.txt a\\nb"
-            ),
-            [
-                "see",
-                "./src/a.rs",
-                "12",
-                ".github/ci.yml",
-                "x",
-                "map.y",
-                "https://x.org/a/b",
-                "std::io::Read",
-                "div",
-                "@scope/pkg",
-                "C:\\Users\\me\\x.txt",
-                "a",
-                "b"
-            ]
-        );
-    }
-
-    #[test]
-    fn defined_and_repeated_names_come_before_mentions() {
-        let text = "func (s *Store) LoadState(id string) error {\n\treturn s.readFile(id)\n}\nuseOnce()\n";
-        let found = salient_identifiers(text, 3, &Around::default(), NameScorer::Rule);
-        assert_eq!(found[0], "LoadState");
-        assert!(found.contains(&"readFile"), "{found:?}");
-    }
-
-    #[test]
-    fn plain_words_and_small_numbers_are_not_salient() {
-        assert!(
-            salient_identifiers(
-                "the function returns 42 of 1999 rows and/or more",
-                9,
-                &Around::default(),
-                NameScorer::Rule
-            )
-            .is_empty()
-        );
-        assert_eq!(
-            salient_identifiers("class Parser and order 8812345", 9, &Around::default(), NameScorer::Rule),
-            ["Parser", "8812345"]
-        );
-    }
-
-    #[test]
-    fn a_part_of_a_chosen_name_is_not_listed_again() {
-        assert_eq!(
-            salient_identifiers("a.max_visible a.max_visible max_visible", 9, &Around::default(), NameScorer::Rule),
-            ["a.max_visible"]
-        );
-    }
-
-    #[test]
-    fn a_name_that_only_begins_like_another_is_listed() {
-        let text = "open_store_readonly open_store svc-1 svc-12 old_open_store";
-        let found = salient_identifiers(text, 9, &Around::default(), NameScorer::Rule);
-        assert!(
-            ["open_store", "open_store_readonly", "old_open_store"].iter().all(|name| found.contains(name)),
-            "{found:?}"
-        );
+    fn names_of_texts() {
+        crate::cases::check("names", |text, argument| {
+            let mut in_sight = Around::default();
+            let (limit, seen) = argument.split_once(' ').unwrap_or((argument, ""));
+            in_sight.add(seen);
+            let names = match limit {
+                "words" => words(text).map(|range| &text[range]).collect(),
+                limit => salient_identifiers(text, limit.parse().expect("a number"), &in_sight, NameScorer::Rule),
+            };
+            names.join("\n")
+        });
     }
 
     #[test]
     fn control_sequences_are_no_part_of_a_name() {
         let text = "\u{1b}[36mbucket_alpha\u{1b}[0m \u{1b}[1;31m./src/a.rs\u{1b}[0m \u{1b}]0;title_of\u{7}next_name";
-        assert_eq!(words_of(text), ["bucket_alpha", "./src/a.rs", "next_name"]);
+        let found: Vec<&str> = words(text).map(|range| &text[range]).collect();
+        assert_eq!(found, ["bucket_alpha", "./src/a.rs", "next_name"]);
     }
 
     /// What [`longest_of_nested`] says in linear time.
@@ -345,21 +267,6 @@ mod tests {
     fn a_hundred_thousand_names_are_all_chosen() {
         let text = (0..100_000).map(|i| format!("name_{i:06}x ")).collect::<String>();
         assert_eq!(salient_identifiers(&text, 100_000, &Around::default(), NameScorer::Rule).len(), 100_000);
-    }
-
-    #[test]
-    fn the_limit_holds_and_zero_is_none() {
-        let text = (0..500).map(|i| format!("name_{i} ")).collect::<String>();
-        assert_eq!(salient_identifiers(&text, 7, &Around::default(), NameScorer::Rule).len(), 7);
-        assert!(salient_identifiers(&text, 0, &Around::default(), NameScorer::Rule).is_empty());
-    }
-
-    #[test]
-    fn what_is_in_sight_is_not_kept_again() {
-        let mut in_sight = Around::default();
-        in_sight.add("see parse_row in src/rows/parse.rs");
-        let text = "fn parse_row calls read_cell in src/rows/parse.rs";
-        assert_eq!(salient_identifiers(text, 9, &in_sight, NameScorer::Rule), ["read_cell"]);
     }
 
     #[test]

@@ -9,29 +9,10 @@ use crate::content::escapes::control;
 pub(super) const LONGEST: usize = 160;
 
 /// Words after which a name is defined, in any of the languages.
+#[rustfmt::skip]
 pub(crate) const DEFINING: &[&str] = &[
-    "class",
-    "const",
-    "def",
-    "enum",
-    "fn",
-    "fun",
-    "func",
-    "function",
-    "impl",
-    "interface",
-    "let",
-    "module",
-    "namespace",
-    "object",
-    "protocol",
-    "record",
-    "static",
-    "struct",
-    "trait",
-    "type",
-    "val",
-    "var",
+    "class", "const", "def", "enum", "fn", "fun", "func", "function", "impl", "interface", "let", "module",
+    "namespace", "object", "protocol", "record", "static", "struct", "trait", "type", "val", "var",
 ];
 
 /// Byte ranges of the words of a text: letters, digits and `_`, joined by `.`, `-`, `/`, `::`, `://` and, after a drive, `\`.

@@ -272,6 +272,3 @@ fn find_lists<'n, 'a>(node: &'n Node<'a>, path: String, depth: usize, left: &mut
         _ => {}
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! Rows -> the ones that failed, that are missing something, or whose value stands out.
+//! Rows -> the ones that failed, or whose value stands out.
 //!
 //! An outlier is far from the median by the spread of the others, never by a fixed factor; fields that are called ids,
 //! times or dates are not measured.
@@ -22,18 +22,9 @@ const QUOTED: usize = 12;
 /// Characters of a quoted row.
 const ROW_ROOM: usize = 160;
 
+#[rustfmt::skip]
 pub(super) const STATUS_KEYS: &[&str] = &[
-    "status",
-    "state",
-    "result",
-    "conclusion",
-    "outcome",
-    "phase",
-    "level",
-    "severity",
-    "reason",
-    "health",
-    "verdict",
+    "status", "state", "result", "conclusion", "outcome", "phase", "level", "severity", "reason", "health", "verdict",
     "loglevel",
 ];
 
@@ -171,8 +162,6 @@ struct Column<'a> {
     /// How often and where first; the map stops growing when it is no category any more.
     texts: IndexMap<&'a str, (usize, usize)>,
     text_rows: usize,
-    nulls: Vec<usize>,
-    rows: usize,
 }
 
 /// One line for each field value that stands out, `field value at [row] (others min–max)`, then the ranges of the other fields.
@@ -198,12 +187,6 @@ fn stand_outs(list: &List<'_, '_>) -> (Vec<String>, Vec<String>) {
             if is_category && *count <= most_rare {
                 odd.push((0, format!("{name} \"{}\" only {count}×, at {}", quote(text, 60), at(*row))));
             }
-        }
-        if !column.nulls.is_empty() && column.nulls.len() <= most_rare {
-            odd.push((2, format!("{name} null at {}", at(column.nulls[0]))));
-        }
-        if column.rows > rows.len() / 2 && column.rows < rows.len() && rows.len() - column.rows <= most_rare {
-            odd.push((3, format!("{name} in {} of {} rows", column.rows, rows.len())));
         }
         match outliers(name, column) {
             Some((row, digits, low, high)) => {
@@ -234,7 +217,6 @@ fn measure<'a>(row: &Node<'a>, path: &str, depth: usize, index: usize, columns: 
             continue;
         }
         let column = columns.entry(name).or_default();
-        column.rows += 1;
         match value {
             Node::Number(digits) => {
                 if let Ok(number) = digits.parse::<f64>() {
@@ -247,7 +229,6 @@ fn measure<'a>(row: &Node<'a>, path: &str, depth: usize, index: usize, columns: 
                     column.texts.entry(text).or_insert((0, index)).0 += 1;
                 }
             }
-            Node::Null => column.nulls.push(index),
             _ => {}
         }
     }

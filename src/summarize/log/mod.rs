@@ -312,6 +312,3 @@ fn has_form_of(one: &str, other: &str) -> bool {
     let form = |time: &str| time.bytes().filter(u8::is_ascii_punctuation).collect::<Vec<u8>>();
     form(one) == form(other)
 }
-
-#[cfg(test)]
-mod tests;

@@ -82,16 +82,3 @@ fn at_column<'t>(hit: &Hit<'t>) -> Option<&'t [u8]> {
     let start = usize::try_from(hit.column?).ok()?.checked_sub(1)?;
     hit.text.as_bytes().get(start..start + 3).filter(|bytes| bytes[0] != b' ')
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::summarize;
-    use crate::summarize::sheet::Sheet;
-
-    #[test]
-    fn what_a_search_was_asked_for_is_no_message() {
-        let text = "a.txt:12:3: unreachable code\nb.txt:18:9: another line\n";
-        assert!(!summarize(text, true, &mut Sheet::new(300)));
-        assert!(summarize(text, false, &mut Sheet::new(300)));
-    }
-}

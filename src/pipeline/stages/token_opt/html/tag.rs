@@ -1,26 +1,18 @@
 //! A start tag, and what its attributes tell a reader.
 
-/// A start tag as it is read.
-#[derive(Debug, Default)]
+use html5gum::StartTag;
+
+/// A start tag.
 pub(super) struct Tag {
     element: String,
-    at: usize,
     attributes: Vec<(String, String)>,
 }
 
 impl Tag {
-    pub(super) fn new(element: &[u8], at: usize) -> Self {
-        Self { element: String::from_utf8_lossy(element).into_owned(), at, attributes: Vec::new() }
-    }
-
-    pub(super) fn name(&mut self, name: &[u8]) {
-        self.attributes.push((String::from_utf8_lossy(name).into_owned(), String::new()));
-    }
-
-    pub(super) fn value(&mut self, value: &[u8]) {
-        if let Some((_, found)) = self.attributes.last_mut() {
-            found.push_str(String::from_utf8_lossy(value).trim());
-        }
+    pub(super) fn of(tag: &StartTag<usize>) -> Self {
+        let words = |bytes: &[u8]| String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ");
+        let attributes = tag.attributes.iter().map(|(name, value)| (words(name), words(value))).collect();
+        Self { element: words(&tag.name), attributes }
     }
 
     /// The name of the element, in small letters.
@@ -28,12 +20,6 @@ impl Tag {
         &self.element
     }
 
-    /// Where the tag starts.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// The value of an attribute; of those with one name the first counts.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
@@ -42,13 +28,13 @@ impl Tag {
         self.get(name)?.parse().ok()
     }
 
-    fn filled(&self, name: &str) -> Option<&str> {
-        self.get(name).filter(|value| !value.is_empty())
+    fn filled(&self, names: [&str; 2]) -> Option<&str> {
+        names.iter().find_map(|name| self.get(name).filter(|value| !value.is_empty()))
     }
 
     /// A URL that leads somewhere else; of inline data, only what it is.
     pub(super) fn url(&self, name: &str) -> Option<&str> {
-        let url = self.filled(name).filter(|url| !url.starts_with('#'))?;
+        let url = self.get(name).filter(|url| !url.is_empty() && !url.starts_with('#'))?;
         let starts = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
         match url {
             _ if starts("javascript:") => None,
@@ -59,36 +45,30 @@ impl Tag {
 
     /// What stands for the words of a link that has none.
     pub(super) fn label(&self) -> &str {
-        ["aria-label", "title", "alt"].into_iter().find_map(|name| self.get(name)).unwrap_or_default()
+        self.filled(["aria-label", "title"]).unwrap_or_default()
     }
 
     /// What is shown from elsewhere.
-    pub(super) fn media(&self) -> Option<String> {
-        let source = match self.element() {
-            "iframe" | "video" | "audio" | "embed" | "source" => "src",
-            "object" => "data",
-            _ => return None,
-        };
-        self.url(source).map(|url| format!("[{}]({url})", self.element))
+    pub(super) fn media(&self) -> String {
+        let is_media = matches!(&*self.element, "iframe" | "video" | "audio" | "embed" | "source");
+        let url = self.url("src").filter(|_| is_media);
+        url.map_or(String::new(), |url| format!("[{}]({url})", self.element))
     }
 
-    /// That nobody could use or see an element.
+    /// That nobody could see or use an element.
     pub(super) fn state(&self) -> &'static str {
-        let is_silent = matches!(self.element(), "link" | "svg")
-            || self.get("type").is_some_and(|kind| kind.eq_ignore_ascii_case("hidden"));
+        let is_silent = matches!(&*self.element, "link" | "svg") || self.get("type") == Some("hidden");
         match (self.get("hidden"), self.get("disabled")) {
-            _ if is_silent => "",
-            (Some(_), _) => "(hidden)",
-            (None, Some(_)) => "(disabled)",
-            (None, None) => "",
+            (Some(_), _) if !is_silent => "(hidden)",
+            (None, Some(_)) if !is_silent => "(disabled)",
+            _ => "",
         }
     }
 
     /// How many columns and rows a cell takes, if more than one.
     pub(super) fn span(&self) -> String {
-        let many = |name, unit| Some(format!("{} {unit}", self.number(name).filter(|number| *number > 1)?));
-        let spans: Vec<String> = [many("colspan", "columns"), many("rowspan", "rows")].into_iter().flatten().collect();
-        if spans.is_empty() { String::new() } else { format!("({})", spans.join(", ")) }
+        let many = |name, unit| Some(format!("({} {unit})", self.number(name).filter(|number| *number > 1)?));
+        [many("colspan", "columns"), many("rowspan", "rows")].into_iter().flatten().collect()
     }
 
     /// What stands for an image: its words, or the name of its file if the page gives none.
@@ -102,16 +82,13 @@ impl Tag {
 
     /// What stands for a field: what it is set to, or its name and what it holds or asks for.
     pub(super) fn field(&self) -> String {
-        let name = self.filled("name").or_else(|| self.filled("aria-label"));
-        let value = self.filled("value").or_else(|| self.filled("placeholder"));
-        match (self.get("type").unwrap_or_default().to_ascii_lowercase().as_str(), name, value) {
-            ("hidden", ..) => String::new(),
-            ("image", ..) => self.image(),
-            ("checkbox" | "radio", ..) => if self.get("checked").is_some() { "[x]" } else { "[ ]" }.to_owned(),
-            ("submit" | "button" | "reset", _, value) => value.map_or(String::new(), |value| format!("[{value}]")),
-            (_, Some(name), Some(text)) => format!("[{name}: {text}]"),
-            (_, Some(one), None) | (_, None, Some(one)) => format!("[{one}]"),
-            (_, None, None) => String::new(),
+        let words = [self.filled(["name", "aria-label"]), self.filled(["value", "placeholder"])];
+        match (self.get("type").unwrap_or_default(), words) {
+            ("hidden", _) => String::new(),
+            ("checkbox" | "radio", _) => if self.get("checked").is_some() { "[x]" } else { "[ ]" }.to_owned(),
+            ("submit" | "button" | "reset", [_, value]) => value.map_or(String::new(), |value| format!("[{value}]")),
+            (_, [None, None]) => String::new(),
+            (_, words) => format!("[{}]", words.into_iter().flatten().collect::<Vec<_>>().join(": ")),
         }
     }
 }
