@@ -6,15 +6,3 @@ pub fn approx_tokens(text: &str) -> usize {
     // JavaScript rounds halves up.
     text.split_whitespace().count().max((units + 2) / 4)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_or_a_quarter_of_the_length() {
-        for (text, tokens) in [("", 0), ("a b c d", 4), ("abcdefghij", 3), ("ab", 1), ("🦀🦀🦀", 2)] {
-            assert_eq!(approx_tokens(text), tokens, "{text}");
-        }
-    }
-}

@@ -6,7 +6,7 @@
 //! budgets only.
 //!
 //! ```text
-//! lexicon    the word lists as data, and what each entry saves
+//! lexicon    the word lists as data
 //! segment    text -> blocks of lines, protected spans and words
 //! change     the changes that a text is to have
 //! shorten    prose -> the changes that make it shorter
@@ -19,6 +19,29 @@
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+macro_rules! named {
+    ($(#[$meta:meta])* $vis:vis $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis enum $name { $($(#[$doc])* $variant),+ }
+
+        impl $name {
+            /// All of them, in order.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            /// The name as JavaScript sees it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            /// Reads the name back.
+            pub fn parse(word: &str) -> Option<Self> {
+                match word { $($word => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
 
 mod approx;
 mod change;
@@ -35,9 +58,16 @@ pub use change::Change;
 pub use compress::{Objective, Receipt, compress_prose, shortened};
 pub use expand::{Substitution, expand, expand_listed};
 pub use lexicon::is_emphatic;
-pub use lexicon::{Category, Intensity, Profile, worth_table};
+pub use lexicon::{Category, Intensity, Profile, Selection};
 pub(crate) use lexicon::{Class, ShortForms, key, lexicon};
 pub use redact::redact_private;
 pub(crate) use segment::{Atom, atoms, inline_atoms};
 pub use segment::{Kind, Token, blocks, tokenize, tokenize_inline};
-pub use shorten::{Selection, Shortened, shorten};
+pub use shorten::{Shortened, shorten};
+
+use concertina_base::tokens::{self, Encoding};
+
+/// o200k tokens of a text.
+pub(crate) fn count(text: &str) -> usize {
+    tokens::count(text, Encoding::O200kBase)
+}

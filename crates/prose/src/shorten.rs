@@ -15,30 +15,9 @@ use paragraph::Paragraph;
 pub(super) use paragraph::capitalized;
 pub(super) use separator::{Break, Separator};
 
-use super::change::{Change, applied};
-use super::lexicon::{Category, Class, Intensity, Permissions, Profile};
+use super::change::{Change, applied, by_line};
+use super::lexicon::{Class, Selection};
 use super::segment::{Atom, Kind, atoms};
-
-/// Which entries of the lexicon apply.
-#[derive(Debug, Clone)]
-pub struct Selection {
-    /// Entries of this level and the levels below.
-    pub intensity: Intensity,
-    /// Of these categories.
-    pub categories: &'static [Category],
-    /// Only those that save real tokens.
-    pub only_saving: bool,
-    /// Only those for this kind of text.
-    pub profile: Option<Profile>,
-    /// Sentences that tell of a failure stay as they are.
-    pub spares_failures: bool,
-}
-
-impl Selection {
-    fn permissions(&self) -> Permissions {
-        Permissions::new(self.categories, self.intensity, self.only_saving, self.profile)
-    }
-}
 
 /// What to change.
 #[derive(Debug, Default)]
@@ -57,18 +36,11 @@ impl Shortened {
 
     /// The changes of one line as one, from its first to its last.
     pub fn by_line(self, text: &str) -> Vec<Change> {
-        let mut lines: Vec<Change> = Vec::new();
-        for change in self.changes {
-            match lines.last_mut() {
-                Some(last) if !text[last.range.end..change.range.start].contains('\n') => {
-                    last.text.push_str(&text[last.range.end..change.range.start]);
-                    last.text.push_str(&change.text);
-                    last.range.end = change.range.end;
-                }
-                _ => lines.push(change),
-            }
-        }
-        lines
+        let joined = |line: Vec<Change>| {
+            let part = line[0].range.start..line[line.len() - 1].range.end;
+            Change::new(part.clone(), applied(text, part, &line))
+        };
+        by_line(text, self.changes).into_iter().map(joined).collect()
     }
 
     /// The text with its changes.

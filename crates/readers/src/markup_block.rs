@@ -61,7 +61,7 @@ pub fn has_emphasis(line: &str) -> bool {
 /// Whether a line is a heading of Markdown.
 pub fn is_heading(line: &str) -> bool {
     let marks = line.bytes().take_while(|&byte| byte == b'#').count();
-    (1..=6).contains(&marks) && line[marks..].starts_with(' ')
+    (1..=6).contains(&marks) && line[marks..].starts_with([' ', '\t'])
 }
 
 /// A line without `- `, `* `, `12. `, `[ ] ` or `## ` before it.

@@ -1,111 +1,101 @@
-//! The word lists as data, and what each entry is worth in real tokens.
-//!
-//! `worth.txt` is generated (`cargo run --example lexicon_worth`) and a test derives it again: no entry is believed to
-//! save tokens because it saves characters.
+//! The word lists as data.
 //!
 //! An entry is a line `level | phrase | short form | guards`. Guards are joined by ` | `: `not before`, `not after`,
 //! `only before` and `only after` with words; `at: start` of a sentence; `at: edge`, beside a stop or comma; `alone`,
 //! between two of them; `whole`, as a sentence; `domain` with profiles; `on receipt`, expanded only where a receipt
 //! names it; `lower case` only; `unit`, neither put in nor, without a receipt, written out behind a number.
+//!
+//! Abbreviations save characters and no tokens; all other entries save tokens. A test counts both.
 
-mod permissions;
 mod short_forms;
 mod table;
 
-use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
-pub(crate) use permissions::Permissions;
 pub(crate) use short_forms::{ShortForms, used_short_forms};
 pub(crate) use table::{Class, Classes, key};
 
-use concertina_base::tokens::{self, Encoding};
-
-/// How much goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Intensity {
-    /// Pleasantries and the plainest fillers.
-    Lite,
-    /// Articles, fillers and hedges too.
-    Full,
-    /// Everything that is listed.
-    Ultra,
-}
-
-impl Intensity {
-    /// All of them, from the least.
-    pub const ALL: [Self; 3] = [Self::Lite, Self::Full, Self::Ultra];
-
-    /// The name as JavaScript sees it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Lite => "lite",
-            Self::Full => "full",
-            Self::Ultra => "ultra",
-        }
-    }
-
-    /// Reads the name back.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|intensity| intensity.as_str() == word)
+named! {
+    /// How much goes.
+    pub Intensity {
+        /// Pleasantries and the plainest fillers.
+        Lite = "lite",
+        /// Articles, fillers and hedges too.
+        Full = "full",
+        /// Everything that is listed.
+        Ultra = "ultra",
     }
 }
 
-/// What an entry is; it decides which guards hold beside its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the variants are their own names")]
-pub enum Category {
-    Article,
-    Filler,
-    Hedge,
-    Pleasantry,
-    Phrase,
-    LowInformation,
-    RuleFiller,
-    Abbreviation,
+named! {
+    /// What an entry is; it decides which guards hold beside its own.
+    #[expect(missing_docs, reason = "the variants are their own names")]
+    pub Category {
+        Article = "articles",
+        Filler = "fillers",
+        Hedge = "hedges",
+        Pleasantry = "pleasantries",
+        Phrase = "phrases",
+        LowInformation = "low_information",
+        RuleFiller = "rule_fillers",
+        Abbreviation = "abbreviations",
+    }
 }
 
-const FILES: [(Category, &str, &str); 8] = [
-    (Category::Article, "articles", include_str!("articles.txt")),
-    (Category::Filler, "fillers", include_str!("fillers.txt")),
-    (Category::Hedge, "hedges", include_str!("hedges.txt")),
-    (Category::Pleasantry, "pleasantries", include_str!("pleasantries.txt")),
-    (Category::Phrase, "phrases", include_str!("phrases.txt")),
-    (Category::LowInformation, "low_information", include_str!("low_information.txt")),
-    (Category::RuleFiller, "rule_fillers", include_str!("rule_fillers.txt")),
-    (Category::Abbreviation, "abbreviations", include_str!("abbreviations.txt")),
+const FILES: [(Category, &str); 8] = [
+    (Category::Article, include_str!("articles.txt")),
+    (Category::Filler, include_str!("fillers.txt")),
+    (Category::Hedge, include_str!("hedges.txt")),
+    (Category::Pleasantry, include_str!("pleasantries.txt")),
+    (Category::Phrase, include_str!("phrases.txt")),
+    (Category::LowInformation, include_str!("low_information.txt")),
+    (Category::RuleFiller, include_str!("rule_fillers.txt")),
+    (Category::Abbreviation, include_str!("abbreviations.txt")),
 ];
 
-const WORTH: &str = include_str!("worth.txt");
-
-/// The kind of text that phrases are chosen for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Profile {
-    /// Manuals, tickets, commit messages.
-    Technical,
-    /// Papers and reports.
-    Academic,
-    /// Talk.
-    Conversational,
+named! {
+    /// The kind of text that phrases are chosen for.
+    pub Profile {
+        /// Manuals, tickets, commit messages.
+        Technical = "technical",
+        /// Papers and reports.
+        Academic = "academic",
+        /// Talk.
+        Conversational = "conversational",
+    }
 }
 
-impl Profile {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Technical, Self::Academic, Self::Conversational];
+/// Which entries of the lexicon apply.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    /// Entries of this level and the levels below.
+    pub intensity: Intensity,
+    /// Of these categories.
+    pub categories: &'static [Category],
+    /// Only those that save real tokens.
+    pub only_saving: bool,
+    /// Only those for this kind of text.
+    pub profile: Option<Profile>,
+    /// Sentences that tell of a failure stay as they are.
+    pub spares_failures: bool,
+}
 
-    /// The name as JavaScript sees it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Technical => "technical",
-            Self::Academic => "academic",
-            Self::Conversational => "conversational",
-        }
-    }
+impl Selection {
+    /// Every entry.
+    pub(crate) const ALL: Self = Self {
+        intensity: Intensity::Ultra,
+        categories: &Category::ALL,
+        only_saving: false,
+        profile: None,
+        spares_failures: false,
+    };
 
-    /// Reads the name back.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|profile| profile.as_str() == word)
+    fn includes(&self, entry: &Entry) -> bool {
+        entry.level <= self.intensity
+            && (!self.only_saving || entry.category != Category::Abbreviation)
+            && self.categories.contains(&entry.category)
+            && self.profile.is_none_or(|profile| entry.profiles.is_empty() || entry.profiles.contains(&profile))
     }
 }
 
@@ -165,6 +155,7 @@ pub(crate) struct Entry {
     pub(crate) before: Neighbours,
     pub(crate) after: Neighbours,
     pub(crate) place: Place,
+    /// The kinds of text that it is for; empty for all.
     pub(crate) profiles: Vec<Profile>,
     /// Expanded only where a receipt names it.
     pub(crate) needs_receipt: bool,
@@ -172,16 +163,9 @@ pub(crate) struct Entry {
     pub(crate) is_lower_only: bool,
     /// Its short form may be a unit: `10 max`, `50 req`.
     pub(crate) is_unit: bool,
-    /// Tokens saved in the middle of a sentence, in o200k and cl100k.
-    worth: [i32; 2],
 }
 
 impl Entry {
-    /// Whether it saves tokens in o200k, and costs none in cl100k.
-    pub(crate) fn saves_tokens(&self) -> bool {
-        self.worth[0] > 0 && self.worth[1] >= 0
-    }
-
     /// The key of the word that its phrase begins with.
     pub(crate) fn first_word(&self) -> table::Key {
         key(self.long.split(' ').next().unwrap_or_default().as_bytes())
@@ -196,10 +180,9 @@ pub(crate) struct Lexicon {
     words: table::Table,
 }
 
-/// An entry as it is looked for: by far most are passed over for what stands here.
+/// An entry as it is looked for: by far most are passed over for the second word.
 struct Opening {
     index: u16,
-    required: Permissions,
     /// The second word of its phrase; 0 for none.
     second: WordId,
 }
@@ -224,7 +207,7 @@ impl Word {
     }
 }
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(&worths()));
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
 
 /// The lexicon.
 pub(crate) fn lexicon() -> &'static Lexicon {
@@ -238,20 +221,18 @@ impl Lexicon {
         self.words.get(word)
     }
 
-    /// The entries that begin with a word, or with it and the next, and whose requirements are permitted; longest
-    /// first.
-    pub(crate) fn beginning_with(
-        &self,
+    /// The entries of a selection that begin with a word, or with it and the next; longest first.
+    pub(crate) fn beginning_with<'a>(
+        &'a self,
         word: Word,
         next: WordId,
-        permitted: Permissions,
-    ) -> impl Iterator<Item = (u16, &Entry)> {
+        selection: &'a Selection,
+    ) -> impl Iterator<Item = (u16, &'a Entry)> {
         self.groups[word.group as usize]
             .iter()
-            .filter(move |opening| {
-                (opening.second == 0 || opening.second == next) && permitted.include(opening.required)
-            })
+            .filter(move |opening| opening.second == 0 || opening.second == next)
             .map(|opening| (opening.index, &self.entries[opening.index as usize]))
+            .filter(|(_, entry)| selection.includes(entry))
     }
 
     /// The abbreviation whose short form a word is.
@@ -259,15 +240,10 @@ impl Lexicon {
         short.expands.checked_sub(1).map(|index| &self.entries[index as usize])
     }
 
-    fn read(worths: &HashMap<(&'static str, &'static str), [i32; 2]>) -> Self {
+    fn read() -> Self {
         let mut words = table::Table::new(table::classes());
-        let entries: Vec<Entry> = lines()
-            .map(|(category, line)| {
-                let mut entry = read_entry(category, line, &mut words);
-                entry.worth = *worths.get(&(entry.long, entry.written)).unwrap_or(&[0, 0]);
-                entry
-            })
-            .collect();
+        let lines = FILES.into_iter().flat_map(|(category, text)| data_lines(text).map(move |line| (category, line)));
+        let entries: Vec<Entry> = lines.map(|(category, line)| read_entry(category, line, &mut words)).collect();
         let mut groups: Vec<Vec<Opening>> = vec![Vec::new()];
         for (index, entry) in entries.iter().enumerate() {
             let word = words.entry(entry.first_word());
@@ -277,7 +253,7 @@ impl Lexicon {
             }
             let index = u16::try_from(index).expect("a few hundred entries");
             let second = entry.phrase.get(1).copied().unwrap_or_default();
-            groups[word.group as usize].push(Opening { index, required: Permissions::required_by(entry), second });
+            groups[word.group as usize].push(Opening { index, second });
             if entry.category == Category::Abbreviation {
                 let short = words.entry(key(entry.written.as_bytes()));
                 // The first entry of a short form is the one that expands it.
@@ -309,13 +285,12 @@ fn has_any(text: &str, classes: &[Class]) -> bool {
 
 /// The words of a list; a line that begins with `#` holds none.
 pub(crate) fn word_list(list: &'static str) -> HashSet<&'static str> {
-    list.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
+    data_lines(list).flat_map(str::split_whitespace).collect()
 }
 
-fn lines() -> impl Iterator<Item = (Category, &'static str)> {
-    FILES.into_iter().flat_map(|(category, _, text)| {
-        text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(move |line| (category, line))
-    })
+/// The lines of a data file: one that begins with `#` is a comment.
+pub(crate) fn data_lines(file: &str) -> impl Iterator<Item = &str> {
+    file.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 fn read_entry(category: Category, line: &'static str, words: &mut table::Table) -> Entry {
@@ -334,11 +309,10 @@ fn read_entry(category: Category, line: &'static str, words: &mut table::Table) 
         before: Neighbours::default(),
         after: Neighbours::default(),
         place: Place::Anywhere,
-        profiles: Profile::ALL.to_vec(),
+        profiles: Vec::new(),
         needs_receipt: false,
         is_lower_only: false,
         is_unit: false,
-        worth: [0, 0],
     };
     for guard in fields {
         let (name, value) = guard.split_once(": ").unwrap_or((guard, ""));
@@ -378,57 +352,22 @@ fn read_short(long: &str, written: &'static str) -> Short {
     Short::Words(kept)
 }
 
-fn worths() -> HashMap<(&'static str, &'static str), [i32; 2]> {
-    let mut worths = HashMap::new();
-    for line in WORTH.lines().filter(|line| !line.starts_with('#')) {
-        let fields: Vec<&str> = line.split('\t').collect();
-        if let [_, long, short, o200k, cl100k] = fields[..] {
-            worths.insert((long, short), [o200k.parse().unwrap_or(0), cl100k.parse().unwrap_or(0)]);
-        }
-    }
-    worths
-}
-
-/// The contents of `worth.txt`, counted afresh: for each entry the tokens it saves between two words of a sentence.
-pub fn worth_table() -> String {
-    let mut table = String::from(
-        "# file\tphrase\tshort form\to200k tokens saved\tcl100k tokens saved; written by `cargo run --example lexicon_worth`\n",
-    );
-    for (file, text) in FILES.iter().map(|(_, name, text)| (name, text)) {
-        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            let mut fields = line.split('|').map(str::trim).skip(1);
-            let (long, short) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
-            let saved = |encoding| {
-                let short = if short.is_empty() { String::new() } else { format!(" {short}") };
-                let before = tokens::count(&format!("so {long} it"), encoding) as i64;
-                before - tokens::count(&format!("so{short} it"), encoding) as i64
-            };
-            let (o200k, cl100k) = (saved(Encoding::O200kBase), saved(Encoding::Cl100kBase));
-            writeln!(table, "{file}\t{long}\t{short}\t{o200k}\t{cl100k}").expect("writing to a string does not fail");
-        }
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use concertina_base::tokens::{self, Encoding};
 
     #[test]
-    fn the_table_of_worth_is_what_the_vocabularies_say() {
-        assert!(WORTH == worth_table(), "run `cargo run --example lexicon_worth`");
-    }
-
-    #[test]
-    fn no_published_abbreviation_saves_a_token() {
-        let lexicon = lexicon();
-        let saving: Vec<&str> = lexicon
-            .entries
-            .iter()
-            .filter(|entry| entry.category == Category::Abbreviation && entry.saves_tokens())
-            .map(|entry| entry.long)
-            .collect();
-        assert_eq!(saving, Vec::<&str>::new());
+    fn all_entries_but_abbreviations_save_tokens() {
+        for entry in &lexicon().entries {
+            let saved = [Encoding::O200kBase, Encoding::Cl100kBase].map(|encoding| {
+                let count = |words: &str| tokens::count(&format!("so{words} it"), encoding) as i64;
+                let short = if entry.written.is_empty() { String::new() } else { format!(" {}", entry.written) };
+                count(&format!(" {}", entry.long)) - count(&short)
+            });
+            let saves = saved[0] > 0 && saved[1] >= 0;
+            assert_eq!(saves, entry.category != Category::Abbreviation, "{}: {saved:?}", entry.long);
+        }
     }
 
     #[test]
@@ -436,11 +375,10 @@ mod tests {
         let lexicon = lexicon();
         for entry in &lexicon.entries {
             let second = entry.phrase.get(1).copied().unwrap_or_default();
-            let mut found =
-                lexicon.beginning_with(lexicon.word(entry.first_word()), second, Permissions::required_by(entry));
+            let first = lexicon.word(entry.first_word());
+            let mut found = lexicon.beginning_with(first, second, &Selection::ALL);
             assert!(found.any(|(_, found)| std::ptr::eq(found, entry)), "{}", entry.long);
             assert!(entry.phrase.len() <= 8, "{}: longer than shortening looks back", entry.long);
-            assert!(!entry.profiles.is_empty(), "{}", entry.long);
             let is_one_word = !matches!(entry.short, Short::Word(word) if word.contains(' '));
             assert!(is_one_word, "{}: the short form is one word or words of the phrase", entry.long);
         }

@@ -53,20 +53,3 @@ fn is_word(text: &str, start: usize, end: usize) -> bool {
     };
     is_free_behind && text[..start].chars().next_back().is_none_or(|c| !is_joint(c) && c != '.')
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_short_form_is_taken_where_it_is_a_word() {
-        for text in ["the db is", "(DB)", "run `db`.", "db: x", "x; db", "a $db b", "db.", "**db**, x"] {
-            assert!(used_short_forms(text).contains("db"), "{text}");
-        }
-        for text in ["dbs", "db.json", ".db", "src/db/x", "my-db", "db_x", "the database", "ldb", "db:8080"] {
-            assert!(!used_short_forms(text).contains("db"), "{text}");
-        }
-        assert!(used_short_forms("this & that").contains("&") && !used_short_forms("AT&T").contains("&"));
-        assert!(used_short_forms("w/o it").contains("w/o") && !used_short_forms("w/o it").contains("w/"));
-    }
-}

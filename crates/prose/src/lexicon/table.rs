@@ -1,10 +1,11 @@
-//! Words of up to sixteen ASCII letters packed into numbers, and a hash table from them to what is known.
+//! Words of up to sixteen ASCII letters packed into numbers, and a map from them to what is known.
 //!
 //! A word that does not fit has the key 0 and is known by nothing: no list holds one.
 
+use concertina_base::hashing::FastMap;
 use concertina_readers::severity;
 
-use super::Word;
+use super::{Word, data_lines};
 
 /// A lower-case word as a number; 0 for none.
 pub(crate) type Key = u128;
@@ -117,7 +118,7 @@ impl Classes {
 
 /// Every word that has a class, with its classes. Which words tell of a failure, the readers say.
 pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
-    let listed = include_str!("classes.txt").lines().filter(|line| !line.starts_with('#')).flat_map(|line| {
+    let listed = data_lines(include_str!("classes.txt")).flat_map(|line| {
         let (name, words) = line.split_once(": ").expect("a line of classes.txt names its class");
         let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("classes.txt has known classes");
         words.split(' ').map(|word| (key(word.as_bytes()), *class))
@@ -127,19 +128,13 @@ pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
     listed.chain(failures.filter(|(key, _)| *key != 0))
 }
 
-/// Open addressing with room to spare: a look-up is one multiplication and mostly one comparison.
+/// What is known about each listed word.
 #[derive(Debug)]
-pub(super) struct Table {
-    slots: Vec<(Key, Word)>,
-    /// How many words there are; their numbers go up to it.
-    count: u16,
-}
-
-const SLOT_BITS: u32 = 12;
+pub(super) struct Table(FastMap<Key, Word>);
 
 impl Table {
     pub(super) fn new(classes: impl Iterator<Item = (Key, Class)>) -> Self {
-        let mut table = Self { slots: vec![(0, Word::default()); 1 << SLOT_BITS], count: 0 };
+        let mut table = Self(FastMap::default());
         for (word, class) in classes {
             table.entry(word).classes.add(class);
         }
@@ -148,30 +143,13 @@ impl Table {
 
     #[inline]
     pub(super) fn get(&self, word: Key) -> Word {
-        let (found, value) = self.slots[self.slot(word)];
-        if found == word && word != 0 { value } else { Word::default() }
+        self.0.get(&word).copied().unwrap_or_default()
     }
 
     pub(super) fn entry(&mut self, word: Key) -> &mut Word {
         assert_ne!(word, 0, "every listed word has a key");
-        let slot = self.slot(word);
-        let (found, value) = &mut self.slots[slot];
-        if *found != word {
-            *found = word;
-            self.count += 1;
-            value.id = self.count;
-        }
-        value
-    }
-
-    /// Where a word is, or would be. Some slots are always free.
-    fn slot(&self, word: Key) -> usize {
-        let folded = (word as u64) ^ ((word >> 64) as u64).rotate_left(29);
-        let mut slot = (folded.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as usize;
-        while self.slots[slot].0 != 0 && self.slots[slot].0 != word {
-            slot = (slot + 1) % self.slots.len();
-        }
-        slot
+        let id = u16::try_from(self.0.len() + 1).expect("a few thousand words");
+        self.0.entry(word).or_insert_with(|| Word { id, ..Word::default() })
     }
 }
 

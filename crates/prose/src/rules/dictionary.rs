@@ -3,14 +3,14 @@
 //! Shorter is not cheaper: each entry knows what it costs in tokens, and one that costs some is for texts that would
 //! not fit.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use crate::ShortForms;
+use crate::lexicon::data_lines;
+use crate::{ShortForms, count};
 use concertina_base::error::{Error, Result};
-use concertina_base::tokens::{self, Encoding};
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Dictionary {
 }
 
 static BUILT_IN: LazyLock<Dictionary> = LazyLock::new(|| {
-    let lines = include_str!("lexicon/dictionary.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = data_lines(include_str!("lexicon/dictionary.txt"));
     let pairs = lines.map(|line| line.split_once(" | ").expect("a line of the dictionary has a long and a short form"));
     Dictionary::of(pairs.map(|(long, short)| (long.to_owned(), short.to_owned())).collect())
 });
@@ -50,60 +50,42 @@ impl Dictionary {
     /// [`Error::BadArgument`] that names the entry which is no pair of a long form in words and a shorter one without blanks, or
     /// whose short form holds a long form.
     pub fn merged(json: &Value) -> Result<Self> {
-        let given = json.get("entries").and_then(Value::as_object).ok_or_else(|| {
-            Error::bad_argument("abbreviations", brief(json), "an object { \"entries\": { long form: short form } }")
-        })?;
+        let bad = |name: &str, found: String, expected: &str| Err(Error::bad_argument(name, found, expected));
+        let Some(given) = json.get("entries").and_then(Value::as_object) else {
+            return bad("abbreviations", brief(json), "an object { \"entries\": { long form: short form } }");
+        };
         let mut pairs: HashMap<String, String> =
             BUILT_IN.entries.values().flatten().map(|entry| (entry.long.clone(), entry.short.clone())).collect();
-        let mut names = HashMap::new();
+        let mut names = BTreeMap::new();
         for (long, short) in given {
             let name = format!("abbreviations.entries[{long:?}]");
-            let is_phrase = !long.is_empty()
-                && long.split(' ').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));
-            if !is_phrase {
-                return Err(Error::bad_argument(
-                    name,
-                    "no long form",
-                    "words of the letters a to z with single blanks between them",
-                ));
+            let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+            if !long.split(' ').all(is_word) {
+                let expected = "words of the letters a to z with single blanks between them";
+                return bad(&name, "no long form".to_owned(), expected);
             }
-            let fits = |short: &&str| {
-                !short.is_empty()
-                    && short.len() < long.len()
-                    && !short.contains(|c: char| c.is_whitespace() || c.is_control())
-            };
+            let is_mark = |c: char| c.is_whitespace() || c.is_control();
+            let fits = |short: &&str| !short.is_empty() && short.len() < long.len() && !short.contains(is_mark);
             let Some(written) = short.as_str().filter(fits) else {
-                return Err(Error::bad_argument(
-                    name,
-                    brief(short),
-                    "a string without blanks that is shorter than the long form",
-                ));
+                return bad(&name, brief(short), "a string without blanks that is shorter than the long form");
             };
             pairs.insert(long.to_ascii_lowercase(), written.to_owned());
             names.insert(long.to_ascii_lowercase(), name);
         }
         for (long, name) in &names {
-            let short = &pairs[long];
-            if pairs.contains_key(&short.to_ascii_lowercase()) {
-                return Err(Error::bad_argument(
-                    name,
-                    brief(&Value::from(short.as_str())),
-                    "a short form that is not abbreviated itself",
-                ));
+            if pairs.contains_key(&pairs[long].to_ascii_lowercase()) {
+                let found = brief(&Value::from(pairs[long].as_str()));
+                return bad(name, found, "a short form that is not abbreviated itself");
             }
         }
         // A built-in entry gives way when its short form is now a long one.
-        let displaced: Vec<String> = pairs
-            .iter()
-            .filter(|(long, short)| !names.contains_key(*long) && pairs.contains_key(*short))
-            .map(|(long, _)| long.clone())
-            .collect();
-        displaced.iter().for_each(|long| drop(pairs.remove(long)));
+        let longs: HashSet<String> = pairs.keys().cloned().collect();
+        pairs.retain(|long, short| names.contains_key(long) || !longs.contains(short));
         Ok(Self::of(pairs))
     }
 
     fn of(pairs: HashMap<String, String>) -> Self {
-        let count = |word: &str| tokens::count(&format!("so {word} it"), Encoding::O200kBase) as i64;
+        let count = |word: &str| count(&format!("so {word} it")) as i64;
         let mut entries: HashMap<String, Vec<Entry>> = HashMap::new();
         for (long, short) in pairs {
             let first = long.split(' ').next().expect("a phrase has a first word").to_owned();
@@ -121,14 +103,9 @@ impl Dictionary {
     /// The entries whose short forms a text does not use as words: `pwd` stays the command that it is.
     pub(super) fn without_used(&self, text: &str) -> Self {
         let used = self.short_forms.used_in(text);
-        if used.is_empty() {
-            return self.clone();
-        }
-        let left = |entries: &Vec<Entry>| -> Vec<Entry> {
-            entries.iter().filter(|entry| !used.contains(entry.short.as_str())).cloned().collect()
-        };
-        let entries = self.entries.iter().map(|(first, entries)| (first.clone(), left(entries))).collect();
-        Self { entries, shortest_len: self.shortest_len, short_forms: Arc::clone(&self.short_forms) }
+        let mut left = self.clone();
+        left.entries.values_mut().for_each(|entries| entries.retain(|entry| !used.contains(entry.short.as_str())));
+        left
     }
 
     /// The entries that begin with a word, longest first.
@@ -142,45 +119,4 @@ impl Dictionary {
 fn brief(value: &Value) -> String {
     let json = value.to_string();
     json.char_indices().nth(80).map_or_else(|| json.clone(), |(end, _)| format!("{}…", &json[..end]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn a_bad_entry_is_named_and_the_built_in_ones_stay() {
-        for (given, message) in [
-            (json!([]), "abbreviations is []; it must be an object { \"entries\": { long form: short form } }"),
-            (
-                json!({ "entries": { "pull request": 7 } }),
-                "abbreviations.entries[\"pull request\"] is 7; it must be a string without blanks that is shorter than the long form",
-            ),
-            (
-                json!({ "entries": { "a": "bc" } }),
-                "abbreviations.entries[\"a\"] is \"bc\"; it must be a string without blanks that is shorter than the long form",
-            ),
-            (
-                json!({ "entries": { "pull  request": "PR" } }),
-                "abbreviations.entries[\"pull  request\"] is no long form; it must be words of the letters a to z with single blanks between them",
-            ),
-            (
-                json!({ "entries": { "repositories": "service" } }),
-                "abbreviations.entries[\"repositories\"] is \"service\"; it must be a short form that is not abbreviated itself",
-            ),
-        ] {
-            assert_eq!(Dictionary::merged(&given).unwrap_err().to_string(), message);
-        }
-        assert_eq!(Dictionary::default().beginning_with("database")[0].short, "db");
-    }
-
-    #[test]
-    fn own_entries_win_and_the_longest_comes_first() {
-        let merged =
-            Dictionary::merged(&json!({ "entries": { "Database": "DB", "request for comments": "RFC" } })).unwrap();
-        assert_eq!(merged.beginning_with("database")[0].short, "DB");
-        let longs: Vec<&str> = merged.beginning_with("request").iter().map(|entry| entry.long.as_str()).collect();
-        assert_eq!(longs, ["request for comments", "request"]);
-    }
 }

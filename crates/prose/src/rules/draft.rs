@@ -93,14 +93,6 @@ impl Draft {
     }
 }
 
-/// A text after all proposals of one transform, for the tests of transforms.
-#[cfg(test)]
-pub(super) fn after(text: &str, transform: fn(&str) -> Vec<Proposal>) -> String {
-    let mut draft = Draft::new(text);
-    draft.revise(transform(text), |_, _| true);
-    draft.text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

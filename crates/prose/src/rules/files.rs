@@ -2,8 +2,10 @@
 //!
 //! A file that does not fit is left out whole and named; a smaller one behind it may still fit. Half of a rule is none.
 
-use super::preprocess::{RulesOptions, chars, count, preprocess};
+use super::preprocess::{RulesOptions, preprocess};
 use super::{Objective, RulesLevel};
+use crate::count;
+use concertina_base::tokens::utf16::len as chars;
 
 /// A rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,53 +137,4 @@ fn priority(text: &str) -> i64 {
     let values = matter.filter_map(|line| line.strip_prefix("priority:"));
     let mut bare = values.map(|value| value.split_once(" #").map_or(value, |(value, _comment)| value).trim());
     bare.find_map(|value| value.parse().ok()).unwrap_or(DEFAULT_PRIORITY)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn file(name: &str, text: &str) -> RuleFile {
-        RuleFile { name: name.into(), text: text.into() }
-    }
-
-    fn compressed(files: &[RuleFile], max: usize) -> CompressedRules {
-        compress_rules(files, &RulesOptions { max_chars: Some(max), ..RulesOptions::default() })
-    }
-
-    #[test]
-    fn the_lowest_priority_comes_first_and_ties_go_by_name() {
-        let files = [
-            file("b", "Beta says so.\n"),
-            file("z", "---\npriority: 1\n---\nZeta says so.\n"),
-            file("a", "Alpha says so."),
-        ];
-        let done = compressed(&files, 8000);
-        assert_eq!(done.text, "---\npriority: 1\n---\nZeta says so.\n\nAlpha says so.\n\nBeta says so.");
-        assert!(done.tokens_after <= done.tokens_before);
-        assert_eq!(done.files.iter().map(|row| row.priority).collect::<Vec<_>>(), [1, 5, 5]);
-    }
-
-    #[test]
-    fn a_comment_behind_the_priority_is_no_part_of_it() {
-        for (value, expected) in [("1 # first", 1), ("-2  # it's # early", -2), ("# none", 5), ("1#", 5)] {
-            assert_eq!(priority(&format!("---\npriority: {value}\n---\ntext")), expected, "{value}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_does_not_fit_is_named_and_a_smaller_one_gets_its_place() {
-        let files =
-            [file("a", "Short rule."), file("b", &"A long rule that goes on. ".repeat(20)), file("c", "Other rule.")];
-        let done = compressed(&files, 40);
-        assert_eq!(done.text, "Short rule.\n\nOther rule.");
-        assert_eq!(done.files.iter().map(|row| row.is_included).collect::<Vec<_>>(), [true, false, true]);
-    }
-
-    #[test]
-    fn the_budget_holds_in_utf_16_units() {
-        let files = [file("a", "é🦀 rule\n"), file("b", "🦀\n")];
-        assert_eq!(compressed(&files, 12).text, "é🦀 rule\n\n🦀");
-        assert_eq!(compressed(&files, 11).text, "é🦀 rule");
-    }
 }

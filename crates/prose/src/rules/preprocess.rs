@@ -6,33 +6,20 @@
 use super::dictionary::Dictionary;
 use super::draft::{Draft, Proposal};
 use super::{Objective, markdown, table, words};
-use concertina_base::tokens::{self, Encoding};
+use crate::count;
+use concertina_base::tokens::utf16::len as chars;
 
-/// How much of a rule file's wording goes; each level includes the ones before it. Written as a number or as a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RulesLevel {
-    /// Nothing.
-    Off,
-    /// Markdown formatting.
-    Light,
-    /// Also filler words and abbreviations.
-    Standard,
-    /// Also vowels inside long words.
-    Aggressive,
-}
-
-impl RulesLevel {
-    /// All, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Off, Self::Light, Self::Standard, Self::Aggressive];
-
-    /// The level as a word.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Light => "light",
-            Self::Standard => "standard",
-            Self::Aggressive => "aggressive",
-        }
+named! {
+    /// How much of a rule file's wording goes; each level includes the ones before it. Written as a number or as a word.
+    pub RulesLevel {
+        /// Nothing.
+        Off = "off",
+        /// Markdown formatting.
+        Light = "light",
+        /// Also filler words and abbreviations.
+        Standard = "standard",
+        /// Also vowels inside long words.
+        Aggressive = "aggressive",
     }
 }
 
@@ -212,61 +199,4 @@ fn squeeze(
 
 fn cost(before: &str, after: &str) -> i64 {
     count(after) as i64 - count(before) as i64
-}
-
-pub(super) fn count(text: &str) -> usize {
-    tokens::count(text, Encoding::O200kBase)
-}
-
-/// Length in UTF-16 units, as JavaScript counts.
-pub(super) fn chars(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(text: &str, level: RulesLevel) -> String {
-        preprocess(text, &RulesOptions { level, ..RulesOptions::default() })
-    }
-
-    #[test]
-    fn levels_add_to_each_other() {
-        let text =
-            "## Setup\n\nRead the **configuration** of the database.\n\n---\n\nIt is stored in the repository.\n";
-        assert_eq!(at(text, RulesLevel::Off), text);
-        assert_eq!(
-            at(text, RulesLevel::Light),
-            "[Setup]\nRead the configuration of the database.\n\nIt is stored in the repository.\n"
-        );
-        let standard = at(text, RulesLevel::Standard);
-        assert_eq!(standard, "[Setup]\nRead cfg of db.\n\nIt is stored in repo.\n");
-        assert_eq!(at(&standard, RulesLevel::Standard), standard);
-    }
-
-    #[test]
-    fn a_short_form_that_the_text_uses_is_not_put_in() {
-        let text = "Type the password, then run `pwd` in the directory.\n";
-        let standard = at(text, RulesLevel::Standard);
-        assert_eq!(standard, "Type password, then run `pwd` in dir.\n");
-        assert_eq!(at(&standard, RulesLevel::Standard), standard);
-    }
-
-    #[test]
-    fn a_word_that_cannot_be_shortened_twice_does_not_keep_its_line_from_it() {
-        let short = at("configuration\nthe database the. Configuration ", RulesLevel::Standard);
-        assert_eq!(short, "cfg\ndb the. Configuration ");
-        assert_eq!(at(&short, RulesLevel::Standard), short);
-    }
-
-    #[test]
-    fn what_costs_tokens_waits_until_the_text_does_not_fit() {
-        let text = "Please read the authorization handbook thoroughly, the understanding of the responsibilities is really helpful.";
-        let fits = at(text, RulesLevel::Aggressive);
-        assert!(fits.contains("authorization") && fits.contains("responsibilities"), "{fits}");
-        let options = RulesOptions { level: RulesLevel::Aggressive, max_chars: Some(60), ..RulesOptions::default() };
-        let tight = preprocess(text, &options);
-        assert!(tight.len() < fits.len() && count(&tight) <= count(text), "{tight}");
-    }
 }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::{Atom, Class, Kind, atoms, inline_atoms, key, lexicon};
+use concertina_readers::markup_block::Fence;
 
 /// A part of a text that stays byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,33 +72,5 @@ fn category(text: &str, atom: &Atom) -> Option<&'static str> {
 
 /// Whether a fence holds a picture drawn in words.
 pub(super) fn is_diagram(fence: &str) -> bool {
-    let first = fence.lines().next().unwrap_or_default();
-    first.trim_start().trim_start_matches(['`', '~']).trim().split([' ', '{']).next() == Some("mermaid")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_rules_are_made_of_is_protected() {
-        let text =
-            "## Use `make`\nYou must not push to main; NEVER run git reset --hard on a@b.de, only 5 GB of MAX_SIZE.\n";
-        let spans: Vec<(&str, &str)> =
-            protected_spans(text).iter().map(|span| (span.category, &text[span.range.clone()])).collect();
-        assert_eq!(
-            spans,
-            [
-                ("inline-code", "`make`"),
-                ("negation", "must not"),
-                ("action", "push"),
-                ("negation", "NEVER"),
-                ("command", "git reset --hard"),
-                ("email", "a@b.de"),
-                ("assertion", "only"),
-                ("number", "5 GB"),
-                ("identifier", "MAX_SIZE"),
-            ]
-        );
-    }
+    fence.lines().next().and_then(Fence::parse).is_some_and(|open| open.info == "mermaid")
 }

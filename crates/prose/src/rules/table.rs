@@ -142,27 +142,3 @@ fn without_padding(text: &str, line: &Range<usize>, edits: &mut Vec<Change>) {
     }
     edits.push(Change::new(at..line.end, " |"));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rules::draft::after;
-
-    #[test]
-    fn rows_keep_their_labels_escaped_pipes_and_extra_cells() {
-        let table = "a\n\n|      | Name | Use `x` |\n|:-----|------|---|\n| one  | b \\| c | never | more |\n| two |   | d |\n\nend";
-        assert_eq!(after(table, tables), "a\n\none; Name: b \\| c; Use `x`: never; more\ntwo; Use `x`: d\n\nend");
-        let code = "| a | b |\n|---|---|\n| `x \\| y` | c |\n";
-        assert_eq!(after(code, tables), code);
-        assert_eq!(after("| a |\n|---|\n", tables), "| a |\n|---|\n");
-        assert_eq!(after("a | b | c\nd | e | f\n", tables), "a | b | c\nd | e | f\n");
-    }
-
-    #[test]
-    fn padding_goes_once() {
-        let table = "| a   | b |\n| --- |:---:|\n| c |    `d  e` |\n";
-        let short = after(table, padding);
-        assert_eq!(short, "| a | b |\n|-|-|\n| c | `d  e` |\n");
-        assert_eq!(padding(&short), Vec::<Proposal>::new());
-    }
-}

@@ -11,8 +11,7 @@ use super::draft::Proposal;
 use super::markdown::is_title;
 use crate::change::{Change, by_line};
 use crate::lexicon::word_list;
-use crate::{Atom, Category, Class, Intensity, Kind, Selection, atoms, key, lexicon, shorten};
-use concertina_base::tokens::{self, Encoding};
+use crate::{Atom, Category, Class, Intensity, Kind, Selection, atoms, count, key, lexicon, shorten};
 
 const FILLERS: &[Category] = &[
     Category::Article,
@@ -134,7 +133,7 @@ pub(super) fn vowels(text: &str, admits: Admits) -> Vec<Proposal> {
     for word in &every {
         *skeletons.entry(skeleton(word)).or_default() += 1;
     }
-    let count = |word: &str| tokens::count(&format!(" {word}"), Encoding::O200kBase) as i64;
+    let count = |word: &str| count(&format!(" {word}")) as i64;
     let mut decided: HashMap<&str, Option<String>> = HashMap::new();
     let mut edits = Vec::new();
     for (start, atom) in &words {
@@ -170,55 +169,4 @@ fn skeleton(word: &str) -> String {
     let last = bytes.iter().rposition(|&byte| !is_vowel(byte)).unwrap_or(0);
     let inner = |at: usize| (first..last).contains(&at);
     word.char_indices().filter(|&(at, c)| !(inner(at) && c.is_ascii() && is_vowel(c as u8))).map(|(_, c)| c).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rules::draft::Draft;
-
-    fn after(text: &str, proposals: Vec<Proposal>) -> String {
-        let mut draft = Draft::new(text);
-        draft.revise(proposals, |_, _| true);
-        draft.text
-    }
-
-    #[test]
-    fn skeletons_keep_first_and_last_vowels() {
-        for (word, expected) in
-            [("understanding", "undrstndng"), ("aioli", "aioli"), ("queue", "queue"), ("remove", "rmve")]
-        {
-            assert_eq!(skeleton(word), expected);
-        }
-    }
-
-    #[test]
-    fn no_two_words_get_one_skeleton() {
-        let text = "a wonderful understanding, a wandering wondering thought, never together togther";
-        let shorter = after(text, vowels(text, &|_| true));
-        assert_eq!(after("adopted", vowels("adopted", &|_| true)), "adopted");
-        assert_eq!(shorter, "a wndrfl undrstndng, a wandering wondering thght, never together togther");
-    }
-
-    #[test]
-    fn short_forms_keep_names_and_code() {
-        for (text, expected) in [
-            (
-                "Configuration of the Database Service; the database `database`, databases. Application Insights",
-                "Cfg of the Database Service; the db `database`, databases. Application Insights",
-            ),
-            (
-                "the development branch, an account called application",
-                "the development branch, an account called application",
-            ),
-        ] {
-            assert_eq!(after(text, abbreviations(text, &Dictionary::default(), &|_| true)), expected);
-        }
-    }
-
-    #[test]
-    fn titles_stay() {
-        let text = "[The database]\nThe database\n";
-        assert_eq!(after(text, fillers(text, false)), "[The database]\ndatabase\n");
-    }
 }

@@ -3,15 +3,18 @@
 //! In doubt a line is prose here: its technical words are still protected one by one.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use super::{Kind, Token};
-use crate::lexicon::{Class, key, lexicon};
-use concertina_readers::markup_block::Fence;
+use crate::lexicon::{Class, data_lines, key, lexicon};
+use concertina_readers::markup_block::{Fence, is_heading};
 
 /// The blocks of a text, in order and without gaps. Lines of prose that follow each other are one block.
 pub(super) struct Blocks<'a> {
     text: &'a str,
     at: usize,
+    /// The block behind the prose that was told last, when it is known already.
+    next: Option<Token>,
     /// How many columns the text of the last list item is indented.
     item_indent: Option<usize>,
     /// Whether the line before is blank, indented code or ends with a colon.
@@ -26,24 +29,15 @@ pub(super) struct Blocks<'a> {
     delimiters: Option<HashMap<&'a str, Vec<usize>>>,
 }
 
-/// Text over lines that is shown as it is written.
-#[derive(Clone, Copy)]
-struct Verbatim {
-    /// How its first line begins.
-    open: &'static str,
-    /// What its last line holds.
-    close: &'static str,
-    kind: Kind,
-}
-
-const VERBATIM: [Verbatim; 7] = [
-    Verbatim { open: "<!--", close: "-->", kind: Kind::Html },
-    Verbatim { open: "<pre", close: "</pre>", kind: Kind::Html },
-    Verbatim { open: "<code", close: "</code>", kind: Kind::Html },
-    Verbatim { open: "\\begin{verbatim", close: "\\end{verbatim", kind: Kind::Code },
-    Verbatim { open: "\\begin{lstlisting", close: "\\end{lstlisting", kind: Kind::Code },
-    Verbatim { open: "#+begin_", close: "#+end_", kind: Kind::Code },
-    Verbatim { open: "#+BEGIN_", close: "#+END_", kind: Kind::Code },
+/// Text over lines that is shown as it is written: how its first line begins, what its last line holds, and its kind.
+const VERBATIM: [(&str, &str, Kind); 7] = [
+    ("<!--", "-->", Kind::Html),
+    ("<pre", "</pre>", Kind::Html),
+    ("<code", "</code>", Kind::Html),
+    ("\\begin{verbatim", "\\end{verbatim", Kind::Code),
+    ("\\begin{lstlisting", "\\end{lstlisting", Kind::Code),
+    ("#+begin_", "#+end_", Kind::Code),
+    ("#+BEGIN_", "#+END_", Kind::Code),
 ];
 
 #[derive(Clone, Copy)]
@@ -61,6 +55,7 @@ impl<'a> Blocks<'a> {
         Self {
             text,
             at: 0,
+            next: None,
             item_indent: None,
             may_be_code: true,
             in_paragraph: false,
@@ -123,7 +118,7 @@ impl<'a> Blocks<'a> {
         {
             return block;
         }
-        if line.bare.starts_with('#') && is_heading(line.bare) {
+        if is_heading(line.bare) {
             return (Kind::Heading, line.end);
         }
         if self.may_be_title()
@@ -206,8 +201,8 @@ impl<'a> Blocks<'a> {
 
     /// What a line opens that is shown as it is written, to the end of the line that closes it.
     fn verbatim(&mut self, line: Line) -> Option<(Kind, usize)> {
-        let which = VERBATIM.iter().position(|verbatim| line.bare.starts_with(verbatim.open))?;
-        let Verbatim { open, close, kind } = VERBATIM[which];
+        let which = VERBATIM.iter().position(|(open, ..)| line.bare.starts_with(open))?;
+        let (open, close, kind) = VERBATIM[which];
         let rest = &self.text.as_bytes()[line.start..];
         let found = if self.has_no_end[which] { None } else { memchr::memmem::find(rest, close.as_bytes()) };
         let is_comment = open == "<!--";
@@ -253,6 +248,9 @@ impl Iterator for Blocks<'_> {
     type Item = Token;
 
     fn next(&mut self) -> Option<Token> {
+        if let Some(block) = self.next.take() {
+            return Some(block);
+        }
         let start = self.at;
         loop {
             let blank = self.text.as_bytes()[self.at..].iter().take_while(|&&byte| byte == b'\n').count();
@@ -260,13 +258,7 @@ impl Iterator for Blocks<'_> {
             self.may_be_code |= blank > 0;
             self.in_paragraph &= blank == 0;
             let Some(line) = self.line(self.at) else { break };
-            let had = (self.at, self.item_indent, self.may_be_code, self.literal_indent);
             let (kind, end) = self.block(line);
-            if kind != Kind::Prose && start < line.start {
-                // The prose before it comes first.
-                (self.at, self.item_indent, self.may_be_code, self.literal_indent) = had;
-                return Some(Token { kind: Kind::Prose, range: start..line.start });
-            }
             self.at = end;
             self.may_be_code = line.bare.is_empty() || kind.is_block() || line.bare.ends_with(':');
             self.in_paragraph = kind == Kind::Prose && !line.bare.is_empty() && !may_precede_title(line.bare);
@@ -274,7 +266,12 @@ impl Iterator for Blocks<'_> {
                 self.literal_indent = Some(line.indent + 1);
             }
             if kind != Kind::Prose {
-                return Some(Token { kind, range: start..end });
+                let block = Token { kind, range: line.start..end };
+                if start == line.start {
+                    return Some(block);
+                }
+                self.next = Some(block);
+                return Some(Token { kind: Kind::Prose, range: start..line.start });
             }
         }
         (start < self.at).then_some(Token { kind: Kind::Prose, range: start..self.at })
@@ -356,11 +353,6 @@ fn is_bracketed(bare: &str) -> bool {
     bare.starts_with('[') && bare.ends_with(']')
 }
 
-fn is_heading(bare: &str) -> bool {
-    let marks = bare.bytes().take_while(|&byte| byte == b'#').count();
-    marks <= 6 && bare[marks..].starts_with([' ', '\t'])
-}
-
 fn is_underline(bare: &str) -> bool {
     bare.len() >= 3 && (bare.bytes().all(|byte| byte == b'=') || bare.bytes().all(|byte| byte == b'-'))
 }
@@ -429,59 +421,28 @@ fn setting(bare: &str) -> Option<Setting> {
     }
 }
 
-const SQL_STARTS: [(&str, &str); 12] = [
-    ("select ", ""),
-    ("insert into ", ""),
-    ("update ", " set "),
-    ("delete from ", ""),
-    ("create table ", ""),
-    ("create index ", ""),
-    ("create view ", ""),
-    ("alter table ", ""),
-    ("drop table ", ""),
-    ("drop database ", ""),
-    ("truncate table ", ""),
-    ("grant ", " to "),
-];
-
-const SQL_CLAUSES: [&str; 14] = [
-    "FROM ", "WHERE ", "AND ", "OR ", "JOIN ", "LEFT ", "INNER ", "GROUP BY", "ORDER BY", "LIMIT ", "VALUES", "SET ",
-    "HAVING ", "UNION",
-];
+/// How statements of SQL, their clauses and lines of code begin.
+static LINE_STARTS: LazyLock<[Vec<String>; 3]> = LazyLock::new(|| {
+    let mut lines = data_lines(include_str!("../lexicon/line_starts.txt"));
+    ["statement: ", "clause: ", "code: "].map(|name| {
+        let starts = lines.next().and_then(|line| line.strip_prefix(name)).expect("the line of this name");
+        starts.split(' ').map(|start| start.replace('_', " ")).collect()
+    })
+});
 
 fn is_sql(bare: &str) -> bool {
-    let starts = |start: &str| {
+    let [statements, clauses, _] = &*LINE_STARTS;
+    let is_statement = |start: &String| {
+        let (start, then) = start.split_once("..").unwrap_or((start, ""));
         bare.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+            && (then.is_empty() || bare.to_ascii_lowercase().contains(then))
     };
-    SQL_STARTS
-        .iter()
-        .any(|(start, then)| starts(start) && (then.is_empty() || bare.to_ascii_lowercase().contains(then)))
-        || SQL_CLAUSES.iter().any(|clause| bare.starts_with(clause))
+    statements.iter().any(is_statement) || clauses.iter().any(|clause| bare.starts_with(clause))
 }
-
-const CODE_STARTS: [&str; 17] = [
-    "def ",
-    "fn ",
-    "func ",
-    "function ",
-    "#include",
-    "#!",
-    "//",
-    "/*",
-    "*/",
-    "@",
-    "pub ",
-    "impl ",
-    "import {",
-    "} ",
-    "const ",
-    "async def ",
-    "export ",
-];
 
 fn is_code(bare: &str) -> bool {
     bare.ends_with([';', '{', '}', '\\', '(', '['])
-        || CODE_STARTS.iter().any(|start| bare.starts_with(start))
+        || LINE_STARTS[2].iter().any(|start| bare.starts_with(start))
         || bare.ends_with("):")
         || is_import(bare)
         || bare.starts_with(['{', '}', '[', ']', ')']) && bare.len() < 3

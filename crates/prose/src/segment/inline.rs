@@ -44,7 +44,7 @@ pub(super) fn scan(text: &str, range: Range<usize>, atoms: &mut Vec<Atom>) {
         bytes: text.as_bytes(),
         at: range.start,
         end: range.end,
-        ahead: [None; FINDS],
+        ahead: [None; NEEDLES.len()],
         ticks: None,
         command_is_open: false,
         operator_is_open: false,
@@ -55,7 +55,7 @@ pub(super) fn scan(text: &str, range: Range<usize>, atoms: &mut Vec<Atom>) {
     }
 }
 
-/// What is looked for ahead.
+/// What is looked for ahead; each with its text in [`NEEDLES`].
 #[derive(Clone, Copy)]
 enum Find {
     LineEnd,
@@ -78,7 +78,8 @@ enum Find {
     EndOfEnvironment,
 }
 
-const FINDS: usize = 18;
+const NEEDLES: [&str; 18] =
+    ["\n", "\n\n", "]", "\"", "”", "’", "»", "“", "'", ">", " FROM ", ";", ")", "$", "$$", r"\)", r"\]", r"\end{"];
 
 struct Scanner<'a> {
     text: &'a str,
@@ -86,7 +87,7 @@ struct Scanner<'a> {
     at: usize,
     end: usize,
     /// For each thing, the first place at or after every place it was looked for from.
-    ahead: [Option<usize>; FINDS],
+    ahead: [Option<usize>; NEEDLES.len()],
     /// Runs of backticks by their length.
     ticks: Option<HashMap<usize, Vec<usize>>>,
     /// Whether the last atom is a command that may go on.
@@ -119,12 +120,12 @@ impl<'a> Scanner<'a> {
                 }
             }
             b'`' => self.code(),
-            b'"' => self.quoted(1, Find::DoubleQuote, 1),
-            b'\'' => self.quoted(1, Find::SingleQuote, 1),
-            0xe2 if self.text[start..].starts_with('“') => self.quoted(3, Find::CurlyQuote, 3),
-            0xe2 if self.text[start..].starts_with('‘') => self.quoted(3, Find::CurlySingleQuote, 3),
-            0xe2 if self.text[start..].starts_with('„') => self.quoted(3, Find::HighCurlyQuote, 3),
-            0xc2 if self.text[start..].starts_with('«') => self.quoted(2, Find::Guillemet, 2),
+            b'"' => self.quoted(1, Find::DoubleQuote),
+            b'\'' => self.quoted(1, Find::SingleQuote),
+            0xe2 if self.text[start..].starts_with('“') => self.quoted(3, Find::CurlyQuote),
+            0xe2 if self.text[start..].starts_with('‘') => self.quoted(3, Find::CurlySingleQuote),
+            0xe2 if self.text[start..].starts_with('„') => self.quoted(3, Find::HighCurlyQuote),
+            0xc2 if self.text[start..].starts_with('«') => self.quoted(2, Find::Guillemet),
             b'$' | b'\\' if self.math() => {}
             b'{' => self.braces(),
             b'[' => self.bracket(),
@@ -231,12 +232,8 @@ impl<'a> Scanner<'a> {
     /// Anything up to the next blank or backtick that is no plain word.
     fn chunk(&mut self) {
         let start = self.at;
-        let mut end = start;
-        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
-            end += 1;
-        }
-        end = self.closed(start, end);
-        end = self.windows_path(start, end);
+        let end = self.closed(start, self.chunk_end(start));
+        let end = self.windows_path(start, end);
         self.at = end;
         let core = trimmed(&self.text[start..end]);
         let core = start + core.start..start + core.end;
@@ -282,10 +279,7 @@ impl<'a> Scanner<'a> {
         if close == usize::MAX || close >= self.find(Find::BlankLine, start) {
             return false;
         }
-        let mut end = close + len;
-        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
-            end += 1;
-        }
+        let end = self.chunk_end(close + len);
         let end = start + trimmed(&self.text[start..end]).end.max(close + len - start);
         if !self.continues(&(start..end), false) {
             self.push(Kind::Code, start..end);
@@ -314,8 +308,7 @@ impl<'a> Scanner<'a> {
             if self.bytes[first] == b'`' {
                 return end;
             }
-            let chunk = &self.bytes[first..line_end];
-            end = first + chunk.iter().position(|&byte| is_space(byte) || byte == b'`').unwrap_or(chunk.len());
+            end = self.chunk_end(first);
         }
     }
 
@@ -325,21 +318,7 @@ impl<'a> Scanner<'a> {
         let mut end = end;
         if let Some(at) = memchr(b'(', chunk).filter(|&at| at > 0 && is_name(chunk[at - 1])) {
             let line_end = self.find(Find::LineEnd, end);
-            let mut depth = 0;
-            for index in start + at..line_end {
-                match self.bytes[index] {
-                    b'(' => depth += 1,
-                    b')' => depth -= 1,
-                    _ => {}
-                }
-                if depth == 0 {
-                    end = end.max(index + 1);
-                    break;
-                }
-            }
-            if depth > 0 {
-                end = end.max(line_end);
-            }
+            end = end.max(self.behind_partner(start + at, line_end, b')'));
         } else if memchr::memchr_iter(b'"', chunk).count() % 2 == 1 {
             let line_end = self.find(Find::LineEnd, end);
             let close = self.find(Find::DoubleQuote, end);
@@ -347,10 +326,26 @@ impl<'a> Scanner<'a> {
                 end = close + 1;
             }
         }
-        while end < self.end && !is_space(self.bytes[end]) && self.bytes[end] != b'`' {
-            end += 1;
+        self.chunk_end(end)
+    }
+
+    /// The first blank or backtick from a place on.
+    fn chunk_end(&self, from: usize) -> usize {
+        let rest = &self.bytes[from..self.end];
+        rest.iter().position(|&byte| is_space(byte) || byte == b'`').map_or(self.end, |len| from + len)
+    }
+
+    /// Where a bracket's partner ends, or `to` where it has none before that.
+    fn behind_partner(&self, from: usize, to: usize, close: u8) -> usize {
+        let open = self.bytes[from];
+        let mut depth = 0;
+        for at in from..to {
+            depth += i32::from(self.bytes[at] == open) - i32::from(self.bytes[at] == close);
+            if depth == 0 {
+                return at + 1;
+            }
         }
-        end
+        to
     }
 
     fn protected(&mut self, range: Range<usize>) {
@@ -442,31 +437,20 @@ impl<'a> Scanner<'a> {
         }
         let from = from.min(self.end);
         let rest = &self.bytes[from..self.end];
+        let needle = NEEDLES[what as usize].as_bytes();
+        // An apostrophe closes nothing, and `$5 and $10` are no formula.
+        let closes = |at: usize| {
+            let next = rest.get(at + needle.len());
+            at > 0
+                && !is_space(rest[at - 1])
+                && !next.is_some_and(|byte| byte.is_ascii_digit() || needle != b"$" && byte.is_ascii_alphabetic())
+        };
         let at = match what {
-            Find::LineEnd => memchr(b'\n', rest),
-            Find::BlankLine => memmem::find(rest, b"\n\n"),
-            Find::Bracket => memchr(b']', rest),
-            Find::DoubleQuote => memchr(b'"', rest),
-            Find::CurlyQuote => memmem::find(rest, "”".as_bytes()),
-            Find::CurlySingleQuote => memmem::find_iter(rest, "’".as_bytes()).find(|&at| {
-                at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 3).is_some_and(u8::is_ascii_alphanumeric)
-            }),
-            Find::Guillemet => memmem::find(rest, "»".as_bytes()),
-            Find::HighCurlyQuote => memmem::find(rest, "“".as_bytes()),
-            Find::TagEnd => memchr(b'>', rest),
-            Find::Semicolon => memchr(b';', rest),
-            Find::ClosingParenthesis => memchr(b')', rest),
-            Find::SqlFrom => memmem::find(rest, b" FROM "),
-            // `$5 and $10` are no formula.
-            Find::Dollar => memchr::memchr_iter(b'$', rest)
-                .find(|&at| at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_digit)),
-            Find::Dollars => memmem::find(rest, b"$$"),
-            Find::MathParenthesis => memmem::find(rest, br"\)"),
-            Find::MathBracket => memmem::find(rest, br"\]"),
-            Find::EndOfEnvironment => memmem::find(rest, br"\end{"),
-            Find::SingleQuote => memchr::memchr_iter(b'\'', rest).find(|&at| {
-                at > 0 && !is_space(rest[at - 1]) && !rest.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
-            }),
+            Find::SingleQuote | Find::CurlySingleQuote | Find::Dollar => {
+                memmem::find_iter(rest, needle).find(|&at| closes(at))
+            }
+            _ if needle.len() == 1 => memchr(needle[0], rest),
+            _ => memmem::find(rest, needle),
         };
         // What is nowhere is beyond the end, from wherever one asks.
         let found = match (at, what) {
@@ -494,7 +478,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A quotation that opens here, unless it is an apostrophe or never ends.
-    fn quoted(&mut self, open_len: usize, close: Find, close_len: usize) {
+    fn quoted(&mut self, open_len: usize, close: Find) {
         let start = self.at;
         self.at += open_len;
         // French sets blanks inside its marks.
@@ -507,7 +491,7 @@ impl<'a> Scanner<'a> {
         }
         let inside = &self.text[start + open_len..end];
         let is_path = inside.contains('\\') || inside.contains('/') && !inside.contains("://");
-        let range = start..end + close_len;
+        let range = start..end + NEEDLES[close as usize].len();
         self.at = range.end;
         if !self.continues(&range, false) {
             self.push(if is_path { Kind::Path } else { Kind::Quoted }, range);
@@ -517,21 +501,8 @@ impl<'a> Scanner<'a> {
     fn braces(&mut self) {
         let start = self.at;
         let line_end = self.find(Find::LineEnd, start);
-        let mut depth = 0;
-        let mut end = line_end;
-        for at in start..line_end {
-            match self.bytes[at] {
-                b'{' => depth += 1,
-                b'}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                end = at + 1;
-                break;
-            }
-        }
-        self.push(Kind::Json, start..end);
-        self.at = end;
+        self.at = self.behind_partner(start, line_end, b'}');
+        self.push(Kind::Json, start..self.at);
     }
 
     /// `[text](target)` and arrays; any other bracket is punctuation.

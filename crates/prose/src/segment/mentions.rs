@@ -5,11 +5,11 @@
 //! list of words of the lexicon, and a colon. The frame is named with its words, because without it they would be used.
 
 use super::{Atom, Kind};
-use crate::lexicon::{Category, Class, Intensity, Permissions, is_article, lexicon};
+use crate::lexicon::{Class, Selection, is_article, lexicon};
 
 /// Makes [`Kind::Named`] of the words of prose that are named.
 pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
-    let mut frames = Frames { text, atoms, listed: Permissions::new(&LISTED, Intensity::Ultra, false, None) };
+    let mut frames = Frames { text, atoms };
     let (mut at, mut speaks) = (0, None);
     while at < frames.atoms.len() {
         if at > 0 && frames.ends_sentence(at) {
@@ -25,20 +25,10 @@ pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
 struct Frames<'a> {
     text: &'a str,
     atoms: &'a mut [Atom],
-    /// What a list without a frame of its own names.
-    listed: Permissions,
 }
 
-/// All but what is abbreviated: `parameters and messages` are used, `really and actually` are named.
-const LISTED: [Category; 7] = [
-    Category::Article,
-    Category::Filler,
-    Category::Hedge,
-    Category::Pleasantry,
-    Category::Phrase,
-    Category::LowInformation,
-    Category::RuleFiller,
-];
+/// What a list without a frame of its own names. `parameters and messages` are used, `really and actually` are named.
+const LISTED: Selection = Selection { only_saving: true, ..Selection::ALL };
 
 /// Words that stand between a word for words and those that it means: `words such as really`.
 const LEADING: [&str; 6] = ["like", "such", "as", "is", "are", "be"];
@@ -63,7 +53,7 @@ impl Frames<'_> {
                 self.atoms[speaker].kind = Kind::Named;
                 return at..self.line_end(at + 1);
             }
-            if let Some(end) = self.entry(at + 1, Permissions::all()) {
+            if let Some(end) = self.entry(at + 1, &Selection::ALL) {
                 return at..self.list(end, false).0;
             }
         }
@@ -73,13 +63,13 @@ impl Frames<'_> {
                 first += 1;
             }
             if (self.is_near(first) || self.has_colon(first))
-                && let Some(end) = self.entry(first, Permissions::all()).or_else(|| self.any(first))
+                && let Some(end) = self.entry(first, &Selection::ALL).or_else(|| self.any(first))
             {
                 return at..self.list(end, false).0;
             }
         }
         let goes_on = self.comma(at + 1) || self.is_near(at + 1);
-        match goes_on.then(|| self.entry(at, self.listed)).flatten().map(|end| self.list(end, true)) {
+        match goes_on.then(|| self.entry(at, &LISTED)).flatten().map(|end| self.list(end, true)) {
             Some((end, count, is_joined)) if count > 2 || count > 1 && is_joined => at..end,
             _ => none,
         }
@@ -101,9 +91,9 @@ impl Frames<'_> {
                 return (end, count, is_joined);
             }
             let item = if is_listed {
-                self.entry(next, self.listed)
+                self.entry(next, &LISTED)
             } else {
-                self.entry(next, Permissions::all()).or_else(|| self.any(next))
+                self.entry(next, &Selection::ALL).or_else(|| self.any(next))
             };
             let Some(item) = item else { return (end, count, is_joined) };
             (end, count, is_joined) = (item, count + 1, is_joined || joins);
@@ -112,7 +102,7 @@ impl Frames<'_> {
 
     /// Where the longest phrase of the lexicon ends that begins at an atom. An article is used where a word of its own
     /// follows.
-    fn entry(&self, at: usize, permitted: Permissions) -> Option<usize> {
+    fn entry(&self, at: usize, selection: &Selection) -> Option<usize> {
         let first = self.atoms.get(at).filter(|_| self.is_word(at))?;
         if is_article(first.word) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
             return None;
@@ -128,7 +118,7 @@ impl Frames<'_> {
                     && (index == 0 || self.is_near(here))
             })
         };
-        let mut entries = lexicon().beginning_with(first.word, second, permitted);
+        let mut entries = lexicon().beginning_with(first.word, second, selection);
         entries.find(|(_, entry)| is_here(&entry.phrase)).map(|(_, entry)| at + entry.phrase.len())
     }
 
@@ -145,10 +135,11 @@ impl Frames<'_> {
         self.is_word(at) && words.iter().any(|word| self.text[self.atoms[at].range.clone()].eq_ignore_ascii_case(word))
     }
 
-    /// What stands before an atom; nothing beyond the last one.
+    /// What stands before an atom; nothing beyond the last one. Without marks of emphasis: those may go, and what is
+    /// named must not depend on them.
     fn separator(&self, at: usize) -> &str {
         match (at.checked_sub(1).and_then(|before| self.atoms.get(before)), self.atoms.get(at)) {
-            (Some(before), Some(atom)) => &self.text[before.range.end..atom.range.start],
+            (Some(before), Some(atom)) => self.text[before.range.end..atom.range.start].trim_matches('*'),
             _ => "",
         }
     }
@@ -162,11 +153,11 @@ impl Frames<'_> {
     }
 
     fn comma(&self, at: usize) -> bool {
-        matches!(self.separator(at).trim_end(), "," | ";" | "/") && !self.separator(at).contains('\n')
+        matches!(self.separator(at).trim_end_matches([' ', '\t', '*']), "," | ";" | "/")
     }
 
     fn has_colon(&self, at: usize) -> bool {
-        self.separator(at).trim_end_matches(' ') == ":" && self.separator(at).len() > 1
+        self.separator(at).trim_end_matches([' ', '*']) == ":" && self.separator(at).contains(' ')
     }
 
     fn ends_sentence(&self, at: usize) -> bool {

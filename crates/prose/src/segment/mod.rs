@@ -14,85 +14,70 @@ use blocks::Blocks;
 
 use crate::lexicon::Word;
 
-macro_rules! kinds {
-    ($($(#[$meta:meta])* $name:ident = $word:literal),+ $(,)?) => {
-        /// What a part of a text is.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Kind { $($(#[$meta])* $name),+ }
-
-        impl Kind {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$name),+];
-
-            /// The name as JavaScript sees it.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $word),+ }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// A fence of ``` or ~~~ with all that is in it; one that is never closed, to the end.
-    Fence = "fence",
-    /// Code between backticks, as many as it takes.
-    InlineCode = "inline-code",
-    /// Lines that are indented as code.
-    IndentedCode = "indented-code",
-    /// A line or an expression of a program.
-    Code = "code",
-    /// `https://…` and the like.
-    Url = "url",
-    /// A URL of a pull request, a merge request or an issue.
-    PrUrl = "pr-url",
-    /// POSIX, relative, `~` or Windows.
-    Path = "path",
-    /// A shell command with its arguments.
-    Command = "command",
-    /// `--force`, `-x`.
-    Flag = "flag",
-    /// `NAME=value`.
-    EnvAssignment = "env-assignment",
-    /// `key: value` or `key = value` on a line of its own, and front matter.
-    Setting = "setting",
-    /// `v1.2.3`, `^4.0`.
-    Version = "version",
-    /// A date or a time.
-    Date = "date",
-    /// A number, with its unit.
-    Number = "number",
-    /// snake_case, camelCase, kebab-case, dotted.name, ALL_CAPS.
-    Identifier = "identifier",
-    /// `config.json`.
-    FileName = "file-name",
-    /// `text/plain`.
-    Mime = "mime",
-    /// An e-mail address.
-    Email = "email",
-    /// `localhost:6379`, `example.com`, `git@github.com:a/b.git`.
-    Host = "host",
-    /// `feature/login`.
-    Branch = "branch",
-    /// `R12`, `ABC-123`.
-    RowId = "row-id",
-    /// An object or array in braces or brackets.
-    Json = "json",
-    /// Tags and comments.
-    Html = "html",
-    /// A statement.
-    Sql = "sql",
-    /// Words in quotation marks.
-    Quoted = "quoted",
-    /// Words that are named and not used: `the words really or just`.
-    Named = "named",
-    /// Lines that quote, marked by `>` or, in AsciiDoc, between two `____`.
-    BlockQuote = "block-quote",
-    /// A heading's whole line.
-    Heading = "heading",
-    /// A line of a table.
-    TableRow = "table-row",
-    /// Everything else.
-    Prose = "prose",
+named! {
+    /// What a part of a text is.
+    pub Kind {
+        /// A fence of ``` or ~~~ with all that is in it; one that is never closed, to the end.
+        Fence = "fence",
+        /// Code between backticks, as many as it takes.
+        InlineCode = "inline-code",
+        /// Lines that are indented as code.
+        IndentedCode = "indented-code",
+        /// A line or an expression of a program.
+        Code = "code",
+        /// `https://…` and the like.
+        Url = "url",
+        /// A URL of a pull request, a merge request or an issue.
+        PrUrl = "pr-url",
+        /// POSIX, relative, `~` or Windows.
+        Path = "path",
+        /// A shell command with its arguments.
+        Command = "command",
+        /// `--force`, `-x`.
+        Flag = "flag",
+        /// `NAME=value`.
+        EnvAssignment = "env-assignment",
+        /// `key: value` or `key = value` on a line of its own, and front matter.
+        Setting = "setting",
+        /// `v1.2.3`, `^4.0`.
+        Version = "version",
+        /// A date or a time.
+        Date = "date",
+        /// A number, with its unit.
+        Number = "number",
+        /// snake_case, camelCase, kebab-case, dotted.name, ALL_CAPS.
+        Identifier = "identifier",
+        /// `config.json`.
+        FileName = "file-name",
+        /// `text/plain`.
+        Mime = "mime",
+        /// An e-mail address.
+        Email = "email",
+        /// `localhost:6379`, `example.com`, `git@github.com:a/b.git`.
+        Host = "host",
+        /// `feature/login`.
+        Branch = "branch",
+        /// `R12`, `ABC-123`.
+        RowId = "row-id",
+        /// An object or array in braces or brackets.
+        Json = "json",
+        /// Tags and comments.
+        Html = "html",
+        /// A statement.
+        Sql = "sql",
+        /// Words in quotation marks.
+        Quoted = "quoted",
+        /// Words that are named and not used: `the words really or just`.
+        Named = "named",
+        /// Lines that quote, marked by `>` or, in AsciiDoc, between two `____`.
+        BlockQuote = "block-quote",
+        /// A heading's whole line.
+        Heading = "heading",
+        /// A line of a table.
+        TableRow = "table-row",
+        /// Everything else.
+        Prose = "prose",
+    }
 }
 
 impl Kind {

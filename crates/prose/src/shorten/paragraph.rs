@@ -6,13 +6,11 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::Shortened;
 use super::class_counts::ClassCounts;
 use super::separator::{Break, Joint, Separator, joined};
-use super::{Selection, Shortened};
 use crate::change::Change;
-use crate::lexicon::{
-    Category, Class, Classes, Entry, Permissions, Place, Short, Word, key, lexicon, used_short_forms,
-};
+use crate::lexicon::{Category, Class, Classes, Entry, Place, Selection, Short, Word, key, lexicon, used_short_forms};
 use crate::segment::{Atom, Kind};
 
 /// How far a change may reach back: the longest phrase of the lexicon.
@@ -40,43 +38,9 @@ struct Node {
     instead: Option<Box<str>>,
 }
 
-/// The nodes of a phrase of the lexicon.
-#[derive(Default)]
-struct Phrase {
-    nodes: [usize; BACK_WORDS],
-    len: usize,
-}
-
-impl Phrase {
-    fn push(&mut self, node: usize) {
-        self.nodes[self.len] = node;
-        self.len += 1;
-    }
-
-    /// Those of its nodes where something stays.
-    fn staying(&self, short: &Short) -> Self {
-        let mut stays = Self::default();
-        match short {
-            Short::Nothing => {}
-            Short::Words(kept) => kept.iter().for_each(|&index| stays.push(self[index])),
-            Short::Word(_) => stays.push(self[0]),
-        }
-        stays
-    }
-}
-
-impl std::ops::Deref for Phrase {
-    type Target = [usize];
-
-    fn deref(&self) -> &[usize] {
-        &self.nodes[..self.len]
-    }
-}
-
 pub(super) struct Paragraph<'a> {
     text: &'a str,
     selection: &'a Selection,
-    permitted: Permissions,
     /// Where the first separator starts.
     start: usize,
     nodes: Vec<Node>,
@@ -95,7 +59,6 @@ impl<'a> Paragraph<'a> {
         Self {
             text,
             selection,
-            permitted: selection.permissions(),
             start: 0,
             nodes: Vec::new(),
             separators: Vec::new(),
@@ -202,7 +165,7 @@ impl<'a> Paragraph<'a> {
             return None;
         }
         let next = self.nodes.get(self.nodes[at].after).map_or(0, |next| next.word.id);
-        for (index, entry) in lexicon().beginning_with(word, next, self.permitted) {
+        for (index, entry) in lexicon().beginning_with(word, next, self.selection) {
             if entry.category == Category::Abbreviation {
                 continue;
             }
@@ -218,8 +181,8 @@ impl<'a> Paragraph<'a> {
     }
 
     /// The nodes of an entry's phrase, when they begin here on one line.
-    fn phrase(&self, at: usize, entry: &Entry) -> Option<Phrase> {
-        let mut phrase = Phrase::default();
+    fn phrase(&self, at: usize, entry: &Entry) -> Option<Vec<usize>> {
+        let mut phrase = Vec::with_capacity(BACK_WORDS);
         let mut node = at;
         for &word in &entry.phrase {
             let found = self.nodes.get(node).filter(|found| found.word.id == word)?;
@@ -336,10 +299,14 @@ impl<'a> Paragraph<'a> {
     }
 
     /// Takes a phrase out, leaving its short form; `None` when the separators cannot be joined. Returns where to go on.
-    fn take(&mut self, phrase: &Phrase, entry: &Entry) -> Option<usize> {
+    fn take(&mut self, phrase: &[usize], entry: &Entry) -> Option<usize> {
         let (first, last) = (phrase[0], phrase[phrase.len() - 1]);
         let after = self.nodes[last].after;
-        let stays = phrase.staying(&entry.short);
+        let stays: Vec<usize> = match &entry.short {
+            Short::Nothing => Vec::new(),
+            Short::Words(kept) => kept.iter().map(|&index| phrase[index]).collect(),
+            Short::Word(_) => vec![first],
+        };
         let leaves = stays.last().copied().unwrap_or(self.nodes[first].before);
         if stays.len() <= 1 && self.would_open_setting(leaves, stays.first().map(|_| first), after) {
             return None;
@@ -489,7 +456,7 @@ impl<'a> Paragraph<'a> {
         while at < self.nodes.len() {
             let node = &self.nodes[at];
             let found = lexicon()
-                .beginning_with(node.word, 0, self.permitted)
+                .beginning_with(node.word, 0, self.selection)
                 .find(|(_, entry)| entry.category == Category::Abbreviation && self.is_unambiguous(node, entry));
             let spared = self.selection.spares_failures && self.sentences[node.sentence].has(Class::Failure);
             let is_written = |entry: &Entry| self.written(node).eq_ignore_ascii_case(entry.long);

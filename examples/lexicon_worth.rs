@@ -1,8 +1,0 @@
-//! Writes what each entry of the prose lexicon is worth, in real tokens: `cargo run --example lexicon_worth`.
-
-use std::path::Path;
-
-fn main() -> std::io::Result<()> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/prose/src/lexicon/worth.txt");
-    std::fs::write(file, concertina::prose::worth_table())
-}
