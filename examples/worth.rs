@@ -18,7 +18,7 @@ use concertina::content::Hints;
 use concertina::pipeline::{
     CompressOptions, Compressed, FusionEngine, FusionPipeline, StageOption, StageOptions, StageReport, restore,
 };
-use concertina::transcript::{Kind, Transcript};
+use concertina::transcript::{BlockKind, Transcript};
 use serde_json::Value;
 
 /// Larger files are left out, so that a run takes minutes. Outputs of tools have a median of some kilobytes.
@@ -165,7 +165,7 @@ fn read(folder: &Path) -> (Vec<Sample>, Vec<Sample>) {
         if path.to_string_lossy().ends_with(".messages.json") {
             let messages: Vec<Value> = serde_json::from_str(&text).expect("a session is an array of messages");
             for (_, block) in Transcript::read(&messages).blocks() {
-                if let (Some(result), Kind::Text(text)) = (&block.result, &block.kind) {
+                if let (Some(result), BlockKind::Text(text)) = (&block.result, &block.kind) {
                     results.entry((*text).to_owned()).or_insert_with(|| Hints::from(result));
                 }
             }

@@ -8,8 +8,6 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod assemble;
-#[cfg(test)]
-mod cases;
 pub mod config;
 pub mod history;
 pub mod pipeline;

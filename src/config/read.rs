@@ -134,13 +134,13 @@ fn is_group(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{check, json_lines};
+    use concertina_cases::{check, json_lines};
 
     /// The last line of an input is read strictly, or over the lines before it; the output names the options that it
     /// changed, then the warnings.
     #[test]
     fn options_are_read_corrected_or_refused() {
-        check("options", |input, how| {
+        check!("options", |input, how| {
             let lines = json_lines(input);
             let (given, before) = lines.split_last().expect("a line of options");
             let options = |value: &Value| value.as_object().expect("an object of options").clone();

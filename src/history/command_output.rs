@@ -361,7 +361,7 @@ fn take_word(rest: &mut &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::check;
+    use concertina_cases::check;
 
     /// What may stand around a command that prints files, and prints little.
     const AROUND: &[(&str, &str)] = &[
@@ -380,7 +380,7 @@ mod tests {
     /// Each line of an input is a command, with its line ends as `\n` and its backslashes doubled.
     #[test]
     fn what_a_command_prints_of_files() {
-        check("commands", |input, _| {
+        check!("commands", |input, _| {
             let written = |line: &str| line.replace("\\\\", "\0").replace("\\n", "\n").replace('\0', "\\");
             let commands = input.lines().filter_map(|line| line.strip_prefix("$ ")).map(written);
             commands.map(|command| format!("{:?}\n", printed_anywhere(&command))).collect()

@@ -290,8 +290,8 @@ fn plain(word: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::check;
     use crate::transcript::Arguments;
+    use concertina_cases::check;
 
     fn used(call: &str) -> String {
         let (name, arguments) = call.split_once(' ').unwrap();
@@ -310,6 +310,6 @@ mod tests {
 
     #[test]
     fn file_uses_are_known_by_name_and_arguments() {
-        check("file_calls", |input, _| input.lines().map(used).collect());
+        check!("file_calls", |input, _| input.lines().map(used).collect());
     }
 }

@@ -232,8 +232,8 @@ pub(super) fn tells_of_writing(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::check;
     use crate::content::numbered::{LEGEND, without_expected_numbers};
+    use concertina_cases::check;
     use concertina_format::fold::Fold;
 
     fn of(first: u64, last: u64) -> LineRange {
@@ -280,7 +280,7 @@ mod tests {
     /// The argument is the range that was asked for.
     #[test]
     fn what_reads_show() {
-        check("reads", |input, asked| {
+        check!("reads", |input, asked| {
             let (first, last) = asked.split_once('-').expect("a range");
             let asked = LineRange { first: first.parse().unwrap(), last: last.parse().ok() };
             let Some(ReadResult { came_back, lines, text }) = read_result(asked, input) else {
@@ -296,7 +296,7 @@ mod tests {
     /// Each line of an input is an answer, with its line ends as `\n`.
     #[test]
     fn what_answers_of_tools_say() {
-        check("tool_answers", |input, asked| {
+        check!("tool_answers", |input, asked| {
             let says = |line: &str| {
                 let answer = line.replace("\\n", "\n");
                 match asked {

@@ -1,8 +1,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::cases::{check, json_lines};
 use crate::transcript::Transcript;
+use concertina_cases::{check, json_lines};
 
 fn user(text: &str) -> Value {
     json!({ "role": "user", "content": text })
@@ -209,7 +209,7 @@ fn answers_that_may_go(rounds: &[(&str, Value, &str)]) -> Vec<usize> {
 
 #[test]
 fn what_may_go_and_since_when() {
-    check("history", |input, options| {
+    check!("history", |input, options| {
         let options = if options.is_empty() { json!({}) } else { serde_json::from_str(options).unwrap() };
         let row = |(message, reason, calls, turns): (usize, Reason, u64, u64)| {
             format!("message {message}: {}, for {calls} calls and {turns} turns\n", reason.as_str())
@@ -221,7 +221,7 @@ fn what_may_go_and_since_when() {
 /// Each line of an input is a call with its answer: the tool, its arguments, the text.
 #[test]
 fn a_later_use_of_a_file_supersedes_what_it_holds() {
-    check("file_uses", |input, _| {
+    check!("file_uses", |input, _| {
         let lines = json_lines(input);
         let rounds: Vec<(&str, Value, &str)> =
             lines.iter().map(|line| (line[0].as_str().unwrap(), line[1].clone(), line[2].as_str().unwrap())).collect();

@@ -144,13 +144,13 @@ fn was_compacted_after(transcript: &Transcript, last: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{check, json_lines};
+    use concertina_cases::{check, json_lines};
 
     const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
 
     #[test]
     fn what_the_caches_hold() {
-        check("caches", |input, call| {
+        check!("caches", |input, call| {
             let messages = json_lines(input);
             let call: serde_json::Value = serde_json::from_str(call).expect("a call as JSON");
             let (model, is_switched, last_call) = (call["model"].as_str(), call["switched"] == true, &call["lastCall"]);

@@ -106,11 +106,11 @@ fn is_prompt(message: &Message) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{check, json_lines};
+    use concertina_cases::{check, json_lines};
 
     #[test]
     fn pairs_that_go_and_a_prompt_that_waits() {
-        check("heartbeats", |input, _| {
+        check!("heartbeats", |input, _| {
             let Heartbeats { prompts, pending } = find(&Transcript::read(&json_lines(input)));
             format!("prompts: {prompts:?}, pending: {pending:?}")
         });

@@ -169,8 +169,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::cases::{check, json_lines};
     use crate::tokens::utf16;
+    use concertina_cases::{check, json_lines};
 
     fn squeezed(messages: &[Value], options: &Value) -> (Vec<Value>, Stats) {
         let (config, _) = Config::from_json(options.as_object().unwrap()).unwrap();
@@ -319,7 +319,7 @@ mod tests {
     /// The output holds the changed messages by their place, or all where some were dropped, and what was counted.
     #[test]
     fn what_is_squeezed() {
-        check("squeezed", |input, options| {
+        check!("squeezed", |input, options| {
             let options = if options.is_empty() { json!({}) } else { serde_json::from_str(options).unwrap() };
             let messages = json_lines(input);
             let (after, stats) = squeezed(&messages, &options);

@@ -307,7 +307,7 @@ fn has_words_before_results(message: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{check, json_lines};
+    use concertina_cases::{check, json_lines};
 
     fn repaired(messages: &[Value]) -> (Vec<Value>, RepairStats) {
         let (rewrite, stats) = repair_tool_pairing(messages);
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn calls_and_results_pair_up() {
-        check("repair", |input, _| {
+        check!("repair", |input, _| {
             let (after, stats) = repaired(&json_lines(input));
             let after: String = after.iter().map(|message| format!("{message}\n")).collect();
             let RepairStats {

@@ -265,7 +265,7 @@ mod tests {
     /// The argument of a case is the room for its summary.
     #[test]
     fn what_tools_say_of_files() {
-        crate::cases::check("messages", |text, room| {
+        concertina_cases::check!("messages", |text, room| {
             let mut sheet = Sheet::new(room.parse().expect("a number of characters"));
             if summarize(text, false, &mut sheet) { sheet.finish() } else { "no messages".to_owned() }
         });

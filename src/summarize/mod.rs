@@ -144,7 +144,7 @@ mod tests {
     /// The argument of a case is the room for its summary, and the type, the path or the command of its text, if any.
     #[test]
     fn what_texts_are_told_as() {
-        crate::cases::check("summaries", |text, argument| {
+        concertina_cases::check!("summaries", |text, argument| {
             let (room, hint) = argument.split_once(' ').unwrap_or((argument, ""));
             let content_type = ContentType::parse(hint);
             let hint = Some(hint.to_owned()).filter(|hint| !hint.is_empty() && content_type.is_none());

@@ -124,7 +124,7 @@ fn parts<'a>(message: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{check, json_lines};
+    use concertina_cases::{check, json_lines};
 
     fn described(message: &Value) -> String {
         let calls = call_links(message).into_iter();
@@ -141,6 +141,6 @@ mod tests {
     /// Each line of an input is a message, and each line of the output says what it links.
     #[test]
     fn what_messages_link() {
-        check("links", |input, _| json_lines(input).iter().map(described).collect());
+        check!("links", |input, _| json_lines(input).iter().map(described).collect());
     }
 }

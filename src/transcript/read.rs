@@ -442,7 +442,7 @@ fn carrier(path: &Path) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{check, json_lines};
+    use concertina_cases::{check, json_lines};
 
     fn shapes() -> [Value; 4] {
         [
@@ -581,7 +581,7 @@ mod tests {
     /// The lines of an input are the messages of a transcript, and those of the output what is read of each.
     #[test]
     fn messages_of_every_shape_are_read() {
-        check("transcripts", |input, _| {
+        check!("transcripts", |input, _| {
             let messages = json_lines(input);
             Transcript::read(&messages).messages.iter().map(described).collect()
         });

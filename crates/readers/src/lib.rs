@@ -35,9 +35,6 @@ macro_rules! named {
     };
 }
 
-#[cfg(test)]
-#[path = "../../../src/cases.rs"]
-mod cases;
 mod detect;
 pub mod diff_hunk;
 pub mod escapes;

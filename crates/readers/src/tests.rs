@@ -10,9 +10,7 @@ use crate::hit_line::Row;
 use crate::markup_block::{Fence, is_markdown_row, is_markdown_rule};
 use crate::numbered::{Listing, NumberedLine};
 use crate::time_stamp::Stamp;
-use crate::{
-    Hints, cases, diff_hunk, escapes, hints, hit_line, html, json_tree, log, numbered, severity, table, test_report,
-};
+use crate::{Hints, diff_hunk, escapes, hints, hit_line, html, json_tree, log, numbered, severity, table, test_report};
 
 const PICTURES: [(char, char); 5] = [('␛', '\x1b'), ('␇', '\x07'), ('␈', '\x08'), ('␍', '\r'), ('␉', '\t')];
 
@@ -64,7 +62,7 @@ fn shown(answers: impl Iterator<Item = String>) -> String {
 
 #[test]
 fn each_form_reads_as_its_cases_say() {
-    cases::check("forms", |input, reader| match reader {
+    concertina_cases::check!("forms", |input, reader| match reader {
         "path" => lines(input, hints::of_path),
         "info" => lines(input, hints::of_info),
         "command" => lines(input, hints::of_command),

@@ -212,7 +212,7 @@ mod tests {
     /// The argument of a case is the number of names, and those that are in sight; or `words`.
     #[test]
     fn names_of_texts() {
-        crate::cases::check("names", |text, argument| {
+        concertina_cases::check!("names", |text, argument| {
             let mut in_sight = Around::default();
             let (limit, seen) = argument.split_once(' ').unwrap_or((argument, ""));
             in_sight.add(seen);

@@ -8,11 +8,11 @@ use super::prose_shape::{Class, Shape, is_markdown};
 use super::search::Survey;
 use super::{detect, is_frame, json, prefixed, program_output, tables};
 use crate::tests::{lines, texts};
-use crate::{ContentType, Hints, Language, cases};
+use crate::{ContentType, Hints, Language};
 
 #[test]
 fn each_text_is_detected_as_its_cases_say() {
-    cases::check("detect", |input, what| match what {
+    concertina_cases::check!("detect", |input, what| match what {
         "JSON" => texts(input, json::is_json),
         "search result" => texts(input, |text| Survey::of(Page::of(text).view().lines).is_search()),
         "table" => texts(input, |text| tables::is_table(Page::of(text).view().lines)),

@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_tools_read_is_a_directive_and_prose_is_not() {
-        crate::cases::check("directives", |text, _| {
+        concertina_cases::check!("directives", |text, _| {
             let said = |line: &str| {
                 let (name, comment) = line.split_once(' ').expect("a language and a comment");
                 let language = Language::ALL.iter().find(|language| language.as_str() == name).expect("a language");

@@ -26,7 +26,7 @@ const LONG: &str = "Some words about the thing that follows, at length, so that 
 
 #[test]
 fn what_becomes_of_python() {
-    crate::cases::check("neurosyntax", |text, preset| {
+    concertina_cases::check!("neurosyntax", |text, preset| {
         rewritten(text, Language::Python, if preset == "max" { Preset::Max } else { Preset::Balanced })
     });
 }

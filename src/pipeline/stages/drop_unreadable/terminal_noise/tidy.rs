@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn rules_are_short_and_what_measures_stays() {
-        crate::cases::check("screen_rules", |text, _| {
+        concertina_cases::check!("screen_rules", |text, _| {
             let once = tidied(text, &[]).into_owned();
             assert_eq!(tidied(&once, &[]), once);
             once

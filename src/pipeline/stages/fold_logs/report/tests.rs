@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::sign::{seconds, speaks_of_failure};
 use super::*;
-use crate::cases;
 use crate::config::Preset;
 use crate::content::Hints;
 use crate::pipeline::{CompressOptions, FusionEngine, Stage, restore};
@@ -44,12 +43,12 @@ fn notes(shown: &str) -> Vec<(usize, usize, usize, &str)> {
 
 #[test]
 fn what_is_left_out_of_short_reports() {
-    cases::check("reports", |text, _| shown(text));
+    concertina_cases::check!("reports", |text, _| shown(text));
 }
 
 #[test]
 fn what_lines_of_many_tools_tell() {
-    cases::check("report_lines", |text, _| {
+    concertina_cases::check!("report_lines", |text, _| {
         let told = |line: &str| match judge(&[Line::of(0, line)], 0) {
             Some(sign) => format!("{} {} {}", sign.label, sign.count, sign.name).trim().to_owned(),
             None => "-".to_owned(),
@@ -158,7 +157,10 @@ fn lossless_leaves_nothing_out() {
 
 #[test]
 fn durations_are_read() {
-    cases::check("durations", |text, _| text.lines().map(|line| format!("{:?} {line}\n", seconds(line))).collect());
+    concertina_cases::check!("durations", |text, _| text
+        .lines()
+        .map(|line| format!("{:?} {line}\n", seconds(line)))
+        .collect());
 }
 
 #[test]
@@ -177,7 +179,7 @@ fn sources_and_manuals_that_quote_a_run_stay() {
 fn commands_that_were_only_to_be_shown_stay() {
     let text: String = (0..40).map(|n| format!("gcc -O2 -c -o {n}.o {n}.c\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Unknown, None)];
-    cases::check("shown_commands", |lines, _| {
+    concertina_cases::check!("shown_commands", |lines, _| {
         let said = |command: &str| {
             let hints = Hints { command: Some(command.to_owned()), ..Hints::default() };
             let context = FusionContext { hints: &hints, ..FusionContext::of(&text, &segments) };

@@ -13,7 +13,6 @@ use regex::Regex;
 
 use super::tag::Tag;
 use crate::pipeline::elided;
-use crate::pipeline::line_counter::LineCounter;
 
 /// A menu with fewer links stays as it is: its note would be hardly shorter.
 const MENU_MIN_LINKS: usize = 4;

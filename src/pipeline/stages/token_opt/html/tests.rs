@@ -10,7 +10,7 @@ fn edits_of(text: &str, sealed: &[Range<usize>], preset: Preset) -> Vec<Edit> {
 
 #[test]
 fn pages_become_markdown() {
-    crate::cases::check("html", |page, _| page::render(page, 1));
+    concertina_cases::check!("html", |page, _| page::render(page, 1));
 }
 
 #[test]

@@ -10,15 +10,29 @@
 //! An input may have several outputs, each behind an arrow. Line ends at the end of an output do not count. A line
 //! `@1-20 case {n}` stands for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. A line
 //! `@< messages/a.txt` stands for that file of `fixtures`. With `CONCERTINA_WRITE=1` the outputs are written anew.
+//!
+//! The fixtures are those of the crate whose test calls [`check!`].
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
+/// Calls [`check_in`] with the fixtures of the calling crate.
+#[macro_export]
+macro_rules! check {
+    ($folder:expr, $made:expr $(,)?) => {
+        $crate::check_in(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures"), $folder, $made)
+    };
+}
+
 /// Compares what `made` returns for each input and argument with what the files of a folder expect.
-pub(crate) fn check(folder: &str, made: impl Fn(&str, &str) -> String) {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases").join(folder);
+///
+/// # Panics
+/// If an output differs, or if there is no case.
+pub fn check_in(fixtures: &str, folder: &str, made: impl Fn(&str, &str) -> String) {
+    let fixtures = Path::new(fixtures);
+    let dir = fixtures.join("cases").join(folder);
     let mut paths: Vec<_> = fs::read_dir(&dir).expect("a folder of cases").map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let (mut count, mut failures) = (0, Vec::new());
@@ -31,9 +45,9 @@ pub(crate) fn check(folder: &str, made: impl Fn(&str, &str) -> String) {
             let input = parts.next().unwrap_or_default();
             let mut outputs = Vec::new();
             for (argument, expected) in parts.map(|part| part.split_once('\n').unwrap_or((part, ""))) {
-                let made = made(&repeated(input), argument.trim());
+                let made = made(&repeated(fixtures, input), argument.trim());
                 count += 1;
-                if made.trim_end_matches('\n') == repeated(expected).trim_end_matches('\n') {
+                if made.trim_end_matches('\n') == repeated(fixtures, expected).trim_end_matches('\n') {
                     outputs.push(format!("--->{argument}\n{}\n", expected.trim_end_matches('\n')));
                 } else {
                     failures.push(format!("{}: {name}\n{made}", path.display()));
@@ -51,23 +65,26 @@ pub(crate) fn check(folder: &str, made: impl Fn(&str, &str) -> String) {
 }
 
 /// The text with each line `@1-20 …` and `@< …` written out.
-fn repeated(text: &str) -> String {
-    let counted = |line: &str| {
-        if let Some(path) = line.strip_prefix("@< ") {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path);
-            return Some(fs::read_to_string(path).expect("a file of fixtures"));
-        }
-        let (range, line) = line.strip_prefix('@')?.split_once(' ')?;
-        let (first, last) = range.split_once('-')?;
-        let numbers = first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?;
-        let line = line.replace("\\n", "\n") + "\n";
-        Some(numbers.map(|number| line.replace("{n}", &number.to_string())).collect::<String>())
+fn repeated(fixtures: &Path, text: &str) -> String {
+    let included = |line: &str| {
+        let path = line.strip_prefix("@< ")?;
+        Some(fs::read_to_string(fixtures.join(path)).expect("a file of fixtures"))
     };
-    text.split('\n').map(|line| counted(line).unwrap_or_else(|| format!("{line}\n"))).collect()
+    let written = |line| included(line).or_else(|| counted(line)).unwrap_or_else(|| format!("{line}\n"));
+    text.split('\n').map(written).collect()
+}
+
+/// The lines that a line `@1-20 …` stands for.
+fn counted(line: &str) -> Option<String> {
+    let (range, line) = line.strip_prefix('@')?.split_once(' ')?;
+    let (first, last) = range.split_once('-')?;
+    let numbers = first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?;
+    let line = line.replace("\\n", "\n") + "\n";
+    Some(numbers.map(|number| line.replace("{n}", &number.to_string())).collect())
 }
 
 /// The JSON values of an input, one on a line. A string that begins with a line `@1-20 …` has these lines written out, too.
-pub(crate) fn json_lines(input: &str) -> Vec<Value> {
+pub fn json_lines(input: &str) -> Vec<Value> {
     let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     input.lines().filter(|line| !line.is_empty()).map(|line| written_out(read(line))).collect()
 }
@@ -75,7 +92,8 @@ pub(crate) fn json_lines(input: &str) -> Vec<Value> {
 fn written_out(value: Value) -> Value {
     match value {
         Value::String(text) if text.starts_with('@') => {
-            let whole = repeated(&text);
+            let whole: String =
+                text.split('\n').map(|line| counted(line).unwrap_or_else(|| format!("{line}\n"))).collect();
             let ends_repeated = text.rsplit('\n').next().is_some_and(|line| line.starts_with('@'));
             whole.strip_suffix('\n').filter(|_| !ends_repeated).unwrap_or(&whole).into()
         }
