@@ -168,7 +168,7 @@ export interface CliCommand {
   outputHelp(): void;
 }
 
-/** Properties and not methods, so that TypeScript checks parameter types in both directions. */
+/** Properties and not methods, because TypeScript checks the parameters of methods less strictly. */
 export interface PluginApi {
   registrationMode: string;
   /** The version in the manifest. */

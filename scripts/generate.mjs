@@ -1,5 +1,5 @@
-// Writes every file that is derived from the core's option table, the TypeScript sources and Cargo.lock: `npm run
-// generate`. With `--check` it writes nothing and fails if a file is out of date.
+// Writes every file that is derived from the core's option table, the TypeScript sources and Cargo.lock:
+// `npm run generate`. With `--check` it writes nothing and fails if a file is out of date.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Runs every test: `npm test`. Packages are installed from lock files; Rust and Node must be present. With a name (`npm
-// test rust`, `lint`, `library`, `release`, `host`) only that part runs. `npm run test:long` searches for unknown
+// Runs every test: `npm test`. Packages are installed from lock files; Rust and Node must be present. With a name
+// (`npm test rust`, `lint`, `library`, `release`, `host`) only that part runs. `npm run test:long` searches for unknown
 // failures.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";

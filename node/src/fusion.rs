@@ -461,7 +461,7 @@ pub fn restore_messages(
 pub struct StageInfo {
     /// The name of the stage.
     pub name: String,
-    /// The position of the stage: stages run in ascending order.
+    /// The position of the stage. Stages run in ascending order, except detection, which is always first.
     pub order: u32,
     /// True if every edit of the stage can be restored from the output alone.
     pub lossless: bool,

@@ -1,9 +1,9 @@
 //! The transfer of messages from JavaScript: light JSON in slices, with long strings beside it, each transferred once.
 //!
-//! JavaScript replaces a long string by `{ "\0text": index }`, a value that JSON cannot carry by `{ "\0opaque": number
-//! }`, and a string with lone surrogates by `{ "\0utf16": [string, unit, …] }`, with the UTF-16 unit of every U+FFFD in
-//! the string. This module puts the long strings back. The other marks stay: wherever the core copies one, JavaScript
-//! puts the value back when it applies the change.
+//! JavaScript replaces a long string by `{ "\0text": index }`, a value that JSON cannot carry by
+//! `{ "\0opaque": number }`, and a string with lone surrogates by `{ "\0utf16": [string, unit, …] }`, with the UTF-16
+//! unit of every U+FFFD in the string. This module puts the long strings back. The other marks stay: wherever the core
+//! copies one, JavaScript puts the value back when it applies the change.
 //!
 //! Messages are the only values that cross as JSON although napi could pass objects. Objects would be converted on the
 //! event loop without a pause: 7.2 ms for the 473 messages of the shipped session. Light JSON takes 3.6 ms of the event

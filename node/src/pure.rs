@@ -1,4 +1,4 @@
-//! Functions without a store. Most are synchronous because their work is short.
+//! Functions without a store. They are synchronous because their work is short.
 
 use concertina::config::{Config, Encoding};
 use concertina::content::{self, ContentType, Language};

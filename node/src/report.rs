@@ -460,7 +460,7 @@ impl From<store::Stats> for Stats {
 pub struct Removed {
     /// The number of removed originals.
     pub originals: u32,
-    /// The number of bytes that the file shrank by. For a dry run, the stored size of what would be removed.
+    /// The number of bytes freed in the file. For a dry run, the stored size of what would be removed.
     pub bytes: i64,
     /// The number of removed sessions.
     pub sessions: u32,

@@ -1,4 +1,4 @@
-//! Where work runs. Everything is guarded. Jobs that rewrite texts run on libuv workers, and a Node environment waits
+//! The execution of jobs, always guarded. Jobs that rewrite texts run on libuv workers, and a Node environment waits
 //! for those before it ends. Jobs that wait for the store run on our own threads, so that a slow disk or database
 //! delays neither file reads nor the end of the host.
 //!

@@ -19,7 +19,7 @@ export type Fields = Record<string, Kind<unknown>>;
 /** The values of fields, by name. */
 export type Taken<F extends Fields> = { [Name in keyof F]: ReturnType<F[Name]> };
 
-/** The maximum number of array elements. An array-like proxy may claim four billion. */
+/** The maximum number of array elements. An array may claim four billion. */
 const MOST = 1_000_000;
 
 /** The largest whole number that can be passed to the addon. */

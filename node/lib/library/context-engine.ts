@@ -106,7 +106,7 @@ export function createContextEngine<C extends Compact>(
       id: "concertina",
       name: "Concertina",
       ownsCompaction: false,
-      // Compaction needs some of these too: they are handed back to the host.
+      // Some of these are for compaction, which hands them back to the host.
       acceptedHostParams: ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"],
       transcriptSemantics: {
         currentTurnFence: "before-current-turn-entry-v1",

@@ -65,8 +65,8 @@ async function handle(call: RewindCall | RewindItem): Promise<object> {
 }
 
 /**
- * The tool's definition for a model and the handler of its calls. The Responses API takes the definition as `{ type:
- * "function", ...rewindTool.definition.function, strict: false }`.
+ * The tool's definition for a model and the handler of its calls. The Responses API takes the definition as
+ * `{ type: "function", ...rewindTool.definition.function, strict: false }`.
  */
 export const rewindTool = {
   definition: {

@@ -14,7 +14,7 @@ export function progressLine(name: string, done: number, of: number): void {
   );
 }
 
-/** Waits for work without a known duration and shows the elapsed seconds from the second one on. */
+/** Waits for work without a known duration and, after two seconds, shows the elapsed time. */
 export async function withClock<Value>(what: string, work: Promise<Value>): Promise<Value> {
   if (!process.stderr.isTTY) return work;
   const started = Date.now();
