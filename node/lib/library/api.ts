@@ -144,8 +144,8 @@ export interface ProseToken {
 }
 
 /**
- * The level of shortening rule files. Level 1 removes formatting, level 2 also fillers and long forms of abbreviations,
- * level 3 also vowels inside long words.
+ * The level of shortening rule files. Level 0 changes nothing. Level 1 removes formatting, level 2 also fillers and
+ * long forms of abbreviations, level 3 also vowels inside long words.
  */
 export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
 

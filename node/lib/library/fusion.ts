@@ -237,8 +237,8 @@ const COMPRESSED = {
 };
 
 /**
- * Undoes {@link compress}: folds without help, markers with the originals that they name. Everything else stays as it
- * is.
+ * Undoes {@link compress}: folds from the text alone, markers with the originals that they name. Everything else stays
+ * as it is.
  *
  * A text whose line ends all became CRLF, or that got a byte order mark, is restored to the text before that change.
  *
