@@ -1,33 +1,34 @@
 /**
- * How long an answer of the fetch tool may be in a session: what is longer the host cuts, and with it what was asked
- * for.
+ * The maximum length of the fetch tool's answers in a session. The host cuts longer answers, and the requested content
+ * with them.
  *
- * The engine is told the budget of a turn, the tool is not, and the host runs them in different copies of this module:
- * the budgets are the process's own. A budget is less than the window that the host goes by, so nothing is promised
- * that it would cut.
+ * The host passes the budget of a turn to the engine but not to the tool, and it runs them in different copies of this
+ * module. The budgets are therefore shared by the whole process. A budget is smaller than the window that the host's
+ * limit depends on, so the host never cuts an answer of this length.
  */
 
 import { FETCH_CHARS } from "../node/lib/for-plugin.js";
 import { keep, ofProcess } from "./process-memory.js";
 
 /**
- * What the host takes as one tool result from so many tokens of context on, in characters, with room for its own words.
+ * The characters that the host accepts as one tool result, from this many tokens of context on, less room for its own
+ * text.
  */
 const TAKES = [
   { tokens: 200_000, chars: 63_900 },
   { tokens: 100_000, chars: 31_900 },
 ] as const;
 
-/** By session. One that was forgotten gets what every window takes. */
+/** The budgets by session. For a session that is no longer remembered, the limit of the smallest window applies. */
 const budgets = ofProcess<number>("budgets");
 
-/** Notes the budget of a turn, in tokens. */
+/** Stores the budget of a turn, in tokens. */
 export function noteBudget(sessionId: string, tokens: number | undefined): void {
   if (tokens === undefined) budgets.delete(sessionId);
   else keep(budgets, sessionId, tokens);
 }
 
-/** Most characters of one answer in a session. */
+/** Returns the maximum number of characters of one answer in a session. */
 export function roomIn(sessionId: string | undefined): number {
   const budget = budgets.get(sessionId ?? "") ?? 0;
   return TAKES.find(({ tokens }) => budget >= tokens)?.chars ?? FETCH_CHARS;

@@ -1,8 +1,8 @@
 /**
- * `openclaw concertina ...`: figures, sweep, purge, fetch, unfold and migrate, in a process of its own beside the
- * gateway.
+ * The `openclaw concertina ...` commands: figures, sweep, purge, fetch, unfold and migrate. They run in a process of
+ * their own beside the gateway.
  *
- * Figures and originals go to standard output, failures to standard error with exit status 1.
+ * Figures and originals go to standard output. Failures go to standard error, with exit status 1.
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -66,13 +66,13 @@ interface UnfoldOptions {
   out?: string;
 }
 
-/** Registers the commands; nothing is opened before one of them runs. */
+/** Registers the commands. Nothing is opened before one of them runs. */
 export function registerCli(api: PluginApi, state: PluginState): void {
   const descriptors = [{ name: "concertina", description: DESCRIPTION, hasSubcommands: true }];
   api.registerCli(
     ({ program }) => {
       const root = program.command("concertina").description(DESCRIPTION);
-      // Asked for nothing, it says what there is; a word that is no command is refused.
+      // Without a command it prints the help. An unknown command is an error.
       root.allowExcessArguments(false).action(() => root.outputHelp());
       root
         .command("status")
@@ -185,7 +185,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
   );
 }
 
-/** Prints the status. What keeps the store from being used is a failure. */
+/** Prints the status. The exit status is 1 if the store cannot be used. */
 async function status(state: PluginState, options: { json?: boolean }): Promise<void> {
   const found = await statusOf(state);
   print(options.json ? json({ ...found, options: state.hasLibrary ? state.options : null }) : statusText(found));
@@ -256,7 +256,9 @@ async function analyze(
   if (analysis.failed.length > 0 || analysis.proof?.equal === false) process.exitCode = 1;
 }
 
-/** A session of the host as its tools printed it: with the originals in place of what was folded at birth. */
+/**
+ * Reads a session of the host as its tools printed it: content that was folded at birth is replaced by its originals.
+ */
 async function sessionToAnalyse(
   state: PluginState,
   store: Concertina | undefined,
@@ -290,7 +292,7 @@ function freeDirectory(): string {
   return directory;
 }
 
-/** Works on the store. Asking makes none: where there is none yet, that is said. */
+/** Runs `run` with the store. Throws if there is none, and never creates one. */
 function withStore(state: PluginState, run: (store: Concertina) => Promise<void>): Promise<void> {
   return withAnyStore(state, (store) => {
     if (store === undefined) throw new Error(`there is no store in ${state.directory()} yet: nothing has been folded`);
@@ -298,7 +300,7 @@ function withStore(state: PluginState, run: (store: Concertina) => Promise<void>
   });
 }
 
-/** Works on the store, where there is one. One that cannot be opened is a failure. */
+/** Runs `run` with the store, or with undefined if there is none. Throws if the store cannot be opened. */
 async function withAnyStore(state: PluginState, run: (store: Concertina | undefined) => Promise<void>): Promise<void> {
   let store: Concertina | undefined;
   await orFail(async () => {
@@ -327,7 +329,7 @@ function complain(line: string): void {
   process.stderr.write(`concertina: ${line}\n`);
 }
 
-/** A terminal's next line begins below them; whatever else takes them has each byte and no other. */
+/** Prints originals, with a final line end only on a terminal. A file or pipe receives exactly their bytes. */
 function printOriginals(blocks: ContentBlock[]): void {
   const text = blocks.map(asText).join("\n");
   if (process.stdout.isTTY && text !== "") print(text);

@@ -18,8 +18,8 @@ const QUESTIONS = ["", "stats", "status"];
 const WORDS = [...QUESTIONS, "off", "on", "purge", "purge confirmed"];
 
 /**
- * Answers `/concertina` with whether it is active and this session's figures, `off` and `on` by doing that for this
- * session, `purge` with what that would strand, and `purge confirmed` by doing it.
+ * Answers `/concertina`: without an argument with the status and this session's figures. `off` and `on` switch folding
+ * in this session, `purge` reports what a purge would remove, and `purge confirmed` does it.
  */
 export async function runSlashCommand(
   state: PluginState,
@@ -37,7 +37,7 @@ export async function runSlashCommand(
   if (word === "status") return { text: status.join() };
   try {
     const answer = await state.use((store) => answerTo(store, word, { sessionId, agentId: agentOf(sessionKey) }));
-    // Where the store cannot be asked, the status says why.
+    // If the store cannot be used, the status states the reason.
     if (answer === undefined)
       return { text: isQuestion ? status.join() : statusText(await statusOf(state, { sessionId })) };
     return { text: [...status, answer].join("\n\n") };

@@ -1,8 +1,7 @@
 /**
- * What is wrong now: conditions by key, raised when an operation fails and ended when it succeeds again. They are in a
- * file below the
- * state directory, so that the gateway and a command beside it know the same. What the file cannot take, as on a full
- * disk, this process keeps.
+ * The current problems. A condition is raised under a key when an operation fails, and ended when it succeeds again.
+ * Conditions are in a file below the state directory, so that the gateway and a command beside it share them. If the
+ * file cannot be written, as on a full disk, this process keeps them in memory.
  */
 
 import { readFileSync, rmSync } from "node:fs";
@@ -13,12 +12,12 @@ import { ownDirectory, putWhole } from "./own-files.js";
 import { ofProcess } from "./process-memory.js";
 
 const FILE = "concertina.conditions.json";
-/** A condition that goes on is written anew at most so often. */
+/** The minimum time between two writes of a persisting condition. */
 const SEEN_EVERY_MS = 60_000;
 
-/** By file: what could not be written, which stands for the file until it can. */
+/** Conditions that could not be written, by file. They replace the content of the file until it can be written. */
 const unwritten = ofProcess<Condition[]>("conditions");
-/** Counts what was raised in this process, by file and key. */
+/** The number of times that a condition was raised in this process, by file and key. */
 const raised = ofProcess<number>("raised");
 
 export class Conditions {
@@ -28,12 +27,12 @@ export class Conditions {
     this.#file = join(ownDirectory(stateDir), FILE);
   }
 
-  /** What is wrong, the oldest first. */
+  /** Returns the current conditions, oldest first. */
   list(): Condition[] {
     return unwritten.get(this.#file) ?? written(this.#file);
   }
 
-  /** Notes that something is wrong, or still is. */
+  /** Raises a condition, or updates it if it persists. */
   raise({ key, text, remedy }: Pick<Condition, "key" | "text" | "remedy">, now = Date.now()): void {
     raised.set(this.#nameOf(key), this.mark(key) + 1);
     const all = this.list();
@@ -43,12 +42,14 @@ export class Conditions {
     this.#write([...all.filter((condition) => condition.key !== key), noted].toSorted((a, b) => a.since - b.since));
   }
 
-  /** How often something was raised in this process: `end` takes the number of before an operation began. */
+  /**
+   * Returns how often a condition was raised in this process. An operation takes this mark at its beginning, for `end`.
+   */
   mark(key: string): number {
     return raised.get(this.#nameOf(key)) ?? 0;
   }
 
-  /** Notes that something is right again, unless it was raised since the mark. */
+  /** Ends a condition, unless it was raised since the mark. */
   end(key: string, mark = this.mark(key)): void {
     if (mark !== this.mark(key)) return;
     const all = this.list();
@@ -66,13 +67,13 @@ export class Conditions {
       else putWhole(this.#file, JSON.stringify(conditions));
       unwritten.delete(this.#file);
     } catch {
-      // The log has the failure that the condition is about; status reads it from here.
+      // The failure of the operation is logged elsewhere. The status reads the conditions from memory.
       unwritten.set(this.#file, conditions);
     }
   }
 }
 
-/** What a file holds. One that is not there, or that a full disk left empty, holds nothing. */
+/** Returns the conditions in a file. A file that is missing, or that a full disk left empty, contains none. */
 function written(file: string): Condition[] {
   try {
     const conditions: unknown = JSON.parse(readFileSync(file, "utf8"));

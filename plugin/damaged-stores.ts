@@ -1,6 +1,6 @@
 /**
- * Files of damaged stores that were set aside: their originals cannot be fetched until somebody repairs or removes
- * them.
+ * Files of damaged stores that were set aside. Their originals cannot be fetched until somebody repairs or removes the
+ * file.
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 import { STORE_FILE } from "../node/lib/for-plugin.js";
 
-/** A line for each damaged file in a directory. */
+/** Returns one line for each damaged file in a directory. */
 export function leftBehind(directory: string): string[] {
   if (!existsSync(directory)) return [];
   const isAside = (name: string) => name.startsWith(`${STORE_FILE}.damaged-`) && !/-(?:wal|shm)$/.test(name);
@@ -17,7 +17,9 @@ export function leftBehind(directory: string): string[] {
   return names.map((name) => `${join(directory, name)} ${lost}`);
 }
 
-/** Of a directory that cannot be read nothing is known; the condition of the store says that. */
+/**
+ * Returns the names in a directory. If it cannot be read, none are returned: the condition of the store reports that.
+ */
 function filesOf(directory: string): string[] {
   try {
     return readdirSync(directory);

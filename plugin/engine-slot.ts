@@ -1,22 +1,22 @@
-/** Whether the host uses this plugin as its context engine. */
+/** Checks of whether the host uses this plugin as its context engine. */
 
 import type { HostConfig } from "./host.js";
 
 const SLOT = "plugins.slots.contextEngine";
 const SET = `"openclaw config set ${SLOT} concertina"`;
 
-/** What whoever leaves has to know: placeholders stay in transcripts. */
+/** The advice before uninstalling: placeholders stay in transcripts. */
 export const UNFOLD_FIRST =
   'Before you uninstall it, "openclaw concertina unfold" writes copies of transcripts with the originals in place of placeholders';
 
-/** Whether the plugin was disabled or uninstalled between two states of the host's configuration. */
+/** Returns true if the plugin was disabled or uninstalled between two states of the host's configuration. */
 export function isLeaving(before: HostConfig | undefined, now: HostConfig | undefined): boolean {
   const isIn = (config: HostConfig | undefined) =>
     config?.plugins?.entries?.concertina !== undefined && config.plugins.entries.concertina.enabled !== false;
   return isIn(before) && !isIn(now);
 }
 
-/** Why the host does not use the engine, and what to do; undefined where it does. */
+/** Returns the reason why the host does not use the engine, with the remedy, or undefined if it does. */
 export function whyUnused({ plugins }: HostConfig): string | undefined {
   const engine = plugins?.slots?.contextEngine;
   if (engine === "concertina") return undefined;

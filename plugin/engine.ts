@@ -1,9 +1,9 @@
 /**
- * The host's context engine: the library's, with what only the host knows: whether the fetch tool is there, what the
- * model costs, and which session is whose sub-agent.
+ * The host's context engine: the library's engine with facts that only the host knows, such as the availability of the
+ * fetch tool, the prices of the model, and the parents of sub-agents.
  *
- * The host makes a new engine for every turn, so an engine remembers nothing. It must not throw: the host would stop
- * using it.
+ * The host creates a new engine for every turn, so an engine has no state. It must not throw, because the host would
+ * then stop using it.
  */
 
 import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/for-plugin.js";
@@ -16,14 +16,14 @@ import { noteBudget } from "./answer-budget.js";
 import { isIncognito, type Scope } from "./sessions.js";
 import type { PluginState } from "./state.js";
 
-/** How the host calls Codex when it runs the turn. */
+/** The id of the execution host if Codex runs the turn. */
 const CODEX = "codex-app-server";
 const INHERITING = "preparing a session that goes on from another one";
 
 /**
- * For a runtime that keeps a thread of its own, as Codex does: it takes the history once, when its thread begins, and
- * anew after an answer that its thread does not hold, because another runtime gave it. Without this it would take all
- * of it again into every prompt, beside the thread that holds it already. OpenClaw's own runtime does not read this.
+ * Returns the projection for a runtime that keeps its own thread, such as Codex. The runtime takes the history when its
+ * thread begins, and again after an answer of another runtime, which its thread lacks. Without a projection it would
+ * add the whole history to every prompt although its thread already contains it. OpenClaw's own runtime ignores this.
  */
 function projectionOf(messages: readonly AnyMessage[]): ContextProjection {
   const answers = messages as readonly {
@@ -32,7 +32,7 @@ function projectionOf(messages: readonly AnyMessage[]): ContextProjection {
     idempotencyKey?: unknown;
     timestamp?: unknown;
   }[];
-  // What the host itself writes into a transcript is no answer.
+  // Messages that the host itself writes into a transcript are not answers.
   const others = answers.findLast(
     ({ role, provider, idempotencyKey }) =>
       role === "assistant" && provider !== "openclaw" && !String(idempotencyKey).startsWith(`${CODEX}:`),
@@ -40,7 +40,7 @@ function projectionOf(messages: readonly AnyMessage[]): ContextProjection {
   return { mode: "thread_bootstrap", epoch: others === undefined ? "concertina" : `concertina:${others.timestamp}` };
 }
 
-/** The engine of one turn. */
+/** Creates the engine of one turn. */
 export function createEngine(state: PluginState, config: HostConfig | undefined): ContextEngine {
   const engine = createContextEngine(() => state.store(), {
     compact: async (params: Parameters<Compact>[0]) => {
@@ -49,12 +49,12 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
     },
     complain: (step, error, consequence) => state.complain(step, error, consequence),
     pricesOf: (params) => pricesOf(config, params),
-    // What the host masks in its transcript must not stand in our store.
+    // Secrets that the host masks in its transcript must not be in our store either.
     redactor: hostRedactor,
   });
   return {
     ...engine,
-    // The prompt names what the session of another agent may fetch.
+    // The prompt names the originals that a session of another agent may fetch.
     info: { ...engine.info, acceptedHostParams: [...engine.info.acceptedHostParams, "prompt"] },
     async assemble<M extends AnyMessage>(params: AssembleParams<M>) {
       const { availableTools = new Set() } = params;
@@ -65,18 +65,18 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       const isFirst = !state.sessions.isKnown(params.sessionId);
       state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex });
       noteBudget(params.sessionId, params.tokenBudget);
-      // Codex is told of the host's memory by Codex's own instructions.
+      // Codex has its own instructions for the host's memory.
       const systemPromptAddition = isInCodex ? undefined : await memorySection(state, params);
       const contextProjection = projectionOf(params.messages);
       const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
       if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) {
-        // While it is off, too, its store has to know which sessions this gateway still shows.
+        // The store must learn which sessions this gateway still shows, even while folding is off.
         state.sweepWhenDue();
         return untouched;
       }
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);
       await inherit(state, params, scope, isFirst);
-      // What would be folded here stands in Codex's thread, which nobody can change.
+      // Folding has no effect in Codex: the content is already in its thread, which nobody can change.
       const view = isInCodex
         ? untouched
         : await state.use(
@@ -89,12 +89,12 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       return { ...(view ?? untouched), systemPromptAddition, contextProjection };
     },
     async commitTurn(params) {
-      // Codex tells what a turn was billed, not its requests: figures of them would be guesses.
+      // Codex reports the bill of a turn but not its requests, so figures of them would be guesses.
       if (!state.enabled || isIncognito(params.sessionKey) || state.sessions.isInCodex(params.sessionId))
         return { status: "committed" };
       return (await state.use(() => engine.commitTurn(params), "recording a turn")) ?? { status: "committed" };
     },
-    // The child's session has no id yet: it inherits at the start of its first turn.
+    // The child's session has no id yet, so it inherits at the start of its first turn.
     prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
       state.sessions.noteSpawn(parentSessionKey, childSessionKey);
       return Promise.resolve({ rollback: () => state.sessions.forgetSpawn(childSessionKey) });
@@ -102,16 +102,16 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
   };
 }
 
-/** Once for each session and what there is to say. */
+/** Logs the warning about the host's pruner, once for each session and text. */
 function warnOfPruner(state: PluginState, config: HostConfig | undefined, params: AssembleParams): void {
   const warning = prunerWarning(config, params);
   if (state.sessions.noteWarning(params.sessionId, warning)) state.warn(`session ${params.sessionId}: ${warning}`);
 }
 
 /**
- * A sub-agent of the same agent, and a session that began as a copy of another one, may fetch all that the other
- * session may, and see it as it was shown there. A sub-agent of another agent may fetch what its first turn and its
- * later prompts name.
+ * Grants originals to a session that continues another one. A sub-agent of the same agent, and a copy of a session, may
+ * fetch everything that the other session may, and see it in the same form. A sub-agent of another agent may fetch the
+ * originals that its first turn and its later prompts name.
  */
 async function inherit(state: PluginState, params: AssembleParams, child: Scope, isFirst: boolean): Promise<void> {
   const { prompt = "", messages, sessionKey } = params;
@@ -128,7 +128,10 @@ async function inherit(state: PluginState, params: AssembleParams, child: Scope,
   }
 }
 
-/** The session of the same agent that one which the store does not know was copied from. */
+/**
+ * Returns the session of the same agent that a session was copied from, or undefined if the store already knows the
+ * session.
+ */
 async function forkedFrom(state: PluginState, session: Scope): Promise<Scope | undefined> {
   const known = await state.use((store) => store.sessions());
   if (
@@ -140,7 +143,7 @@ async function forkedFrom(state: PluginState, session: Scope): Promise<Scope | u
   return source?.agentId === session.agentId ? source : undefined;
 }
 
-/** The ids that a text names, in markers or bare; a model may write them in capitals. */
+/** Returns the ids in a text, in markers or bare. A model may write them in capitals. */
 function idsIn(text: string): string[] {
   const ids = text.match(/(?<![0-9a-f])[0-9a-f]{16,64}(?![0-9a-f])/gi) ?? [];
   return [...new Set(ids.map((id) => id.toLowerCase()))];

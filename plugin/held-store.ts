@@ -1,9 +1,9 @@
 /**
- * The open store of one registration: opened at its first use, and let go of when the host has replaced the
+ * The open store of one registration. It is opened at its first use and released when the host replaces the
  * registration.
  *
- * Nobody loses it amidst a use: it closes with the last one that is under way. Who comes after that, as a turn may for
- * which a host did not wait, has it opened anew.
+ * A release does not interrupt uses in progress: the store closes with the last of them. A later use opens it again,
+ * such as that of a turn for which the host did not wait.
  */
 
 import type { Concertina } from "../node/lib/for-plugin.js";
@@ -18,13 +18,13 @@ export class HeldStore {
   #uses = 0;
   #isLeft = false;
 
-  /** @param open opens it, or says why not and gives `undefined`; it is asked again after a minute */
+  /** @param open opens the store, or reports the reason and returns undefined; it is called again after a minute */
   constructor(open: () => Promise<Concertina | undefined>, complain: (error: unknown) => void) {
     this.#open = open;
     this.#complain = complain;
   }
 
-  /** The open store, or undefined while it cannot be used. Only within a use does it stay open. */
+  /** Returns the open store, or undefined while it cannot be used. It is certain to stay open only during a `use`. */
   get(): Promise<Concertina | undefined> {
     if (this.#reopenAt !== 0 && Date.now() >= this.#reopenAt) this.#store = undefined;
     this.#store ??= this.#opened();
@@ -38,7 +38,7 @@ export class HeldStore {
     return store;
   }
 
-  /** Does something with it, where there is one. */
+  /** Runs `run` with the store, if there is one. */
   async use<Value>(run: (store: Concertina) => Promise<Value>): Promise<Value | undefined> {
     this.#uses++;
     try {
@@ -50,7 +50,7 @@ export class HeldStore {
     }
   }
 
-  /** Closes it now, or, where it is used, with the last use. */
+  /** Closes the store now or, if it is in use, with the last use. */
   async letGo(): Promise<void> {
     this.#isLeft = true;
     await this.#closeWhenLeft();

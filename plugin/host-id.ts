@@ -1,4 +1,4 @@
-/** What tells this gateway from others that share a store. */
+/** The id that distinguishes this gateway from others that share a store. */
 
 import { randomUUID } from "node:crypto";
 import { appendFileSync, linkSync, readFileSync, renameSync, statSync } from "node:fs";
@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { ownDirectory, putWhole } from "./own-files.js";
 
 /**
- * Drawn once, and kept in the gateway's state directory; behind it stands the inode of the file that it is kept in, by
- * which a copy of the file is known. One that is empty is drawn anew. So is a copy where others may have the store
- * (`isShared`), for they may be what it was copied from: `warn` is told. A store that was copied along is no other
- * gateway's. @throws where it cannot be written or read.
+ * Returns the id of this gateway. It is generated once and kept in a file in the gateway's state directory, with the
+ * inode of that file, by which a copy of the file is detected. An empty file gets a new id. If the store may be shared
+ * (`isShared`), a copy gets a new id too, because the gateway that it was copied from may use the same store; `warn`
+ * reports that. A store that was copied along is not shared. @throws if the file cannot be written or read
  */
 export function hostId(stateDir: string, isShared: boolean, warn: (line: string) => void): string {
   const file = join(ownDirectory(stateDir), "concertina.host-id");
@@ -35,12 +35,12 @@ function draw(file: string, place: (from: string, to: string) => void): void {
   try {
     putWhole(file, randomUUID(), bind);
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
-/** One that an operator wrote has no inode, and stands as it is. */
+/** Reads the file. An id that an operator wrote has no inode and is always kept. */
 function read(file: string): { id: string; inode: string | undefined } {
   const [id = "", inode] = readFileSync(file, "utf8").trim().split(/\s+/);
   return { id, inode };

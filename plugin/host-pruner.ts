@@ -1,18 +1,18 @@
 /**
- * The host's own pruner of tool results (`agents.defaults.contextPruning`), which works on what the engine hands over.
+ * The host's own pruner of tool results (`agents.defaults.contextPruning`), which edits the output of the engine.
  *
- * It knows neither placeholders nor fetched originals: what it clears, it clears with the id in it. Its configuration
- * is the operator's: nothing here changes it, the operator is told what to change.
+ * It knows neither placeholders nor fetched originals: whatever it clears is lost together with the id in it. Its
+ * configuration belongs to the operator. Nothing here changes it; the operator is told what to change.
  */
 
 import { FETCH_TOOL } from "../node/lib/for-plugin.js";
 import type { AssembleParams, ContextPruning, HostConfig } from "./host.js";
 
 const SETTING = "agents.defaults.contextPruning";
-/** The provider whose service clears old results itself, when it is reached with an API key. */
+/** The provider whose service clears old results itself if it is reached with an API key. */
 const CLEARS_ITSELF = "anthropic";
 
-/** What the operator should know about the host's pruner in a session on this model, or undefined where it is off. */
+/** Returns the warning about the host's pruner for a session on this model, or undefined if the pruner is off. */
 export function prunerWarning(config: HostConfig | undefined, params: AssembleParams): string | undefined {
   const pruning = config?.agents?.defaults?.contextPruning;
   if (pruning?.mode !== "cache-ttl") return undefined;
@@ -29,12 +29,15 @@ export function prunerWarning(config: HostConfig | undefined, params: AssemblePa
   );
 }
 
-/** Whether the host may prune a tool's results: what it denies stays, and where it allows some, only they go. */
+/**
+ * Returns true if the host may prune the results of a tool. Denied tools are never pruned, and if some are allowed,
+ * only those are.
+ */
 function prunes(tools: ContextPruning["tools"], name: string): boolean {
   return !matchesAny(tools?.deny, name) && ((tools?.allow ?? []).length === 0 || matchesAny(tools?.allow, name));
 }
 
-/** Whether one of the globs, as the host reads them, is for a name. */
+/** Returns true if one of the globs matches a name. Globs are read like in the host. */
 export function matchesAny(globs: readonly string[] | undefined, name: string): boolean {
   return (globs ?? []).some((glob) => pattern(glob).test(name));
 }

@@ -1,16 +1,17 @@
 /**
- * Secrets of the configuration. The gateway hands a plugin their values; a command of the command line gets the
+ * Secrets in the configuration. The gateway passes their values to a plugin, but a command of the command line receives
  * references.
  */
 import type { HostConfig } from "./host.js";
 
 /**
- * What a setting holds or refers to. @throws an Error that names the setting, where the reference cannot be resolved.
+ * Returns the value of a setting or of the reference in it. @throws an Error that names the setting if the reference
+ * cannot be resolved
  */
 export async function resolvedSecret(value: unknown, setting: string, config: HostConfig | undefined): Promise<string> {
   if (typeof value === "string") return value;
   const { resolveConfiguredSecretInputString: resolve } = await import("openclaw/plugin-sdk/secret-input-runtime");
-  // What the host gave us of its configuration goes back as it came.
+  // The host's own configuration is passed back unchanged.
   const whole = (config ?? {}) as Parameters<typeof resolve>[0]["config"];
   const { value: resolved, unresolvedRefReason } = await resolve({
     config: whole,

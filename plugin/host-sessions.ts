@@ -1,6 +1,5 @@
 /**
- * Which sessions the host still has, and what their transcripts say: read from the databases of all its agents, never
- * written.
+ * The sessions that the host still has and their transcripts, from the databases of all its agents, opened read-only.
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -9,25 +8,25 @@ import { isAbsolute, join } from "node:path";
 import { agentOf, eventsOf, reading, sessionsIn } from "../node/lib/for-plugin.js";
 import type { Scope } from "./sessions.js";
 
-/** One transcript of the host. */
+/** A transcript of the host. */
 export interface HostSession {
-  /** The agent whose database it is in. */
+  /** The agent that owns the database. */
   agentId: string;
   sessionId: string;
   sessionKey: string;
-  /** The database that holds it. */
+  /** The path of the database. */
   database: string;
 }
 
 const AGENT_DATABASE = "openclaw-agent.sqlite";
-/** The host's own list of its agents' databases, below its state directory. */
+/** The host's own list of its agents' databases, relative to its state directory. */
 const REGISTRY = join("state", "openclaw.sqlite");
 const FORK = `SELECT fork_source_session_key, fork_source_session_id FROM session_nodes
   WHERE current_session_id = ? AND fork_source_session_key IS NOT NULL AND fork_source_session_id IS NOT NULL`;
 
 /**
- * Every session that the host can show. @throws when one of its databases cannot be read: then nobody knows which are
- * gone.
+ * Returns every session that the host can show. @throws if one of its databases cannot be read, because nobody can then
+ * tell which sessions are gone
  */
 export async function hostSessions(stateDir: string): Promise<HostSession[]> {
   const sessions: HostSession[] = [];
@@ -39,14 +38,14 @@ export async function hostSessions(stateDir: string): Promise<HostSession[]> {
   return sessions;
 }
 
-/** The events of a transcript, each as the JSON that the host wrote. @throws when they cannot be read. */
+/** Returns the events of a transcript, each as the JSON that the host wrote. @throws if they cannot be read */
 export function transcriptOf({ sessionId, database }: HostSession): Promise<string[]> {
   return eventsOf(database, sessionId);
 }
 
 /**
- * The session whose transcript the host copied when this one began. @throws when the databases of its agent cannot be
- * read.
+ * Returns the session whose transcript the host copied when this one began, or undefined. @throws if the databases of
+ * its agent cannot be read
  */
 export async function forkSource(stateDir: string, { agentId, sessionId }: Scope): Promise<Scope | undefined> {
   for (const [database, agent] of await agentDatabases(stateDir)) {
@@ -58,8 +57,8 @@ export async function forkSource(stateDir: string, { agentId, sessionId }: Scope
 }
 
 /**
- * The databases of all agents with the agent of each: those that the host lists, and those where it puts them by
- * itself.
+ * Returns the databases of all agents with the id of each agent: those that the host lists, and those in their default
+ * place.
  */
 async function agentDatabases(stateDir: string): Promise<Map<string, string>> {
   const databases = new Map<string, string>();

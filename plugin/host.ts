@@ -1,8 +1,8 @@
 /**
- * The part of OpenClaw's plugin interface that this plugin uses, as types only: nothing here imports the host at run
- * time. A test compiles the plugin against the host's own types, which are not there when it is built.
+ * The part of OpenClaw's plugin interface that this plugin uses. These are types only: nothing here imports the host at
+ * run time. A test compiles the plugin against the host's own types, which are not available when it is built.
  *
- * The host passes more than is listed and may add keys; whatever is not named here goes through untouched.
+ * The host passes more than is declared here and may add keys. Undeclared keys are passed on unchanged.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -23,7 +23,7 @@ export interface Logger {
   error(line: string): void;
 }
 
-/** The branch of the host's configuration that is read here. */
+/** The part of the host's configuration that this plugin reads. */
 export interface HostConfig {
   models?: { providers?: Record<string, { models?: readonly HostModel[] }> };
   agents?: { defaults?: AgentConfig & { contextPruning?: ContextPruning }; entries?: Record<string, AgentConfig> };
@@ -32,7 +32,7 @@ export interface HostConfig {
   [key: string]: unknown;
 }
 
-/** What all agents, or one of them, are configured with. */
+/** The configuration of one agent, or the defaults of all agents. */
 export interface AgentConfig {
   params?: { cacheRetention?: string };
   models?: Record<string, { params?: { cacheRetention?: string } }>;
@@ -46,15 +46,15 @@ export interface ContextPruning {
 
 export interface HostModel {
   id: string;
-  /** US dollars per million tokens. */
+  /** Prices in US dollars per million tokens. */
   cost?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
 }
 
-/** What the library's engine takes, and what the host says of the model and of the turn. */
+/** The parameters of the library's engine, with the host's facts about the model and the turn. */
 export interface AssembleParams<M extends AnyMessage = AnyMessage> extends AssembleParameters<M> {
-  /** What the turn was started with. */
+  /** The text that the turn was started with. */
   prompt?: string;
-  /** How the model is to name what it finds in the host's memory. */
+  /** The citation mode for content from the host's memory. */
   citationsMode?: "auto" | "on" | "off";
   runtimeSettings?: {
     model?: { resolved?: string | null; provider?: string | null };
@@ -62,22 +62,22 @@ export interface AssembleParams<M extends AnyMessage = AnyMessage> extends Assem
   };
 }
 
-/** Session ids come with it only when the child continues its parent's transcript. */
+/** The start of a sub-agent. Session ids come with it only if the child continues its parent's transcript. */
 export interface SubagentSpawnParams {
   parentSessionKey: string;
   childSessionKey: string;
 }
 
-/** Compacts as the host does by itself. */
+/** The host's own function that compacts a transcript. */
 export type Compact = typeof import("openclaw/plugin-sdk/core").delegateCompactionToRuntime;
 
-/** How a runtime that keeps a thread of its own takes what was assembled: once for each epoch. */
+/** Tells a runtime that keeps its own thread to take the assembled messages once for each epoch. */
 export interface ContextProjection {
   mode: "thread_bootstrap";
   epoch: string;
 }
 
-/** The library's engine, and what the host asks of it beside that. */
+/** The library's engine with the functions that only the host calls. */
 export interface ContextEngine extends LibraryEngine<Compact> {
   assemble<M extends AnyMessage>(
     params: AssembleParams<M>,
@@ -91,7 +91,7 @@ export interface ToolResult {
 }
 
 export interface ToolResultEvent {
-  /** The thread of a runtime that keeps its own. */
+  /** The id of the thread, if the runtime keeps its own. */
   threadId?: string;
   toolCallId: string;
   toolName: string;
@@ -100,17 +100,17 @@ export interface ToolResultEvent {
   result: ToolResult;
 }
 
-/** Who runs the agent. */
+/** The runtime of an agent. */
 export type Runtime = "openclaw" | "codex";
 
-/** Which conversation a tool call belongs to. */
+/** The conversation of a tool call. */
 export interface CallContext {
   agentId?: string;
   sessionId?: string;
   sessionKey?: string;
 }
 
-/** The same, and which runtime asks. */
+/** The conversation of a tool call and its runtime. */
 export interface ToolResultContext extends CallContext {
   runtime: Runtime;
 }
@@ -124,18 +124,18 @@ export interface Tool {
   execute(toolCallId: string, parameters: unknown): Promise<ToolResult>;
 }
 
-/** What the hook before a prompt is told. */
+/** The event of the hook before a prompt. */
 export interface PromptBuild {
   prompt: string;
   messages: unknown[];
 }
 
-/** Whose prompt it is. */
+/** The conversation of a prompt. */
 export interface PromptContext extends CallContext {
   workspaceDir?: string;
 }
 
-/** What a session-ending hook is told. */
+/** The event of the hook at the end of a session. */
 export interface SessionEnd {
   sessionId: string;
   sessionKey?: string;
@@ -151,7 +151,7 @@ export interface Tab {
   icon: string;
   group: "control" | "agent";
   path: string;
-  /** The tab's address in the Control UI. */
+  /** The last part of the tab's address in the Control UI. */
   slug: string;
   requiredScopes: "operator.read"[];
 }
@@ -162,23 +162,23 @@ export interface CliCommand {
   description(text: string): CliCommand;
   option(flags: string, description: string): CliCommand;
   requiredOption(flags: string, description: string): CliCommand;
-  // As commander types it: what is passed depends on the words above.
+  // Typed like in commander: the arguments depend on the declared options.
   action(run: (...args: any[]) => Promise<void> | void): CliCommand;
   allowExcessArguments(allow: boolean): CliCommand;
   outputHelp(): void;
 }
 
-/** As properties, not methods: so TypeScript holds what is handed over against what the host passes, both ways. */
+/** Properties and not methods, because TypeScript checks the parameters of methods less strictly. */
 export interface PluginApi {
   registrationMode: string;
-  /** Of the manifest. */
+  /** The version in the manifest. */
   version?: string;
   config?: HostConfig;
   pluginConfig?: Record<string, unknown>;
   logger: Logger;
   /** Reading this throws in the modes `cli-metadata` and `setup-only`. */
   runtime: { state: { resolveStateDir: () => string }; config?: { current: () => HostConfig } };
-  /** What ends with this registration. Hosts of 2026.8 have no `onDispose`. */
+  /** The hooks at the end of this registration. Hosts of 2026.8 have no `onDispose`. */
   lifecycle?: {
     onDispose?: (dispose: () => Promise<void>) => () => void;
     registerRuntimeLifecycle: (lifecycle: {

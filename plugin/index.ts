@@ -1,5 +1,5 @@
 /**
- * The entry that OpenClaw loads. `register` runs many times, in several processes and modes: it only hands over
+ * The entry point that OpenClaw loads. `register` runs many times, in several processes and modes, so it only registers
  * functions.
  */
 

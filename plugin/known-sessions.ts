@@ -1,4 +1,6 @@
-/** Sessions as an operator names them, with what the store and the host know of each: both are asked once. */
+/**
+ * Sessions that an operator names, with the facts that the store and the host know about each. Both are queried once.
+ */
 
 import {
   agentOf,
@@ -10,19 +12,19 @@ import {
 } from "../node/lib/for-plugin.js";
 import type { PluginState } from "./state.js";
 
-/** A session that the store or the host knows. */
+/** A session in the store or in the host. */
 export interface FoundSession extends NamedSession {
-  /** Whose it is. */
+  /** The agent that owns the session. */
   agentId: string;
-  /** Whether the host can show its transcript. */
+  /** True if the host can show its transcript. */
   isShown: boolean;
-  /** Which other gateways of the store have it. */
+  /** The names of the other gateways of the store that have the session. */
   elsewhere: string[];
 }
 
 /**
- * The sessions that the store or the host knows under an id or a key; one that only another host of the store has goes
- * by its id. @throws an Error that lists what they know.
+ * Returns the sessions with an id or a key, from the store and the host. A session that only another host of the store
+ * has is found by its id only. @throws an Error that lists the known sessions if there is none
  */
 export async function foundSessions(
   state: PluginState,
@@ -35,7 +37,7 @@ export async function foundSessions(
     ({ sessionId, isHere, elsewhere }) => sessionId === name || isHere || elsewhere.length === 0,
   );
   const shown = hosts.map(({ sessionId, sessionKey }) => ({ sessionId, sessionKey, agentId: agentOf(sessionKey) }));
-  // Two agents may have sessions of one name.
+  // Two agents may have sessions with the same id.
   const idOf = ({ sessionId, agentId }: { sessionId: string; agentId: string }) => JSON.stringify([agentId, sessionId]);
   const keys = new Map(shown.map((session) => [idOf(session), session.sessionKey]));
   const scopes = new Map([...shown, ...stored].map((session) => [idOf(session), session]));
@@ -52,12 +54,12 @@ export async function foundSessions(
   return [found(first), ...others.map(found)];
 }
 
-/** Why a session is not purged as others are; undefined where no other gateway has it. */
+/** Returns the reason why a session is not purged, or undefined if no other gateway has it. */
 export function whyKept(session: Pick<FoundSession, "sessionId" | "elsewhere">): string | undefined {
   return whyKeptElsewhere(session, `"openclaw concertina purge --session ${session.sessionId} --elsewhere"`);
 }
 
-/** The same of a session that is named by its id and agent, for which the store is asked. */
+/** Returns the reason why the session with an id and agent is not purged. It queries the store for other gateways. */
 export async function whyKeptIn(
   store: Concertina,
   scope: { sessionId: string; agentId: string },

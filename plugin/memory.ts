@@ -1,8 +1,8 @@
 /**
- * The host's section on its memory tools. The host puts it into the system prompt of its own engine only: others return
- * it.
+ * The host's prompt section about its memory tools. The host adds it only to the system prompt of its own engine; other
+ * engines must return it.
  *
- * Tools and key of a session make it, and the host's configuration: it stays the same from turn to turn.
+ * It depends on the tools and the key of a session and on the host's configuration, so it is the same in every turn.
  */
 
 import type { AssembleParams } from "./host.js";
@@ -11,8 +11,8 @@ import type { PluginState } from "./state.js";
 const ASKING = "asking the host for its memory section";
 
 /**
- * What the host's own engine would have in the system prompt: nothing for sub-agents and cron jobs, whose prompts are
- * minimal.
+ * Returns the section that the host's own engine would add to the system prompt. Sub-agents and cron jobs get none
+ * because their prompts are minimal.
  */
 export async function memorySection(state: PluginState, params: AssembleParams): Promise<string | undefined> {
   const { availableTools = new Set(), citationsMode, sessionKey } = params;

@@ -1,8 +1,8 @@
 /**
- * The moment of birth: a tool result is folded before the model sees it, while changing it costs nothing.
+ * The middleware that folds a tool result at birth: the model has not seen it yet, so changing it costs nothing.
  *
- * What is returned here is also what the transcript keeps, so a result is only folded when this session's model can
- * fetch the original. The host replaces a tool's answer by an error when this throws.
+ * The transcript keeps what is returned here, so a result is folded only if this session's model can fetch the
+ * original. If this throws, the host replaces the tool's answer by an error.
  */
 
 import { agentOf, FETCH_TOOL } from "../node/lib/for-plugin.js";
@@ -11,12 +11,12 @@ import { hostRedactor } from "./redactor.js";
 import { roomIn } from "./answer-budget.js";
 import type { PluginState } from "./state.js";
 
-/** Before any middleware the host cuts a text to this many characters, and does not say so. */
+/** The number of characters to which the host cuts a text before any middleware runs. It does not mark the cut. */
 const HOST_CUTS_AT = 100_000;
 
 const FOLDING = "folding a new result";
 
-/** A larger image, in base64, is none that the host passes on. */
+/** The maximum size of an image in base64 characters that the host passes on. */
 const HOST_IMAGE_CHARS = 5_000_000;
 
 export async function foldToolResult(
@@ -25,15 +25,15 @@ export async function foldToolResult(
   context: ToolResultContext,
 ): Promise<{ result: ToolResult } | undefined> {
   const folded = await fold(state, event, context);
-  // Where the host uses another engine, nothing else tells the store which sessions this gateway still shows.
+  // If the host uses another engine, nothing else tells the store which sessions this gateway still shows.
   state.sweepWhenDue();
-  // An image that was too large may have been scaled down.
+  // The check runs after folding because that may have scaled a large image down.
   const unheard = refused(folded ?? event.result.content);
   const content = unheard === undefined ? folded : [tellOf(state, event.toolName, unheard)];
   return content && { result: { ...event.result, content } };
 }
 
-/** What is shown in place of a result, where that is not the result itself. */
+/** Returns the content to show in place of a result, or undefined to show the result itself. */
 async function fold(
   state: PluginState,
   event: ToolResultEvent,
@@ -52,7 +52,7 @@ async function fold(
       isError: event.isError ?? false,
     };
     const scope = { sessionId, agentId: agentOf(context.sessionKey), model: state.sessions.model(sessionId) };
-    // What the host masks in its transcript must not stand in our store.
+    // Secrets that the host masks in its transcript must not be in our store either.
     const redactor = await hostRedactor();
     const admitted = await state.use(
       (store) =>
@@ -78,17 +78,18 @@ async function fold(
 }
 
 /**
- * Whether the model gets what is returned here. In Codex there are two kinds that it does not get. Results of Codex's
- * own tools are only shown here: they name no thread. And what a script of the model called is read by that script,
- * which may parse it: its calls have ids of Codex's making, those of the model have its provider's.
+ * Returns true if the model receives what is returned here. In Codex two kinds of results are exceptions. Results of
+ * Codex's own tools are only shown here; their events have no thread id. Results of calls that a script of the model
+ * makes are read by that script, which may parse them. Codex generates the ids of those calls, while the ids of the
+ * model's own calls come from its provider.
  */
 function goesToModel({ threadId, toolCallId }: ToolResultEvent, { runtime }: ToolResultContext): boolean {
   return runtime !== "codex" || (threadId !== undefined && toolCallId.startsWith("call_"));
 }
 
 /**
- * What the host calls a result in which it finds neither a text nor an image that it takes: what is in there, by name
- * and size.
+ * Describes, by type and size, a result in which the host finds neither a text nor an image that it accepts. Returns
+ * undefined if there is one.
  */
 function refused(content: readonly unknown[]): string | undefined {
   const blocks = content as { type?: string; mimeType?: string; data?: unknown; text?: unknown }[];
@@ -120,8 +121,8 @@ function isTaken({
 }
 
 /**
- * The host would say that the tool failed, for every plugin that looks at results: the model is told what happened
- * instead.
+ * Returns a text for the model in place of such a result. Without it, the host would report a failure of the tool for
+ * every plugin that processes results.
  */
 function tellOf(state: PluginState, toolName: string, unheard: string): ContentBlock {
   const why = `where a plugin looks at tool results, OpenClaw passes on only texts, and images of up to ${HOST_IMAGE_CHARS} base64 characters`;

@@ -1,7 +1,4 @@
-/**
- * Notices that the options name another place for the store than before: the placeholders in transcripts name originals
- * that stay there.
- */
+/** Detection of a changed store place. Placeholders in transcripts then refer to originals in the old place. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -10,8 +7,8 @@ import { type Concertina, STORE_FILE, type StorePlace } from "../node/lib/for-pl
 import { ownDirectory, putWhole } from "./own-files.js";
 
 /**
- * Remembers where the store is. @returns what to say where it was elsewhere before and nothing of this gateway is in
- * it: it was not moved along, or its place in a database is another.
+ * Records the place of the store. @returns a warning if it was elsewhere before and the new store has nothing of this
+ * gateway, because it was not moved along or its place in a database is another one
  */
 export async function noteOfMove(stateDir: string, place: StorePlace, store: Concertina): Promise<string | undefined> {
   const [note, usual, now] = [
@@ -19,7 +16,7 @@ export async function noteOfMove(stateDir: string, place: StorePlace, store: Con
     ownDirectory(stateDir),
     nameOf(place),
   ];
-  // A full disk may have left an empty one.
+  // A full disk may have left an empty file.
   const before = (existsSync(note) && readFileSync(note, "utf8")) || usual;
   if (before === now) return undefined;
   const isLeft =
@@ -29,7 +26,7 @@ export async function noteOfMove(stateDir: string, place: StorePlace, store: Con
   return isLeft ? lineOf(before, now) : undefined;
 }
 
-/** A directory, or a database by what is no secret of its address, as `status` names it. */
+/** Returns the name of a place as `status` shows it: a directory, or the public part of a database's URL. */
 function nameOf({ dir, url, namespace }: StorePlace): string {
   if (url === undefined) return dir;
   const { host, pathname } = URL.canParse(url) ? new URL(url) : { host: "of several hosts", pathname: "" };

@@ -1,6 +1,6 @@
-// What is imported from the host, at run time and lazily. For building without the host, which is an optional peer;
-// where the host's tests are installed, `test/host/tsconfig.json` leaves this file out, and the plugin is compiled
-// against the host's own types.
+// The modules that the plugin imports from the host, lazily and at run time. They are declared here for building
+// without the host, which is an optional peer. The host's tests leave this file out in `test/host/tsconfig.json` and
+// compile the plugin against the host's own types.
 declare module "openclaw/plugin-sdk/core" {
   export function delegateCompactionToRuntime(params: Record<string, unknown>): Promise<unknown>;
   export function buildMemorySystemPromptAddition(params: {
@@ -16,7 +16,7 @@ declare module "openclaw/plugin-sdk/routing" {
 }
 
 declare module "openclaw/plugin-sdk/logging-core" {
-  /** A host of another version may not have it. */
+  /** Undefined in hosts of other versions. */
   export const redactToolPayloadText: ((text: string) => string) | undefined;
 }
 

@@ -1,17 +1,17 @@
-/** What the plugin keeps below the host's state directory, wherever its store is. */
+/** The plugin's own files below the host's state directory, wherever its store is. */
 
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The plugin's folder. The store is there, too, unless an option says otherwise. */
+/** Returns the plugin's directory. The store is also there, unless an option names another place. */
 export function ownDirectory(stateDir: string): string {
   return join(stateDir, "concertina");
 }
 
 /**
- * Puts a whole file in place: nobody reads half of one, and a full disk leaves none. @throws an Error that names the
- * file.
+ * Writes a file atomically: no reader sees a part of it, and a full disk leaves no partial file. @throws an Error that
+ * names the file
  */
 export function putWhole(file: string, text: string, place: (from: string, to: string) => void = renameSync): void {
   const drawn = `${file}.${randomUUID()}`;
@@ -27,13 +27,10 @@ export function putWhole(file: string, text: string, place: (from: string, to: s
   }
 }
 
-/** Codes of what fails where files belong to another user. */
+/** The error codes of operations that fail because files belong to another user. */
 const REFUSED = new Set(["EACCES", "EPERM", "CONCERTINA_STORE_UNAVAILABLE"]);
 
-/**
- * The same error with what to do about it, where something in the directories belongs to another user than this process
- * runs as.
- */
+/** Adds the remedy to an error if a file in the directories belongs to a user other than the one of this process. */
 export function withOwner(error: unknown, directories: string[]): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   const own = process.getuid?.();
@@ -51,7 +48,7 @@ function filesIn(directory: string): string[] {
   try {
     return readdirSync(directory).map((name) => join(directory, name));
   } catch {
-    // Not there, or another user's, whose own owner says so.
+    // The directory is missing, or it belongs to another user, whom its own owner already shows.
     return [];
   }
 }

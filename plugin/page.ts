@@ -1,8 +1,8 @@
 /**
  * The page of figures in the host's Control UI, behind the gateway's own authentication.
  *
- * The host shows it in a frame without an origin of its own, which can read nothing from the gateway: the figures come
- * inside the document, and an original is a document that the frame goes to.
+ * The host shows it in a frame with an opaque origin, which can read nothing from the gateway. Therefore the document
+ * contains the figures, and an original is a document of its own to which the frame navigates.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -22,7 +22,7 @@ import { statusOf } from "./status.js";
 
 const ROUTE = "/plugins/concertina";
 
-/** Registers the tab and what it shows. */
+/** Registers the tab and its route. */
 export function registerPage(api: PluginApi, state: PluginState): void {
   api.registerHttpRoute({
     path: ROUTE,
@@ -30,7 +30,7 @@ export function registerPage(api: PluginApi, state: PluginState): void {
     match: "prefix",
     handler: (request, response) => answer(state, request, response),
   });
-  // An older host may have no tabs.
+  // Older hosts have no tabs.
   api.session?.controls.registerControlUiDescriptor({
     surface: "tab",
     id: "figures",
@@ -82,13 +82,13 @@ async function documentAt(state: PluginState, url: URL): Promise<Document | unde
 async function figuresPage(state: PluginState): Promise<Document> {
   const now = Date.now();
   const health = await statusOf(state);
-  // A store that cannot be used is said in the status.
+  // If the store cannot be used, the status reports it.
   const periods =
     health.store.path === "" ? [] : await state.use((store) => periodsOf((request) => store.figures(request), now));
   return page({ periods: periods ?? [], health, now });
 }
 
-/** An original of any agent: who may see this page may see all of them. */
+/** Returns an original of any agent. A user who may see this page may see all of them. */
 async function find(state: PluginState, refId: string): Promise<ContentBlock | undefined> {
   const agents = new Set([agentOf(undefined), ...(await state.hostSessions()).map(({ agentId }) => agentId)]);
   return state.use(async (store) => {

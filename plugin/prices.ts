@@ -1,9 +1,9 @@
 /**
- * What the provider charges and how long its cache lives, as the operator's configuration says it; absent when it says
- * nothing (the core then knows the family).
+ * The provider's prices and the lifetime of its cache from the operator's configuration. If it states nothing, the core
+ * uses those of the model's family.
  *
- * A price of zero means "not stated" (a local model, a subscription, a list that omits caching): no prices are better
- * than false ones.
+ * A price of zero means that it is not stated (a local model, a subscription, a list without cache prices): no prices
+ * are better than wrong ones.
  */
 
 import { agentOf, type Message, type Prices } from "../node/lib/for-plugin.js";
@@ -12,7 +12,7 @@ import type { AssembleParams, HostConfig } from "./host.js";
 const SHORT_CACHE_MS = 5 * 60_000;
 const LONG_CACHE_MS = 60 * 60_000;
 
-/** Prices of the model a turn runs on, or ran on, in US dollars per million tokens. */
+/** Returns the prices of the model of a turn in US dollars per million tokens, or undefined if they are not stated. */
 export function pricesOf(config: HostConfig | undefined, params: AssembleParams): Prices | undefined {
   const settings = params.runtimeSettings?.model;
   const answer = (params.messages as Message[]).findLast(
@@ -26,7 +26,7 @@ export function pricesOf(config: HostConfig | undefined, params: AssembleParams)
   return {
     input: cost.input,
     cacheRead: cost.cacheRead,
-    // Model lists write 0 where a provider bills cache writes as plain input.
+    // Model lists contain 0 if a provider bills cache writes like other input.
     cacheWrite: cost.cacheWrite || cost.input,
     ...(cost.output ? { output: cost.output } : {}),
     usdPerMillion: true,
@@ -36,9 +36,7 @@ export function pricesOf(config: HostConfig | undefined, params: AssembleParams)
   };
 }
 
-/**
- * Whether the operator asked for the long cache. The first place that says anything decides, as it does in the host.
- */
+/** Returns true if the operator configured the long cache. The first place with a setting decides, like in the host. */
 function keepsLong(config: HostConfig | undefined, modelRef: string, agentId: string): boolean {
   const { defaults, entries } = config?.agents ?? {};
   const agent = entries?.[agentId];

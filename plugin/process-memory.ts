@@ -1,12 +1,12 @@
-/** What is remembered of the latest sessions and failures, in memory only: the oldest is forgotten first. */
+/** Memory of the latest sessions and failures. It is never written to disk, and the oldest entry is dropped first. */
 
-/** A map that is the process's own: the host evaluates these modules several times in one. */
+/** Returns a map that the whole process shares: the host evaluates these modules several times in one process. */
 export function ofProcess<Value>(name: string): Map<string, Value> {
   const shared = globalThis as unknown as Record<symbol, Map<string, Value> | undefined>;
   return (shared[Symbol.for(`openclaw-concertina.${name}`)] ??= new Map());
 }
 
-/** Keeps a value as the newest of at most so many. */
+/** Stores a value as the newest entry and drops the oldest if there are more than `most`. */
 export function keep<Value>(map: Map<string, Value>, key: string, value: Value, most = 1000): void {
   map.delete(key);
   map.set(key, value);

@@ -1,6 +1,6 @@
 /**
- * `openclaw concertina purge`: says first what it would strand, and strands nothing of another gateway unless that is
- * asked for.
+ * The command `openclaw concertina purge`. It first reports which placeholders would lose their originals, and it does
+ * not affect another gateway unless requested.
  */
 
 import { type Concertina, counted, haveIt, isAgreed, type Removed } from "../node/lib/for-plugin.js";
@@ -16,15 +16,15 @@ export interface PurgeOptions {
 }
 
 /**
- * Forgets what an operator names; undefined where he did not agree. @throws where another gateway has it, and where
- * nobody can be asked.
+ * Purges the sessions that an operator names. Returns undefined if the operator did not agree. @throws if another
+ * gateway has a session, and if there is no terminal to ask at
  */
 export async function purge(
   state: PluginState,
   store: Concertina,
   { session, agent, elsewhere, yes }: PurgeOptions,
 ): Promise<Removed | undefined> {
-  // Whose a session is, a store of an earlier version does not know until it is told.
+  // A store of an earlier version learns the owners of sessions only here.
   await state.settle(store);
   const sessions = await foundSessions(state, store, session, agent);
   const kept = sessions.map(whyKept).filter((why) => why !== undefined);
@@ -36,7 +36,7 @@ export async function purge(
   return purged(store, sessions, false);
 }
 
-/** Says what a purge would strand, and asks. @throws when there is nobody to ask. */
+/** Reports the consequences of a purge and asks for confirmation. @throws if there is no terminal */
 async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boolean> {
   const doomed = await purged(store, sessions, true);
   const shown = sessions.find(({ isShown }) => isShown);
@@ -52,7 +52,7 @@ async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boo
   return isAgreed(`${warning}\nPurge it? [y/N] `);
 }
 
-/** What purging sessions removes, or with `dry` would remove. */
+/** Purges sessions and returns the sum of what was removed. With `dry` nothing is removed. */
 async function purged(store: Concertina, sessions: FoundSession[], dry: boolean): Promise<Removed> {
   const sum: Removed = { originals: 0, bytes: 0, sessions: 0 };
   for (const { sessionId, agentId } of sessions) {

@@ -1,15 +1,14 @@
 /**
- * The host's own redactor. It knows what the core cannot: the values of the secrets in the host's configuration, and
- * the patterns of `logging.redactPatterns`. It also takes `token = nextToken()` for a secret, which costs savings and
- * nothing else.
+ * The host's own redactor. It knows secrets that the core cannot know: the values in the host's configuration and the
+ * patterns of `logging.redactPatterns`. It also masks `token = nextToken()`, which only reduces the savings.
  */
 
 import type { Redactor } from "../node/lib/for-plugin.js";
 
-/** What Node says of an import that the installed host does not offer. */
+/** The error codes of an import that the installed host does not export. */
 const NOT_OFFERED = new Set(["ERR_MODULE_NOT_FOUND", "ERR_PACKAGE_PATH_NOT_EXPORTED"]);
 
-/** What masks secrets in texts as the host does; undefined where the host exports no redactor. */
+/** Returns the host's function that masks secrets, or undefined if the host exports none. */
 export async function hostRedactor(): Promise<Redactor | undefined> {
   try {
     const { redactToolPayloadText } = await import("openclaw/plugin-sdk/logging-core");

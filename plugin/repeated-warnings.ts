@@ -1,16 +1,17 @@
 /**
- * What failed, said once: the same step failing in the same way gets a line in ten minutes, with how many were held
- * back. So does a store that is away, or that this version is too old for, whatever step finds that.
+ * Suppression of repeated warnings. The same failure of the same step is logged once in ten minutes, with the number of
+ * suppressed lines. A store that is unavailable, or too new for this version, counts as one failure whatever step meets
+ * it.
  *
- * The host evaluates this module several times in one process, and a store that stays away fails in all copies alike:
- * the record of what was said is the process's own.
+ * The host evaluates this module several times in one process, and a store that stays unavailable fails in all copies.
+ * The record of logged lines is therefore shared by the whole process.
  */
 
 import { describe } from "../node/lib/for-plugin.js";
 import { keep, ofProcess } from "./process-memory.js";
 
 const AGAIN_AFTER_MS = 600_000;
-/** Kinds of failures remembered; the oldest is forgotten first, and would only be said again. */
+/** The maximum number of remembered failures. The oldest is dropped first and would merely be logged again. */
 const MOST = 100;
 
 interface Said {
@@ -20,7 +21,9 @@ interface Said {
 
 const said = ofProcess<Said>("complaints");
 
-/** The line to log for a failure of a step, or undefined when the same was said less than ten minutes ago. */
+/**
+ * Returns the line to log for a failure of a step, or undefined if the same failure was logged in the last ten minutes.
+ */
 export function complaintLine(step: string, error: unknown, consequence: string, now = Date.now()): string | undefined {
   const held = heldBack(kindOf(step, error), now);
   if (held === undefined) return undefined;
@@ -28,12 +31,14 @@ export function complaintLine(step: string, error: unknown, consequence: string,
   return `concertina: ${step} failed (${describe(error)}); ${consequence}${again}`;
 }
 
-/** Whether a line was not said in the last ten minutes. */
+/** Returns true if a line was not logged in the last ten minutes. */
 export function isNews(line: string, now = Date.now()): boolean {
   return heldBack(line, now) !== undefined;
 }
 
-/** How often something was held back since it was last said, or undefined when it has to be held back now. */
+/**
+ * Returns the number of suppressed lines since the last one was logged, or undefined if this one must be suppressed.
+ */
 function heldBack(kind: string, now: number): number | undefined {
   const before = said.get(kind);
   if (before !== undefined && now - before.at < AGAIN_AFTER_MS && now >= before.at) {
@@ -44,10 +49,10 @@ function heldBack(kind: string, now: number): number | undefined {
   return before?.heldBack ?? 0;
 }
 
-/** A store that cannot be used fails in every step alike. */
+/** A store that cannot be used fails in every step in the same way. */
 const ALIKE = new Set(["CONCERTINA_STORE_UNAVAILABLE", "CONCERTINA_STORE_NEWER"]);
 
-/** What counts as the same failure. */
+/** Returns the key by which failures count as the same. */
 function kindOf(step: string, error: unknown): string {
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") return `${step}\n${describe(error)}`;

@@ -1,18 +1,16 @@
-/**
- * The rule files of a workspace, by globs. Nothing outside the workspace is read, whatever a glob or a link says.
- */
+/** The rule files of a workspace, by globs. Nothing outside the workspace is read, whatever a glob or a link says. */
 
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
 import type { RuleFile } from "../node/lib/for-plugin.js";
 
-/** No rule file is larger, in bytes. */
+/** The maximum size of a rule file in bytes. */
 const FILE_BYTES = 262_144;
 const FILES = 100;
 const DIRECTORIES = 2000;
 
-/** The parts of a glob below the workspace. @throws when it could lead out of it. */
+/** Splits a glob into its parts below the workspace. @throws if it could lead out of the workspace */
 function partsOf(glob: string): string[] {
   const parts = glob.split("/").filter((part) => part !== "" && part !== ".");
   if (
@@ -34,7 +32,7 @@ function pattern(part: string): RegExp {
   return new RegExp(`^${escaped.replaceAll("*", "[^/]*").replaceAll("?", "[^/]")}$`);
 }
 
-/** Paths below the workspace that a glob matches, with `/` between their parts. */
+/** Returns the paths below the workspace that a glob matches, with `/` between their parts. */
 async function matching(root: string, parts: string[]): Promise<string[]> {
   const found: string[] = [];
   let visited = 0;
@@ -48,7 +46,7 @@ async function matching(root: string, parts: string[]): Promise<string[]> {
     const wanted = pattern(part === "**" ? "*" : part);
     for (const entry of entries) {
       const below = directory === "" ? entry.name : `${directory}/${entry.name}`;
-      // What is hidden must be named.
+      // Hidden files must be named explicitly.
       const isHidden = entry.name.startsWith(".") || entry.name === "node_modules";
       if ((isHidden && part.startsWith("*")) || !wanted.test(entry.name)) continue;
       if (entry.isDirectory()) await walk(below, part === "**" ? at : at + 1);
@@ -59,7 +57,7 @@ async function matching(root: string, parts: string[]): Promise<string[]> {
   return found;
 }
 
-/** A file's text. @throws when it is none of the workspace's own files, or too large. */
+/** Reads a file of the workspace. @throws if it is outside the workspace, not a file, or too large */
 async function read(workspace: string, name: string): Promise<string> {
   const real = await realpath(join(workspace, name));
   const below = relative(await realpath(workspace), real);
@@ -71,7 +69,7 @@ async function read(workspace: string, name: string): Promise<string> {
   return readFile(real, "utf8");
 }
 
-/** Reads what the globs match, each file once; what cannot be read is handed to `complain`. */
+/** Reads the files that the globs match, each once. Errors are passed to `complain`. */
 export async function readRuleFiles(
   workspace: string,
   globs: string[],
@@ -96,7 +94,7 @@ export async function readRuleFiles(
   return files;
 }
 
-/** Reads a JSON file of the workspace. @throws when it is not there, not JSON, or outside. */
+/** Reads a JSON file of the workspace. @throws if it is missing, not JSON, or outside the workspace */
 export async function readJson(workspace: string, name: string): Promise<unknown> {
   return JSON.parse(await read(workspace, partsOf(name).join("/")));
 }

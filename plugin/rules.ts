@@ -1,8 +1,8 @@
 /**
- * The workspace's rules, repeated every so many turns: agents forget them in long sessions.
+ * Repetition of the workspace's rules after a number of turns, because agents forget them in long sessions.
  *
- * They go to the end of the context and never into the system prompt, whose bytes every cached prefix begins with. What
- * a user writes is never shortened. A failure costs the repetition, not the turn.
+ * The rules are appended to the context and never added to the system prompt, with which every cached prefix begins.
+ * Text of a user is never shortened. A failure only costs the repetition and not the turn.
  */
 
 import {
@@ -20,13 +20,13 @@ import type { PluginState } from "./state.js";
 
 const REPEATING = "repeating the rules";
 
-/** Every how many turns; 0 for never, as for what is no whole number. */
+/** Returns the number of turns between repetitions. 0 means never, and so does anything that is not a whole number. */
 export function refreshEvery({ rules }: Options): number {
   const turns = rules?.refreshEveryTurns;
   return typeof turns === "number" && Number.isInteger(turns) && turns > 0 ? turns : 0;
 }
 
-/** Appends the rules to the context of the turns whose turn it is. */
+/** Appends the rules to the context if they are due in this turn. */
 export async function refreshRules(
   state: PluginState,
   event: PromptBuild,
@@ -48,15 +48,16 @@ export async function refreshRules(
     complaints.push(error);
     return;
   } finally {
-    // One line for a turn, however much went wrong.
+    // At most one line is logged for a turn.
     if (complaints.length > 0) state.complain(REPEATING, complaints[0], "the turn goes on with what could be read");
     else state.ended(REPEATING);
   }
 }
 
 /**
- * 1 for a session's first turn. The store counts turns, for a history limit and compaction take them out of sight;
- * where it is told of none, as in Codex, by another engine, and while this one is off, those in sight count.
+ * Returns the number of the turn, 1 for a session's first. The store counts turns, because a history limit and
+ * compaction remove messages. If no turns are recorded (in Codex, with another engine, or while folding is off), the
+ * user messages in sight are counted.
  */
 async function turnOf(
   state: PluginState,

@@ -1,9 +1,9 @@
 /**
- * What ends: a session, and what that means for its originals; and this registration of the plugin.
+ * The end of a session, with the consequence for its originals, and the end of this registration of the plugin.
  *
- * A reset keeps the session's id and the old part of its transcript, and an automatic one keeps the old session beside
- * the new: the host can show both again, so only a deleted session ends here. Whatever else leaves the host is noticed
- * before the next sweep.
+ * A reset keeps the session's id and the old part of its transcript, and an automatic reset keeps the old session
+ * beside the new one. The host can show both again, so only a deleted session ends here. Sessions that leave the host
+ * in other ways are noticed before the next sweep.
  */
 
 import { agentOf } from "../node/lib/for-plugin.js";
@@ -12,14 +12,14 @@ import { whyKeptIn } from "./known-sessions.js";
 import type { PluginState } from "./state.js";
 
 const ENDING = "ending a session";
-/** Reasons after which a conversation does not go on. */
+/** The reasons after which a conversation does not continue. */
 const FINAL = new Set(["new", "reset", "deleted"]);
-/** Reasons for which a host cleans up after a plugin and not after a session. */
+/** The reasons for a cleanup that concern the plugin and not a session. */
 const REPLACED = new Set(["restart", "disable"]);
 
 /**
- * Ends a deleted session, whose originals then age; with `purgeOnReset`, forgets one that was reset or deleted at once,
- * unless another host shows it, too, which is said.
+ * Ends a deleted session, so that its originals begin to age. With `purgeOnReset`, a session that was reset or deleted
+ * is purged at once, unless another host also shows it, which is logged.
  */
 export async function endSession(
   state: PluginState,
@@ -42,9 +42,8 @@ export async function endSession(
 }
 
 /**
- * Lets go of the store when the host has replaced this registration, as it does when an option is changed or the plugin
- * is updated. A host that has no `onDispose` tells it of the replaced plugin as a whole, and does not wait for its
- * turns.
+ * Releases the store when the host replaces this registration, as after a change of options or an update of the plugin.
+ * A host without `onDispose` reports only the replacement of the whole plugin and does not wait for its turns.
  */
 export function letGoWhenReplaced({ lifecycle }: PluginApi, state: PluginState): void {
   if (lifecycle?.onDispose !== undefined) lifecycle.onDispose(() => state.letGo());

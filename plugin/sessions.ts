@@ -1,32 +1,32 @@
 /**
- * What the engine was told about the sessions it serves, for those parts of the plugin that the host does not tell.
+ * The engine's facts about the sessions that it serves, for the parts of the plugin that do not get them from the host.
  *
- * In memory only: it is learned anew at the start of every turn. Whoever is forgotten is treated as unknown, which
- * costs savings and never content.
+ * They are in memory only and learned again at the start of every turn. A session that is no longer remembered counts
+ * as unknown, which costs savings but never content.
  */
 
 import { keep } from "./process-memory.js";
 
-/** Whose content it is. */
+/** The owner of content: an agent and a session. */
 export interface Scope {
   agentId: string;
   sessionId: string;
 }
 
-/** What is known of a session's last turn. */
+/** The facts about a session's last turn. */
 export interface Turn {
-  /** Whether its model can call the fetch tool. */
+  /** True if the model can call the fetch tool. */
   canFetch: boolean;
-  /** The model's id, where the host says it. */
+  /** The id of the model, if the host states it. */
   model?: string | undefined;
-  /** Whether Codex ran it. */
+  /** True if Codex ran the turn. */
   isInCodex: boolean;
 }
 
-/** Keys of sessions that the host keeps in memory only, as it tells them itself. */
+/** The keys of sessions that the host itself keeps in memory only. */
 const INCOGNITO = /^agent:[^:]+:(?:dashboard|subagent|internal-session-effects):incognito-[^:]+$/i;
 
-/** Whether nothing of a session may reach a disk. */
+/** Returns true if nothing of a session may be written to disk. */
 export function isIncognito(sessionKey: string | undefined): boolean {
   return INCOGNITO.test(sessionKey?.trim() ?? "");
 }
@@ -37,13 +37,13 @@ export class Sessions {
   readonly #current = new Map<string, Scope>();
   readonly #parents = new Map<string, Scope>();
 
-  /** Notes a turn, and which session runs under a key. */
+  /** Records a turn, and the session that currently runs under a key. */
   noteTurn(sessionKey: string | undefined, scope: Scope, turn: Turn): void {
     if (sessionKey !== undefined) keep(this.#current, sessionKey, scope);
     keep(this.#turns, scope.sessionId, turn);
   }
 
-  /** Notes what its operator should know about a session. @returns whether that is news */
+  /** Records a warning about a session. @returns true if it is new */
   noteWarning(sessionId: string, warning: string | undefined): boolean {
     if (warning === undefined) {
       this.#warnings.delete(sessionId);
@@ -54,43 +54,43 @@ export class Sessions {
     return isNew;
   }
 
-  /** What the operator of a session should know. */
+  /** Returns the warning about a session for its operator. */
   warning(sessionId: string): string | undefined {
     return this.#warnings.get(sessionId);
   }
 
-  /** Whether what is folded in this session can be unfolded by its model. */
+  /** Returns true if the session's model can fetch originals. */
   canFetch(sessionId: string): boolean {
     return this.#turns.get(sessionId)?.canFetch ?? false;
   }
 
-  /** The model of a session's turn. */
+  /** Returns the model of the session's last turn. */
   model(sessionId: string): string | undefined {
     return this.#turns.get(sessionId)?.model;
   }
 
-  /** Whether Codex runs this session's turns. */
+  /** Returns true if Codex ran the session's last turn. */
   isInCodex(sessionId: string): boolean {
     return this.#turns.get(sessionId)?.isInCodex ?? false;
   }
 
-  /** Whether a turn of this session was noted. */
+  /** Returns true if a turn of the session was recorded. */
   isKnown(sessionId: string): boolean {
     return this.#turns.has(sessionId);
   }
 
-  /** Notes that a session under `childKey` is about to start for the one that runs under `parentKey`. */
+  /** Records that a session under `childKey` is about to start for the one that runs under `parentKey`. */
   noteSpawn(parentKey: string, childKey: string): void {
     const parent = this.#current.get(parentKey);
     if (parent !== undefined) keep(this.#parents, childKey, parent);
   }
 
-  /** Takes back a spawn that did not happen. */
+  /** Removes the record of a start that did not happen. */
   forgetSpawn(childKey: string): void {
     this.#parents.delete(childKey);
   }
 
-  /** The session for which the one under this key was started. */
+  /** Returns the session for which the one under this key was started. */
   parent(childKey: string | undefined): Scope | undefined {
     return this.#parents.get(childKey ?? "");
   }

@@ -1,8 +1,8 @@
 /**
- * What one registration of the plugin holds: its options and the store, opened when first needed.
+ * The state of one registration of the plugin: its options and the store, which is opened at its first use.
  *
  * The host evaluates this module several times in one process and registers each copy, so nothing here is shared
- * between the engine and the tool. What must be shared is in the store's file.
+ * between the engine and the tool. Shared state is in the store's file.
  */
 
 import { existsSync } from "node:fs";
@@ -33,24 +33,24 @@ import { type Scope, Sessions } from "./sessions.js";
 import { isOfStore, STORE, troubleOf } from "./store-trouble.js";
 
 const SWEEP_EVERY_MS = 3_600_000;
-/** How long a call may go on that began before a damaged file was set aside. */
+/** The maximum remaining duration of a call that began before a damaged file was set aside. */
 const UNDER_WAY_MS = 5_000;
-/** Where the address of a database is set. */
+/** The setting with the URL of the database. */
 const SETTING = "plugins.entries.concertina.config.sccsStoreUrl";
-/** Keys of conditions. */
+/** The key of the condition that the options name another place for the store than before. */
 const MOVED = "the place of the store";
 const NOTING = "noting where the store is";
 const UNCHANGED = "context goes to the model unchanged";
 
 export class PluginState {
-  /** What the host handed over. A host that checks its configuration hands over nothing wrong. */
+  /** The options as the host passed them. A host that validates its configuration passes no wrong ones. */
   readonly given: Options;
-  /** Off means that nothing is replaced or stored; what was stored before can still be fetched. */
+  /** If false, nothing is replaced or stored, but stored originals can still be fetched. */
   readonly enabled: boolean;
   readonly sessions = new Sessions();
   readonly version: string;
   readonly #api: PluginApi;
-  /** The directory that an option names. */
+  /** The directory in the option `sccsStorageDir`. */
   readonly #stated: string | undefined;
   #inForce: OptionsInForce | undefined;
   #conditions: Conditions | undefined;
@@ -72,13 +72,14 @@ export class PluginState {
     if (typeof sccsStorageDir === "string" && sccsStorageDir !== "") this.#stated = resolved(api, sccsStorageDir);
   }
 
-  /** The options in force. @throws where the native library does not load. */
+  /** The options in force. @throws if the native library does not load */
   get options(): Required<Options> {
     return this.#checked().options;
   }
 
   /**
-   * One line for each option that is wrong, with what is used instead. @throws where the native library does not load.
+   * The warnings about wrong options, one line each, with the values that are used instead. @throws if the native
+   * library does not load
    */
   get optionWarnings(): string[] {
     return this.#checked().warnings;
@@ -94,28 +95,31 @@ export class PluginState {
     return this.#api.runtime.state.resolveStateDir();
   }
 
-  /** What is wrong now, as the status says it. */
+  /** The current problems, as the status shows them. */
   get conditions(): Conditions {
     return (this.#conditions ??= new Conditions(this.stateDir));
   }
 
-  /** The host's configuration as it is now, where the host tells it. */
+  /** The host's current configuration, if the host provides it. */
   get config(): HostConfig | undefined {
     return this.#api.runtime.config?.current() ?? this.#api.config;
   }
 
-  /** Why the host does not use this engine, and what to do about it; undefined where it does, or cannot be asked. */
+  /**
+   * Returns the reason why the host does not use this engine, with the remedy. Undefined if the host uses it or its
+   * configuration is unknown.
+   */
   unused(): string | undefined {
     return this.config && whyUnused(this.config);
   }
 
-  /** Logs what is wrong with the configuration; the same line not again for ten minutes. */
+  /** Logs the problems of the configuration. The same line is not repeated for ten minutes. */
   warnOfConfiguration(): void {
     if (!this.hasLibrary) return;
     for (const line of [this.unused(), ...this.optionWarnings]) if (line !== undefined && isNews(line)) this.warn(line);
   }
 
-  /** Whether the native library loads here. Logs once why not. */
+  /** True if the native library loads. The reason for a failure is logged once. */
   get hasLibrary(): boolean {
     if (this.#hasLibrary !== undefined) return this.#hasLibrary;
     try {
@@ -129,16 +133,14 @@ export class PluginState {
   }
 
   /**
-   * The open store, or undefined while it cannot be used. A failure is tried again after a minute. It stays open for as
-   * long as somebody uses it.
+   * Returns the open store, or undefined while it cannot be used. A failed opening is repeated after a minute. The
+   * store stays open as long as it is in use.
    */
   store(): Promise<Concertina | undefined> {
     return this.#held.get();
   }
 
-  /**
-   * Lets go of the store when the host has replaced this registration: at once, or with the last use that is under way.
-   */
+  /** Releases the store when the host replaces this registration: at once, or with the last use in progress. */
   letGo(): Promise<void> {
     if (this.hasStore && isLeaving(this.#api.config, this.config))
       this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
@@ -175,13 +177,13 @@ export class PluginState {
   }
 
   /**
-   * Opens the store; a damaged file is set aside under today's date, but for who only looks beside a gateway. @throws
-   * when it cannot be opened.
+   * Opens the store. With `setsAside`, a damaged file is renamed to include today's date and replaced; commands beside
+   * a gateway do not do this. @throws if the store cannot be opened
    */
   async open({ setsAside = true } = {}): Promise<Concertina> {
     try {
       const place = await this.place();
-      // Beside a database, notes of what parsers are given stay on this machine.
+      // For a database, the journal of parser calls stays on this machine.
       const journalDir = place.url === undefined ? undefined : this.directory();
       return await Concertina.open({
         ...this.options,
@@ -195,7 +197,7 @@ export class PluginState {
     }
   }
 
-  /** Where the store lives. @throws where the host cannot resolve the address of a database. */
+  /** Returns the place of the store. @throws if the host cannot resolve the URL of a database */
   async place(): Promise<StorePlace> {
     const stateDir = this.#api.runtime.state.resolveStateDir();
     const isOwn = !this.isShared && isWithin(stateDir, this.directory());
@@ -205,19 +207,19 @@ export class PluginState {
     return { url, namespace: this.options.sccsStoreNamespace, host };
   }
 
-  /** Whether the store is in a database. */
+  /** True if the store is in a database. */
   get isShared(): boolean {
     return ![undefined, ""].includes(this.given.sccsStoreUrl);
   }
 
-  /** Whether there is a store; asking makes none. */
+  /** True if there is a store. Checking does not create one. */
   get hasStore(): boolean {
     return this.isShared || existsSync(this.storeFile());
   }
 
   /**
-   * Does something with the store, where there is one, and logs what the store has to tell about it. Meanwhile it stays
-   * open. The conditions of the steps end, unless one of them failed meanwhile.
+   * Runs `run` with the store, if there is one, and logs the store's notices. The store stays open meanwhile. On
+   * success the conditions of `steps` end, unless one of the steps failed meanwhile.
    */
   use<Value>(run: (store: Concertina) => Promise<Value>, ...steps: string[]): Promise<Value | undefined> {
     return this.#held.use(async (store) => {
@@ -245,32 +247,35 @@ export class PluginState {
     this.#api.logger.warn(`concertina: ${line}`);
   }
 
-  /** Where the store lives that is not in a database. */
+  /** Returns the directory of a store that is not in a database. */
   directory(): string {
     const stateDir = this.#api.runtime.state.resolveStateDir();
     if (this.#stated === undefined) return ownDirectory(stateDir);
     return isAbsolute(this.#stated) ? this.#stated : join(stateDir, this.#stated);
   }
 
-  /** The store's file. */
+  /** Returns the path of the store's file. */
   storeFile(): string {
     return join(this.directory(), STORE_FILE);
   }
 
-  /** Every session that the host can still show. @throws when the host cannot tell. */
+  /** Returns every session that the host can still show. @throws if the host's databases cannot be read */
   hostSessions(): Promise<HostSession[]> {
     return hostSessions(this.#api.runtime.state.resolveStateDir());
   }
 
-  /** The session whose transcript the host copied when this one began. @throws when the host cannot tell. */
+  /**
+   * Returns the session whose transcript the host copied when this one began. @throws if the host's databases cannot be
+   * read
+   */
   forkSource(session: Scope): Promise<Scope | undefined> {
     return forkSource(this.#api.runtime.state.resolveStateDir(), session);
   }
 
   /**
-   * Logs, in one line, that a step failed and what that means for the conversation; not again for ten minutes. The
-   * status says so until the step has succeeded again (`ended`, or a use that names the step), or, where the store is
-   * at fault, until that can be used.
+   * Logs in one line that a step failed and what follows for the conversation, at most once in ten minutes. The status
+   * shows it until the step succeeds (`ended`, or a use with that step) or, if the store is the cause, until the store
+   * can be used.
    */
   complain(step: string, error: unknown, consequence: string): void {
     if (isOfStore(error))
@@ -287,20 +292,20 @@ export class PluginState {
   }
 
   /**
-   * Whether the open store's file was damaged under it and a new one is in use: the store's own line says so, for
-   * whatever was under way.
+   * Returns true if the open store's file was damaged and has been replaced by a new one. The store's own notice
+   * reports that for all calls in progress.
    */
   async #setAside(): Promise<boolean> {
     if (await this.use((store) => store.check({ today: today() }))) this.#setAsideAt = Date.now();
     return Date.now() - this.#setAsideAt < UNDER_WAY_MS;
   }
 
-  /** A step succeeded: what its failure raised ends. */
+  /** Ends the condition of a step that succeeded. */
   ended(step: string): void {
     this.conditions.end(step);
   }
 
-  /** Logs, in one line, that something failed that nothing is wrong after; not again for ten minutes. */
+  /** Logs in one line a failure that leaves no problem behind, at most once in ten minutes. */
   tell(step: string, error: unknown, consequence: string): void {
     this.#complain(step, error, consequence);
   }
@@ -311,8 +316,8 @@ export class PluginState {
   }
 
   /**
-   * Tells the store, where there is one, which sessions the host still has, and removes what expired: at most hourly;
-   * nobody waits for it.
+   * Tells the store, if there is one, which sessions the host still has, and removes expired originals. It runs at most
+   * once an hour and in the background.
    */
   sweepWhenDue(): void {
     const now = Date.now();
@@ -325,7 +330,10 @@ export class PluginState {
     swept.catch((error: unknown) => this.complain("the sweep", error, "expired originals stay until the next one"));
   }
 
-  /** Ends the sessions that the host no longer has. While the host cannot tell, none ends, and what they hold stays. */
+  /**
+   * Ends the sessions that the host no longer has. If the host's sessions cannot be read, none ends and their originals
+   * stay.
+   */
   async settle(store: Concertina): Promise<void> {
     let sessions: HostSession[];
     try {
@@ -339,20 +347,21 @@ export class PluginState {
   }
 }
 
-/** The date by which files are named, in UTC. */
+/** Returns the current UTC date, for the names of files. */
 export function today(): string {
   return new Date().toISOString().slice(0, 10);
 }
 
-/** Whether a directory is another one or in it. */
+/** Returns true if a directory is `outer` or inside it. */
 function isWithin(outer: string, directory: string): boolean {
   const way = relative(outer, directory);
   return !isAbsolute(way) && way.split(sep)[0] !== "..";
 }
 
 /**
- * A directory as the host resolves it, which it does during registration only. A relative one the host would look for
- * in the plugin's package, which goes with the next update: it stays as it is, and is one in the state directory.
+ * Resolves a directory like the host, which is possible only during registration. A relative path is kept, because the
+ * host would resolve it in the plugin's package, which the next update replaces. It is relative to the state directory
+ * instead.
  */
 function resolved(api: PluginApi, directory: string): string {
   return isAbsolute(directory) || directory.startsWith("~") ? api.resolvePath(directory) : directory;

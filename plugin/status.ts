@@ -1,7 +1,4 @@
-/**
- * Computes the status: what an operator asks first. Gateway and command line come here, and open the store in the same
- * way.
- */
+/** The computation of the status. The gateway and the command line both use it, and open the store in the same way. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -26,14 +23,14 @@ import type { PluginState } from "./state.js";
 import { probe, STORE, troubleOf } from "./store-trouble.js";
 
 /**
- * Transcripts that are searched for placeholders without an original, where no session is named: the gateway does
- * nothing else meanwhile.
+ * The maximum number of transcripts that are searched for lost originals if no session is named. The gateway is blocked
+ * meanwhile.
  */
 const SEARCHED = 10;
-/** What each placeholder in a transcript holds. */
+/** A string in every placeholder of a transcript. */
 const MARK = "REF_ID";
 
-/** What the store said. */
+/** The data from the store. */
 interface Read {
   figures: Pick<Figures, "lastFoldAt" | "store">;
   session: KnownSession | undefined;
@@ -41,8 +38,8 @@ interface Read {
 }
 
 /**
- * The status as it is now, of a session or of the whole. It opens the store anew, changes nothing in it, and never
- * fails because of it.
+ * Returns the current status, of a session or of the whole plugin. It opens the store anew, changes nothing in it, and
+ * never fails because of it.
  */
 export async function statusOf(state: PluginState, { sessionId }: { sessionId?: string } = {}): Promise<Status> {
   const now = Date.now();
@@ -73,8 +70,8 @@ export async function statusOf(state: PluginState, { sessionId }: { sessionId?: 
 }
 
 /**
- * Asks the store; undefined where there is none yet or it cannot be used. Raises and ends the conditions that are
- * about the store.
+ * Reads the store. Returns undefined if there is none yet or it cannot be used. It raises and ends the conditions about
+ * the store.
  */
 async function readStore(state: PluginState, sessionId: string | undefined): Promise<Read | undefined> {
   if (!state.hasLibrary) return undefined;
@@ -105,8 +102,8 @@ async function readStore(state: PluginState, sessionId: string | undefined): Pro
 }
 
 /**
- * Raises a condition for each transcript that shows placeholders whose originals the store does not have, and ends it
- * where it has them again.
+ * Raises a condition for each transcript with placeholders whose originals the store lacks, and ends it if the store
+ * has them again.
  */
 async function noteLost(state: PluginState, store: Concertina, sessionId: string | undefined): Promise<void> {
   const { conditions } = state;
@@ -131,7 +128,7 @@ async function noteLost(state: PluginState, store: Concertina, sessionId: string
   }
 }
 
-/** The ids of placeholders in a transcript that lead to nothing. */
+/** Returns the ids of placeholders in a transcript whose originals are missing. */
 async function missingIn(
   store: Concertina,
   { sessionId, sessionKey }: HostSession,
@@ -145,12 +142,15 @@ async function missingIn(
   return missing;
 }
 
-/** The path is where it will be, and empty for one that is there and cannot be used. */
+/**
+ * Returns the store part of the status without a store. `path` is where the store will be, or empty if it cannot be
+ * used.
+ */
 function noStore(path: string): Figures["store"] {
   return { originals: 0, originalBytes: 0, storedBytes: 0, maxBytes: 0, path };
 }
 
-/** What the configuration says against it. */
+/** Returns the reason in the configuration why nothing is folded, or undefined. */
 function whyNot(state: PluginState): string | undefined {
   const { plugins, tools } = state.config ?? {};
   if (plugins?.entries?.concertina?.enabled === false)
@@ -163,11 +163,11 @@ function whyNot(state: PluginState): string | undefined {
   return state.hasLibrary ? undefined : "the native library does not load: the gateway's log says why";
 }
 
-/** What this process knows of a session. */
+/** Returns the reason in this session why nothing is folded, or undefined. */
 function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSession | undefined): string | undefined {
   if (known?.isOff) return "it is switched off in this session: /concertina on";
   if (!sessions.isKnown(sessionId)) {
-    // After a change of options the host registers the plugin anew, in the same process.
+    // After a change of options the host registers the plugin again in the same process.
     const since = Date.now() - process.uptime() * 1000;
     if (known !== undefined && known.lastSeen >= since) return undefined;
     return "no turn of this session has reached it since the gateway started or its options were changed: send a message; if this stays, the gateway's log says why the host degraded to its own engine";
@@ -177,7 +177,7 @@ function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSess
     : `${FETCH_TOOL} is not available to this session's model (its tool profile or policy), and nothing is folded that cannot be fetched back`;
 }
 
-/** What is left out, in words. */
+/** Describes a disabled parser. */
 function skippedText({ code, texts, isOff }: SkippedCode): string {
   const what = `parser ${code} crashed or hung on ${texts} ${texts === 1 ? "text" : "texts"}`;
   return isOff

@@ -1,6 +1,6 @@
 /**
- * Why the store cannot be used, in words that are the same whoever noticed: the kind of failure decides them, not the
- * step that failed.
+ * The reason why the store cannot be used, in words. They depend on the kind of failure and not on the step that
+ * failed.
  */
 
 import { randomUUID } from "node:crypto";
@@ -13,13 +13,13 @@ import { withOwner } from "./own-files.js";
 /** The key of the condition that the store cannot be used. */
 export const STORE = "the store";
 
-/** What is wrong, and what to do. */
+/** A problem and its remedy. */
 export interface Trouble {
   text: string;
   remedy: string;
 }
 
-/** Codes of errors that are about the store as a whole, whatever step meets them. */
+/** The codes of errors that concern the store as a whole, whatever step meets them. */
 const OF_THE_STORE = new Set([
   "CONCERTINA_STORE_UNAVAILABLE",
   "CONCERTINA_STORE_NEWER",
@@ -33,24 +33,24 @@ const OF_THE_STORE = new Set([
   "ENOTDIR",
 ]);
 
-/** Whether an error is about the store as a whole. */
+/** Returns true if an error concerns the store as a whole. */
 export function isOfStore(error: unknown): boolean {
   return OF_THE_STORE.has(String((error as { code?: unknown } | undefined)?.code));
 }
 
-/** As much as a commit of SQLite writes at least. */
+/** The minimum number of bytes that a commit of SQLite writes. */
 const PROBE_BYTES = 65_536;
 
 /**
- * Writes a file beside the store and removes it. @throws the system's error where the disk is full or the directory
- * cannot be written.
+ * Writes and removes a file beside the store. @throws the system's error if the disk is full or the directory cannot be
+ * written
  */
 export function probe(directory: string): void {
   const file = join(directory, `concertina.probe-${randomUUID()}`);
   try {
     writeFileSync(file, Buffer.alloc(PROBE_BYTES), { flag: "wx", mode: 0o600, flush: true });
   } catch (cause) {
-    // The words are those of the directory: each probe has a name of its own.
+    // The message names the directory, because the name of the probe is different each time.
     const { code, message } = cause as NodeJS.ErrnoException;
     throw withOwner(Object.assign(new Error(message.replaceAll(file, directory), { cause }), { code }), [directory]);
   } finally {
@@ -58,7 +58,7 @@ export function probe(directory: string): void {
   }
 }
 
-/** An error of the store in words; `place` is a directory, or undefined for a database. */
+/** Describes an error of the store. `place` is a directory, or undefined for a database. */
 export function troubleOf(error: unknown, place: string | undefined): Trouble {
   const { code } = (error ?? {}) as { code?: string };
   const words = describe(error);

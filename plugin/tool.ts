@@ -1,7 +1,8 @@
 /**
- * `fetch_original_data`: gives the model back, byte for byte, what was folded away.
+ * The tool `fetch_original_data`, which returns originals to the model byte for byte.
  *
- * Listed directly to the model: behind the host's tool search its answers would arrive escaped inside an envelope.
+ * It is listed directly to the model: behind the host's tool search its answers would arrive escaped inside an
+ * envelope.
  */
 
 import { agentOf, answerFetch, describe, FETCH_DEFINITION, isMisuse } from "../node/lib/for-plugin.js";
@@ -11,7 +12,7 @@ import type { PluginState } from "./state.js";
 
 const FETCHING = "fetching an original";
 
-/** The tool of one conversation. */
+/** Creates the tool of one conversation. */
 export function createFetchTool(state: PluginState, context: CallContext): Tool {
   return {
     ...FETCH_DEFINITION,
@@ -29,7 +30,7 @@ async function fetchOriginals(state: PluginState, context: CallContext, given: u
     const answer = await state.use((store) => answerFetch(store, given, scope), FETCHING);
     return answer ?? unreachable("the store cannot be opened");
   } catch (error) {
-    // The model's own mistake: the host shows it the message, and it can call again properly.
+    // For a mistake of the model, the host shows it the message, and the model can call again.
     if (isMisuse(error)) throw error;
     state.complain(FETCHING, error, "the model was told so");
     return unreachable(describe(error));

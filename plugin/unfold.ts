@@ -1,8 +1,9 @@
 /**
- * Transcripts of the host with the originals back in place, written beside the host's files and never into them.
+ * Copies of the host's transcripts with the originals in place of placeholders. They are never written into the host's
+ * own files.
  *
- * A transcript also names ids in words: a task, an answer, a summary. There is no place for an original there, so each
- * of those goes into a file of its own.
+ * A transcript may also name ids in texts such as a task, an answer or a summary. An original cannot be inserted there,
+ * so it is written to a file of its own.
  */
 
 import { mkdir, writeFile } from "node:fs/promises";
@@ -19,7 +20,7 @@ import {
 } from "../node/lib/for-plugin.js";
 import { transcriptOf, type HostSession } from "./host-sessions.js";
 
-/** What was written, and what could not be had. */
+/** The written files, and the originals that were not available. */
 export interface Unfolded {
   transcripts: string[];
   originals: string[];
@@ -28,10 +29,7 @@ export interface Unfolded {
 
 const MARKERS = /\[(?:REF_ID: |\[?REWIND:sha256:)([0-9a-f]{16,64})\]/gi;
 
-/**
- * Writes the sessions that hold anything folded to `<directory>/<agent>/<session>.jsonl`. @throws when a file is there
- * already.
- */
+/** Writes each session with folded content to `<directory>/<agent>/<session>.jsonl`. @throws if a file exists */
 export async function unfoldSessions(store: Concertina, sessions: HostSession[], directory: string): Promise<Unfolded> {
   const done: Unfolded = { transcripts: [], originals: [], missing: [] };
   const written = new Set<string>();
@@ -64,7 +62,7 @@ interface Event {
   message?: Message;
 }
 
-/** The lines of a transcript, in which only what was unfolded differs. */
+/** Returns the lines of a transcript, in which only unfolded values differ. */
 async function unfolded(
   store: Concertina,
   session: HostSession,

@@ -1,12 +1,12 @@
-// Prints every benchmark: `npm run bench`. Figures are ratios to a floor measured in the same run.
+// Runs every benchmark: `npm run bench`. The figures are ratios to a floor that is measured in the same run.
 import path from "node:path";
 
 import { build } from "./build.mjs";
 import { main, root, run } from "./steps.mjs";
 
 /**
- * The ticker that watches the event loop makes garbage of its own; with room for it no collection falls into a
- * measurement.
+ * Options that keep garbage collections out of the measurements. The ticker that watches the event loop produces
+ * garbage of its own, and these make room for it.
  */
 const QUIET = ["--min-semi-space-size=128", "--max-semi-space-size=128"];
 

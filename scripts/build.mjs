@@ -1,6 +1,6 @@
-// Builds the addon and the JavaScript: `npm run build`. With --checked the addon is built as tests are: in half the
-// time, nearly as fast, with the compiler's checks in it; with `--target T` for a platform of the table in
-// platforms.mjs, as it is released; with --javascript not at all.
+// Builds the addon and the JavaScript: `npm run build`. With `--checked` the addon is built as for tests: in half the
+// time, nearly as fast, and with the compiler's checks. With `--target T` it is built as for a release, for a platform
+// in platforms.mjs. With `--javascript` it is not built at all.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -12,15 +12,18 @@ import { installDevelopment, main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
 
-/** The file that cargo makes of the addon, by operating system. */
+/** The name of the addon's library that cargo builds, by operating system. */
 const artifact = { linux: "libconcertina_node.so", darwin: "libconcertina_node.dylib", win32: "concertina_node.dll" };
 
-/** What builds for a platform. Zig is C compiler and linker for Linux, so that the C library's age can be chosen. */
+/**
+ * Returns cargo's arguments for a platform. For Linux, zig is the C compiler and the linker, so that the version of the
+ * C library can be chosen.
+ */
 const crossBuild = ({ os, target }) => [os === "linux" ? "zigbuild" : "build", "--target", target];
 
 /**
- * The compilers' flags of a release: what it says of its sources is the same on every machine, and names none of that
- * machine's folders.
+ * Returns the compiler flags of a release. With them, the source paths in a binary are the same on every machine and
+ * name none of its directories.
  */
 function releaseFlags({ os = process.platform, libc } = {}) {
   const flags = (variable, ...more) => [...(process.env[variable] ?? "").split(" ").filter(Boolean), ...more];
@@ -36,7 +39,7 @@ function releaseFlags({ os = process.platform, libc } = {}) {
   return { CARGO_ENCODED_RUSTFLAGS: rust.join("\x1f"), ...c };
 }
 
-/** Compiles the addon, for this machine or for a platform of the table, and puts it where the loader looks. */
+/** Compiles the addon, for this machine or for a platform, and puts it where the loader finds it. */
 async function buildAddon({ checked, platform }) {
   const name = platform?.name ?? require("../dist/node/lib/binding/native.js").platformName();
   const profile = checked ? "checked" : "release";
@@ -51,13 +54,13 @@ async function buildAddon({ checked, platform }) {
   const out = path.join(compiled, platform ? rustTarget(platform.target) : "", profile);
   mkdirSync(path.join(root, "native"), { recursive: true });
   const file = path.join(root, "native", binaryOf(name));
-  // A running process may have the old file mapped: replace it, never write into it.
+  // A running process may have the old file mapped, so it is replaced and never overwritten.
   copyFileSync(path.join(out, artifact[platform?.os ?? process.platform]), `${file}.new`);
   renameSync(`${file}.new`, file);
 }
 
 /**
- * Compiles the TypeScript. The library is CommonJS, so that `require` and `import` share one copy; the plugin is ESM.
+ * Compiles the TypeScript. The library is CommonJS, so that `require` and `import` share one copy. The plugin is ESM.
  */
 export async function compileTypeScript() {
   await installDevelopment();
@@ -66,7 +69,7 @@ export async function compileTypeScript() {
 }
 
 /**
- * Copies the page's files, with the library that draws its charts. Every report carries that library, and so its
+ * Copies the page's files and the library that draws its charts. Every report contains that library and therefore its
  * licence.
  */
 function copyPage() {
@@ -80,7 +83,7 @@ function copyPage() {
   copyFileSync(path.join(from, "dist", "uPlot.min.css"), path.join(to, "uplot.css"));
 }
 
-/** Everything that is shipped for one platform: this one, unless a target is named. */
+/** Builds everything that is shipped for one platform: this one, or that of `target`. */
 export async function build({ checked = false, javascript = false, target } = {}) {
   const platform = platforms.find((row) => row.target === target);
   if (target && checked)

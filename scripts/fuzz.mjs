@@ -1,6 +1,6 @@
-// Fuzzes with libFuzzer, led by the code that inputs reach: `npm run fuzz:guided -- TARGET [SECONDS] [FLAG|FILE...]`,
-// or `all`. Needs clang, which compiles the C parts with sanitizers. A finding is a file in fuzz/failures/; named
-// behind the seconds it is run alone.
+// Fuzzes with libFuzzer, guided by code coverage: `npm run fuzz:guided -- TARGET [SECONDS] [FLAG|FILE...]`, or `all`.
+// It needs clang, which compiles the C parts with sanitizers. A finding is a file in fuzz/failures/. To run it alone,
+// name it after the seconds.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -11,10 +11,10 @@ import { each, main, root, run } from "./steps.mjs";
 
 const guided = path.join(root, "fuzz", "guided");
 
-/** What is compiled for it, and by target what it found. */
+/** The directory of the compiled program and, by target, of its findings. */
 const out = path.join(compiled, "guided");
 
-/** Each target with the first line of its file. */
+/** The targets. The description is the first line of the target's file. */
 const targets = Object.fromEntries(
   readdirSync(path.join(guided, "targets"))
     .filter((file) => file !== "mod.rs")
@@ -28,7 +28,7 @@ const targets = Object.fromEntries(
 
 const COVERAGE = ["level=4", "inline-8bit-counters", "pc-table", "trace-compares"];
 
-/** `fuzzing` lets decoders take wrong checksums, which no mutation gets right. */
+/** `--cfg fuzzing` makes decoders accept wrong checksums, because mutations never produce right ones. */
 const RUSTFLAGS = [
   "-Zsanitizer=address",
   "-Cpasses=sancov-module",
@@ -37,12 +37,12 @@ const RUSTFLAGS = [
   "-Ccodegen-units=16",
 ];
 
-// The core gives up a parse after half a minute.
+// The core aborts a parse after half a minute.
 const LIMITS = ["-timeout=60", "-rss_limit_mb=4096", "-max_len=4200"];
 
 /**
- * Fuzzes a target, or `all`, as many at a time as there are processors, each for so many seconds. Says so and does
- * nothing where there is no clang.
+ * Fuzzes a target, or `all` of them in parallel on all processors, each for `seconds`. Without clang it reports that
+ * and does nothing.
  */
 export async function fuzz(asked, seconds, others = []) {
   const missing = ["clang", "clang++"].find((compiler) => spawnSync(compiler, ["--version"]).status !== 0);
@@ -62,7 +62,7 @@ export async function fuzz(asked, seconds, others = []) {
   });
   const program = path.join(out, host, "release", "guided");
   const names = asked === "all" ? Object.keys(targets) : [asked];
-  // Several at a time say how far they came, and all they printed where they found something.
+  // Parallel targets print only a summary each, and their whole output if they find something.
   await each(names, availableParallelism(), (name) => fuzzOne(program, name, seconds, others, names.length > 1));
 }
 
@@ -79,7 +79,7 @@ async function fuzzOne(program, name, seconds, others, quiet) {
     `-dict=${words}`,
     `-artifact_prefix=${failures}/${name}-`,
   ];
-  // Stores are small and written often. libFuzzer leaves without removing anything.
+  // Stores are small and written often, so they are in memory if possible. libFuzzer exits without cleaning up.
   const scratch = mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "concertina-fuzz-"));
   const env = {
     TMPDIR: scratch,

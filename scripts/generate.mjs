@@ -1,5 +1,5 @@
-// Writes everything that is derived from the core's option table, the TypeScript sources and Cargo.lock: `npm run
-// generate`. With --check it writes nothing and fails when a file is out of date.
+// Writes every file that is derived from the core's option table, the TypeScript sources and Cargo.lock:
+// `npm run generate`. With `--check` it writes nothing and fails if a file is out of date.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -21,12 +21,14 @@ function write(file, text) {
   else writeFileSync(target, text);
 }
 
-/** The options as the core describes them, and the rows of a host's settings page. */
+/** Returns the core's description of the options, and the rows of a host's settings page. */
 async function described() {
   return JSON.parse(await example("read the option table", "describe_options", [], { quiet: true }));
 }
 
-/** Options by group: those without a dot in their name under the empty one. */
+/**
+ * Groups options by the part of their name before the dot. Options without a dot are in the group with the empty name.
+ */
 function grouped(options) {
   const groups = new Map([["", []]]);
   for (const option of options) {
@@ -51,7 +53,7 @@ function optionsType(options) {
   return `// Generated from the core's option table by \`npm run generate\`. Do not edit.\n\n/** Every option. */\nexport interface Options {\n${fields.join("")}}\n`;
 }
 
-/** What the addon exports, as napi's macros declare it while the compiler reads `node/src`. */
+/** Returns the types that the addon exports, as napi's macros emit them while `node/src` is compiled. */
 async function addonTypes() {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-types-"));
   try {
@@ -87,8 +89,8 @@ async function addonTypes() {
 }
 
 /**
- * JSON schema for the host. Unknown keys pass, so that a configuration of a newer version keeps no gateway from
- * starting: the plugin names them.
+ * Returns the JSON schema for the host. Unknown keys are valid, so that a configuration for a newer version does not
+ * prevent a gateway from starting. The plugin reports them.
  */
 function schema(options, helpOf) {
   const property = ({ help, default: value, byThrift, minimum, schema: type }) => ({
@@ -110,8 +112,8 @@ function schema(options, helpOf) {
 }
 
 /**
- * What the host's settings page shows. It takes what does not say otherwise for advanced, and a name with "secret" in
- * it for a secret.
+ * Returns the hints for the host's settings page. The host treats a setting as advanced unless it states otherwise, and
+ * as a secret if its name contains "secret".
  */
 function uiHints(settings, secrets) {
   const sensitive = (name) =>
@@ -126,7 +128,7 @@ function uiHints(settings, secrets) {
   return Object.fromEntries(settings.map((setting) => [setting.name, hint(setting)]));
 }
 
-/** The sections of the page, with the options and the objects of options that stand in each. */
+/** Returns the sections of the settings page with the options, and the objects of options, in each. */
 function configGroups(settings) {
   const sections = [...new Set(settings.map(({ section }) => section))];
   const named = (section) =>
@@ -139,7 +141,7 @@ function configGroups(settings) {
   }));
 }
 
-/** The options, section by section, and what the plugin sets otherwise. */
+/** Returns the table of options, section by section, with the plugin's defaults where they differ. */
 function table(options, settings, inPlugin) {
   const cell = (value) => `\`${JSON.stringify(value)}\``;
   const placed = options.map((option) => ({ ...option, at: settings.findIndex(({ name }) => name === option.name) }));
@@ -154,7 +156,7 @@ function table(options, settings, inPlugin) {
   return ["| option | section | default | min | meaning |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
-/** One declaration file of what the library exports, and of nothing else, so that users read one page. */
+/** Returns one declaration file with exactly the exports of the library, so that users read a single file. */
 function declarations() {
   const { generateDtsBundle } = require("dts-bundle-generator");
   const entry = {

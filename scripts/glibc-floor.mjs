@@ -1,5 +1,5 @@
-// Fails when a binary needs a newer glibc than a release may: `node scripts/glibc-floor.mjs FILE...`. Reads `objdump
-// -T`.
+// Fails if a binary needs a newer glibc than a release may: `node scripts/glibc-floor.mjs FILE...`. It reads the output
+// of `objdump -T`.
 import { execFileSync } from "node:child_process";
 
 import { GLIBC_FLOOR } from "./platforms.mjs";
@@ -7,10 +7,13 @@ import { main } from "./steps.mjs";
 
 const MAX_BUFFER = 64 * 1024 * 1024;
 
-/** Whether one version, `2.4`, is newer than another, `2.28`. */
+/** Returns true if one version, such as `2.4`, is newer than another, such as `2.28`. */
 const isNewer = (version, than) => version.localeCompare(than, "en", { numeric: true }) > 0;
 
-/** The symbols in an `objdump -T` that are above the floor; those private to glibc are, whatever their version. */
+/**
+ * Returns the symbols in the output of `objdump -T` that are above the floor. Private symbols of glibc are always above
+ * it.
+ */
 export function aboveFloor(dump, floor = GLIBC_FLOOR) {
   const symbols = [...dump.matchAll(/\(?GLIBC_(PRIVATE|[\d.]+)\)?\s+(\S+)$/gm)].map(([, version, name]) => ({
     version,

@@ -1,5 +1,5 @@
-// The licence texts of what is shipped and not ours: the crates that are linked into the binaries, for any platform of
-// the table, and the library that draws the page's charts. They are read from the crates and the library themselves.
+// The licence texts of third-party code that is shipped: the crates that are linked into the binaries of any platform,
+// and the library that draws the page's charts. The texts are read from the crates and the library themselves.
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -7,20 +7,20 @@ import path from "node:path";
 import { platforms, rustTarget } from "./platforms.mjs";
 import { run } from "./steps.mjs";
 
-/** The file that ships with every binary; `npm run generate` writes it. */
+/** The file that ships with every binary. `npm run generate` writes it. */
 export const NOTICES = "THIRD-PARTY-NOTICES.txt";
 
 const LICENCE_FILE = /^(licen[cs]e|copying|copyright|notice|unlicense)([-._].*)?$/i;
-/** Folders of a crate that are not compiled into ours. */
+/** Directories of a crate that are not compiled into our binaries. */
 const NOT_LINKED = new Set(["node_modules", "tests", "examples", "wasm-stdlib"]);
 const RULE = "=".repeat(100);
 
-/** The crate that compiles the sources of the crates that its tests link. */
+/** Our crate that compiles the sources of its dev-dependencies. */
 const GRAMMARS = "concertina-grammars";
 
 /**
- * Every crate of a registry whose code is in the addon, sorted. Macros and what only builds run at compile time and are
- * left out.
+ * Returns every registry crate whose code is in the addon, sorted. Macros and build dependencies are left out because
+ * they run at compile time.
  */
 async function linkedCrates() {
   const filters = platforms.flatMap(({ target }) => ["--filter-platform", rustTarget(target)]);
@@ -44,7 +44,7 @@ async function linkedCrates() {
   return registered.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-/** The packages of npm whose code is in the page. */
+/** Returns the npm packages whose code is in the page. */
 function pagePackages() {
   const manifest_path = createRequire(import.meta.url).resolve("uplot/package.json");
   const { name, version, license, author } = JSON.parse(readFileSync(manifest_path, "utf8"));
@@ -52,8 +52,8 @@ function pagePackages() {
 }
 
 /**
- * The licence files under a crate's folder, those of sources that it carries included. Of a choice of licences one is
- * taken, MIT if it is there.
+ * Returns the licence files in a crate's directory, including those of bundled sources. If there is a choice of
+ * licences, one is taken: MIT if possible.
  */
 function licenceFiles(dir, license) {
   const entries = readdirSync(dir, { withFileTypes: true });
@@ -83,8 +83,8 @@ const normalized = (text) =>
     .trim();
 
 /**
- * A crate's texts. One that came without a file gets its declared licence's text with its authors' names, where that is
- * MIT.
+ * Returns a crate's licence texts. If it has no file and its declared licence is MIT, the MIT text with its authors'
+ * names is used.
  */
 function texts({ name, manifest_path, license, authors }) {
   const files = licenceFiles(path.dirname(manifest_path), license);
@@ -110,8 +110,8 @@ CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTH
 SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`);
 
 /**
- * A short text without its title and the lines that name its holders, and those lines: many crates differ in nothing
- * else.
+ * Splits a short text into the lines that name its holders and the rest without its title. Many licences differ only in
+ * those lines.
  */
 function split(text) {
   const isOwn = (line) => text.length < 3000 && /^\s*(copyright |\(c\)|©|(the )?mit license( \(mit\))?$)/i.test(line);
@@ -129,7 +129,10 @@ function split(text) {
   };
 }
 
-/** The notices as they should be: each text once, under the crates that it is of and the holders that each names. */
+/**
+ * Returns the content of the notices: each text once, with the crates that it applies to and the holders that each
+ * names.
+ */
 export async function notices() {
   const sections = new Map();
   for (const crate of [...(await linkedCrates()), ...pagePackages()]) {

@@ -1,9 +1,9 @@
-// Packs what is published, from what is built: the root package, and a package for each platform with a binary in
+// Packs the packages to publish from the build: the root package, and a package for each platform with a binary in
 // `native/`. `npm run pack [-- --out DIR]`. The packages are laid out in `npm/`, which git ignores.
 //
-// The root package names its platform packages only here, not in package.json: npm would ask the registry for packages
-// of a version that is not published yet at every install in a clone, and would take what anybody had put there under
-// their names.
+// The root package names its platform packages only here and not in package.json. Otherwise npm would look for packages
+// of an unpublished version at every install in a clone, and would take whatever somebody had published under their
+// names.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -14,7 +14,10 @@ import { main, root, run } from "./steps.mjs";
 
 const manifest = () => JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
-/** The root package's manifest as it is published: without what only a clone needs, with its platform packages. */
+/**
+ * Returns the manifest of the root package as published: with its platform packages, and without the fields that only a
+ * clone needs.
+ */
 export function rootManifest() {
   const { private: _, scripts: __, devDependencies: ___, files, openclaw, ...rest } = manifest();
   const names = platforms.map(({ name }) => packageOf(name));
@@ -22,12 +25,12 @@ export function rootManifest() {
     ...rest,
     files: files.filter((file) => !file.startsWith("native") && file !== NOTICES),
     optionalDependencies: Object.fromEntries(names.map((name) => [name, rest.version])),
-    // The host takes an install back that npm has left without the package of its platform.
+    // The host rolls an install back if npm skipped the package of its platform.
     openclaw: { ...openclaw, install: { ...openclaw.install, requiredPlatformPackages: names } },
   };
 }
 
-/** A platform package's manifest. */
+/** Returns the manifest of a platform package. */
 export function platformManifest({ name, os, cpu, libc }) {
   const { version, license, repository, engines } = manifest();
   return {
@@ -45,7 +48,10 @@ export function platformManifest({ name, os, cpu, libc }) {
   };
 }
 
-/** Lays a package out in `npm/`: its manifest, and copies of `files` of the project by their names in the package. */
+/**
+ * Lays a package out in `npm/`: its manifest, and copies of the files of the project in `files`, by their names in the
+ * package.
+ */
 function layOut(packageManifest, files) {
   const dir = path.join(root, "npm", packageManifest.name);
   mkdirSync(dir, { recursive: true });
@@ -70,8 +76,8 @@ function layOutAll() {
 }
 
 /**
- * Packs into `out`. @returns for each package, the root package first, its name, its archive, and the sizes and files
- * that npm reports
+ * Packs every package into `out`. @returns for each package, the root package first, its name, its archive, and the
+ * sizes and files that npm reports
  */
 export async function pack(out) {
   mkdirSync(out, { recursive: true });

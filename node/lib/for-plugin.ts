@@ -1,4 +1,4 @@
-/** What the plugin uses of the library beside its public interface: the one face towards `plugin/`. */
+/** The part of the library that the plugin uses: the public interface and some internals. */
 export * from "./index.js";
 export type { OptionsInForce } from "./binding/addon.js";
 export { optionsInForce } from "./binding/effective-options.js";

@@ -1,4 +1,4 @@
-//! The class with a store. Every opener has its own options; the store behind it may be shared (see [`crate::registry`]).
+//! The class with a store. Each opener has its own options, while the store itself may be shared ([`crate::registry`]).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,24 +26,24 @@ use crate::report::{
 };
 use crate::work::{Then, aside, blocking, heavy, heavy_blocking};
 
-/// What becomes of a fresh result of a tool.
+/// The rules that the options set for a fresh tool result.
 #[napi(object, object_from_js = false)]
 pub struct AtBirth {
-    /// The option `secrets`.
+    /// The value of the option `secrets`.
     #[napi(ts_type = "\"keep-inline\" | \"store\" | \"redact\"")]
     pub secrets: String,
-    /// Whether its texts may be stored.
+    /// True if texts of this tool may be stored.
     pub stores_texts: bool,
 }
 
-/// Code that is not given every text, until the next version.
+/// A parser or library that is disabled for some texts, or for all, until the next release.
 #[napi(object, object_from_js = false)]
 pub struct SkippedCode {
-    /// Its name: a grammar's, or a library's.
+    /// The name of the grammar or library.
     pub code: String,
-    /// How many texts ended a process in it, or did not come back. These it is not given again.
+    /// The number of texts on which it crashed or hung. These texts are never passed to it again.
     pub texts: u32,
-    /// Whether it is given none any more.
+    /// True if it is disabled for every text.
     pub is_off: bool,
 }
 
@@ -52,17 +52,18 @@ pub struct SkippedCode {
 pub struct NativeConcertina {
     engine: Mutex<Option<Arc<Engine>>>,
     warnings: Vec<String>,
-    /// Notes of what parsers are given, where the store keeps none.
+    /// The journal of parser calls. Absent if the store keeps it.
     journal: Option<Arc<Journal>>,
-    /// What opening had to say and nobody has read yet.
+    /// Notices from opening the store that nobody has read yet.
     notices: Mutex<Vec<String>>,
 }
 
 #[napi]
 impl NativeConcertina {
-    /// Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
-    /// damaged file is set aside under a name with that date, and a new one takes its place. In `journal_dir` stands what parsers are
-    /// given, beside a database: a store in a directory notes that there.
+    /// Opens the store at `place`. `retention` is `"clock"` (the default) or `"host"`. With `today`, a date such as
+    /// `2026-01-31`, a damaged file is renamed to include that date and replaced by a new one. `journalDir` is the
+    /// directory of the journal of parser calls for a store in a database; a store in a directory keeps that journal
+    /// there.
     #[napi(ts_return_type = "Promise<NativeConcertina>")]
     pub fn open(
         env: &Env,
@@ -89,8 +90,8 @@ impl NativeConcertina {
         })
     }
 
-    /// What an operator should know and has not been told yet, one line each: a file that was replaced, set aside, or open to
-    /// others.
+    /// Returns the notices for the operator that were not returned before, one line each: a file was replaced, set
+    /// aside, or accessible to other users.
     #[napi]
     pub fn notices(&self) -> napi::Result<Vec<String>> {
         let engine = self.engine()?;
@@ -102,7 +103,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Parsers and libraries that are not given every text, because some ended a process or did not come back.
+    /// Returns the parsers and libraries that are disabled for some texts, or for all, because they crashed or hung.
     #[napi]
     pub fn skipped(&self) -> napi::Result<Vec<SkippedCode>> {
         guard(|| {
@@ -111,7 +112,7 @@ impl NativeConcertina {
         })
     }
 
-    /// One line for each option that was corrected.
+    /// The corrections to the options, one line each.
     #[napi(getter)]
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
@@ -122,7 +123,7 @@ impl NativeConcertina {
         engine.ok_or_else(|| to_napi(&Error::Closed))
     }
 
-    /// What becomes of a fresh result of a tool.
+    /// Returns the rules that the options set for a fresh result of `tool`.
     #[napi]
     pub fn at_birth(&self, tool: String) -> napi::Result<AtBirth> {
         let engine = self.engine()?;
@@ -139,8 +140,9 @@ impl NativeConcertina {
         })
     }
 
-    /// The moment of birth. `messages` holds the result, after its call where that is known, and before itself unmasked where it is
-    /// masked.
+    /// Shortens a fresh tool result before it is first sent. `messages` ends with the result. Its call stands before
+    /// it if it is known. If a redactor masked the result, the masked result comes second to last and the unmasked
+    /// one last.
     #[napi]
     pub fn admit<'env>(
         &self,
@@ -167,7 +169,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Folds a history. Where it has questions, the same messages may be assembled again.
+    /// Folds a history. If the answer has questions, the same messages may be assembled again.
     #[napi]
     pub fn assemble<'env>(
         &self,
@@ -183,7 +185,7 @@ impl NativeConcertina {
             let messages = slices.read()?;
             let reply = engine.assemble(&session.into(), &messages, &asked, now as i64);
             if reply.questions.is_empty() {
-                // Freeing so many small pieces takes a while, and nobody has to wait for it.
+                // Freeing so many small allocations is slow, and the caller need not wait for it.
                 drop(aside(move || drop(messages)));
             } else {
                 slices.keep(messages);
@@ -192,7 +194,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Remembers what a redactor of the caller's made of what was to be asked.
+    /// Stores the redactor's answers to the questions of `assemble` in memory.
     #[napi]
     pub fn hear(&self, answers: Vec<Answer>) -> napi::Result<()> {
         let engine = self.engine()?;
@@ -211,7 +213,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Records a finished turn with its requests; resolves to whether it was new.
+    /// Records a finished turn and its requests. Resolves to `"duplicate"` if the turn was recorded before.
     #[napi(ts_return_type = "Promise<\"committed\" | \"duplicate\">")]
     pub fn commit_turn<'env>(
         &self,
@@ -242,7 +244,8 @@ impl NativeConcertina {
         })
     }
 
-    /// Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids.
+    /// Grants a sub-agent's session the originals of its parent's session: all of them, or only those with the ids in
+    /// `named`.
     #[napi]
     pub fn inherit<'env>(
         &self,
@@ -260,14 +263,14 @@ impl NativeConcertina {
         })
     }
 
-    /// The host has ended a session: the time to live of what it held begins.
+    /// Ends a session: the time to live of the originals that it held begins.
     #[napi]
     pub fn end_session<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || engine.store().end_session(&session.into(), now as i64))
     }
 
-    /// Ends the held sessions that are not among those that the host still knows; resolves to how many.
+    /// Ends the held sessions that are not in `alive`. Resolves to their number.
     #[napi]
     pub fn settle<'env>(&self, env: &'env Env, alive: Vec<String>, now: f64) -> napi::Result<PromiseRaw<'env, u32>> {
         let engine = self.engine()?;
@@ -277,7 +280,8 @@ impl NativeConcertina {
         })
     }
 
-    /// Puts originals back in the place of placeholders: those of a session, or, without one, those that the markers lead an agent to.
+    /// Replaces placeholders by their originals. With a session, only placeholders that it was shown are replaced;
+    /// without one, every placeholder whose original the agent may fetch.
     #[napi]
     pub fn unfold<'env>(
         &self,
@@ -295,7 +299,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Keeps what repeating rules came to.
+    /// Records the report of compressing the rule files.
     #[napi]
     pub fn record_rules<'env>(
         &self,
@@ -318,7 +322,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Answers a fetch.
+    /// Fetches originals.
     #[napi]
     pub fn fetch<'env>(&self, env: &'env Env, request: FetchRequest) -> napi::Result<PromiseRaw<'env, Fetched>> {
         let engine = self.engine()?;
@@ -337,35 +341,35 @@ impl NativeConcertina {
         })
     }
 
-    /// Totals.
+    /// Returns the totals of a session or of the whole store.
     #[napi]
     pub fn stats<'env>(&self, env: &'env Env, session: Option<Session>) -> napi::Result<PromiseRaw<'env, Stats>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(engine.stats(session.map(Into::into).as_ref())?.into()))
     }
 
-    /// What was sent and billed, and what would have been without us.
+    /// Returns what was sent and billed, and the estimate of the same without Concertina.
     #[napi(ts_return_type = "Promise<Figures>")]
     pub fn figures<'env>(&self, env: &'env Env, query: FiguresQuery) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(json!(engine.store().figures(&query.into())?)))
     }
 
-    /// The sessions that the store knows, the last seen first.
+    /// Returns the sessions in the store, the most recently seen first.
     #[napi(ts_return_type = "Promise<KnownSession[]>")]
     pub fn sessions<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(json!(engine.store().sessions()?)))
     }
 
-    /// Keeps a line that the operator was warned with.
+    /// Records a warning that the operator was shown, for a week.
     #[napi]
     pub fn warn<'env>(&self, env: &'env Env, text: String, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || engine.store().warn(&text, now as i64))
     }
 
-    /// What the operator was warned of since a moment, newest first.
+    /// Returns the warnings since a moment, newest first, at most 100.
     #[napi]
     pub fn warned<'env>(&self, env: &'env Env, since: f64) -> napi::Result<PromiseRaw<'env, Vec<WarningRow>>> {
         let engine = self.engine()?;
@@ -375,7 +379,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Stops folding anything more in a session, or takes that back.
+    /// Switches folding off in a session, or on again. Folded content stays folded.
     #[napi]
     pub fn switch<'env>(
         &self,
@@ -388,21 +392,23 @@ impl NativeConcertina {
         blocking(env, move || engine.store().switch(&session.into(), is_off, now as i64))
     }
 
-    /// Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so.
+    /// Verifies the whole file. With `today` a damaged file is set aside and replaced by a new one. Resolves to true
+    /// if that happened.
     #[napi]
     pub fn check<'env>(&self, env: &'env Env, today: Option<String>) -> napi::Result<PromiseRaw<'env, bool>> {
         let engine = self.engine()?;
         blocking(env, move || engine.store().check(today.as_deref()))
     }
 
-    /// Removes what expired.
+    /// Removes expired content.
     #[napi]
     pub fn sweep<'env>(&self, env: &'env Env, now: f64) -> napi::Result<PromiseRaw<'env, Removed>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(engine.store().sweep(now as i64)?.into()))
     }
 
-    /// Forgets a session; resolves to what was removed. With `dry`, to what would be.
+    /// Removes a session and the originals that no other session shares. Resolves to what was removed. With `dry`
+    /// nothing is removed, and it resolves to what would be.
     #[napi]
     pub fn purge<'env>(&self, env: &'env Env, session: Session, dry: bool) -> napi::Result<PromiseRaw<'env, Removed>> {
         let engine = self.engine()?;
@@ -412,7 +418,7 @@ impl NativeConcertina {
         })
     }
 
-    /// Lets go of the store. The file closes when nobody in the process uses it any more.
+    /// Releases the store. The file is closed when nothing in the process uses it any more.
     #[napi]
     pub fn close<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -1,4 +1,4 @@
-//! The fusion pipeline as JavaScript sees it: texts, messages, and stages that JavaScript itself runs.
+//! The fusion pipeline as JavaScript sees it: texts, messages, and stages that run in JavaScript.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -24,24 +24,25 @@ use crate::pure::{language_name, options};
 use crate::report::LeftAlone;
 use crate::work::{Place, heavy, in_place, placed};
 
-/// What one stage did.
+/// The result of one stage.
 #[napi(object, object_from_js = false)]
 pub struct StageRow {
-    /// The stage.
+    /// The name of the stage.
     pub name: String,
-    /// Whether any of its edits is in the text.
+    /// True if the text contains an edit of this stage.
     pub fired: bool,
-    /// Tokens before it ran.
+    /// Tokens before the stage ran.
     pub tokens_before: u32,
-    /// Tokens after it ran.
+    /// Tokens after the stage ran.
     pub tokens_after: u32,
-    /// Tokens that its edits would have saved by themselves: where others of the same text save more, theirs are taken.
+    /// Tokens that the stage's edits alone would have saved. If other edits of the same text save more, those are
+    /// used instead.
     pub offered: u32,
-    /// Time spent on deciding whether to look closer.
+    /// Milliseconds that were spent on deciding if the stage applies.
     pub gate_ms: f64,
-    /// Time spent on proposing, measuring and proving.
+    /// Milliseconds that were spent on proposing, measuring and verifying edits.
     pub work_ms: f64,
-    /// What the stage has to say.
+    /// Notes of the stage, by name.
     pub notes: BTreeMap<String, String>,
 }
 
@@ -63,13 +64,13 @@ impl From<pipeline::StageReport> for StageRow {
 /// The exact bytes that a marker stands for.
 #[napi(object, object_from_js = false)]
 pub struct Original {
-    /// All 64 digits of the SHA-256 of the bytes; markers print the first 16.
+    /// All 64 digits of the SHA-256 of the bytes. Markers print the first 16.
     pub ref_id: String,
     /// The bytes.
     pub data: Buffer,
-    /// Where it came from, for people.
+    /// The origin of the bytes, for people to read.
     pub label: String,
-    /// The type of an image; absent where the bytes are a text.
+    /// The MIME type of an image. Absent if the bytes are text.
     pub mime_type: Option<String>,
 }
 
@@ -83,84 +84,84 @@ impl From<reference::Original> for Original {
     }
 }
 
-/// A compressed text. When nothing paid, the text is the input.
+/// A compressed text. It is the input itself if nothing saved tokens.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct CompressResult {
-    /// The text.
+    /// The compressed text.
     pub text: String,
     /// Tokens of the input.
     pub tokens_before: u32,
-    /// Tokens of the text, marker included.
+    /// Tokens of the compressed text, with its marker.
     pub tokens_after: u32,
-    /// What most of the input was taken for.
+    /// The type of most of the input.
     pub content_type: String,
-    /// Its language, for code.
+    /// The language, if the type is code.
     pub language: Option<String>,
-    /// Whether the text alone restores the input.
+    /// True if the input can be restored from the compressed text alone.
     pub lossless: bool,
-    /// One row for each stage, in the order in which they ran.
+    /// One row for each stage, in the order in which the stages ran.
     pub stages: Vec<StageRow>,
-    /// What must be stored before the text is shown.
+    /// The originals that must be stored before the text is shown.
     pub originals: Vec<Original>,
 }
 
-/// What a custom stage looks at.
+/// The input of a custom stage.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct StageContext {
-    /// The text as the stages before it left it.
+    /// The text with the edits of the previous stages.
     pub text: String,
-    /// What most of it is.
+    /// The type of most of the text.
     pub content_type: String,
-    /// Its language, for code.
+    /// The language, if the type is code.
     pub language: Option<String>,
-    /// Who said it.
+    /// The role of the message that the text is from.
     pub role: String,
 }
 
-/// What a stage of JavaScript's is asked.
+/// A call of a stage that runs in JavaScript.
 #[napi(object, object_from_js = false)]
 pub struct Question {
-    /// The stage's name.
+    /// The name of the stage.
     pub stage: String,
-    /// What it looks at.
+    /// The input of the stage.
     pub context: StageContext,
 }
 
-/// How far a job came: to a question, or to its result.
+/// The progress of a job: a question, or the result.
 #[napi(object, object_from_js = false)]
 pub struct Step {
-    /// What has to be answered first.
+    /// The stage to call before the job can go on.
     pub question: Option<Question>,
-    /// The end.
+    /// The result, if the job is done.
     pub result: Option<CompressResult>,
 }
 
-/// Milliseconds since some moment, for reports.
+/// Returns a clock that counts milliseconds from this call, for reports.
 fn clock() -> impl Fn() -> f64 {
     let start = Instant::now();
     move || start.elapsed().as_secs_f64() * 1e3
 }
 
-/// One text on its way through the pipeline. Stages that JavaScript runs are answered between calls of `advance`.
+/// A compression of one text. Stages that run in JavaScript are answered between calls of `advance`.
 ///
-/// Where there are such stages, a thread works on the text and waits for each answer, so that nothing is done twice.
-/// It keeps its place among the heavy jobs until it is done, `end` is called or this object goes.
+/// With such stages, a dedicated thread works on the text and waits for each answer, so that no work is repeated. It
+/// keeps its slot among the heavy jobs until it is done, `end` is called, or this object is dropped.
 #[napi]
 pub struct CompressJob(Arc<Course>);
 
 struct Course(Mutex<Work>);
 
 enum Work {
-    /// Nothing is done yet. Last, whether JavaScript has stages of its own.
+    /// Nothing is done yet. The flag is true if there are stages that run in JavaScript.
     New(FusionEngine, CompressOptions, String, bool),
-    /// A thread waits for an answer, and tells how far it comes with it.
+    /// A thread waits for an answer on the first channel, and then sends its next step on the second.
     Asks(Sender<Option<String>>, Receiver<thread::Result<Step>>),
     Ended,
 }
 
 #[napi]
 impl CompressJob {
-    /// A job for a text.
+    /// Creates a job for a text.
     #[napi(constructor)]
     pub fn new(text: String, options_json: String) -> napi::Result<Self> {
         guard(|| {
@@ -171,7 +172,7 @@ impl CompressJob {
         })
     }
 
-    /// Works on a worker until a stage of JavaScript's must be asked or all is done.
+    /// Works on a worker until a stage in JavaScript must be called or the job is done.
     #[napi]
     pub fn advance<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Step>> {
         let course = Arc::clone(&self.0);
@@ -181,22 +182,22 @@ impl CompressJob {
         }
     }
 
-    /// The same on the calling thread.
+    /// Does the same as `advance` on the calling thread.
     #[napi]
     pub fn advance_sync(&self) -> napi::Result<Step> {
         guard(|| self.0.advance(None))
     }
 
-    /// The answer to the last question: the text as the stage would have it, or null when it does not apply.
+    /// Answers the last question with the text as the stage rewrote it, or with null if the stage does not apply.
     #[napi]
     pub fn answer(&self, text: Option<String>) {
         if let Work::Asks(answers, _) = &*self.0.work() {
-            // A thread that has ended says so to `advance`.
+            // If the thread has ended, `advance` reports it.
             drop(answers.send(text));
         }
     }
 
-    /// Lets go of the work, done or not.
+    /// Ends the job, done or not.
     #[napi]
     pub fn end(&self) {
         *self.0.work() = Work::Ended;
@@ -227,7 +228,7 @@ impl Course {
     }
 }
 
-/// A thread that works on a text and asks.
+/// Starts a thread that works on a text and asks for the answers of the stages in JavaScript.
 fn asking(
     engine: FusionEngine,
     options: CompressOptions,
@@ -243,7 +244,7 @@ fn asking(
         let compressed = catch_unwind(AssertUnwindSafe(|| engine.compress_asking(&text, &options, &caller, &clock())));
         drop(place);
         if let Some(compressed) = compressed.map(std::result::Result::ok).transpose() {
-            // Nobody may be there any more.
+            // The receiver may be gone.
             drop(told.send(compressed.map(Step::done)));
         }
     };
@@ -292,23 +293,25 @@ impl From<pipeline::Compressed> for CompressResult {
     }
 }
 
-/// What became of a block of a conversation.
+/// The result for one block of a conversation.
 #[napi(object, object_from_js = false)]
 pub struct BlockRow {
-    /// Index of its message.
+    /// The index of the message.
     pub message: u32,
-    /// Index of the block among the message's blocks.
+    /// The index of the block among the message's blocks.
     pub block: u32,
-    /// What was done.
+    /// The change. `repeat`: a reference to an earlier copy of the block. `delta`: the difference from an earlier
+    /// version. `runs`: references in place of lines that stand earlier. `compressed`: the pipeline's result.
+    /// `shrunk`: a smaller image.
     #[napi(ts_type = "\"repeat\" | \"delta\" | \"runs\" | \"compressed\" | \"shrunk\"")]
     pub action: String,
     /// Tokens before.
     pub tokens_before: u32,
     /// Tokens after.
     pub tokens_after: u32,
-    /// The pipeline's rows; none for a block that was replaced as a whole.
+    /// The pipeline's rows. Empty if the block was replaced as a whole.
     pub stages: Vec<StageRow>,
-    /// The `refId` of the original that it was; absent where its text alone restores it.
+    /// The `refId` of the block's original. Absent if the block's text alone restores it.
     pub ref_id: Option<String>,
 }
 
@@ -333,33 +336,35 @@ impl From<pipeline::BlockReport> for BlockRow {
     }
 }
 
-/// What compressing a conversation did.
+/// The report of compressing a conversation.
 #[napi(object, object_from_js = false)]
 pub struct MessagesReport {
-    /// Tokens of the blocks that were looked at, as they came.
+    /// Tokens of the examined blocks in the input.
     pub tokens_before: u32,
-    /// Tokens of the same blocks as returned.
+    /// Tokens of the same blocks in the output.
     pub tokens_after: u32,
-    /// One for each changed block.
+    /// One row for each changed block.
     pub blocks: Vec<BlockRow>,
-    /// Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them.
+    /// Indexes of messages that the caller changed during the call. They are left as they are, and `blocks` does not
+    /// name them.
     pub changed_meanwhile: Option<Vec<u32>>,
-    /// What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have.
+    /// Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+    /// that JSON does not have.
     pub left_alone: Option<Vec<LeftAlone>>,
 }
 
 /// A compressed conversation.
 #[napi(object, object_from_js = false)]
 pub struct CompressedMessages {
-    /// What becomes of the messages.
+    /// The changes to the messages.
     pub change: Change,
-    /// What must be stored before they are shown.
+    /// The originals that must be stored before the messages are shown.
     pub originals: Vec<Original>,
-    /// What was done.
+    /// The report.
     pub report: MessagesReport,
 }
 
-/// `compressMessages(messages, options)`.
+/// Implements `compressMessages(messages, options)`.
 #[napi(js_name = "compressMessages")]
 pub fn compress_messages_on_worker<'env>(
     env: &'env Env,
@@ -370,7 +375,7 @@ pub fn compress_messages_on_worker<'env>(
     heavy(env, move || compressed_messages(&slices.read()?, &options_json))
 }
 
-/// The same on the calling thread.
+/// Does the same as `compressMessages` on the calling thread.
 #[napi]
 pub fn compress_messages_sync(messages: &Handover, options_json: String) -> napi::Result<CompressedMessages> {
     guard(|| compressed_messages(&messages.slices().read()?, &options_json))
@@ -393,7 +398,7 @@ fn compressed_messages(messages: &[Value], options_json: &str) -> Result<Compres
     })
 }
 
-/// `restore(text, originals, { strict })`; the originals are UTF-8 texts.
+/// Implements `restore(text, originals, { strict })`. The originals are UTF-8 texts.
 #[napi(js_name = "restore")]
 pub fn restore_text(text: String, originals: Vec<Buffer>, strict: bool) -> napi::Result<String> {
     guard(|| {
@@ -408,27 +413,27 @@ pub fn restore_text(text: String, originals: Vec<Buffer>, strict: bool) -> napi:
     })
 }
 
-/// An original as it is handed back.
+/// An original that the caller passes back.
 #[napi(object, object_to_js = false)]
 pub struct KeptOriginal {
     /// The bytes.
     pub data: Buffer,
-    /// The type of an image.
+    /// The MIME type of an image. Absent if the bytes are text.
     pub mime_type: Option<String>,
 }
 
-/// A block that was changed, as far as a report has to name it.
+/// The fields of `BlockRow` that restoring needs.
 #[napi(object, object_to_js = false)]
 pub struct ChangedBlock {
-    /// Index of its message.
+    /// The index of the message.
     pub message: u32,
-    /// Index of the block among the message's blocks.
+    /// The index of the block among the message's blocks.
     pub block: u32,
-    /// The original that it was.
+    /// The id of the block's original. Absent if the block's text alone restores it.
     pub ref_id: Option<String>,
 }
 
-/// `restoreMessages({ messages, originals, report })`.
+/// Implements `restoreMessages({ messages, originals, report })`.
 #[napi]
 pub fn restore_messages(
     messages: &Handover,
@@ -454,17 +459,17 @@ pub fn restore_messages(
 /// A stage of the pipeline.
 #[napi(object, object_from_js = false)]
 pub struct StageInfo {
-    /// The name.
+    /// The name of the stage.
     pub name: String,
-    /// When it runs.
+    /// The position of the stage. Stages run in ascending order, except detection, which is always first.
     pub order: u32,
-    /// Whether all its rewrites are restorable from the output alone.
+    /// True if every edit of the stage can be restored from the output alone.
     pub lossless: bool,
-    /// The types it works on.
+    /// The content types that the stage works on.
     pub content_types: Vec<String>,
 }
 
-/// `stages()`.
+/// Implements `stages()`.
 #[napi(js_name = "stages")]
 pub fn list_stages() -> napi::Result<Vec<StageInfo>> {
     guard(|| {

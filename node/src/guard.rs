@@ -1,12 +1,12 @@
-//! One guard around every exported body. An unguarded panic in a task aborts the whole host process.
+//! The guard around every exported function. An unguarded panic in a task aborts the whole host process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use concertina::error::{Error, Result};
 use napi::Status;
 
-/// Runs a body; errors and panics become JavaScript errors whose message is JSON `{ code, message, misuse }`, which the
-/// JavaScript face turns into an `Error` or `TypeError` with that `code`.
+/// Runs `body`. Errors and panics become JavaScript errors whose message is the JSON `{ code, message, misuse }`.
+/// `node/lib` turns that into an `Error` or `TypeError` with that `code`.
 pub(crate) fn guard<T>(body: impl FnOnce() -> Result<T>) -> napi::Result<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => Ok(value),
@@ -22,7 +22,7 @@ pub(crate) fn guard<T>(body: impl FnOnce() -> Result<T>) -> napi::Result<T> {
     }
 }
 
-/// The JavaScript error of a core error.
+/// Converts a core error to the JavaScript error that [`guard`] describes.
 pub(crate) fn to_napi(error: &Error) -> napi::Error {
     raise(error.code(), &error.to_string(), error.is_misuse())
 }

@@ -1,13 +1,15 @@
-//! How messages cross from JavaScript: light JSON in slices, long strings beside it, each crossing once.
+//! The transfer of messages from JavaScript: light JSON in slices, with long strings beside it, each transferred once.
 //!
-//! JavaScript replaces a long string by `{ "\0text": index }`, what JSON cannot carry by `{ "\0opaque": number }`, and a string with lone
-//! surrogates by `{ "\0utf16": [string, unit, …] }`, with the unit of every U+FFFD in the string. Here the long strings are put back. The other
-//! marks stay: wherever the core copies one to, JavaScript puts the value itself when the change comes back.
+//! JavaScript replaces a long string by `{ "\0text": index }`, a value that JSON cannot carry by
+//! `{ "\0opaque": number }`, and a string with lone surrogates by `{ "\0utf16": [string, unit, …] }`, with the UTF-16
+//! unit of every U+FFFD in the string. This module puts the long strings back. The other marks stay: wherever the core
+//! copies one, JavaScript puts the value back when it applies the change.
 //!
-//! Messages are the one thing that crosses as JSON where napi could hand over objects. Objects would cross on the event loop in one
-//! go, in 7.2 ms for the 473 messages of the shipped session; light JSON takes 3.6 ms of the loop, in slices, and 2.5 ms of a worker.
-//! For 1,344 messages of 3.1 MB it is 18.5 ms against 9.5 and 7.8. And napi makes `1700000000000.0` of the time 1700000000000, and
-//! other characters of lone surrogates: blocks would no longer be known by their bytes.
+//! Messages are the only values that cross as JSON although napi could pass objects. Objects would be converted on the
+//! event loop without a pause: 7.2 ms for the 473 messages of the shipped session. Light JSON takes 3.6 ms of the event
+//! loop, in slices, and 2.5 ms of a worker. For 1,344 messages of 3.1 MB the times are 18.5 ms, 9.5 ms and 7.8 ms.
+//! Also, napi turns the timestamp 1700000000000 into `1700000000000.0` and replaces lone surrogates, so the bytes of a
+//! block would no longer identify it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,7 +24,7 @@ use crate::work::aside;
 /// The key that stands for a lifted string.
 const LIFTED: &str = "\0text";
 
-/// So many bytes of JSON are worth reading while the rest crosses.
+/// Slices are parsed in the background once this many bytes of JSON have arrived.
 const READ_AHEAD_BYTES: usize = 32 * 1024;
 
 /// Messages on their way into the addon. JavaScript pushes slices between turns of the event loop.
@@ -30,21 +32,22 @@ const READ_AHEAD_BYTES: usize = 32 * 1024;
 #[derive(Default)]
 pub struct Handover {
     slices: Arc<Slices>,
-    /// Lifted strings of the slice that is not closed yet.
+    /// The lifted strings of the slice that is still open.
     texts: Vec<String>,
-    /// Bytes of JSON that nobody was told to read.
+    /// Bytes of JSON that no background thread was told to parse.
     unread: usize,
 }
 
 #[napi]
 impl Handover {
-    /// An empty handover.
+    /// Creates an empty handover.
     #[napi(constructor)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a string that was lifted out of the messages to come, or, when it `continues`, a further piece of the last one.
+    /// Adds a string that was lifted out of the messages of the next slice. If `continues` is true, adds a further
+    /// piece of the last string instead.
     #[napi]
     pub fn text(&mut self, piece: String, continues: bool) {
         match self.texts.last_mut() {
@@ -53,7 +56,7 @@ impl Handover {
         }
     }
 
-    /// Adds some messages: a JSON array, without the strings that were added before it.
+    /// Adds a slice: a JSON array of messages, without the strings that were added before it.
     #[napi]
     pub fn push(&mut self, light: String) -> napi::Result<()> {
         self.unread += light.len();
@@ -61,19 +64,21 @@ impl Handover {
         if self.unread >= READ_AHEAD_BYTES {
             self.unread = 0;
             let slices = Arc::clone(&self.slices);
-            // Who reads already reads this, too. What fails stays, and fails for the worker.
+            // If another thread holds the lock, that thread parses this slice too. A slice that fails to parse stays in
+            // the queue, and the worker reports the error.
             aside(move || drop(slices.messages.try_lock().map(|mut messages| slices.read_on(&mut messages))))?;
         }
         Ok(())
     }
 
-    /// What crossed, for the worker.
+    /// Returns the slices for the worker.
     pub(crate) fn slices(&self) -> Arc<Slices> {
         Arc::clone(&self.slices)
     }
 }
 
-/// What crossed, and what of it is read. Reading is the worker's job, and begins on other threads before that.
+/// The slices that have arrived and the messages that were parsed from them. The worker parses them; background
+/// threads may begin before it.
 #[derive(Default)]
 pub(crate) struct Slices {
     crossed: Mutex<VecDeque<(String, Vec<String>)>>,
@@ -81,14 +86,14 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// The messages, in order.
+    /// Parses the remaining slices and takes all messages out, in order.
     pub(crate) fn read(&self) -> Result<Vec<Value>> {
         let mut messages = lock(&self.messages);
         self.read_on(&mut messages)?;
         Ok(std::mem::take(&mut messages))
     }
 
-    /// Takes messages back that will be read once more.
+    /// Puts messages back that will be read once more.
     pub(crate) fn keep(&self, messages: Vec<Value>) {
         *lock(&self.messages) = messages;
     }
@@ -117,7 +122,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().expect("nothing panics while it reads, and what is half read must not be used")
 }
 
-/// Puts lifted strings back. The depth is bounded by the JSON parser's own limit of 128.
+/// Puts lifted strings back. The depth of recursion is bounded by the JSON parser's own limit of 128.
 fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| put_back(item, texts)),
@@ -132,15 +137,15 @@ fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
     }
 }
 
-/// One string of patches grows to about this many bytes: few strings cross quickly, and none takes long to parse.
+/// The size in bytes to which a string of patches grows. Few strings cross quickly, and none takes long to parse.
 const PATCHES_BYTES: usize = 4 * 1024;
 
-/// What becomes of messages. JSON, as the way in: see the head of this file.
+/// The changes to messages, as JSON for the reason that the module documentation of `handover.rs` gives.
 #[napi(object, object_from_js = false)]
 pub struct Change {
-    /// JSON arrays of patches, each `[message, path, value]`, or `[message, path]` for a part that leaves.
+    /// JSON arrays of patches, each `[message, path, value]`, or `[message, path]` for a removed part.
     pub patches: Vec<String>,
-    /// JSON array of kept indexes and `[inserted message]`, where the order changes.
+    /// If the order changes, a JSON array of the indexes of kept messages and `[message]` for inserted ones.
     pub slots: Option<String>,
 }
 

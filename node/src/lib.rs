@@ -1,12 +1,11 @@
-//! The Node addon: the only crate that names napi.
+//! The Node addon: the only crate that uses napi.
 //!
-//! It is a thin face over the core. Messages arrive as light JSON with their long strings lifted out ([`handover`]), work runs
-//! on libuv workers and threads of ours ([`work`]), and what goes back is a patch list. Every body runs under one
-//! guard ([`guard`]): a panic becomes a
-//! JavaScript error instead of the end of the process.
+//! It is a thin layer over the core. Messages arrive as light JSON with their long strings lifted out ([`handover`]),
+//! work runs on libuv workers and on our own threads ([`work`]), and a patch list goes back. Every exported function
+//! runs under one guard ([`guard`]): a panic becomes a JavaScript error and does not end the process.
 //!
-//! The JavaScript face in `node/lib` wraps these functions; nobody else calls them. The records here are the public types:
-//! `npm run generate` writes `node/lib/binding/addon.ts` from what is declared here, comments included.
+//! `node/lib` wraps these functions and is their only caller. The records here are the public types: `npm run generate`
+//! writes `node/lib/binding/addon.ts` from these declarations and their comments.
 
 #![expect(clippy::needless_pass_by_value, reason = "napi hands strings over by value")]
 

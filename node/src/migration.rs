@@ -1,4 +1,4 @@
-//! One store copied into another.
+//! The migration of one store into another.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use napi_derive::napi;
 use crate::registry::{self, StorePlace};
 use crate::work::blocking;
 
-/// What was copied.
+/// The result of a migration.
 #[napi(object, object_from_js = false)]
 pub struct Migrated {
-    /// How many rows, by table.
+    /// The number of copied rows, by table.
     #[napi(ts_type = "Record<string, number>")]
     pub rows: HashMap<String, f64>,
-    /// Ids of originals that were damaged in the source already: they are as damaged now.
+    /// Ids of originals that were already damaged in the source. They are copied as they are.
     pub damaged: Vec<String>,
 }
 
-/// A copy that says how far it is.
+/// A migration that reports its progress.
 #[napi]
 #[derive(Default)]
 pub struct NativeMigration {
@@ -32,19 +32,19 @@ pub struct NativeMigration {
 
 #[napi]
 impl NativeMigration {
-    /// A copy that has not begun.
+    /// Creates a migration that has not begun.
     #[napi(constructor)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many originals were copied so far.
+    /// The number of originals that were copied so far.
     #[napi(getter)]
     pub fn copied(&self) -> f64 {
         self.copied.load(Ordering::Relaxed) as f64
     }
 
-    /// Copies everything into an empty store, reads it back, and compares.
+    /// Copies everything into an empty store, reads it back and compares.
     #[napi]
     pub fn run<'env>(
         &self,
@@ -54,7 +54,7 @@ impl NativeMigration {
     ) -> napi::Result<PromiseRaw<'env, Migrated>> {
         let copied = Arc::clone(&self.copied);
         blocking(env, move || {
-            // What is held in the source stays held, by the host that moves it.
+            // The host that migrates its store still holds the sessions that it held in the source.
             let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
             let open = |place| registry::open(place, options.clone(), None);
             let ((from, _), (to, _)) = (open(from)?, open(to)?);

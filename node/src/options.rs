@@ -1,4 +1,4 @@
-//! The options of a host's user, judged before the store is opened.
+//! The options of a host's user, checked before the store is opened.
 
 use concertina::assemble::over_defaults;
 use concertina::config::Config;
@@ -8,17 +8,18 @@ use serde_json::Value;
 use crate::guard::guard;
 use crate::pure::options;
 
-/// The options in force, all of them, and one line for each that was wrong.
+/// The complete options in force, and one line for each option that was wrong.
 #[napi(object, object_from_js = false)]
 pub struct OptionsInForce {
-    /// As `open` takes them.
+    /// The options as `open` takes them.
     #[napi(ts_type = "Required<Options>")]
     pub options: Value,
-    /// What was wrong.
+    /// The errors in the options, one line each.
     pub warnings: Vec<String>,
 }
 
-/// Reads options that nobody has checked over a host's own defaults. An unknown key and a bad value cost that option only.
+/// Reads unchecked options over the defaults of a host. An unknown key or a bad value is ignored and reported; the
+/// other options still apply.
 #[napi]
 pub fn options_in_force(options_json: String, defaults_json: String) -> napi::Result<OptionsInForce> {
     guard(|| {

@@ -1,4 +1,5 @@
-//! Prose and rules as JavaScript sees them. What takes long has a twin on a worker; offsets are UTF-16 units.
+//! Prose and rules as JavaScript sees them. Slow functions also have a version that runs on a worker. Offsets are in
+//! UTF-16 units.
 
 use concertina::config::rules_level;
 use concertina::error::{Error, Result};
@@ -13,7 +14,7 @@ use crate::guard::guard;
 use crate::pure::utf16_units;
 use crate::work::heavy;
 
-/// One of a few words, or its default.
+/// Parses one of a few words, or returns the default if none is given.
 fn word<T>(name: &str, given: Option<&str>, default: T, parse: impl Fn(&str) -> Option<T>, words: &str) -> Result<T> {
     given.map_or(Ok(default), |given| {
         parse(given).ok_or_else(|| Error::bad_argument(name, format!("{given:?}"), format!("one of {words}")))
@@ -24,29 +25,30 @@ fn objective(given: Option<&str>, default: Objective) -> Result<Objective> {
     word("objective", given, default, Objective::parse, "\"tokens\", \"chars\"")
 }
 
-/// How prose is shortened.
+/// The options of shortening prose.
 #[napi(object, object_to_js = false)]
 pub struct ProseOptions {
-    /// How much goes: `full` by default.
+    /// The amount of shortening; `full` by default.
     #[napi(ts_type = "\"lite\" | \"full\" | \"ultra\"")]
     pub intensity: Option<String>,
-    /// What becomes less: real tokens by default. Abbreviations save none, so they are for `chars` only.
+    /// The unit to reduce; tokens by default. Abbreviations save characters but no tokens, so they are used only with
+    /// `chars`.
     #[napi(ts_type = "\"tokens\" | \"chars\"")]
     pub objective: Option<String>,
 }
 
-/// A short form that stands for a longer one.
+/// A short form and the longer one that it replaced.
 #[napi(object)]
 pub struct Substitution {
-    /// What stood there.
+    /// The replaced form.
     pub long: String,
-    /// What stands there now.
+    /// The short form.
     pub short: String,
-    /// How often it was put in.
+    /// The number of replacements.
     pub count: u32,
 }
 
-/// What shortening a text came to; never part of the text.
+/// The report of shortening a text. It is never part of the text.
 #[napi(object, object_from_js = false)]
 pub struct ProseReceipt {
     /// o200k tokens of the input.
@@ -55,35 +57,35 @@ pub struct ProseReceipt {
     /// o200k tokens of the output.
     #[napi(js_name = "tokens_after")]
     pub tokens_after: u32,
-    /// Negative when saving characters cost tokens.
+    /// The difference. Negative if saving characters costs tokens.
     #[napi(js_name = "saved_tokens")]
     pub saved_tokens: i64,
-    /// The saved part of `tokens_before`, 0 to 1.
+    /// `saved_tokens` divided by `tokens_before`: at most 1, and negative if `saved_tokens` is.
     #[napi(js_name = "saved_ratio")]
     pub saved_ratio: f64,
-    /// How much was to go.
+    /// The intensity that was used.
     #[napi(js_name = "compression_intensity", ts_type = "\"lite\" | \"full\" | \"ultra\"")]
     pub compression_intensity: String,
-    /// The short forms that stand for longer ones; `expand` undoes just these.
+    /// The replacements. `expand` undoes exactly these.
     pub substitutions: Vec<Substitution>,
 }
 
-/// A shortened text with its receipt.
+/// A shortened text and its receipt.
 #[napi(object, object_from_js = false)]
 pub struct CompressedProse {
-    /// The text.
+    /// The shortened text.
     pub text: String,
-    /// What shortening it came to.
+    /// The report.
     pub receipt: ProseReceipt,
 }
 
-/// `compressProse(text, options)`.
+/// Implements `compressProse(text, options)`.
 #[napi]
 pub fn compress_prose(text: String, options: ProseOptions) -> napi::Result<CompressedProse> {
     guard(|| compressed_prose(&text, &options))
 }
 
-/// The same on a worker.
+/// Does the same as `compressProse` on a worker.
 #[napi]
 pub fn compress_prose_on_worker(
     env: &Env,
@@ -114,7 +116,7 @@ fn compressed_prose(text: &str, options: &ProseOptions) -> Result<CompressedPros
     Ok(CompressedProse { text, receipt })
 }
 
-/// `expand(text, receipt)`: with the substitutions of a receipt, only those.
+/// Implements `expand(text, receipt)`. If a receipt is given, only its substitutions are undone.
 #[napi]
 pub fn expand(text: String, substitutions: Option<Vec<Substitution>>) -> napi::Result<String> {
     guard(|| {
@@ -127,16 +129,16 @@ pub fn expand(text: String, substitutions: Option<Vec<Substitution>>) -> napi::R
     })
 }
 
-/// A part of a text, by its length in UTF-16 units.
+/// A part of a text.
 #[napi(object, object_from_js = false)]
 pub struct TextPart {
-    /// A kind of protected span, or `prose`.
+    /// The kind of protected span, or `prose`.
     pub kind: String,
-    /// UTF-16 units.
+    /// The length in UTF-16 units.
     pub length: u32,
 }
 
-/// `tokenize(text)`.
+/// Implements `tokenize(text)`.
 #[napi]
 pub fn tokenize(text: String) -> napi::Result<Vec<TextPart>> {
     guard(|| {
@@ -149,24 +151,24 @@ pub fn tokenize(text: String) -> napi::Result<Vec<TextPart>> {
     })
 }
 
-/// `redactPrivate(text)`.
+/// Implements `redactPrivate(text)`.
 #[napi]
 pub fn redact_private(text: String) -> napi::Result<String> {
     guard(|| Ok(prose::redact_private(&text)))
 }
 
-/// A part of a rule file that stays. Offsets are UTF-16 units.
+/// A part of a rule file that shortening may not alter. Offsets are in UTF-16 units.
 #[napi(object, object_from_js = false)]
 pub struct ProtectedSpan {
-    /// Where it begins.
+    /// The offset of the first unit.
     pub start: u32,
-    /// Where it ends.
+    /// The offset behind the last unit.
     pub end: u32,
     /// A kind of `tokenize`, or `negation`, `assertion`, `action`.
     pub category: String,
 }
 
-/// `protectedSpans(text)`.
+/// Implements `protectedSpans(text)`.
 #[napi]
 pub fn protected_spans(text: String) -> napi::Result<Vec<ProtectedSpan>> {
     guard(|| {
@@ -180,18 +182,18 @@ pub fn protected_spans(text: String) -> napi::Result<Vec<ProtectedSpan>> {
     })
 }
 
-/// How rule files are shortened.
+/// The options of shortening rule files.
 #[napi(object, object_to_js = false)]
 pub struct RulesOptions {
-    /// 2 by default.
+    /// The level of shortening; 2 by default.
     #[napi(ts_type = "RulesLevel")]
     pub level: Option<Value>,
-    /// Most characters of the result.
+    /// The maximum length of the result in UTF-16 units.
     pub max_chars: Option<f64>,
-    /// What becomes less: characters by default, and never at the price of more tokens than the files have.
+    /// The unit to reduce; characters by default. The result never has more tokens than the files.
     #[napi(ts_type = "\"chars\" | \"tokens\"")]
     pub objective: Option<String>,
-    /// Abbreviations beside the built-in ones; these win.
+    /// Abbreviations in addition to the built-in ones, which they override.
     #[napi(ts_type = "{ entries: Record<string, string> }")]
     pub abbreviations: Option<Value>,
 }
@@ -211,86 +213,86 @@ impl TryFrom<RulesOptions> for rules::RulesOptions {
     }
 }
 
-/// `preprocess(text, level, options)`; the level comes with the options.
+/// Implements `preprocess(text, level, options)`. The level is a field of `options` here.
 #[napi]
 pub fn preprocess(text: String, options: RulesOptions) -> napi::Result<String> {
     guard(|| Ok(rules::preprocess(&text, &options.try_into()?)))
 }
 
-/// The same on a worker.
+/// Does the same as `preprocess` on a worker.
 #[napi]
 pub fn preprocess_on_worker(env: &Env, text: String, options: RulesOptions) -> napi::Result<PromiseRaw<'_, String>> {
     heavy(env, move || Ok(rules::preprocess(&text, &options.try_into()?)))
 }
 
-/// A rule file; `priority: N` in its front matter says where it comes.
+/// A rule file. `priority: N` in its front matter sets its place in the order.
 #[napi(object, object_to_js = false)]
 pub struct RuleFile {
-    /// Its name, for the report.
+    /// The name, for the report.
     pub name: String,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
-/// What became of one rule file.
+/// The result for one rule file.
 #[napi(object, object_from_js = false)]
 pub struct RuleRow {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its place in the order.
+    /// The priority, which sets the place in the order.
     pub priority: i64,
-    /// Whether it is in the text.
+    /// True if the text includes the file.
     pub included: bool,
-    /// UTF-16 units as it came.
+    /// UTF-16 units of the file.
     pub chars_before: u32,
-    /// UTF-16 units as it is, or would be, in the text.
+    /// UTF-16 units of the shortened file, also if the text does not include it.
     pub chars_after: u32,
-    /// o200k tokens as it came.
+    /// o200k tokens of the file.
     pub tokens_before: u32,
-    /// o200k tokens as it is, or would be.
+    /// o200k tokens of the shortened file, also if the text does not include it.
     pub tokens_after: u32,
 }
 
-/// What shortening rule files came to.
+/// The report of shortening rule files.
 #[napi(object, object_from_js = false)]
 pub struct RulesReport {
-    /// How much of the wording went.
+    /// The level that was used.
     pub level: u32,
-    /// What was to become less.
+    /// The unit to reduce.
     #[napi(ts_type = "\"chars\" | \"tokens\"")]
     pub objective: String,
-    /// UTF-16 units of the files in the text, as they came.
+    /// UTF-16 units of the included files before shortening.
     pub chars_before: u32,
-    /// UTF-16 units of the text.
+    /// UTF-16 units of the resulting text.
     pub chars_after: u32,
-    /// o200k tokens of the files in the text, as they came.
+    /// o200k tokens of the included files before shortening.
     pub tokens_before: u32,
-    /// o200k tokens of the text.
+    /// o200k tokens of the resulting text.
     pub tokens_after: u32,
-    /// Every file, in order.
+    /// One row for each file, in order.
     pub files: Vec<RuleRow>,
 }
 
-/// Rule files in one text.
+/// Rule files, shortened and joined.
 #[napi(object, object_from_js = false)]
 pub struct CompressedRules {
-    /// The text.
+    /// The resulting text.
     pub text: String,
-    /// Names of the files in the text, in order.
+    /// The names of the included files, in order.
     pub included: Vec<String>,
-    /// Names of the files that did not fit.
+    /// The names of the files that did not fit.
     pub omitted: Vec<String>,
-    /// What was done.
+    /// The report.
     pub report: RulesReport,
 }
 
-/// `compressRules(files, options)`.
+/// Implements `compressRules(files, options)`.
 #[napi]
 pub fn compress_rules(files: Vec<RuleFile>, options: RulesOptions) -> napi::Result<CompressedRules> {
     guard(|| compressed_rules(files, options))
 }
 
-/// The same on a worker.
+/// Does the same as `compressRules` on a worker.
 #[napi]
 pub fn compress_rules_on_worker(
     env: &Env,

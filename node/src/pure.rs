@@ -1,4 +1,4 @@
-//! Functions without a store. Each has a synchronous twin where the core's work is small enough to wait for.
+//! Functions without a store. They are synchronous because their work is short.
 
 use concertina::config::{Config, Encoding};
 use concertina::content::{self, ContentType, Language};
@@ -16,14 +16,15 @@ use crate::handover::{Change, Handover};
 use crate::report::LeftAlone;
 use crate::work::heavy;
 
-/// Reads options that name what they set: the core's table knows the names, and refuses others in words.
+/// Parses options from JSON. The core's table of settings checks their names and values.
 ///
-/// They cross as JSON, because napi makes a float of every number above 2^32, and the core wants whole bytes and milliseconds.
+/// Options cross as JSON because napi turns every number above 2^32 into a float, and the core needs whole bytes and
+/// milliseconds.
 pub(crate) fn options(json: &str) -> Result<Map<String, Value>> {
     serde_json::from_str(json).map_err(|error| Error::bad_argument("options", error, "an object"))
 }
 
-/// Reads the name of a vocabulary.
+/// Parses the name of a token vocabulary.
 fn encoding(name: Option<&str>) -> Result<Encoding> {
     match name {
         None => Ok(Encoding::O200kBase),
@@ -33,39 +34,40 @@ fn encoding(name: Option<&str>) -> Result<Encoding> {
     }
 }
 
-/// What `squeeze()` did.
+/// The report of `squeeze()`.
 #[napi(object, object_from_js = false)]
 pub struct SqueezeStats {
-    /// Messages given.
+    /// Messages in the input.
     pub messages_processed: u32,
-    /// Blocks replaced: results, calls and images, stale or large.
+    /// Blocks that were replaced: stale or large results, calls and images.
     pub blocks_evicted: u32,
-    /// Tokens really freed: what went, less the placeholders that came.
+    /// Tokens that were saved: those of the replaced content less those of its placeholders.
     pub tokens_freed: i64,
-    /// Images replaced.
+    /// Images that were replaced.
     pub images_evicted: u32,
-    /// Texts of stale tool results replaced.
+    /// Texts of stale tool results that were replaced.
     pub tool_results_evicted: u32,
-    /// Tool calls whose arguments shrank.
+    /// Tool calls whose arguments were shortened.
     pub tool_calls_evicted: u32,
-    /// Heartbeats dropped, each a prompt with its answer.
+    /// Heartbeats that were dropped. Each is a prompt with its answer.
     pub heartbeats_pruned: u32,
-    /// Large results cut, whatever their age.
+    /// Large results that were cut, whatever their age.
     pub large_results_truncated: u32,
-    /// What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have.
+    /// Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+    /// that JSON does not have.
     pub left_alone: Option<Vec<LeftAlone>>,
 }
 
 /// A squeezed conversation.
 #[napi(object, object_from_js = false)]
 pub struct Squeezed {
-    /// What becomes of the messages.
+    /// The changes to the messages.
     pub change: Change,
-    /// What was done.
+    /// The report.
     pub stats: SqueezeStats,
 }
 
-/// `squeeze(messages, options)`.
+/// Implements `squeeze(messages, options)`.
 #[napi(js_name = "squeeze")]
 pub fn squeeze_messages(messages: &Handover, options_json: String) -> napi::Result<Squeezed> {
     guard(|| {
@@ -86,31 +88,32 @@ pub fn squeeze_messages(messages: &Handover, options_json: String) -> napi::Resu
     })
 }
 
-/// What `repairToolPairing()` did.
+/// The report of `repairToolPairing()`.
 #[napi(object, object_from_js = false)]
 pub struct RepairStats {
-    /// Error results made up for calls that had none.
+    /// Error results that were inserted for calls without a result.
     pub synthetic_results_inserted: u32,
-    /// Results dropped because no call has their id, or only calls of failed answers.
+    /// Results that were dropped because no call has their id, or only calls in failed answers have it.
     pub orphan_results_dropped: u32,
-    /// Results dropped because their call was answered before.
+    /// Results that were dropped because their call already has a result.
     pub duplicate_results_dropped: u32,
-    /// Whether anything changed, moves included.
+    /// True if anything changed, including the order.
     pub repaired: bool,
-    /// Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed.
+    /// The index of the first message that cannot be read and may be or contain a call or a result. If there is one,
+    /// nothing is changed.
     pub unreadable: Option<u32>,
 }
 
 /// A repaired conversation.
 #[napi(object, object_from_js = false)]
 pub struct Repaired {
-    /// What becomes of the messages.
+    /// The changes to the messages.
     pub change: Change,
-    /// What was done.
+    /// The report.
     pub stats: RepairStats,
 }
 
-/// `repairToolPairing(messages)`.
+/// Implements `repairToolPairing(messages)`.
 #[napi]
 pub fn repair_tool_pairing(messages: &Handover) -> napi::Result<Repaired> {
     guard(|| {
@@ -126,7 +129,7 @@ pub fn repair_tool_pairing(messages: &Handover) -> napi::Result<Repaired> {
     })
 }
 
-/// `countTokens(text, { encoding })`.
+/// Implements `countTokens(text, { encoding })`.
 #[napi]
 pub fn count_tokens(text: String, encoding_name: Option<String>) -> napi::Result<u32> {
     guard(|| match encoding_name.as_deref() {
@@ -140,7 +143,7 @@ pub fn count_tokens(text: String, encoding_name: Option<String>) -> napi::Result
     })
 }
 
-/// `countMessageTokens(messages, { model, encoding })`.
+/// Implements `countMessageTokens(messages, { model, encoding })`.
 #[napi]
 pub fn count_message_tokens(
     messages: &Handover,
@@ -153,19 +156,19 @@ pub fn count_message_tokens(
     })
 }
 
-/// What the caller knows about a text.
+/// The caller's knowledge about a text.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct Hints {
-    /// The tool that produced it.
+    /// The tool that produced the text.
     pub tool_name: Option<String>,
-    /// The file it was read from.
+    /// The file that the text was read from.
     pub path: Option<String>,
-    /// The command that printed it.
+    /// The command that printed the text.
     pub command: Option<String>,
-    /// A type that the caller insists on: code, json, log, diff, search, table, html, text.
+    /// The content type, which overrides detection: code, json, log, diff, search, table, html or text.
     pub content_type: Option<String>,
-    /// A language that the caller insists on.
+    /// The language, which overrides detection.
     pub language: Option<String>,
 }
 
@@ -195,33 +198,33 @@ fn one_of<'a>(name: &str, got: &str, words: impl Iterator<Item = &'a str>) -> Er
     Error::bad_argument(name, format!("{got:?}"), format!("one of {}", words.collect::<Vec<_>>().join(", ")))
 }
 
-/// `summarize(text, { hints, maxChars })`.
+/// Implements `summarize(text, { hints, maxChars })`.
 #[napi]
 pub fn summarize(text: String, hints: Hints, max_chars: u32) -> napi::Result<String> {
     guard(|| Ok(concertina::summarize::summarize(&text, &hints.try_into()?, max_chars as usize, true)))
 }
 
-/// A run of text of one kind. Offsets are UTF-16 units, as `String.prototype.slice` counts.
+/// A run of text of one type. Offsets are in UTF-16 units, as `String.prototype.slice` takes them.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Segment {
-    /// Where it begins.
+    /// The offset of the first unit.
     pub start: u32,
-    /// Where it ends.
+    /// The offset behind the last unit.
     pub end: u32,
-    /// What it is.
+    /// The content type.
     pub content_type: String,
-    /// Its language, for code.
+    /// The language, if the type is code.
     pub language: Option<String>,
 }
 
-/// What kind of text something is.
+/// The detected content type of a text.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Detection {
-    /// What most of it is.
+    /// The type of most of the text.
     pub content_type: String,
-    /// Its language, for code.
+    /// The language, if the type is code.
     pub language: Option<String>,
-    /// What its parts are.
+    /// The runs of one type, in order.
     pub segments: Vec<Segment>,
 }
 
@@ -229,7 +232,7 @@ pub(crate) fn language_name(language: Option<Language>) -> Option<String> {
     language.map(|language| language.as_str().to_owned())
 }
 
-/// Offsets in bytes, asked for from the first on -> offsets in UTF-16 units.
+/// Returns a function that converts byte offsets to UTF-16 offsets. It must be called with ascending byte offsets.
 pub(crate) fn utf16_units(text: &str) -> impl FnMut(usize) -> u32 {
     let (mut units, mut bytes) = (0, 0);
     move |byte| {
@@ -239,7 +242,7 @@ pub(crate) fn utf16_units(text: &str) -> impl FnMut(usize) -> u32 {
     }
 }
 
-/// `detect(text, hints)`.
+/// Implements `detect(text, hints)`.
 #[napi]
 pub fn detect(text: String, hints: Hints) -> napi::Result<Detection> {
     guard(|| {
@@ -259,13 +262,13 @@ pub fn detect(text: String, hints: Hints) -> napi::Result<Detection> {
     })
 }
 
-/// Panics on purpose, so that a test can see the guard at work. Not part of the JavaScript face.
+/// Panics so that a test can check the guard. Not part of the public interface.
 #[napi(js_name = "__panic")]
 pub fn panic_here() -> napi::Result<()> {
     guard(|| panic!("asked for by a test"))
 }
 
-/// The same on a worker thread.
+/// Does the same as `__panic` on a worker.
 #[napi(js_name = "__panicOnWorker")]
 pub fn panic_on_worker(env: &Env) -> napi::Result<PromiseRaw<'_, ()>> {
     heavy(env, || -> Result<()> { panic!("asked for by a test") })

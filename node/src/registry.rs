@@ -1,7 +1,9 @@
-//! The stores that this copy of the addon has open. A host evaluates the plugin's module several times in one process: whoever opens a
-//! place with equal options shares the store there, its connections and its memory. A further opener of a directory takes 30 KB so, not 400.
+//! The stores that this copy of the addon has open. A host evaluates the plugin's module several times in one process.
+//! All openers of a place with equal options share one store, its connections and its memory: each further opener of a
+//! directory takes 30 KB instead of 400 KB.
 //!
-//! That is only ever saved work. An opener with other options, and another copy of the addon, has a store of its own at the same place.
+//! Sharing only saves work. An opener with other options, and another copy of the addon, has its own store at the same
+//! place.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -12,16 +14,16 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 use dashmap::DashMap;
 use napi_derive::napi;
 
-/// Where a store lives: in `dir`, or in a database.
+/// The place of a store: a directory, or a database.
 #[napi(object)]
 pub struct StorePlace {
-    /// A directory.
+    /// The directory.
     pub dir: Option<String>,
-    /// The address of a PostgreSQL database.
+    /// The URL of a PostgreSQL database.
     pub url: Option<String>,
-    /// The tenant in that database.
+    /// The tenant in that database; `concertina` by default.
     pub namespace: Option<String>,
-    /// Which of the hosts that hold sessions there this one is.
+    /// The name of this host among those that hold sessions in the store.
     pub host: Option<String>,
 }
 
@@ -46,7 +48,7 @@ impl TryFrom<StorePlace> for Place {
             StorePlace { dir: None, url: Some(url), namespace, .. } => {
                 Ok(Self::Database { url, namespace: namespace.unwrap_or_else(|| "concertina".into()) })
             }
-            // The address is not repeated: it may hold a password.
+            // The URL is not repeated because it may contain a password.
             _ => Err(Error::bad_argument(
                 "dir",
                 "not all that says where",
@@ -56,7 +58,8 @@ impl TryFrom<StorePlace> for Place {
     }
 }
 
-/// The store of a place. With `today` a damaged file is set aside under that date; a line says so.
+/// Opens the store of a place, or returns the one that is open. With `today` a damaged file is set aside under a name
+/// with that date; the returned line reports it.
 pub(crate) fn open(
     place: StorePlace,
     options: StoreOptions,
@@ -67,7 +70,7 @@ pub(crate) fn open(
     OPEN.retain(|_, held| Arc::strong_count(held) > 1 || lock(held).strong_count() > 0);
     let nothing = || Arc::new(Mutex::new(Weak::<SqliteStore>::new() as Weak<dyn Store>));
     let held = Arc::clone(&OPEN.entry((place.clone(), options.clone())).or_insert_with(nothing));
-    // Opening takes a while: whoever opens another place does not wait for it.
+    // Opening is slow, and an opener of another place must not wait for it.
     let mut held = lock(&held);
     if let Some(store) = held.upgrade().filter(|store| reads(&**store)) {
         return Ok((store, None));
@@ -91,7 +94,8 @@ fn lock(held: &Held) -> std::sync::MutexGuard<'_, Weak<dyn Store>> {
     held.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a store still reads what it has. One that was damaged under it must not keep a new opener from setting it aside.
+/// Returns true if a store can still be read. A store whose file was damaged while open must not keep a new opener
+/// from setting the file aside.
 fn reads(store: &dyn Store) -> bool {
     store.ledger(&Scope { agent_id: String::new(), session_id: String::new() }).is_ok()
 }

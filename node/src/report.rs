@@ -1,4 +1,4 @@
-//! The records of a store's calls, as JavaScript sees them.
+//! The records that a store's functions take and return, as JavaScript sees them.
 
 use concertina::assemble::{self, FetchedBlock, RedactorMode};
 use concertina::plan::prices::StatedPrices;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::handover::Change;
 
-/// Whose content a call is about.
+/// The session that a call is about.
 #[napi(object, object_to_js = false)]
 pub struct Session {
-    /// The agent; `main` when absent.
+    /// The id of the agent; `main` by default.
     pub agent_id: Option<String>,
-    /// The session.
+    /// The id of the session.
     pub session_id: String,
 }
 
@@ -25,20 +25,20 @@ impl From<Session> for store::Scope {
     }
 }
 
-/// Prices per token, in any one currency, and how long the provider's cache lives.
+/// Prices per token, in any currency, and the lifetime of the provider's cache.
 #[napi(object, object_to_js = false)]
 pub struct Prices {
-    /// A token of fresh input.
+    /// The price of an uncached input token.
     pub input: f64,
-    /// A token read from the cache.
+    /// The price of a token that is read from the cache.
     pub cache_read: f64,
-    /// A token written to the cache.
+    /// The price of a token that is written to the cache.
     pub cache_write: f64,
-    /// A token of an answer.
+    /// The price of an output token.
     pub output: Option<f64>,
-    /// How long the cache lives, in milliseconds.
+    /// The lifetime of a cache entry in milliseconds.
     pub cache_ttl_ms: f64,
-    /// Whether these are US dollars per million tokens: figures are then in dollars.
+    /// True if the prices are US dollars per million tokens. Figures are then in dollars.
     pub usd_per_million: Option<bool>,
 }
 
@@ -48,58 +48,59 @@ impl From<Prices> for StatedPrices {
     }
 }
 
-/// What is known of a result at its birth, beside the message.
+/// The facts about a fresh result that its message does not state.
 #[napi(object, object_to_js = false)]
 pub struct BirthOptions {
-    /// The length, in UTF-16 units, at which the host has cut a text.
+    /// The length, in UTF-16 units, at which the host cut the text.
     pub host_cut_at: Option<u32>,
-    /// How many UTF-16 units of a text the host sends.
+    /// The maximum number of UTF-16 units of a text that the host sends.
     pub host_keeps: Option<u32>,
-    /// Whether the last message is the one before it as it was before a redactor masked some of it.
+    /// True if the last message is the unmasked form of the message before it.
     pub is_masked: Option<bool>,
-    /// The model.
+    /// The id of the model.
     pub model: Option<String>,
 }
 
-/// What assembling is told beside the messages.
+/// The options of assembling messages.
 #[napi(object, object_to_js = false)]
 pub struct AssembleOptions {
-    /// The tools of this run.
+    /// The names of the tools of this run.
     pub available_tools: Option<Vec<String>>,
-    /// The model.
+    /// The id of the model.
     pub model: Option<String>,
-    /// Whether fresh oversize results are replaced, too.
+    /// True if large fresh results are also replaced.
     pub refer_oversize: bool,
-    /// What the model's tokens cost.
+    /// The prices of the model.
     pub prices: Option<Prices>,
-    /// How many tokens the host leaves for the history.
+    /// The maximum number of tokens of the history.
     pub token_budget: Option<f64>,
-    /// Whether a user turn begins whose message is not among the messages yet.
+    /// True if this call begins a user turn whose message is not among the messages yet.
     pub turn_begins: bool,
-    /// What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none.
+    /// The treatment of blocks that the caller's redactor has not seen: `ask` returns them as questions, `leave`
+    /// leaves them as they are. Absent if there is no redactor.
     #[napi(ts_type = "\"ask\" | \"leave\"")]
     pub redactor: Option<String>,
 }
 
-/// What a redactor of the caller's is to be asked.
+/// A block that the caller's redactor must see before it is stored.
 #[napi(object, object_from_js = false)]
 pub struct Question {
-    /// What the answer is remembered by.
+    /// The key that the answer must repeat.
     pub key: String,
-    /// What would be stored.
+    /// The text that would be stored.
     pub text: String,
-    /// What a placeholder of it may name.
+    /// Other text that the placeholder and the label may quote, such as arguments of the call.
     pub beside: String,
 }
 
-/// What the redactor made of it.
+/// The redactor's answer to a question.
 #[napi(object, object_to_js = false)]
 pub struct Answer {
-    /// That of the question.
+    /// The key of the question.
     pub key: String,
-    /// What may be stored instead; absent where nothing is masked.
+    /// The masked text to store. Absent if nothing was masked.
     pub masked: Option<String>,
-    /// Whether it must not be stored at all.
+    /// True if the block must not be stored at all.
     pub stays: bool,
 }
 
@@ -132,31 +133,32 @@ impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
     }
 }
 
-/// One block that was rewritten.
+/// A block that was rewritten.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Action {
-    /// Index of the message.
+    /// The index of the message.
     pub message: u32,
-    /// Index of the block among the parts that Concertina understands.
+    /// The index of the block among the parts that Concertina understands.
     pub block: u32,
-    /// `shortened` or `large` at birth; `stale` or `superseded` later; `replay` for what an earlier call decided.
+    /// The reason: `shortened`, `shrunk` (an image) or `large` at birth; later `stale`, `superseded`, `duplicate` or
+    /// the reason of the epoch; `replay` if an earlier call decided it.
     pub reason: String,
-    /// The id that the placeholder prints.
+    /// The id in the placeholder.
     pub ref_id: Option<String>,
-    /// Tokens of the block as the host holds it.
+    /// Tokens of the block in the input.
     pub tokens_before: i64,
-    /// Tokens of what is shown.
+    /// Tokens of the block in the output.
     pub tokens_after: i64,
 }
 
-/// Already-sent content changed.
+/// A change of content that was already sent.
 #[napi(object, object_from_js = false)]
 pub struct EpochReport {
-    /// Why.
+    /// The reason for the change.
     pub reason: String,
-    /// Tokens that left the context.
+    /// Tokens that were removed from the context.
     pub tokens_freed: i64,
-    /// Tokens behind the first changed block, which a prompt cache bills anew.
+    /// Tokens behind the first changed block, which the provider bills again as uncached.
     pub tokens_rebilled: i64,
 }
 
@@ -165,37 +167,39 @@ pub struct EpochReport {
 pub struct Warning {
     /// The stable code of the error.
     pub code: String,
-    /// What happened.
+    /// The error message.
     pub message: String,
 }
 
-/// A message, or a part of one, that cannot be read and so stays as it is.
+/// A message, or a part of one, that is left as it is because it cannot be read.
 #[napi(object, object_from_js = false)]
 pub struct LeftAlone {
-    /// Index of the message.
+    /// The index of the message.
     pub message: u32,
-    /// The part, as `content[1].text`; empty for the message itself.
+    /// The path of the part, such as `content[1].text`. Empty for the message itself.
     pub path: String,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub why: String,
 }
 
-/// What a job did.
+/// The report of a call that rewrites messages.
 #[napi(object, object_from_js = false)]
 pub struct Report {
-    /// One for each rewritten block.
+    /// One row for each rewritten block.
     pub actions: Vec<Action>,
-    /// Tokens of the blocks that were looked at, as they came.
+    /// Tokens of the examined blocks in the input.
     pub tokens_before: i64,
-    /// Tokens of the same blocks as returned.
+    /// Tokens of the same blocks in the output.
     pub tokens_after: i64,
-    /// Set when already-sent content changed in this call.
+    /// The change of content that was already sent, if there was one in this call.
     pub epoch: Option<EpochReport>,
-    /// Set when the store failed and new content went out unreplaced.
+    /// The failure of the store, if new content could not be replaced because of it.
     pub warning: Option<Warning>,
-    /// Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them.
+    /// Indexes of messages that the caller changed during the call. They are left as they are, and `actions` does not
+    /// name them.
     pub changed_meanwhile: Option<Vec<u32>>,
-    /// What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have.
+    /// Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+    /// that JSON does not have.
     pub left_alone: Option<Vec<LeftAlone>>,
 }
 
@@ -228,11 +232,11 @@ impl From<assemble::Report> for Report {
 /// Folded messages.
 #[napi(object, object_from_js = false)]
 pub struct Folded {
-    /// What becomes of the messages.
+    /// The changes to the messages.
     pub change: Change,
-    /// What was done.
+    /// The report.
     pub report: Report,
-    /// What has to be asked before anything is folded.
+    /// Questions that must be answered before anything is folded.
     pub questions: Vec<Question>,
 }
 
@@ -246,11 +250,11 @@ impl From<assemble::Reply> for Folded {
 /// Unfolded messages.
 #[napi(object, object_from_js = false)]
 pub struct Unfolded {
-    /// What becomes of the messages.
+    /// The changes to the messages.
     pub change: Change,
-    /// How many blocks show their originals again.
+    /// The number of blocks whose originals were put back.
     pub unfolded: u32,
-    /// Ids that blocks name and that lead to nothing.
+    /// Ids in placeholders whose originals are not available.
     pub missing: Vec<String>,
 }
 
@@ -264,29 +268,30 @@ impl From<assemble::Unfolded> for Unfolded {
     }
 }
 
-/// What is to be fetched.
+/// A request for originals.
 #[napi(object, object_to_js = false)]
 pub struct FetchRequest {
-    /// Bare ids, or whole markers as placeholders print them; what of it is wanted may follow after a colon, and goes before the other
-    /// fields: `id:41-80`, `id:c41-80` for characters, `id:/regex/`.
+    /// Ids, or whole markers as placeholders print them. A part may follow after a colon and overrides the other
+    /// fields: `id:41-80` for lines, `id:c41-80` for characters, `id:/regex/` for matching lines.
     pub ref_ids: Vec<String>,
-    /// Whose originals; `main` when absent.
+    /// The id of the agent whose originals are fetched; `main` by default.
     pub agent_id: Option<String>,
-    /// The session that asks.
+    /// The id of the session that asks.
     pub session_id: Option<String>,
-    /// 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`; of a listing by the numbers that it prints, of arguments in a rendering of them.
+    /// A range of lines, inclusive and counted from 1: `"41-420"`, `"41-"` or `"41"`. In a listing it refers to the
+    /// printed line numbers, and in arguments of a call to lines of their rendering.
     pub lines: Option<String>,
-    /// 1-based inclusive character range, for texts of few long lines.
+    /// A range of characters, inclusive and counted from 1, for texts with few long lines.
     pub chars: Option<String>,
-    /// Regular expression: only matching lines come back, numbered, with two lines around each.
+    /// A regular expression. Only matching lines are returned, numbered, with two lines of context on each side.
     pub pattern: Option<String>,
-    /// Most characters of the whole answer; 15,900 by default, which every host accepts.
+    /// The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host.
     pub max_chars: Option<f64>,
-    /// When, in milliseconds since 1970; now by default.
+    /// The time of the call in milliseconds since 1970; now by default.
     pub now: Option<f64>,
 }
 
-/// A part of an answer, as hosts and providers take it.
+/// A part of an answer, in the shape that hosts and providers accept.
 #[napi(discriminant = "type", discriminant_case = "lowercase", object_from_js = false)]
 pub enum ContentBlock {
     /// Text.
@@ -297,9 +302,9 @@ pub enum ContentBlock {
     },
     /// An image.
     Image {
-        /// Its bytes in base64.
+        /// The bytes in base64.
         data: String,
-        /// Its type.
+        /// The MIME type.
         mime_type: String,
     },
 }
@@ -316,27 +321,27 @@ impl From<FetchedBlock> for ContentBlock {
     }
 }
 
-/// An answer.
+/// The answer to a request for originals.
 #[napi(object, object_from_js = false)]
 pub struct Fetched {
-    /// In the order of the ids.
+    /// The parts of the answer, in the order of the ids.
     pub content: Vec<ContentBlock>,
-    /// How many ids led to an original.
+    /// The number of ids whose originals were found.
     pub found: u32,
 }
 
-/// What a piece of work came to.
+/// The record of one rewriting call.
 #[napi(object, object_from_js = false)]
 pub struct ReceiptRow {
-    /// When, in milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub at: i64,
-    /// `admit`, `assemble` or `rules`.
+    /// The kind of call: `admit`, `assemble` or `rules`.
     pub kind: String,
     /// Tokens before.
     pub tokens_before: i64,
     /// Tokens after.
     pub tokens_after: i64,
-    /// Reasons, stages, counts.
+    /// Details: reasons, stages, counts.
     #[napi(ts_type = "unknown")]
     pub detail: Value,
 }
@@ -344,41 +349,41 @@ pub struct ReceiptRow {
 /// A change of content that was already sent.
 #[napi(object, object_from_js = false)]
 pub struct EpochRow {
-    /// When, in milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub at: i64,
-    /// Why.
+    /// The reason for the change.
     pub reason: String,
-    /// Tokens that left the context.
+    /// Tokens that were removed from the context.
     pub tokens_freed: i64,
-    /// Tokens behind the first changed byte, billed anew.
+    /// Tokens behind the first changed byte, which the provider bills again as uncached.
     pub tokens_rebilled: i64,
-    /// How many blocks changed.
+    /// The number of changed blocks.
     pub blocks: u32,
 }
 
-/// A turn that is over.
+/// A finished turn.
 #[napi(object, object_to_js = false)]
 pub struct FinishedTurn {
-    /// What the host knows it by: the same key again is a duplicate.
+    /// The host's key of the turn. A turn whose key was recorded before is a duplicate.
     pub advancement_key: String,
-    /// What the host calls the conversation.
+    /// The host's key of the conversation.
     pub session_key: Option<String>,
-    /// What tokens cost; by the model's family where nobody says.
+    /// The prices of the model. If they are absent, those of the model's family apply.
     pub prices: Option<Prices>,
-    /// The model's window in tokens, of a host that compacts what outgrows it.
+    /// The size of the model's context window in tokens, for a host that compacts a history that exceeds it.
     pub context_window: Option<f64>,
-    /// The definition of the fetch tool, as the model is sent it.
+    /// The definition of the fetch tool as it is sent to the model.
     pub tool: String,
 }
 
-/// Which requests are counted.
+/// The requests to add up.
 #[napi(object, object_to_js = false)]
 pub struct FiguresQuery {
-    /// Only this session's.
+    /// The session; all sessions by default.
     pub session: Option<Session>,
-    /// From this moment on, in milliseconds since 1970.
+    /// The beginning of the period, in milliseconds since 1970.
     pub since: Option<f64>,
-    /// Before this moment.
+    /// The end of the period, exclusive, in milliseconds since 1970.
     pub until: Option<f64>,
 }
 
@@ -388,35 +393,35 @@ impl From<FiguresQuery> for store::figures::FiguresQuery {
     }
 }
 
-/// What the operator was warned with.
+/// A warning that the operator was shown.
 #[napi(object, object_from_js = false)]
 pub struct WarningRow {
-    /// When, in milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub at: i64,
-    /// The line.
+    /// The text of the warning.
     pub text: String,
 }
 
 /// Totals of a session or of the whole store.
 #[napi(object, object_from_js = false)]
 pub struct Stats {
-    /// Sessions known.
+    /// The number of sessions.
     pub sessions: u32,
-    /// Originals on disk.
+    /// The number of stored originals.
     pub originals: u32,
-    /// Their size as they were.
+    /// The uncompressed size of the originals in bytes.
     pub original_bytes: i64,
-    /// Their size as stored.
+    /// The size of the originals as stored, in bytes.
     pub stored_bytes: i64,
-    /// Turns committed.
+    /// The number of recorded turns.
     pub turns: u32,
-    /// Tokens before, over all receipts.
+    /// The sum of the tokens before, over all receipts.
     pub tokens_before: i64,
-    /// Tokens after, over all receipts.
+    /// The sum of the tokens after, over all receipts.
     pub tokens_after: i64,
-    /// Newest first, at most 100.
+    /// The receipts, newest first, at most 100.
     pub receipts: Vec<ReceiptRow>,
-    /// Newest first, at most 100.
+    /// The epochs, newest first, at most 100.
     pub epochs: Vec<EpochRow>,
 }
 
@@ -450,14 +455,14 @@ impl From<store::Stats> for Stats {
     }
 }
 
-/// What a sweep or purge removed.
+/// The result of a sweep or a purge.
 #[napi(object, object_from_js = false)]
 pub struct Removed {
-    /// Originals.
+    /// The number of removed originals.
     pub originals: u32,
-    /// Bytes freed in the file; of what would be removed, the size as stored.
+    /// The number of bytes freed in the file. For a dry run, the stored size of what would be removed.
     pub bytes: i64,
-    /// Sessions forgotten.
+    /// The number of removed sessions.
     pub sessions: u32,
 }
 

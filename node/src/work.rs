@@ -1,9 +1,9 @@
-//! Where work runs, always guarded. What rewrites texts runs on libuv workers, whose end an environment awaits before
-//! it goes. What waits for the store runs on threads of our own, so that a slow disk or database holds up neither
-//! file reads nor a host that ends.
+//! The execution of jobs, always guarded. Jobs that rewrite texts run on libuv workers, and a Node environment waits
+//! for those before it ends. Jobs that wait for the store run on our own threads, so that a slow disk or database
+//! delays neither file reads nor the end of the host.
 //!
-//! A thread of Node's may end at any moment, and its JavaScript objects with it. So a body owns all that it needs
-//! before its promise exists. A future of `&self` would not: napi's own runtime, which polls such futures, is not
+//! A Node thread may end at any moment, and its JavaScript objects with it. So a job must own everything that it needs
+//! before its promise exists. A future of `&self` would not, and napi's own runtime, which polls such futures, is not
 //! compiled in.
 
 use std::sync::LazyLock;
@@ -19,28 +19,28 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::guard::guard;
 
-/// Node unloads an addon with the last environment that loaded it. Threads of ours, and those of the core, outlast
-/// that: this one stays.
+/// Keeps the addon loaded. Node unloads an addon with the last environment that loaded it, but our threads and those
+/// of the core outlive that environment.
 #[napi(module_exports)]
 pub fn stay_loaded(_exports: Object) -> napi::Result<()> {
     retain_current_module_for_unload_safety();
     Ok(())
 }
 
-/// A place among the heavy jobs. Whoever drops it lets the next job in.
+/// A slot for a heavy job. Dropping it admits the next job.
 pub(crate) type Place = SemaphorePermit<'static>;
 
-/// Places for heavy jobs. libuv has four workers unless told otherwise: two stay free for the host's file reads, and
-/// the host keeps the rest of its cores, however many threads of Node's and copies of the JavaScript face ask.
+/// The slots for heavy jobs. libuv has four workers by default: two stay free for the host's file reads. The limit
+/// holds for the whole process, however many Node threads and copies of `node/lib` there are.
 static PLACES: Semaphore = Semaphore::const_new(2);
 
-/// Lives as long as the process: a thread that waits for a disk outlasts the environment that asked.
+/// The runtime lives as long as the process: a thread that waits for a disk outlives the environment that called it.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("concertina").build();
     runtime.expect("the process may start a thread")
 });
 
-/// Runs a body that waits for a disk or a database rather than works.
+/// Runs a job that mostly waits for a disk or a database.
 pub(crate) fn blocking<T: ToNapiValue + Send + 'static>(
     env: &Env,
     body: impl FnOnce() -> Result<T> + Send + 'static,
@@ -53,8 +53,8 @@ pub(crate) fn blocking<T: ToNapiValue + Send + 'static>(
     Ok(PromiseRaw::new(env.raw(), promise.raw()))
 }
 
-/// Runs a heavy job on a libuv worker, in a place. What it comes to (`D`) is a `T` to JavaScript: the same, or
-/// [`Then`].
+/// Runs a heavy job on a libuv worker, in a slot. Its result `D` becomes a `T` in JavaScript: either the same type,
+/// or [`Then`], which continues with the store.
 pub(crate) fn heavy<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     env: &Env,
     job: impl FnOnce() -> Result<D> + Send + 'static,
@@ -66,7 +66,7 @@ pub(crate) fn heavy<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     })
 }
 
-/// [`heavy`] for a job that may keep its place for longer than it runs.
+/// Runs a job like [`heavy`], but the job may keep its slot after it returns.
 pub(crate) fn placed<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     env: &Env,
     job: impl FnOnce(Place) -> Result<D> + Send + 'static,
@@ -74,7 +74,7 @@ pub(crate) fn placed<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>
     in_turn(env, move |place| AsyncTask::new(Job(Some(move || job(place)))))
 }
 
-/// Runs a job that goes to and fro between texts and the store: in a place, but on a thread of ours.
+/// Runs a heavy job that alternates between rewriting texts and the store: in a slot, but on one of our own threads.
 pub(crate) fn heavy_blocking<T: ToNapiValue + Send + 'static>(
     env: &Env,
     job: impl FnOnce() -> Result<T> + Send + 'static,
@@ -88,7 +88,7 @@ pub(crate) fn heavy_blocking<T: ToNapiValue + Send + 'static>(
     })
 }
 
-/// Runs a job on a libuv worker at once: for whoever has its place already.
+/// Runs a job on a libuv worker at once. The caller already has the slot.
 pub(crate) fn in_place<T: ToNapiValue + TypeName + Send + 'static>(
     env: &Env,
     job: impl FnOnce() -> Result<T> + Send + 'static,
@@ -96,7 +96,7 @@ pub(crate) fn in_place<T: ToNapiValue + TypeName + Send + 'static>(
     env.spawn(Job(Some(job))).map(|work| work.promise_object())
 }
 
-/// Runs a body on a thread of ours, and forgets it.
+/// Runs a job on one of our own threads and does not wait for it.
 pub(crate) fn aside(body: impl FnOnce() + Send + 'static) -> napi::Result<()> {
     guard(|| {
         drop(RUNTIME.spawn_blocking(body));
@@ -104,9 +104,8 @@ pub(crate) fn aside(body: impl FnOnce() + Send + 'static) -> napi::Result<()> {
     })
 }
 
-/// Starts something with a place, back on the thread of JavaScript, in the order in which places were asked for.
-/// Until then nothing of it waits in libuv's queue. Where the environment has gone meanwhile it is dropped, and the
-/// place with it.
+/// Calls `start` with a slot on the JavaScript thread, in the order in which slots were requested. Until then nothing
+/// is queued in libuv. If the environment has ended meanwhile, `start` and its slot are dropped.
 fn in_turn<T: ToNapiValue, D: ToNapiValue + 'static>(
     env: &Env,
     start: impl FnOnce(Place) -> D + Send + 'static,
@@ -122,7 +121,7 @@ fn in_turn<T: ToNapiValue, D: ToNapiValue + 'static>(
     Ok(PromiseRaw::new(env.raw(), promise.raw()))
 }
 
-/// A body on a libuv worker.
+/// A job on a libuv worker.
 pub(crate) struct Job<F>(Option<F>);
 
 impl<T, F> Task for Job<F>
@@ -143,7 +142,7 @@ where
     }
 }
 
-/// What is left to be done with the store: as a value, the promise of it.
+/// The remaining work with the store. As a JavaScript value it is the promise of its result.
 pub(crate) struct Then<F>(pub(crate) F);
 
 impl<T, F> ToNapiValue for Then<F>

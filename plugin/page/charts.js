@@ -1,9 +1,9 @@
-// The two charts. They draw on a canvas, which screen readers do not read: each has a name that sums it up, and a table
-// beside it.
+// The two charts. They draw on a canvas, which screen readers cannot read, so each has a label that summarizes it and a
+// table beside it.
 /* oxlint-disable no-unused-vars -- the scripts after it use what is declared here */
 "use strict";
 
-/** Charts on the page, to be drawn anew in other colours or at another size. */
+/** The charts on the page. They are redrawn for another theme or size. */
 const drawn = new Set();
 
 function colour(name) {
@@ -22,7 +22,7 @@ function clearCharts() {
   drawn.clear();
 }
 
-/** Puts a plot into a box and keeps it as wide as the box. */
+/** Creates a plot in a box and keeps it as wide as the box. */
 function place(box, name, height, options, data) {
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", name);
@@ -35,7 +35,7 @@ function place(box, name, height, options, data) {
   drawn.add({ plot, watch });
 }
 
-/** What both charts' axes look like. */
+/** Returns the common properties of the axes of both charts. */
 function axis(more) {
   const font = `${Math.round(rem(0.75))}px system-ui, sans-serif`;
   return {
@@ -55,7 +55,7 @@ const DAYS = [1, 2, 7, 14, 28, 56, 112, 224, 448].map((days) => days * DAY);
 const STEPS = [HOUR, 2 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR, ...DAYS];
 
 /**
- * Time along the bottom: as few labels as have room, each as "12 Nov", or as "14:00" where a step is less than a day;
+ * Returns the time axis. It has as few labels as fit, each as "12 Nov", or as "14:00" if a step is less than a day, and
  * none at the end.
  */
 function timeAxis(steps, end, timeZone) {
@@ -73,14 +73,14 @@ function timeAxis(steps, end, timeZone) {
 }
 
 /**
- * The bill by day as two areas, one step a day.
+ * Draws the bill by day as two areas with one step for each day.
  *
  * @param days every day of the range, oldest first
- * @param tell called with the day under the pointer, and with undefined when it leaves
+ * @param tell called with the day under the pointer, and with undefined when the pointer leaves
  */
 function drawDays(box, name, days, unit, tell) {
   const at = days.map(({ day }) => Date.parse(day) / 1000);
-  // A step ends where the next one begins; the last one has none after it.
+  // A step ends where the next one begins, so the last one needs a further value.
   const closed = (values) => [...values, values.at(-1)];
   const steps = uPlot.paths.stepped({ align: 1 });
   const area = (line) => ({
@@ -120,7 +120,8 @@ function drawDays(box, name, days, unit, tell) {
 }
 
 /**
- * Epochs on a time line: one lane for each kind of reason, a dot's area by the tokens that left.
+ * Draws epochs on a time line, with one lane for each kind of reason. The area of a dot is proportional to the removed
+ * tokens.
  *
  * @param epochs oldest first
  * @param lanes rows of REASONS, the uppermost first
@@ -130,7 +131,7 @@ function drawEpochs(box, name, epochs, lanes, [from, to], tell) {
   const most = Math.max(1, ...epochs.map(({ tokensFreed }) => tokensFreed));
   const radius = ({ tokensFreed }) => rem(0.22) + rem(0.55) * Math.sqrt(Math.max(0, tokensFreed) / most);
   const margin = (to - from) * 0.03;
-  // Where there is little room the lanes' names stand in the chart.
+  // In a narrow chart the names of the lanes are inside the chart.
   const isNarrow = box.clientWidth < rem(32);
   const label = (plot) => {
     const { ctx } = plot;

@@ -1,14 +1,13 @@
-// Fills the page from the figures that came with it. What sessions are called and hold reaches the document as text
-// only.
+// Fills the page from the figures in the document. Names and contents of sessions are inserted as text only.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const { periods, health, at: now } = data;
-/** Whether the page is a tab of the host's, which sets its theme and opens sessions. */
+/** True if the page is a tab of the host, which sets its theme and opens sessions. */
 const isFramed = window.parent !== window;
 const find = (id) => document.getElementById(id);
 
-/** An element with attributes and children; text becomes text. */
+/** Creates an element with attributes and children. Strings become text nodes. */
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(name, value);
@@ -16,20 +15,20 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A number as people read it, with its exact value for machines and on hover. */
+/** Creates a formatted number with its exact value in attributes. */
 const value = (amount, text) => make("data", { value: amount, title: exact.format(amount) }, text);
 
 const time = (at, text = moment.format(at)) =>
   make("time", { datetime: new Date(at).toISOString(), title: moment.format(at) }, text);
 
-/** A share as a bar; its text stands beside it. */
+/** Creates a bar for a share. It is hidden from screen readers because its text stands beside it. */
 function bar(share, name) {
   const fill = make("i", { class: name });
   fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
   return make("span", { class: "bar", "aria-hidden": "true" }, fill);
 }
 
-/** A table. Columns of numbers begin with "#"; the first cell of a row names it. */
+/** Creates a table. Columns of numbers begin with "#". The first cell of a row is its header. */
 function table(title, columns, rows) {
   const kind = columns.map((column) => (column.startsWith("#") ? "number" : undefined));
   const head = columns.map((column, at) => make("th", { scope: "col", class: kind[at] }, column.replace("#", "")));
@@ -51,11 +50,11 @@ function table(title, columns, rows) {
   );
 }
 
-/** A long table in a box of its own that the keyboard can scroll. */
+/** Creates a long table in a box that the keyboard can scroll. */
 const scrolled = (title, ...rest) =>
   make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": title }, table(title, ...rest));
 
-/** A name that may break behind its colons. */
+/** Splits a name so that it may break after its colons. */
 const breakable = (name) => name.split(/(?<=:)/).flatMap((piece) => [piece, make("wbr")]);
 
 const under = (...content) => make("span", { class: "under" }, ...content);
@@ -66,7 +65,7 @@ function pairs(list, rows) {
 
 const dayOf = (at) => new Date(at).toISOString().slice(0, 10);
 
-/** Every day of a range, with zeros where nothing was sent. */
+/** Returns every day of a range, with zeros for days without requests. */
 function everyDay(days, from, to) {
   const known = new Map(days.map((day) => [day.day, day]));
   const all = [];
@@ -77,13 +76,13 @@ function everyDay(days, from, to) {
   return all;
 }
 
-/** What the page shows of a period. */
+/** Returns the data of a period as the page shows it. */
 function periodOf({ days, figures }) {
-  // What was played again ends when it ended; all else goes on until now.
+  // A replay ends with its last day; live figures end now.
   const last = data.isReplay ? figures.days.at(-1)?.day : undefined;
   const until = last === undefined ? now : Date.parse(last) + DAY_MS - 1;
   const from = days === 0 ? (figures.days[0]?.day ?? dayOf(until)) : dayOf(until - (days - 1) * DAY_MS);
-  // One day alone makes no picture: the chart shows a week at least.
+  // The chart shows at least a week, because a single day makes no curve.
   const week = dayOf(until - 6 * DAY_MS);
   const ofWeek = periods.find((period) => period.days === 7)?.figures;
   const charted = days === 1 && ofWeek?.unit === figures.unit ? ofWeek : figures;
@@ -129,13 +128,13 @@ function showSummary({ figures: { total, unit }, words }) {
   find("announced").textContent = `${capital(words)}: ${verdict}.`;
 }
 
-/** Between what and what the modelled bill is, where the host would have compacted. */
+/** Returns the bounds of the modelled bill, or an empty string if they are equal. */
 function rangeOf({ withoutLeast, withoutBill, withoutMost }, unit) {
   const [least, modelled, most] = [withoutLeast, withoutBill, withoutMost].map((amount) => billed(amount, unit));
   return least === modelled && most === modelled ? "" : `: between ${least} and ${most}${unitWord(unit)}`;
 }
 
-/** The bill with the answers, where they and their price are known. */
+/** Returns the bill with answers, or the reason why it is unknown. */
 function answersOf({ answered, answerTokens, answerBill, withoutAnswerBill, sentBill, withoutBill }, unit) {
   if (answered === 0)
     return data.isReplay
@@ -205,7 +204,7 @@ function showKinds({ figures, within }) {
   find("kinds").replaceChildren(make("ul", { class: "bars" }, ...rows));
 }
 
-/** An arrow to the eye, words to the ear. */
+/** Creates an arrow for the eye and words for screen readers. */
 const arrow = () =>
   make(
     "span",
@@ -279,7 +278,7 @@ function showSessions({ figures: { sessions, unit }, within }) {
   find("sessions").replaceChildren(scrolled("Sessions by saving", ["Session", "#Bill of prompts", "#Saved"], rows));
 }
 
-/** The session's name; in the host a button that opens it. */
+/** Creates the name of a session. In the host it is a button that opens the session. */
 function sessionLink({ sessionKey, sessionId }) {
   const name = sessionName(sessionKey, sessionId);
   if (!isFramed || sessionKey === null) return make("span", {}, ...breakable(name));
@@ -290,11 +289,11 @@ function sessionLink({ sessionKey, sessionId }) {
   return button;
 }
 
-/** Says it where a list holds not all that there are. */
+/** Returns a note if a list does not contain all items. */
 const newest = (listed, all) =>
   listed < all ? ` These are the newest ${exact.format(listed)} of ${exact.format(all)}.` : "";
 
-/** Keys of sessions by their ids. */
+/** Returns the keys of sessions by their ids. */
 const namesOf = (sessions) => new Map(sessions.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
 
 const theme = () =>
@@ -302,7 +301,7 @@ const theme = () =>
 
 const chosenDays = () => Number(document.querySelector('[name="period"]:checked').value);
 
-/** Where the gateway shows an original. It is told what its way back needs: the period and the theme. */
+/** Returns the address of an original in the gateway, with the period and theme for the way back. */
 const originalAt = (id) => `original/${encodeURIComponent(id)}?days=${chosenDays()}&theme=${theme()}`;
 
 function showFetched({ figures: { fetched, sessions, total }, within }) {
@@ -325,7 +324,7 @@ function showFetched({ figures: { fetched, sessions, total }, within }) {
   find("fetched").replaceChildren(rows.length > 0 ? scrolled("Fetched back", ["Placeholder", "#Tokens"], rows) : none);
 }
 
-/** Opens what is typed: an id, or a whole marker with one in it. */
+/** Opens the original with the id, or with the marker, that the user typed. */
 function lookUp() {
   const [id] = /[0-9a-f]{16,64}/i.exec(find("lookup-id").value) ?? [];
   find("lookup-fault").textContent =
@@ -383,7 +382,7 @@ function showHealth() {
   ]);
 }
 
-/** What is wrong, what to do about it, and since when. */
+/** Creates the list item of a condition: the problem, the remedy, and its first time. */
 function conditionItem({ text, remedy, since }) {
   return make("li", {}, remedy === null ? text : `${text}. ${remedy}`, under(time(since)));
 }
@@ -463,14 +462,14 @@ function show() {
   draw(period);
 }
 
-/** Draws the charts, in the colours of the theme. */
+/** Draws the charts in the colours of the theme. */
 function draw(period = chosenPeriod()) {
   clearCharts();
   showDays(period);
   showEpochs(period);
 }
 
-/** Follows a change of theme. What has the keyboard's focus stays. */
+/** Applies a change of theme. The focused element keeps the focus. */
 function follow() {
   if (find("figures").hidden) return;
   draw();
@@ -489,7 +488,7 @@ function start() {
   find("figures").hidden = false;
   find("method").hidden = false;
   find("fetched-section").hidden = data.isReplay === true;
-  // Back from an original: as it was, and the keyboard goes on from there.
+  // On return from an original, the period and the focus are restored.
   const was = new URLSearchParams(window.location.hash.slice(1));
   const radio = (days) =>
     [...document.getElementsByName("period")].find(

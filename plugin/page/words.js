@@ -1,4 +1,4 @@
-// Numbers, times and reasons in words. Everything here is text: nothing is read as HTML anywhere on the page.
+// Numbers, times and reasons as text. Nothing on the page is inserted as HTML.
 /* oxlint-disable no-unused-vars -- the scripts after it use what is declared here */
 "use strict";
 
@@ -11,7 +11,7 @@ const dateOnly = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "shor
 const moment = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-/** An amount of the bill, short: small ones with two digits that say something. */
+/** Formats an amount of the bill. Small amounts have two significant digits. */
 function billed(amount, unit) {
   if (unit !== "usd") return compact.format(amount);
   const size = Math.abs(amount);
@@ -19,7 +19,7 @@ function billed(amount, unit) {
   return `${amount < 0 ? MINUS : ""}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: decimals })}`;
 }
 
-/** Amounts along an axis, with as many digits as its step has. */
+/** Formats the amounts along an axis, with as many digits as its step has. */
 function billedSteps(amounts, step, unit) {
   if (unit !== "usd") return amounts.map((amount) => compact.format(amount));
   const digits = (String(Number(step.toFixed(8))).split(".")[1] ?? "").length;
@@ -30,17 +30,17 @@ function billedSteps(amounts, step, unit) {
   );
 }
 
-/** What the bill is counted in, to stand behind an amount. */
+/** Returns the unit of the bill, to follow an amount. */
 function unitWord(unit) {
   return unit === "usd" ? "" : ` ${unit}`;
 }
 
-/** How much less `sent` is than `without`, as a share; undefined where nothing would have been sent. */
+/** Returns the saved share of `without`, or undefined if `without` is 0. */
 function saving(sent, without) {
   return without > 0 ? 1 - sent / without : undefined;
 }
 
-/** A share in percent, with one digit where that says something. */
+/** Formats a share in percent, with one decimal below 10 %. */
 function percent(share) {
   if (share === undefined) return "\u2013";
   const value = Math.abs(share * 100);
@@ -58,12 +58,12 @@ function counted(count, one, many = `${one}s`) {
   return `${exact.format(count)} ${count === 1 ? one : many}`;
 }
 
-/** A sentence or its beginning with a capital letter. */
+/** Capitalizes the first letter of a text. */
 function capital(text) {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** How long before `now` something was. */
+/** Formats the time between `at` and `now`. */
 function ago(at, now) {
   const minutes = Math.round((at - now) / 60_000);
   if (minutes > -1) return "just now";
@@ -72,25 +72,25 @@ function ago(at, now) {
   return relative.format(Math.round(minutes / 1440), "day");
 }
 
-/** A session as people know it: by its key, else by its id. */
+/** Returns the name of a session: its key, or its id if it has no key. */
 function sessionName(sessionKey, sessionId) {
   return sessionKey ?? (sessionId ? `session ${sessionId}` : "no session");
 }
 
 /**
- * Why an epoch was opened, from the data: `kinds` in the order of the lanes in the chart, each by what its code begins
- * with; `words` by code.
+ * The reasons for epochs, from the data: `kinds` in the order of the lanes in the chart, each with the beginning of its
+ * code, and `words` by code.
  */
 const { kinds: KINDS, words: REASON_WORDS } = JSON.parse(document.getElementById("data").textContent).reasons;
 const OTHER = { code: "", title: "Other", meaning: "Another reason, which the table names." };
 const REASONS = [...KINDS, OTHER].map(({ code, title, meaning }) => [code, title, meaning]);
 
-/** The row of REASONS that an epoch's reason belongs to. */
+/** Returns the row of REASONS for an epoch's reason. */
 function reasonOf(reason) {
   return REASONS.find(([code]) => reason.startsWith(code));
 }
 
-/** An epoch's reason in words. */
+/** Returns an epoch's reason in words. */
 function reasonText(reason) {
   return REASON_WORDS[reason] ?? reason;
 }

@@ -1,8 +1,8 @@
 /**
- * The one way in for arguments. A call names its fields and what each may be; {@link taken} reads every field once,
- * checks it, and returns plain values that nobody else holds. Whatever a caller hands over, a mistake is a TypeError
- * that names the field: objects without a prototype, proxies that throw or are revoked, arrays that say that they
- * have four billion elements.
+ * Validation of arguments. A call declares its fields and the kind of each; {@link taken} reads every field once,
+ * checks it and returns plain values that nobody else holds a reference to. Every mistake becomes a TypeError that
+ * names the field, even for objects without a prototype, proxies that throw or are revoked, and arrays that claim four
+ * billion elements.
  */
 import { types } from "node:util";
 
@@ -10,31 +10,31 @@ import type { Session, StorePlace as AddonPlace } from "./addon.js";
 import type { Prices } from "../library/api.js";
 import { badArgument, misuse, reading } from "./errors.js";
 
-/** Reads an argument of one kind. @throws TypeError that names it */
+/** A function that reads and checks an argument of one kind. @throws TypeError that names the argument */
 export type Kind<T> = (name: string, value: unknown) => T;
 
 /** The fields of an argument, by name. */
 export type Fields = Record<string, Kind<unknown>>;
 
-/** What reading the fields comes to. */
+/** The values of fields, by name. */
 export type Taken<F extends Fields> = { [Name in keyof F]: ReturnType<F[Name]> };
 
-/** The most elements of an array: one may say that it has four billion of them. */
+/** The maximum number of array elements. An array may claim four billion. */
 const MOST = 1_000_000;
 
-/** The largest whole number that crosses as one. */
+/** The largest whole number that can be passed to the addon. */
 const MOST_COUNT = 2 ** 32 - 1;
 
-/** The farthest moment that JavaScript's own dates have, in milliseconds. */
+/** The latest time that a JavaScript `Date` can hold, in milliseconds since 1970. */
 const MOST_MS = 8.64e15;
 
-/** Takes an argument that is an object with these fields and no others. */
+/** Reads an argument that is an object with exactly these fields. */
 export function taken<F extends Fields>(name: string, given: unknown, fields: F): Taken<F> {
   refuseOthers(name, object(name, given), fields);
   return fieldsOf("", given, fields);
 }
 
-/** The same for an object that may have other fields, which nobody reads. */
+/** Reads an argument that is an object and may have other fields, which are ignored. */
 export function takenOf<F extends Fields>(name: string, given: unknown, fields: F, prefix = ""): Taken<F> {
   return fieldsOf(prefix, object(name, given), fields);
 }
@@ -56,25 +56,25 @@ function named<T>(name: string, read: () => unknown, kind: Kind<T>): T {
   return reading(name, () => kind(name, read()));
 }
 
-/** What may be left out. */
+/** Makes a kind optional. */
 export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   return (name, value) => (value === undefined ? undefined : kind(name, value));
 }
 
-/** What may be left out, or be null. */
+/** Makes a kind optional, with null for absent. */
 export function nullable<T>(kind: Kind<T>): Kind<T | undefined> {
   return (name, value) => (value === undefined || value === null ? undefined : kind(name, value));
 }
 
-/** Whatever it is: messages and arguments of tools cross in a way of their own. */
+/** Any value, unchecked: messages and tool arguments are checked when they cross into the addon. */
 export const anything: Kind<unknown> = (_, value) => value;
 
-/** A revoked proxy does not even tell this. */
+/** Returns true for an array. `Array.isArray` throws for a revoked proxy. */
 function isArray(name: string, value: unknown): value is unknown[] {
   return reading(name, () => Array.isArray(value));
 }
 
-/** An object, which is not read here. */
+/** An object. Its fields are not read here. */
 export const object = ((name: string, value: unknown) => {
   if (value === null || typeof value !== "object" || isArray(name, value)) badArgument(name, value, "an object");
   return value;
@@ -86,15 +86,15 @@ export const string = ((name: string, value: unknown) => {
 }) satisfies Kind<string>;
 
 /**
- * The name of a session, an agent or a place. Lone surrogates have no form outside JavaScript: two such names would
- * be one.
+ * The id of a session or agent, or the name of a place. Lone surrogates are refused because they have no form outside
+ * JavaScript: two different names would become equal.
  */
 export const identity = ((name: string, value: unknown) => {
   if (!string(name, value).isWellFormed()) badArgument(name, value, "a string without lone surrogates");
   return value as string;
 }) satisfies Kind<string>;
 
-/** The name of a session that is written to. */
+/** The id of a session that is written to; not empty. */
 export const sessionName: Kind<string> = (name, value) => identity(name, value) || badArgument(name, value, "a name");
 
 export const flag = ((name: string, value: unknown) => {
@@ -102,7 +102,7 @@ export const flag = ((name: string, value: unknown) => {
   return value;
 }) satisfies Kind<boolean>;
 
-/** A function of the caller's. What it returns is checked by whoever calls it. */
+/** A function of the caller. Its caller must check what it returns. */
 export function callable<F>(name: string, value: unknown): F {
   if (typeof value !== "function") badArgument(name, value, "a function");
   return value as F;
@@ -126,7 +126,7 @@ export function number(range: "above 0" | "of at least 0"): Kind<number> {
   };
 }
 
-/** A whole number. What is larger than any text is long means all of it. */
+/** A whole number. Larger numbers than the addon can take are clamped: no text is that long. */
 export function count(least: 0 | 1 = 1, most?: number): Kind<number> {
   return (name, value) => {
     const range = `of at least ${least}${most === undefined ? "" : ` and at most ${most}`}`;
@@ -138,21 +138,21 @@ export function count(least: 0 | 1 = 1, most?: number): Kind<number> {
 /** A length in UTF-16 units. */
 export const units: Kind<number> = (name, value) => Math.min(Math.ceil(number("above 0")(name, value)), MOST_COUNT);
 
-/** A moment. */
+/** A time in milliseconds since 1970. */
 export const moment: Kind<number> = (name, value) => {
   if (typeof value !== "number" || !(Math.abs(value) <= MOST_MS)) badArgument(name, value, "milliseconds since 1970");
   return value;
 };
 
-/** When a call is: now, unless it says so. */
+/** The time of a call; now by default. */
 export const now: Kind<number> = (name, value) => (value === undefined ? Date.now() : moment(name, value));
 
-/** An array, as it is now: the caller may go on with it while we work. */
+/** An array, copied, because the caller may change it during the call. */
 export function list<T>(kind: Kind<T>, what = "an array"): Kind<T[]> {
   return (name, value) => elements(name, value, what).map((item, index) => kind(`${name}[${index}]`, item));
 }
 
-/** The messages of an array, each unread. */
+/** An array of messages, which are not checked here. */
 export function messagesOf<M>(name: string, value: unknown): M[] {
   return elements(name, value, "an array") as M[];
 }
@@ -166,7 +166,7 @@ function elements(name: string, value: unknown, what: string): unknown[] {
   });
 }
 
-/** Names by any iterable. One that never ends is cut off. */
+/** An iterable of names. An endless one is an error after 1,000,000 elements. */
 export const names: Kind<string[]> = (name, value) => {
   const isList = typeof value === "object" && value !== null && reading(name, () => Symbol.iterator in value);
   if (!isList) badArgument(name, value, "a list of names");
@@ -181,7 +181,7 @@ export const names: Kind<string[]> = (name, value) => {
   });
 };
 
-/** An object of strings. */
+/** An object whose values are strings. */
 export const strings: Kind<Record<string, string>> = (name, value) => {
   const given = object(name, value) as Record<string, unknown>;
   const keys = list(string)(
@@ -193,10 +193,10 @@ export const strings: Kind<Record<string, string>> = (name, value) => {
   );
 };
 
-/** A budget of tokens. */
+/** A number of tokens, rounded down. */
 export const budget: Kind<number> = (name, value) => Math.trunc(number("of at least 0")(name, value));
 
-/** What tokens cost. */
+/** The prices of a model. */
 export const prices: Kind<Prices> = (name, value) => {
   const cost = number("of at least 0");
   const fields = {
@@ -210,19 +210,19 @@ export const prices: Kind<Prices> = (name, value) => {
   return takenOf(name, value, fields, `${name}.`);
 };
 
-/** What masks secrets. */
+/** A function that masks secrets. */
 export const redactor: Kind<(text: string) => unknown> = callable;
 
-/** Whose a call is, as fields. */
+/** The fields that name the session of a call. */
 export const SESSION = { sessionId: sessionName, agentId: optional(identity) };
 
-/** Whose a call is, as fields of a call that may be about all sessions. */
+/** The fields that may name the session of a call; without them the call is about all sessions. */
 export const SESSION_IF_ANY = { sessionId: optional(identity), agentId: optional(identity) };
 
-/** Whose a call is. */
+/** An object that names a session. */
 export const session: Kind<Session> = (name, value) => takenOf(name, value, SESSION, `${name}.`);
 
-/** Where a store lives, as fields. */
+/** The fields that name the place of a store. */
 export const PLACE = {
   dir: optional(identity),
   url: optional(identity),
@@ -230,7 +230,10 @@ export const PLACE = {
   host: optional(identity),
 };
 
-/** Where a store lives, as the addon takes it. @throws TypeError for what is not one directory or one database. */
+/**
+ * Converts the place of a store to the form that the addon takes. @throws TypeError if the fields do not name exactly
+ * one directory or one database
+ */
 export function placeOf({ dir, url, namespace, host }: Taken<typeof PLACE>): AddonPlace {
   if (url === undefined) {
     if (dir === undefined || dir === "") badArgument("dir", dir, "a string that names a directory");
@@ -242,8 +245,8 @@ export function placeOf({ dir, url, namespace, host }: Taken<typeof PLACE>): Add
 }
 
 /**
- * Options as they cross, some fields with another value `instead`. @throws TypeError for what JSON would leave out or
- * cannot hold: no option is lost in silence.
+ * Serializes options for the addon, with the values in `instead` in place of the given ones. @throws TypeError for
+ * values that JSON would drop or cannot hold, so that no option is lost silently
  */
 export function crossingOptions(given: unknown, instead: Record<string, unknown> = {}): string {
   const options = object("options", given) as Record<string, unknown>;
@@ -251,7 +254,10 @@ export function crossingOptions(given: unknown, instead: Record<string, unknown>
   return JSON.stringify(copyOf("options", options, [], read, ""));
 }
 
-/** The session that a call names; undefined where it names none. @throws TypeError for an agent without a session */
+/**
+ * Returns the session that a call names, or undefined if it names none. @throws TypeError for an agent without a
+ * session
+ */
 export function sessionIfAny({ sessionId, agentId }: { sessionId?: string; agentId?: string }): Session | undefined {
   if (sessionId === undefined && agentId !== undefined) {
     badArgument("agentId", agentId, "absent where there is no sessionId");
@@ -259,13 +265,13 @@ export function sessionIfAny({ sessionId, agentId }: { sessionId?: string; agent
   return sessionId === undefined ? undefined : { sessionId, agentId };
 }
 
-/** An object as a copy that JSON can hold. */
+/** An object, copied to a form that JSON can hold. */
 export const copied: Kind<object> = (name, value) => json(name, object(name, value), []) as object;
 
-/** How deep options are nested at most. */
+/** The maximum nesting depth of options. */
 const DEEPEST = 64;
 
-/** A copy of a value that JSON can hold; `within` are the objects around it. */
+/** Copies a value to a form that JSON can hold. `within` are the objects that contain it. */
 function json(name: string, value: unknown, within: object[]): unknown {
   if (typeof value === "string") return identity(name, value);
   if (value === null || value === undefined || typeof value === "boolean" || Number.isFinite(value)) return value;
@@ -289,8 +295,8 @@ function copyOf(name: string, value: object, within: object[], read: (key: strin
 }
 
 /**
- * Calls a function of the caller's, which answers at once. Whoever makes it async is told so, and its failure ends
- * nobody's process.
+ * Calls a function of the caller that must answer synchronously. If it returns a promise, the error says so, and a
+ * rejection of that promise does not end the process.
  */
 export function asked<T>(name: string, kind: Kind<T>, body: () => unknown): T {
   const answer = body();

@@ -5,8 +5,8 @@ import { native } from "./native.js";
 import type { Options } from "./options.js";
 
 /**
- * Reads options that nobody has checked. An unknown key and a bad value cost that option only: its default stays, and
- * one line says so.
+ * Reads unchecked options over the defaults of a host. An unknown key or a bad value is ignored and reported in one
+ * line; the other options still apply.
  */
 export function optionsInForce(given: unknown, defaults: Options): OptionsInForce {
   const options = given !== null && typeof given === "object" && !Array.isArray(given) ? given : {};

@@ -1,9 +1,9 @@
 /**
- * Native errors -> JavaScript errors with a stable `code`. Errors are told by their shape and code: a host may run
- * us in a realm of its own.
+ * Conversion of native errors to JavaScript errors with a stable `code`. Errors are recognized by their shape and code
+ * and not by their class, because a host may run this code in a realm of its own.
  */
 
-/** What the addon puts into the message of an error it raises. */
+/** The JSON in the message of an error that the addon raises. */
 interface Raised {
   code: string;
   message: string;
@@ -15,10 +15,10 @@ export type CodedError = (Error | TypeError) & { code: string };
 
 const MISUSE = "CONCERTINA_BAD_ARGUMENT";
 
-/** The mistakes of a caller, or of a model that called. */
+/** The codes of mistakes that the caller made, or the model that called a tool. */
 const MISUSES = [MISUSE, "CONCERTINA_BAD_REF_ID", "CONCERTINA_BAD_PATTERN"];
 
-/** Turns what the addon raised into an `Error`, or a `TypeError` where the caller made a mistake. */
+/** Converts an error of the addon to an `Error`, or to a `TypeError` if the caller made a mistake. */
 function toError(raised: unknown): unknown {
   const { message } = shapeOf(raised);
   if (!message?.startsWith("{")) return raised;
@@ -50,18 +50,18 @@ export async function awaiting<T>(body: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The TypeError of a caller's mistake. */
+/** Creates the TypeError for a mistake of the caller. */
 export function misuse(message: string): CodedError {
   return Object.assign(new TypeError(message), { code: MISUSE });
 }
 
-/** Whether somebody asked wrongly: the message says what is wrong, and is for whoever asked. */
+/** Returns true if an error is a mistake of the caller. Its message is meant for that caller. */
 export function isMisuse(error: unknown): error is CodedError {
   const { code } = shapeOf(error);
   return code !== undefined && MISUSES.includes(code);
 }
 
-/** Code and message of whatever was thrown; what cannot be read is not there. */
+/** Returns code and message of a thrown value. Either is undefined if it cannot be read or is not a string. */
 function shapeOf(thrown: unknown): { code?: string; message?: string } {
   try {
     const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown };
@@ -72,7 +72,7 @@ function shapeOf(thrown: unknown): { code?: string; message?: string } {
   }
 }
 
-/** Runs what reads an argument. What an accessor or a trap throws there is a mistake of who made the argument. */
+/** Runs code that reads an argument. Whatever an accessor or a proxy trap throws becomes a mistake of the caller. */
 export function reading<T>(name: string, body: () => T): T {
   try {
     return body();
@@ -82,12 +82,12 @@ export function reading<T>(name: string, body: () => T): T {
   }
 }
 
-/** Throws the TypeError of a bad argument: its name, what it was, and what it may be. */
+/** Throws the TypeError of a bad argument: its name, its value, and what it must be. */
 export function badArgument(name: string, got: unknown, expected: string): never {
   throw misuse(`${name} is ${shown(got)}; it must be ${expected}`);
 }
 
-/** A value in a few words. Nothing of an object is read; a revoked proxy is not even known for an array. */
+/** Describes a value in a few words. No field of an object is read, and `Array.isArray` throws for a revoked proxy. */
 function shown(got: unknown): string {
   if (typeof got === "string") return JSON.stringify(got.slice(0, 80));
   if (got === null || typeof got === "number") return String(got);
@@ -98,7 +98,7 @@ function shown(got: unknown): string {
   }
 }
 
-/** Message and code of an error, on one line of at most 500 characters. */
+/** Returns message and code of an error on one line of at most 500 characters. */
 export function describe(error: unknown): string {
   const { code, message } = shapeOf(error);
   const isObject = error !== null && (typeof error === "object" || typeof error === "function");

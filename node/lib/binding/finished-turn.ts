@@ -1,16 +1,20 @@
-/** What of a finished turn the figures need: which calls were made, and what the provider said of them. */
+/**
+ * The data of a finished turn that the figures need: the calls that were made and the usage that the provider reported.
+ */
 import type { AnyMessage, Message } from "../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../library/fetch-tool.js";
 import { attempt } from "./light-json.js";
 
-/** The fetch tool as a request holds it. */
+/** The definition of the fetch tool as a request contains it. */
 export const FETCH_TOOL_JSON = JSON.stringify({
   name: FETCH_TOOL,
   description: fetchToolDescription,
   parameters: fetchToolParameters,
 });
 
-/** Where OpenClaw, Anthropic and OpenAI say what was sent. The core reads what of it the cache held. */
+/**
+ * The usage fields in which OpenClaw, Anthropic and OpenAI report the size of the prompt. The core reads the cache hit.
+ */
 const SENT = [
   "input",
   "cacheRead",
@@ -22,14 +26,14 @@ const SENT = [
 ];
 
 /**
- * The messages of a turn; where every answer says what the provider counted, only what answers are known by, so that
- * nothing large crosses.
+ * Returns the messages of a turn. If the provider reported the usage of every answer, only the answers are returned,
+ * with their texts and the names of their calls but without arguments and results, so that nothing large crosses.
  */
 export function toRecord(given: readonly AnyMessage[]): Message[] {
   const messages = given as readonly Message[];
-  // Where an accessor throws, it does so when the message crosses, too, and what cannot be read is left alone.
+  // An accessor that throws here throws again when the message crosses, and such a message is left alone.
   const measured = attempt(() => {
-    // Of the Responses API nothing but the response itself says what was counted.
+    // In the Responses API only the response itself reports the usage.
     const answers = messages.filter(
       ({ role, type }) => role === "assistant" || (typeof role !== "string" && typeof type === "string"),
     );

@@ -1,11 +1,11 @@
 /**
- * How messages cross into the addon and how changes come back.
+ * The transfer of messages into the addon and of changes back.
  *
- * A message crosses as it is, as JSON, with its long strings lifted out beside it, so that each crosses once and is
- * never escaped. The asynchronous hand-over yields to the event loop between slices: no single piece of it takes longer
- * than a fraction of a millisecond, whatever the size of the session. What comes back is a list of values to set at
- * paths; messages that no patch names stay the same objects. While others have their turns the caller may change a
- * message: a patch is for the message that crossed, and one that reads otherwise now is left as it is.
+ * A message crosses as JSON with its long strings lifted out beside it, so that each string crosses once and is never
+ * escaped. The asynchronous transfer yields to the event loop between slices: no slice takes longer than a fraction of
+ * a millisecond, whatever the size of the session. A list of values to set at paths comes back, and messages without a
+ * patch stay the same objects. The caller may change a message meanwhile. A patch is for the message that crossed, so a
+ * message that changed since is left as it is.
  */
 import type { Change, Handover, LeftAlone } from "./addon.js";
 import {
@@ -21,12 +21,12 @@ import {
 } from "./light-json.js";
 import type { Native } from "./native.js";
 
-/** How long one slice may take, in milliseconds. */
+/** The maximum duration of one slice in milliseconds. */
 const SLICE_MS = 0.04;
-/** A longer text crosses in pieces of this many UTF-16 units. */
+/** Texts that are longer cross in pieces of this many UTF-16 units. */
 const PIECE = 16_384;
 
-/** Messages in the addon, and how each read when it crossed. */
+/** Messages in the addon, and the form in which each crossed. */
 export interface HandedOver {
   handover: Handover;
   crossed: LightMessage[];
@@ -68,7 +68,7 @@ export async function handOverInSlices(addon: Native, messages: readonly unknown
     }
     handover.push(`[${slice.map(({ json }) => json).join()}]`);
     await nextTurn();
-    // The strings of each slice are counted anew.
+    // The index of a lifted string is relative to its slice.
     before = { ...before, lifted: 0 };
     [slice, start] = [[], performance.now()];
   };
@@ -83,7 +83,7 @@ export async function handOverInSlices(addon: Native, messages: readonly unknown
   return { handover, crossed };
 }
 
-/** Where a piece of a text ends that starts at `from`: never between the halves of a character. */
+/** Returns the end of the piece of a text that starts at `from`. It never splits a surrogate pair. */
 function pieceEnd(text: string, from: number): number {
   const end = from + PIECE;
   if (end >= text.length) return text.length;
@@ -91,20 +91,20 @@ function pieceEnd(text: string, from: number): number {
   return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;
 }
 
-/** Lets the event loop turn once. */
+/** Waits for the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
 /**
- * A value to set at a path of a message, or, without one, the path of an element that leaves. Paths are those of the
- * message as it was.
+ * A value to set at a path of a message, or, without a value, the path of an array element to remove. Paths refer to
+ * the message before the change.
  */
 type Patch = [path: Step[], replacement?: unknown];
-/** What stands in a list for a part of a message that moves as it is: JSON does not carry every part exactly. */
+/** A reference in an array to a part of a message that moves unchanged: JSON does not carry every part exactly. */
 type Moved = { "\0part": [message: number, ...path: Step[]] } | null | undefined;
 
-/** Sets a value at a path of a message, copying only what lies on the path. */
+/** Sets a value at a path of a message, copying only the objects on the path. */
 function patch(value: unknown, path: readonly Step[], at: number, replacement: unknown): unknown {
   const step = path[at];
   if (step === undefined) return replacement;
@@ -113,7 +113,7 @@ function patch(value: unknown, path: readonly Step[], at: number, replacement: u
   return copy;
 }
 
-/** Messages as they came, and what the marks in a change stand for. */
+/** The messages before the change, and the values of the marks in the change. */
 interface Came {
   messages: readonly unknown[];
   opaque: ReadonlyMap<number, unknown>;
@@ -125,7 +125,7 @@ function patched<M>(message: M, patches: Patch[], came: Came): M {
     (changed, [path, replacement]) => patch(changed, path, 0, withParts(replacement, came)),
     message,
   );
-  // From the last on: the places of those before it stay.
+  // The last element first, so that the indexes of the others stay valid.
   const removals = patches
     .filter(({ length }) => length === 1)
     .map(([path]) => path)
@@ -133,7 +133,7 @@ function patched<M>(message: M, patches: Patch[], came: Came): M {
   return removals.reduce((changed, path) => patch(changed, path.slice(0, -1), 0, without(changed, path)), set) as M;
 }
 
-/** The array that the element at a path is in, without it. */
+/** Returns a copy of the array that contains the element at a path, without that element. */
 function without(message: unknown, path: readonly Step[]): unknown[] {
   const parent = path
     .slice(0, -1)
@@ -141,7 +141,7 @@ function without(message: unknown, path: readonly Step[]): unknown[] {
   return parent.filter((_, index) => index !== path.at(-1));
 }
 
-/** Adds some of a change's patches to those of each message. */
+/** Adds the patches in `json` to those of each message. */
 function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
   for (const [index, ...change] of JSON.parse(json) as [number, ...Patch][]) {
     const patches = byMessage.get(index);
@@ -150,7 +150,10 @@ function addPatches(json: string, byMessage: Map<number, Patch[]>): void {
   }
 }
 
-/** The kept messages and the inserted ones, in order; what moves into these is taken from the messages as they came. */
+/**
+ * Returns the kept and the inserted messages in order. Parts that move into inserted messages come from the messages
+ * before the change.
+ */
 function reorder<M>(messages: M[], slots: string | undefined, came: Came): M[] {
   if (slots === undefined) return messages;
   return (JSON.parse(slots) as (number | [M])[]).map((slot) => {
@@ -161,7 +164,7 @@ function reorder<M>(messages: M[], slots: string | undefined, came: Came): M[] {
   });
 }
 
-/** A value with the parts of messages that its elements stand for, and all that its marks stand for. */
+/** Returns a value with its references to message parts and its marks replaced by the values that they stand for. */
 function withParts(value: unknown, { messages, opaque }: Came): unknown {
   if (!Array.isArray(value)) return heavy(value, opaque);
   return (value as Moved[]).map((element) => {
@@ -172,7 +175,7 @@ function withParts(value: unknown, { messages, opaque }: Came): unknown {
   });
 }
 
-/** Applies a change to a copy in one piece; `undefined` when nothing changes. */
+/** Applies a change to a copy of the messages in one piece. Returns undefined if nothing changes. */
 export function apply<M>(messages: readonly M[], crossed: readonly LightMessage[], change: Change): M[] | undefined {
   const byMessage = new Map<number, Patch[]>();
   for (const json of change.patches) addPatches(json, byMessage);
@@ -183,15 +186,15 @@ export function apply<M>(messages: readonly M[], crossed: readonly LightMessage[
   return reorder(copy, change.slots, came);
 }
 
-/** What applying a change came to. */
+/** The result of applying a change. */
 export interface Applied<M> {
-  /** A copy with the patched messages, or `undefined` when nothing changed. */
+  /** A copy with the patched messages, or undefined if nothing changed. */
   messages: M[] | undefined;
-  /** Indexes of messages that no longer read as they crossed. They are left as they are now. */
+  /** Indexes of messages that changed after they crossed. They are left as they are. */
   changedMeanwhile: number[];
 }
 
-/** Applies a change to messages that crossed in slices, again in slices, with a turn of the event loop between them. */
+/** Applies a change in slices, with a turn of the event loop between them, to messages that crossed in slices. */
 export async function applyInSlices<M>(
   messages: readonly M[],
   crossed: readonly LightMessage[],
@@ -207,7 +210,7 @@ export async function applyInSlices<M>(
   const changedMeanwhile: number[] = [];
   let start = performance.now();
   for (const [index, patches] of byMessage) {
-    // In one go with its patches: nobody has a turn in between.
+    // The check and its patches run in one turn of the event loop, so nothing can change the message in between.
     if (isAsItCrossed(messages[index], crossed[index])) {
       copy ??= messages.slice();
       copy[index] = patched(messages[index] as M, patches, came);
@@ -235,9 +238,7 @@ function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boo
   );
 }
 
-/**
- * A row for each part of some messages that is not folded because it does not cross; `undefined` where there is none.
- */
+/** Returns a row for each message part that is not folded because it cannot cross, or undefined if there is none. */
 export function leftAlone(crossed: readonly LightMessage[], foldsIllFormed: boolean): LeftAlone[] | undefined {
   const row = (message: number, { path, why }: Unread): LeftAlone => {
     const words = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
@@ -250,8 +251,8 @@ export function leftAlone(crossed: readonly LightMessage[], foldsIllFormed: bool
 }
 
 /**
- * Rows of what was really done, and how many tokens the others were to free: nothing was done to messages that changed
- * meanwhile.
+ * Returns the rows of changes that were applied, and the tokens that the others would have freed: messages that changed
+ * meanwhile were left as they are.
  */
 export function reallyDone<Row extends { message: number; tokensBefore: number; tokensAfter: number }>(
   rows: Row[],

@@ -1,61 +1,62 @@
 /**
- * A message as light JSON: long strings lifted out of it, and a mark for what JSON cannot carry exactly.
+ * A message as light JSON: long strings are lifted out, and marks replace values that JSON cannot carry exactly.
  *
- * Whoever wrote the message need not mean well: objects that hold themselves, parts that are shared so often that
- * written out they never end, getters that throw. Such a value is opaque: it crosses as its number, and wherever the
- * addon copies that number to, the very same value stands again when the change comes back.
+ * A message may be hostile: objects that contain themselves, parts that are shared so often that writing them out would
+ * never end, getters that throw. Such a value is opaque: it crosses as a number. Wherever the addon copies that number,
+ * the very same value is put back when the change returns.
  */
 import { describe } from "./errors.js";
 
 /** Strings of at least this many UTF-16 units are lifted out of the JSON. */
 const LONG = 256;
-/** Nesting that the addon's JSON parser accepts, with room for the message around it. */
+/** The nesting depth that the addon's JSON parser accepts, with room for the message around it. */
 export const DEPTH = 110;
-/** The most values of one message that cross. */
+/** The maximum number of values in one message that crosses. */
 export const MOST_VALUES = 1_000_000;
-/** How much longer than the rest of a message its repeats of shared objects may be. */
+/** The maximum ratio of repeated content, which shared objects cause, to the rest of a message. */
 const REPEATS = 8;
-/** The key of what stands for an opaque value: its number among those of the hand-over. */
+/** The key of the mark of an opaque value. Its value is the number of the opaque value in the handover. */
 const OPAQUE = "\0opaque";
 /**
- * The key of what stands for a string with lone surrogates: the string with U+FFFD for each, and the unit of every
- * U+FFFD in it.
+ * The key of the mark of a string with lone surrogates. Its value is the string with U+FFFD in place of each, and the
+ * UTF-16 unit of every U+FFFD in it.
  */
 const UTF16 = "\0utf16";
 const REPLACEMENT = "\ufffd";
 
-/** A step into a message. */
+/** A step of a path into a message. */
 export type Step = string | number;
 
-/** A part of a message that is not read as it is, and so never folded. */
+/** A part of a message that cannot be read as it is and is therefore never folded. */
 export interface Unread {
   path: Step[];
   why: string;
 }
 
-/** How many strings and opaque values crossed before a message: its own are numbered from there. */
+/** The counts of strings and opaque values that crossed before a message. Its own numbers start there. */
 export interface Crossed {
   lifted: number;
   hidden: number;
 }
 
-/** A message on its way. */
+/** A message in the form in which it crosses. */
 export interface LightMessage {
   json: string;
-  /** The strings that were lifted out, in order. */
+  /** The lifted strings, in order. */
   texts: string[];
   /** The opaque values, in order. */
   opaque: unknown[];
-  /** The opaque parts where a text, a call or an image would be folded. */
+  /** The opaque parts in places where a text, a call or an image would be folded. */
   unread: Unread[];
   /**
-   * The texts with lone surrogates: a folded one shows U+FFFD for them, and only what keeps its original can fold it.
+   * The texts with lone surrogates. Such a text shows U+FFFD when it is folded, so only calls that keep its original
+   * fold it.
    */
   illFormed: Unread[];
   before: Crossed;
 }
 
-/** Makes a message light that crosses behind others. */
+/** Converts a message to light JSON. `before` are the counts of the messages before it. */
 export function light(message: unknown, before: Crossed): LightMessage {
   const walk = new Walk(before);
   const json = JSON.stringify(walk.lighten(message, DEPTH, false) ?? null);
@@ -63,12 +64,12 @@ export function light(message: unknown, before: Crossed): LightMessage {
   return { json, texts, opaque, unread, illFormed, before };
 }
 
-/** What crossed when this message had. */
+/** Returns the counts after this message. */
 export function after({ before, texts, opaque }: LightMessage): Crossed {
   return { lifted: before.lifted + texts.length, hidden: before.hidden + opaque.length };
 }
 
-/** The value of a change: its JSON, with the opaque values and the strings that its marks stand for. */
+/** Returns a value of a change with its marks replaced by the opaque values and the strings that they stand for. */
 export function heavy(value: unknown, opaque: ReadonlyMap<number, unknown>): unknown {
   if (value === null || typeof value !== "object") return value;
   const marked = value as { [OPAQUE]?: number; [UTF16]?: [string, ...number[]] };
@@ -80,14 +81,14 @@ export function heavy(value: unknown, opaque: ReadonlyMap<number, unknown>): unk
   return whole;
 }
 
-/** The opaque values of messages that crossed, by their numbers. */
+/** Returns the opaque values of messages that crossed, by their numbers. */
 export function opaqueOf(crossed: readonly LightMessage[]): ReadonlyMap<number, unknown> {
   return new Map(
     crossed.flatMap(({ opaque, before }) => opaque.map((value, index) => [before.hidden + index, value] as const)),
   );
 }
 
-/** A string without lone surrogates, and the units that stood in the place of every U+FFFD. */
+/** Returns a string with U+FFFD for each lone surrogate, and the original unit of every U+FFFD in it. */
 function unitsOf(text: string): [string, ...number[]] {
   const wellFormed = text.toWellFormed();
   const units: number[] = [];
@@ -103,7 +104,7 @@ function withUnits([wellFormed, ...units]: [string, ...number[]]): string {
     .join("");
 }
 
-/** What cannot be read is undefined. */
+/** Returns the result of `body`, or undefined if it throws. */
 export function attempt<T>(body: () => T): T | undefined {
   try {
     return body();
@@ -112,27 +113,27 @@ export function attempt<T>(body: () => T): T | undefined {
   }
 }
 
-/** Sets a field of the object itself, also one that is called `__proto__`. */
+/** Sets an own field of an object, even one that is named `__proto__`. */
 export function ownField(of: object, key: string | number, value: unknown): void {
   if (key === "__proto__")
     Object.defineProperty(of, key, { value, writable: true, enumerable: true, configurable: true });
   else (of as Record<string | number, unknown>)[key] = value;
 }
 
-/** Whether a value is an object of JSON's: a copy of its fields is the same thing again. */
+/** Returns true if an object is a plain object, so that a copy of its fields is equivalent. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Why a message or a part of it is not read where its object has a class of its own. */
+/** Returns the reason for not reading an object that is an instance of a class. */
 function classWords(value: object): string {
   const name = attempt(() => (value.constructor as { name?: unknown } | undefined)?.name);
   const named = typeof name === "string" && name !== "" ? ` (${name.slice(0, 80)})` : "";
   return `it is an instance of a class${named}: only plain objects and arrays are read, because a copy would be no instance`;
 }
 
-/** The fields in which texts, images and calls stand. */
+/** The fields that contain texts, images and calls. */
 const FOLDED = new Set<Step>([
   "content",
   "output",
@@ -145,22 +146,22 @@ const FOLDED = new Set<Step>([
   "image_url",
   "url",
 ]);
-/** The fields in which all that a call is given stands. */
+/** The fields that contain the arguments of a call. */
 const GIVEN = new Set<Step>(["arguments", "input", "args"]);
 
-/** One message on its way through. */
+/** The conversion of one message. */
 class Walk {
   readonly texts: string[] = [];
   readonly opaque: unknown[] = [];
   readonly unread: Unread[] = [];
   readonly illFormed: Unread[] = [];
   readonly #before: Crossed;
-  /** Where in the message the walk is. */
+  /** The path of the current value in the message. */
   readonly #path: Step[] = [];
-  /** Objects met so far; true while their own parts are being walked. */
+  /** The objects seen so far. The value is true while an object's own parts are being converted. */
   readonly #met = new Map<object, boolean>();
   #values = 0;
-  /** UTF-16 units and values outside repeated objects, and inside them. */
+  /** The size of the message in UTF-16 units and values: here outside repeated objects, and in `#again` inside them. */
   #own = 0;
   #again = 0;
 
@@ -200,13 +201,13 @@ class Walk {
     return { [UTF16]: [this.#lift(wellFormed), ...units] };
   }
 
-  /** Marks a value opaque. */
+  /** Replaces a value by the mark of an opaque value. */
   #hide(value: unknown, why: string): unknown {
     if (this.#isFolded()) this.unread.push({ path: [...this.#path], why });
     return { [OPAQUE]: this.#before.hidden + this.opaque.push(value) - 1 };
   }
 
-  /** Whether the walk is where something would be folded. */
+  /** Returns true if the current place is one where content is folded. */
   #isFolded(): boolean {
     const given = this.#path.findIndex((step) => GIVEN.has(step));
     const steps = given < 0 ? this.#path : this.#path.slice(0, given);
@@ -223,8 +224,8 @@ class Walk {
   }
 
   /**
-   * An array or a plain object; what is neither, and where reading throws, is opaque as a whole, so that no patch leads
-   * through it.
+   * Converts an array or a plain object. Any other object, and one that throws when it is read, becomes opaque as a
+   * whole, so that no patch has a path through it.
    */
   #container(value: object, depth: number, isRepeat: boolean): unknown {
     const met = this.#met.get(value);
@@ -240,7 +241,7 @@ class Walk {
       if (why !== undefined) return this.#hide(value, why);
       return Array.isArray(value) ? this.#array(value, depth - 1, isAgain) : this.#object(value, depth - 1, isAgain);
     } catch (error) {
-      // What of it was marked before does not cross.
+      // Marks that were made inside this value do not cross.
       for (const [list, length] of before) list.length = length;
       return this.#hide(
         value,
@@ -251,7 +252,7 @@ class Walk {
     }
   }
 
-  /** Why an object cannot be read as JSON. */
+  /** Returns the reason why an object cannot be read as JSON, or undefined. */
   #isUnreadable(value: object): string | undefined {
     const isArray = Array.isArray(value);
     if (!isArray && !isPlain(value)) return classWords(value);
@@ -268,7 +269,7 @@ class Walk {
     for (let index = 0; index < items.length; index++) {
       this.#path.push(index);
       const item = this.lighten(items[index], depth, isAgain);
-      // JSON would say null for what is not there.
+      // JSON would turn an undefined element into null.
       lighter.push(item === undefined ? this.#hide(item, "it is undefined") : item);
       this.#path.pop();
     }

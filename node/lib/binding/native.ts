@@ -1,27 +1,27 @@
 /**
- * Loads the compiled addon. A loader of our own: the stock one starts a child process to find out which C library the
- * system has, which OpenClaw's security audit rightly marks as critical.
+ * The loader of the compiled addon. The usual napi loader starts a child process to detect the C library, which
+ * OpenClaw's security audit rightly marks as critical; this one does not.
  */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 
-/** The addon's own functions, as `node/src` declares them. */
+/** The functions of the addon, as `node/src` declares them. */
 export type Native = typeof import("./addon.js");
 
-/** `linux-x64-gnu`, `darwin-arm64`, ...: the name of the binary that fits this process. */
+/** Returns the name of the binary for this process, such as `linux-x64-gnu` or `darwin-arm64`. */
 export function platformName(): string {
   const { platform, arch } = process;
   if (platform === "linux") return `${platform}-${arch}-${usesMusl(process.execPath) ? "musl" : "gnu"}`;
   return platform === "win32" ? `${platform}-${arch}-msvc` : `${platform}-${arch}`;
 }
 
-/** An executable names its loader, and so its C library, within this many bytes. */
+/** The loader of an executable, and so its C library, is named within this many bytes. */
 const HEAD_BYTES = 4096;
 
 /**
- * Whether a Linux executable runs on musl; not, where it may not be read. Read from its head: making Node's own report
- * takes longer than loading the addon.
+ * Returns true if a Linux executable uses musl, and false if it cannot be read. It reads the head of the file because
+ * generating Node's own report takes longer than loading the addon.
  */
 export function usesMusl(executable: string): boolean {
   const head = Buffer.alloc(HEAD_BYTES);
@@ -30,7 +30,7 @@ export function usesMusl(executable: string): boolean {
     file = openSync(executable, "r");
     readSync(file, head);
   } catch {
-    // Node's permission model: most systems have glibc, and a binary that does not fit says so.
+    // Node's permission model may forbid reading. Most systems have glibc, and loading the wrong binary reports it.
     return false;
   } finally {
     if (file !== undefined) closeSync(file);
@@ -40,15 +40,15 @@ export function usesMusl(executable: string): boolean {
 
 const PACKAGE = "openclaw-concertina";
 
-/** This file; undefined where a bundler made an ES module of it. */
+/** The path of this file. Undefined if a bundler turned it into an ES module. */
 const FILE = typeof __filename === "string" ? __filename : undefined;
 
-/** Where it lies in the package. */
+/** The path of this file in the package. */
 const IN_PACKAGE = path.join("dist", "node", "lib", "binding", "native.js");
 
 /**
- * The package's own directory. Where this code was bundled or copied it is another file than that of the package, and
- * what stands around it is not ours: then only Node's own resolution says where the package is.
+ * Returns the package's own directory. If this code was bundled or copied, its surroundings are not the package, and
+ * only Node's own resolution finds it.
  */
 export function packageRoot(): string | undefined {
   if (FILE === undefined) return undefined;
@@ -66,7 +66,10 @@ function nameIn(manifest: string): unknown {
   }
 }
 
-/** The file of a module, as Node finds it from another file: bundlers replace `require.resolve`. */
+/**
+ * Returns the file of a module as Node resolves it from another file. Bundlers replace `require.resolve`, so
+ * `createRequire` is used.
+ */
 function resolved(from: string | undefined, name: string): string | undefined {
   try {
     return createRequire(from ?? "").resolve(name);
@@ -75,13 +78,16 @@ function resolved(from: string | undefined, name: string): string | undefined {
   }
 }
 
-/** A binary that was built here goes before the one of the platform's package. Nothing is loaded from anywhere else. */
+/**
+ * Loads the addon. A binary that was built in the package has priority over the platform package; no other place is
+ * searched.
+ */
 function load(): Native {
   const name = platformName();
   const root = packageRoot();
   const [file, separate] = [`concertina.${name}.node`, `${PACKAGE}-${name}`];
   const built = root === undefined ? undefined : path.join(root, "native", file);
-  // A file that is called like the package is none.
+  // A file with the name of the package does not count; only a package with a manifest does.
   const manifest = resolved(root === undefined ? FILE : path.join(root, "package.json"), `${separate}/package.json`);
   const found = [built, manifest && path.join(path.dirname(manifest), file)].find(
     (binary) => binary !== undefined && existsSync(binary),
@@ -103,7 +109,7 @@ function load(): Native {
   }
 }
 
-/** What to do where this code is not in its package. */
+/** Returns the instructions for code that was moved out of its package. */
 function outside(): string {
   return (
     `this code was bundled or copied${FILE === undefined ? "" : ` to ${FILE}`}, and the package is not to be found from there. Mark it external in the bundler ` +
@@ -128,7 +134,9 @@ function noBinary(name: string, what: string, cause?: unknown): Error {
 
 let loaded: Native | undefined;
 
-/** The addon, loaded on first use. @throws an error with code `CONCERTINA_NO_BINARY` where no binary fits. */
+/**
+ * Returns the addon, which is loaded on first use. @throws an error with code `CONCERTINA_NO_BINARY` if no binary fits
+ */
 export function native(): Native {
   loaded ??= load();
   return loaded;

@@ -1,10 +1,10 @@
 /**
- * Another redactor beside the core's: a host knows what the core cannot, such as the values of the secrets in its
+ * A second redactor beside the core's own. A host knows secrets that the core cannot know, such as those in its
  * configuration.
  *
- * Such a redactor works on the event loop and takes 20 to 60 ms for 100,000 characters, so it sees a text piece by
- * piece, with a turn of the loop between. A text is cut only where both sides masked alone read as they do together: no
- * secret is cut in half.
+ * Such a redactor runs on the event loop and takes 20 to 60 ms for 100,000 characters, so it receives a text in pieces,
+ * with a turn of the event loop between them. A text is cut only at a place where masking both sides separately gives
+ * the same result as masking them together, so no secret is cut in half.
  */
 import type { Answer, AtBirth, Question } from "./addon.js";
 import type { AnyMessage, Redactor } from "../library/api.js";
@@ -12,15 +12,15 @@ import { asked as calledBack, string } from "./arguments.js";
 import { nextTurn } from "./handover.js";
 import { attempt, DEPTH, isPlain, MOST_VALUES } from "./light-json.js";
 
-/** Characters that a redactor sees in one turn of the event loop: one or two milliseconds. */
+/** The number of characters that a redactor masks in one turn of the event loop: one or two milliseconds of work. */
 const PIECE = 4000;
 
 /**
- * Characters behind a cut that were seen together with what stands before it: a secret of more than these may be cut.
+ * The number of characters behind a cut that were masked together with the text before it. A longer secret may be cut.
  */
 const SEEN_BEHIND = 1000;
 
-/** A text as the redactor masks it. */
+/** Masks a text. */
 export async function masked(text: string, asked: Redactor): Promise<string> {
   const redactor = (piece: string) => calledBack("what the redactor returned", string, () => asked(piece));
   let done = "";
@@ -34,7 +34,7 @@ export async function masked(text: string, asked: Redactor): Promise<string> {
     if (together === piece) {
       front = piece.slice(0, cut);
     } else {
-      // Earlier and earlier, by an eighth of the piece.
+      // Each attempt cuts an eighth of the piece earlier.
       for (; cut > 0 && front === undefined; cut = lineEnd(piece, cut - length / 8)) {
         const before = redactor(piece.slice(0, cut));
         if (before + redactor(piece.slice(cut)) === together) {
@@ -54,37 +54,36 @@ export async function masked(text: string, asked: Redactor): Promise<string> {
   return done + redactor(text.slice(from));
 }
 
-/** Behind the last line end before `most`, or `most` itself where the line is long. */
+/** Returns the place behind the last line end before `most`, or `most` itself if the line is long. */
 function lineEnd(text: string, most: number): number {
   if (most < 1) return 0;
   const end = text.lastIndexOf("\n", most - 1) + 1;
   return end > most - PIECE / 8 ? end : Math.floor(most);
 }
 
-/** A message with the texts of its content, or of its output, masked; the same object where nothing is. */
+/** Masks the texts in the content or the output of a message. Returns the same object if nothing was masked. */
 export async function maskedMessage<M extends AnyMessage>(message: M, redactor: Redactor): Promise<Boxed<M>> {
   return (await new Masking(redactor).fields(message, ["content", "output"], DEPTH)) as Boxed<M>;
 }
 
-/** What a caller made, on its way out of a promise: by itself, one with a field `then` would be taken for a promise. */
+/** A value of the caller, wrapped to leave a promise: a bare value with a field `then` would be taken for a promise. */
 type Boxed<T> = [T];
 
 /**
- * The parts of one message. What does not cross, because it cannot be read, holds itself or is too large, stays as it
- * is.
+ * The masking of one message. Parts that cannot cross are left as they are: unreadable, recursive or too large ones.
  */
 class Masking {
   readonly #redactor: Redactor;
-  /** What is shown of the objects that were met; an object itself while its parts are being masked. */
+  /** The masked form of each object seen so far; the object itself while its parts are being masked. */
   readonly #met = new Map<object, unknown>();
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
   }
 
-  /** An object with some of its fields masked. */
+  /** Masks some fields of an object. */
   async fields(of: object, names: string[], depth: number): Promise<Boxed<unknown>> {
-    // A copy would be no instance of its class, and such an object does not cross.
+    // An instance of a class would lose its class when copied, and it does not cross.
     if (attempt(() => isPlain(of)) !== true) return [of];
     const values = attempt(() => names.map((name) => (of as Record<string, unknown>)[name]));
     if (values === undefined) return [of];
@@ -114,15 +113,15 @@ class Masking {
     const blocks = attempt(() => (list.length > MOST_VALUES ? undefined : Array.from(list)));
     if (blocks === undefined) return [list];
     const shown: unknown[] = [];
-    // A string in a list is no text of the message.
+    // A bare string in a list is not a text of the message.
     for (const block of blocks) shown.push(typeof block === "string" ? block : (await this.#value(block, depth))[0]);
     return [shown.every((block, index) => block === blocks[index]) ? list : shown];
   }
 }
 
 /**
- * Arguments with their strings masked; the same value where nothing is. Only strings and lists of words that stand in
- * them directly are ever printed. The redactor sees plain strings: in JSON it would miss a secret that has a quote, a
+ * Masks the strings of arguments. Returns the same value if nothing was masked. Only direct strings and lists of words
+ * are ever printed. The redactor receives plain strings: in JSON it would miss a secret that contains a quote, a
  * backslash or a line end.
  */
 export async function maskedArguments(args: unknown, redactor: Redactor): Promise<Boxed<unknown>> {
@@ -141,8 +140,8 @@ export async function maskedArguments(args: unknown, redactor: Redactor): Promis
 }
 
 /**
- * A list of words, each masked, or, where a secret spans several, what they are together, masked; the same value where
- * nothing is, and for any other value.
+ * Masks each word of a list. If a secret spans several words, returns the masked words as one string. Returns the same
+ * value if nothing was masked or the value is not a list of words.
  */
 async function maskedWords(list: unknown, redactor: Redactor): Promise<Boxed<unknown>> {
   const words = attempt(() =>
@@ -157,7 +156,7 @@ async function maskedWords(list: unknown, redactor: Redactor): Promise<Boxed<unk
 }
 
 /**
- * What a redactor makes of what is to be stored. Of what is not a tool's text, the library keeps nothing that is
+ * Asks a redactor about what is to be stored. A block that is not a tool's text is not stored if anything in it was
  * masked.
  */
 export async function answersTo(

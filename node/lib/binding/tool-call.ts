@@ -1,9 +1,10 @@
-/** The call that a tool's result answers, in whichever provider's shape the result is. */
+/** The call that a tool result answers, for results of every provider. */
 import type { AnyMessage } from "../library/api.js";
 import { attempt, MOST_VALUES } from "./light-json.js";
 
 /**
- * The calls that a result answers, as far as they are known: they name the tool, its arguments and who made the call.
+ * Returns a message with the calls that a result answers. They state the tool, its arguments and the caller, as far as
+ * those are known.
  */
 export function callOf(message: AnyMessage, toolName: string | undefined, args: unknown, caller?: unknown): AnyMessage {
   const call = (id: string) => ({
@@ -13,13 +14,13 @@ export function callOf(message: AnyMessage, toolName: string | undefined, args: 
     arguments: args ?? {},
     ...(caller === undefined ? {} : { caller }),
   });
-  // Where a getter throws, it does so when the message crosses, too, and what cannot be read is left alone.
+  // A getter that throws here throws again when the message crosses, and such a message is left alone.
   return { role: "assistant", content: (attempt(() => callIds(message)) ?? []).map(call) };
 }
 
 /**
- * The ids under which a message may carry results: its own, and those of its `tool_result` blocks; empty where it
- * states none.
+ * Returns the ids of the calls that a message answers: its own and those of its `tool_result` blocks. An id that is not
+ * stated is empty.
  */
 function callIds(message: AnyMessage): string[] {
   const hasBlocks = Array.isArray(message.content) && message.content.length <= MOST_VALUES;
@@ -31,12 +32,15 @@ function callIds(message: AnyMessage): string[] {
   ];
 }
 
-/** The tool that a result names. */
+/** Returns the name of the tool in a result, or an empty string. */
 export function toolOf(message: AnyMessage): string {
   return stringOf(message, ["toolName", "name"]);
 }
 
-/** The first of some fields that is a text or a number; empty where there is none, and where reading them throws. */
+/**
+ * Returns the first of some fields that is a string or a number, as a string. Returns an empty string if there is none
+ * or reading throws.
+ */
 function stringOf(of: object, names: string[]): string {
   const found = attempt(() =>
     names

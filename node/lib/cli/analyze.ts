@@ -1,4 +1,4 @@
-/** What Concertina would do with recorded sessions. */
+/** The command that estimates the effect of Concertina on recorded sessions. */
 import { analyse, showAnalysis } from "../terminal/analysis.js";
 import type { Prices } from "../library/api.js";
 import { needAbsent } from "../formats/files.js";
@@ -65,7 +65,10 @@ export const analyze: Command = {
   },
 };
 
-/** The prices that are stated; without any the model's family says them. @throws UsageError where only some are. */
+/**
+ * Returns the stated prices, or undefined to use those of the model's family. @throws UsageError if only some are
+ * stated
+ */
 function pricesOf(values: Values): Prices | undefined {
   const names = ["read", "write", "ttl"];
   const missing = names.filter((name) => values[name] === undefined);

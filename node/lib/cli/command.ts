@@ -1,4 +1,4 @@
-/** What the commands of the command line have in common. */
+/** Common parts of the commands. */
 import { existsSync, fstatSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { ParseArgsConfig } from "node:util";
@@ -10,37 +10,37 @@ import type { Options } from "../binding/options.js";
 import { STORE_FILE } from "../library/store-file.js";
 import { isAgreed } from "./asking.js";
 
-/** Values of options, as given. */
+/** The values of options, as given. */
 export type Values = Record<string, string | boolean | undefined>;
 
-/** One command. */
+/** A command of the command line. */
 export interface Command {
-  /** What stands after its name. */
+  /** The arguments in the usage line. */
   usage: string;
-  /** One line, and one for each option that needs words. */
+  /** The description, and one line for each option that needs one. */
   about: string[];
   options: NonNullable<ParseArgsConfig["options"]>;
-  /** How many arguments it takes. */
+  /** The minimum and maximum number of arguments. */
   takes: { least: number; most: number };
   run(args: string[], values: Values): Promise<void>;
 }
 
-/** A mistake of the caller: exit status 2. */
+/** A wrong usage of the command line. The exit status is 2. */
 export class UsageError extends Error {}
 
 export const TEXT = { type: "string" } as const;
 export const SWITCH = { type: "boolean" } as const;
 
-/** The options that say which store. */
+/** The options that name a store. */
 export const STORE = { dir: TEXT, url: TEXT, namespace: TEXT };
 
-/** The option's text. */
+/** Returns the text of an option, or undefined. */
 export function textOf(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** A number that an option gives. @throws UsageError for anything else. */
+/** Returns the number of an option, or `otherwise` if it is absent. @throws UsageError for any other value */
 export function numberOf(values: Values, name: string, otherwise: number): number {
   const given = textOf(values, name);
   const value =
@@ -50,33 +50,34 @@ export function numberOf(values: Values, name: string, otherwise: number): numbe
   return value;
 }
 
-/** An option's JSON object. @throws UsageError for anything else. */
+/** Returns the JSON object of an option, empty if it is absent. @throws UsageError for any other value */
 export function objectOf(values: Values, name: string): Record<string, unknown> {
   const given = textOf(values, name) ?? "{}";
   try {
     const value: unknown = JSON.parse(given);
     if (value !== null && typeof value === "object" && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new UsageError(`--${name} is ${JSON.stringify(given)}; it must be a JSON object`);
 }
 
 /**
- * The text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read, or is not
- * UTF-8 to the last byte.
+ * Returns the text of a file, or of standard input for `-`. @throws an Error that names a file that cannot be read or
+ * is not valid UTF-8
  */
 export function readText(file: string): string {
   return textIn(nameOf(file), bytesOf(file));
 }
 
-/** The beginning of an address, of whatever kind. */
+/** The beginning of a URL of any scheme. */
 const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
 
 /**
- * The place that `dir` or `url` names: a directory, the address of a database, or `env:NAME`, an environment variable
- * that holds such an address, which then stands in no list of processes. @throws UsageError for an empty name, for an
- * address of another kind, which is not shown because it may hold a password, and for a directory with a namespace.
+ * Parses the place of a store: a directory, the URL of a database, or `env:NAME` for an environment variable that
+ * contains either. A URL in a variable does not show in a list of processes. @throws UsageError for an empty name, for
+ * a URL of another scheme, which is not repeated because it may contain a password, and for a directory with a
+ * namespace
  */
 export function placeNamed(name: string, namespace: string | undefined): StorePlace {
   const [, variable] = /^env:(.+)$/.exec(name) ?? [];
@@ -89,16 +90,16 @@ export function placeNamed(name: string, namespace: string | undefined): StorePl
   return { dir: place };
 }
 
-/** Fails where a directory holds no store: asking makes none. */
+/** Throws if a directory contains no store. Opening it would create one. */
 export function needStore({ dir }: StorePlace): void {
   if (dir !== undefined && !existsSync(path.join(dir, STORE_FILE)))
     throw new Error(`${dir} holds no store: there is no ${STORE_FILE} in it`);
 }
 
-/** What reads goes by no age: how long an original lives is for the store's owner to say. */
+/** Reading ignores the age of originals: only the store's owner decides their time to live. */
 const KEEPS_ALL: Options = { sccsStorageTtlSeconds: 2 ** 40 };
 
-/** Opens the store of `--dir` or `--url`, which must be there. */
+/** Opens the store of `--dir` or `--url`, which must exist, and runs `body` with it. */
 export async function withStore(
   values: Values,
   body: (concertina: Concertina) => Promise<void>,
@@ -119,8 +120,8 @@ export async function withStore(
 }
 
 /**
- * Whether what would be removed may be: with `--yes`, or where the answer at the terminal is yes. @throws UsageError
- * where nobody can be asked.
+ * Returns true if something may be removed: `--yes` is set, or the user at the terminal agrees. @throws UsageError if
+ * there is no terminal
  */
 export async function mayRemove(values: Values, warning: string): Promise<boolean> {
   if (values.yes) return true;
@@ -135,15 +136,15 @@ export async function mayRemove(values: Values, warning: string): Promise<boolea
 }
 
 /**
- * Prints on standard output. A file is written to its last byte or not without an error: Node's stream forgets what a
- * disk did not take.
+ * Prints on standard output. A file is written synchronously, because Node's stream loses data without an error when
+ * the disk is full.
  */
 export function print(data: string | Uint8Array): void {
   if (fstatSync(process.stdout.fd).isFile()) writeFileSync(process.stdout.fd, data);
   else process.stdout.write(data);
 }
 
-/** One line of JSON on standard output. */
+/** Prints one line of JSON on standard output. */
 export function printJson(value: unknown): void {
   print(`${JSON.stringify(value)}\n`);
 }

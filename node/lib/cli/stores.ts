@@ -1,4 +1,4 @@
-/** The commands on a store: what it holds, and what leaves it. */
+/** The commands that read a store or remove content from it. */
 import type { Concertina } from "../library/concertina.js";
 import { elsewhereOf, haveIt, whyKept } from "../terminal/other-gateways.js";
 import { figuresText, removedText } from "../terminal/figures-text.js";
@@ -29,8 +29,8 @@ import {
 } from "./command.js";
 
 /**
- * The session that an id or a key names, the last seen where there are several; nothing where none is named. @throws as
- * `sessionsOfAgent`.
+ * Returns the session with an id or a key, the most recently seen if there are several, or an empty scope if none is
+ * named. @throws as `sessionsOfAgent`
  */
 async function sessionOf(
   concertina: Concertina,
@@ -101,7 +101,7 @@ export const stats: Command = {
     }),
 };
 
-/** What a sweep by the default options means for a store of another owner. */
+/** The warning before a sweep with the default options of a store that belongs to someone else. */
 const BY_DEFAULT =
   "Without --options this goes by the default ones: originals that no context referred to for a day go, and beyond 1 GiB others too. " +
   "Their placeholders cannot be unfolded any more.";
@@ -178,7 +178,7 @@ export const unfold: Command = {
       const agentId = textOf(values, "agent");
       const scope = { agentId, ...(await sessionOf(concertina, named, agentId)) };
       const done = await withClock("unfolding", unfoldFile(concertina, file, scope));
-      // Never over a file that is there, the session itself least of all.
+      // No existing file is ever overwritten, least of all the session itself.
       if (out === undefined) print(done.bytes);
       else writeNew(out, done.bytes);
       const { unfolded, missing, unreadable } = done;

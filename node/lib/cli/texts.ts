@@ -1,4 +1,4 @@
-/** The commands on texts and messages, without a store. */
+/** The commands on texts and messages that need no store. */
 import type { CompressOptions, Message, Original } from "../library/api.js";
 import { bytesOf, jsonOf, nameOf, needAbsent, textIn, utf16Of, writeNew } from "../formats/files.js";
 import { compress as compressText, restore as restoreText } from "../library/fusion.js";
@@ -10,19 +10,19 @@ import { type Command, objectOf, print, printJson, readText, SWITCH, TEXT, textO
 
 const PRESETS = ["lossless", "balanced", "max"] as const;
 
-/** What stands where an original was. */
+/** The marker in place of an original. */
 const MARKER = /\[\[REWIND:sha256:[0-9a-f]{16,64}\]\]/g;
 
-/** A longer text is not folded, because it could not be unfolded again: `UNFOLDED_MAX_BYTES` of the core. */
+/** A longer text is not folded, because it could not be unfolded: `UNFOLDED_MAX_BYTES` of the core. */
 const MOST_BYTES = 16 << 20;
 
-/** The first line of a fold, also where it was indented or quoted. */
+/** The first line of a fold, which may be indented or quoted. */
 const FOLD = /^[^\S\r\n]*[>|]?[^\S\r\n]*\[\[FOLD:\w+ \d+ (?:[a-z]{6}|below)\]\].*$/gm;
 
-/** Where lines end, for a text whose line ends may have been changed. */
+/** Line ends, including those that a transport may have substituted. */
 const LINE_END = /[\n\r\u2028\u2029]/;
 
-/** An original in a file. */
+/** An original in the file of `--originals`. */
 interface Kept {
   refId: string;
   label: string;
@@ -124,7 +124,7 @@ export const squeeze: Command = {
   takes: { least: 1, most: 1 },
   async run([file = "-"], values) {
     const options = objectOf(values, "options");
-    // The mark with which some editors begin a file is no part of the JSON.
+    // The byte order mark of some editors is not part of the JSON.
     const messages = jsonOf(
       nameOf(file),
       readText(file).replace(/^\ufeff/, ""),
@@ -138,7 +138,7 @@ export const squeeze: Command = {
   },
 };
 
-/** What `--originals` wrote. @throws an Error that names a file that holds anything else */
+/** Reads the file that `--originals` wrote. @throws an Error that names the file if it contains anything else */
 function keptIn(file: string): Kept[] {
   const expected = "it must be what compress --originals wrote";
   const bytes = bytesOf(file);

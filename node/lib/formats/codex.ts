@@ -1,13 +1,13 @@
 /**
- * Rollouts of the Codex command line (`rollout-*.jsonl` below `~/.codex/sessions`) -> messages.
+ * Conversion of the Codex command line's rollouts (`rollout-*.jsonl` below `~/.codex/sessions`) to messages.
  *
- * A line is `{ timestamp, type, payload }`. What the model was sent and what it answered are the payloads of
- * `response_item`; the reasoning, words and calls that stand together are one answer. Other lines repeat that for the
- * screen, but for `turn_context`, which names the model.
+ * A line is `{ timestamp, type, payload }`. The payloads of `response_item` are the input and the output of the model;
+ * adjacent reasoning, text and calls form one answer. Other lines repeat that content for display, except
+ * `turn_context`, which names the model.
  */
 import type { Message } from "../library/api.js";
 
-/** A line. */
+/** A line of a rollout. */
 export interface RolloutLine {
   timestamp?: string;
   type?: string;
@@ -37,7 +37,7 @@ interface Item {
   summary?: Part[];
 }
 
-/** What only rollouts have. */
+/** Returns true for a row that only rollouts contain. */
 export function isRolloutLine(row: unknown): boolean {
   const { type, payload } = (row ?? {}) as RolloutLine;
   return (
@@ -47,13 +47,15 @@ export function isRolloutLine(row: unknown): boolean {
   );
 }
 
-/** Whether a value is an item of OpenAI's Responses API that is no message: those say by their type what they are. */
+/**
+ * Returns true for an item of OpenAI's Responses API that is not a message. Such an item has a type instead of a role.
+ */
 export function isResponseItem(value: unknown): boolean {
   const item = (value ?? {}) as Item;
   return typeof item.role !== "string" && (item.type === "reasoning" || isCall(item) || isOutput(item));
 }
 
-/** Whether an item is a call that an output answers: what has no `call_id` the provider ran itself. */
+/** Returns true for a call that an output answers. A call without a `call_id` was run by the provider itself. */
 function isCall({ type, call_id }: Item): boolean {
   return (
     type === "function_call" ||
@@ -62,12 +64,12 @@ function isCall({ type, call_id }: Item): boolean {
   );
 }
 
-/** Whether an item answers a call, whichever kind either is of. */
+/** Returns true for the output of a call of any kind. */
 function isOutput({ type, call_id }: Item): boolean {
   return (type?.endsWith("_output") ?? false) && typeof call_id === "string";
 }
 
-/** The messages of the items of a request to the Responses API. */
+/** Converts the items of a request to the Responses API to messages. */
 export function messagesOfItems(items: (Item | null)[]): Message[] {
   const known = items.filter((item): item is Item => item !== null && typeof item === "object");
   return messagesOf(
@@ -78,7 +80,7 @@ export function messagesOfItems(items: (Item | null)[]): Message[] {
   );
 }
 
-/** The messages of a rollout. */
+/** Converts a rollout to messages. */
 export function messagesOf(rows: RolloutLine[]): Message[] {
   const messages: Message[] = [];
   const tools = new Map<string, string>();
@@ -98,7 +100,7 @@ export function messagesOf(rows: RolloutLine[]): Message[] {
   return messages;
 }
 
-/** The parts of the model's answer that an item is; undefined for what the model was told. */
+/** Returns the parts of the model's answer that an item contains, or undefined if the item is input to the model. */
 function answerParts(item: Item, tools: Map<string, string>): object[] | undefined {
   const call = (name: string, args: unknown) => {
     const id = item.call_id ?? item.id ?? "";
@@ -135,7 +137,7 @@ function told(item: Item, tools: Map<string, string>): Message | undefined {
   };
 }
 
-/** A text, parts, or, in rollouts of 2025, an object with the text under `content`. */
+/** Converts an output to parts. It is a text, parts, or, in rollouts of 2025, an object with the text in `content`. */
 function outputParts(output: unknown): object[] {
   if (typeof output === "string" || Array.isArray(output)) return partsOf(output as string | Part[]);
   const { content } = (output ?? {}) as { content?: string };
@@ -152,7 +154,7 @@ function partsOf(content: Part[] | string | null | undefined): object[] {
   });
 }
 
-/** Arguments that a model wrote as JSON. */
+/** Parses arguments that a model wrote as JSON. */
 export function argumentsOf(json: string): unknown {
   try {
     const value: unknown = JSON.parse(json);

@@ -1,10 +1,10 @@
-/** Files as a user names them on a command line: what fails says which file, and why in words. */
+/** Files that a user names on a command line. Errors name the file and state the reason in words. */
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 
-/** What a file is called in messages: `-` is standard input. */
+/** The name of a file in messages; `-` is standard input. */
 export const nameOf = (file: string): string => (file === "-" ? "standard input" : file);
 
-/** What the system's codes mean for a file that is read, and for one that is written. */
+/** The meaning of system error codes when a file is read and when one is written. */
 const WHY: Record<"read" | "written", Record<string, string>> = {
   read: { ENOENT: "there is no such file", EISDIR: "it is a directory" },
   written: { ENOENT: "there is no such directory", EEXIST: "it is there already, and nothing is written over" },
@@ -17,12 +17,12 @@ function failure(file: string, what: keyof typeof WHY, cause: unknown): Error {
   });
 }
 
-/** Whether it can be read again: neither a pipe nor standard input, and there. */
+/** Returns true if a file exists and can be read repeatedly: it is neither a pipe nor standard input. */
 export function isPlain(file: string): boolean {
   return file !== "-" && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** The bytes of a file, or of standard input for `-`. @throws an Error that names it */
+/** Reads a file, or standard input for `-`. @throws an Error that names it */
 export function bytesOf(file: string): Buffer {
   try {
     return readFileSync(file === "-" ? 0 : file);
@@ -31,7 +31,7 @@ export function bytesOf(file: string): Buffer {
   }
 }
 
-/** The text of bytes. @throws an Error that names what they are of where they are not UTF-8 to the last byte */
+/** Decodes UTF-8. @throws an Error with `name` if the bytes are not valid UTF-8 */
 export function textIn(name: string, bytes: Buffer): string {
   const text = bytes.toString("utf8");
   if (!Buffer.from(text).equals(bytes)) throw new Error(`${name} is not UTF-8`);
@@ -39,8 +39,8 @@ export function textIn(name: string, bytes: Buffer): string {
 }
 
 /**
- * The text of bytes in UTF-16 that begin with its byte order mark; `undefined` for others. @throws an Error that names
- * what is no UTF-16 to the last byte
+ * Decodes UTF-16 that begins with a byte order mark. Returns undefined for other bytes. @throws an Error with `name` if
+ * the bytes are not valid UTF-16
  */
 export function utf16Of(name: string, bytes: Buffer): string | undefined {
   const mark = bytes.toString("hex", 0, 2);
@@ -54,8 +54,8 @@ export function utf16Of(name: string, bytes: Buffer): string | undefined {
 }
 
 /**
- * What a JSON text says. @throws an Error that names it and says what was `expected`; no character of the text acts on
- * a terminal
+ * Parses JSON. @throws an Error with `name` and what was `expected`. Control characters are escaped, so that the
+ * message has no effect on a terminal
  */
 export function jsonOf(name: string, text: string, expected: string): unknown {
   try {
@@ -70,7 +70,7 @@ export function jsonOf(name: string, text: string, expected: string): unknown {
 }
 
 /**
- * Fails where a file is there already, before the work whose outcome it is to hold. @throws an Error with the code
+ * Throws if a file exists. It is called before the work whose result the file is for. @throws an Error with the code
  * `EEXIST`
  */
 export function needAbsent(file: string | undefined): void {
@@ -78,8 +78,7 @@ export function needAbsent(file: string | undefined): void {
 }
 
 /**
- * Writes a file that is not there yet, for its owner only; where that fails, nothing of it stays. @throws an Error that
- * names it
+ * Writes a new file that only its owner can read. If writing fails, the file is removed. @throws an Error that names it
  */
 export function writeNew(file: string, data: string | Uint8Array): void {
   try {

@@ -1,12 +1,14 @@
 /**
- * Some values of a JSON text replaced, and every other byte of it as it was: blanks, the order of keys, numbers that
- * JavaScript cannot hold.
+ * Replacement of values in a JSON text. Every other byte is preserved: whitespace, the order of keys, numbers that
+ * JavaScript cannot represent.
  */
 
-/** What became of a value: another value, or changes of its parts. */
+/** A change of a value: a new value, or changes of its parts. */
 export type Change = { value: unknown } | { parts: Map<string | number, Change> };
 
-/** What changed from one value to another, as deep inside as both have the same parts; `undefined` when nothing did. */
+/**
+ * Returns the change from one value to another, as deep as both have the same parts, or undefined if they are equal.
+ */
 export function changeBetween(before: unknown, after: unknown): Change | undefined {
   if (before === after) return undefined;
   const keys = keysOf(before);
@@ -34,7 +36,7 @@ function keysOf(value: unknown): (string | number)[] | undefined {
   return Array.isArray(value) ? [...value.keys()] : Object.keys(value);
 }
 
-/** A JSON text with a change of its value. The text must be valid, and have the parts that the change names. */
+/** Applies a change to a JSON text. The text must be valid and have the parts that the change names. */
 export function withChange(json: string, change: Change): string {
   const pieces: string[] = [];
   let copied = 0;
@@ -57,12 +59,12 @@ export function withChange(json: string, change: Change): string {
   return pieces.join("") + json.slice(copied);
 }
 
-/** Where the elements of a JSON text start and end whose value is an array. The text must be valid. */
+/** Returns the start and end of each element of a JSON array. The text must be valid. */
 export function elementsOf(json: string): { start: number; end: number }[] {
   return [...partsAt(json, afterBlanks(json, 0)).values()].map((start) => ({ start, end: valueEnd(json, start) }));
 }
 
-/** Where the parts of an array or object start. Of equal keys the last counts, as for `JSON.parse`. */
+/** Returns the start of each part of an array or object. If keys are equal the last one counts, as for `JSON.parse`. */
 function partsAt(json: string, open: number): Map<string | number, number> {
   const starts = new Map<string | number, number>();
   const isArray = json[open] === "[";
@@ -87,7 +89,10 @@ function afterBlanks(json: string, from: number): number {
   return at;
 }
 
-/** Where the value ends that starts at `at`: behind its last character; 0 where it does not end. */
+/**
+ * Returns the end of the value that starts at `at`: the place behind its last character, or 0 if the value does not
+ * end.
+ */
 export function valueEnd(json: string, at: number): number {
   if (json[at] === '"') return stringEnd(json, at);
   if (json[at] !== "[" && json[at] !== "{") {
@@ -107,7 +112,7 @@ export function valueEnd(json: string, at: number): number {
   return token.lastIndex;
 }
 
-/** Where a string ends that starts at `at`: behind its closing quote. */
+/** Returns the end of the string that starts at `at`: the place behind its closing quote. */
 function stringEnd(json: string, at: number): number {
   for (let quote = json.indexOf('"', at + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let before = quote;

@@ -1,6 +1,6 @@
 /** Sessions as an operator names them: by their id or by the key of their conversation. */
 
-/** A session. */
+/** A session that an operator can name. */
 export interface NamedSession {
   sessionId: string;
   sessionKey: string | null;
@@ -8,7 +8,10 @@ export interface NamedSession {
 
 const LISTED = 20;
 
-/** The sessions of that name, in the order of those known. @throws an Error that lists what is known. */
+/**
+ * Returns the sessions with a name, in the order of `known`. @throws an Error that lists the known sessions if there is
+ * none
+ */
 export function sessionsNamed<Known extends NamedSession>(named: string, known: Known[]): [Known, ...Known[]] {
   const [first, ...others] = known.filter(({ sessionId, sessionKey }) => named === sessionId || named === sessionKey);
   if (first !== undefined) return [first, ...others];
@@ -22,8 +25,8 @@ export function sessionsNamed<Known extends NamedSession>(named: string, known: 
 }
 
 /**
- * The same, of one agent. @throws an Error, too, where several agents have a session of that name and none of them is
- * named.
+ * Returns the sessions of an agent with a name. @throws an Error like `sessionsNamed`, and one if several agents have a
+ * session of that name and no agent is given
  */
 export function sessionsOfAgent<Known extends NamedSession & { agentId: string }>(
   named: string,

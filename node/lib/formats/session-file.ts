@@ -1,6 +1,6 @@
 /**
- * Recorded sessions -> messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or of items of
- * the Responses API, `.gz` of any; an agent's database of OpenClaw.
+ * Conversion of recorded sessions to messages: JSONL of OpenClaw, Pi, Claude Code or Codex, a JSON array of messages or
+ * of items of the Responses API, any of these as `.gz`, and an agent's database of OpenClaw.
  */
 import path from "node:path";
 
@@ -13,12 +13,12 @@ import { eventsOf, isDatabase, sessionsIn } from "./transcript-database.js";
 
 /** A recorded session. */
 export interface RecordedSession {
-  /** The file, and of a database the session. */
+  /** The name of the file. For a database, the id of the session follows. */
   name: string;
   sessionId: string;
   sessionKey?: string;
   messages: Message[];
-  /** Numbers of the lines that hold what is not JSON, counted from 1; that was skipped. */
+  /** Numbers of the lines that contain something that is not JSON, counted from 1. Such content was skipped. */
   unreadable: number[];
 }
 
@@ -26,24 +26,24 @@ interface Row {
   type?: string;
   message?: Message & { id?: string };
   timestamp?: string;
-  /** Of a row of Claude Code. */
+  /** Present in rows of Claude Code. */
   uuid?: string;
   isSidechain?: boolean;
-  /** Of a `custom_message`: what the host says to the model in the user's role. */
+  /** The text of a `custom_message`, which the host sends to the model in the user's role. */
   content?: unknown;
 }
 
 const FORMS =
   "a session is JSONL of OpenClaw, Pi, Claude Code or Codex, or a JSON array of messages or of items of the Responses API";
 
-/** What a file or a transcript tells. */
+/** The messages of a file or a transcript. */
 export interface Read {
   messages: Message[];
-  /** Numbers of the lines that hold what is not JSON, counted from 1; that was skipped. */
+  /** Numbers of the lines that contain something that is not JSON, counted from 1. Such content was skipped. */
   unreadable: number[];
 }
 
-/** Reads a session, past what is torn. @throws an Error that names the file, where it holds no messages */
+/** Reads a session and skips torn rows. @throws an Error that names the file if it contains no messages */
 export function readSession(file: string): Message[] {
   return readFile(file).messages;
 }
@@ -56,9 +56,10 @@ function readFile(file: string): Read {
 }
 
 /**
- * The sessions of a file: its one, or of a database those that are asked for, by id or key, or all.
+ * Returns the sessions in a file. A database may contain several: those with the id or key `asked` are returned, or
+ * all.
  *
- * @throws an Error that names the file, and for a session that a database does not know lists those that it does
+ * @throws an Error that names the file and, if a database does not contain the session, lists those that it contains
  */
 export async function recordedSessions(
   file: string,
@@ -67,7 +68,8 @@ export async function recordedSessions(
   const isFile = isPlain(file);
   if (!isFile || !isDatabase(file)) {
     const name = nameOf(file);
-    // A pipe is read here: later signals are caught, and none would be heard while it waits for its writer.
+    // A pipe is read now. Signals are handled later, and no handler would run while a synchronous read waits for the
+    // writer.
     const early = isFile ? undefined : readFile(file);
     if (asked !== undefined) throw new Error(`${name} is no database of OpenClaw, in which a session could be chosen`);
     return [{ name, read: async () => ({ name, sessionId: path.basename(file), ...(early ?? readFile(file)) }) }];
@@ -93,7 +95,7 @@ function named<Known extends NamedSession>(file: string, asked: string, known: K
 }
 
 /**
- * The messages of the lines of a transcript, past those that are torn. @throws an Error that names it, where no line is
+ * Returns the messages in the lines of a transcript and skips torn lines. @throws an Error that names it if no line is
  * JSON
  */
 export function readTranscript(name: string, lines: string[]): Read {
@@ -118,7 +120,7 @@ function messagesOfLines(rows: Row[]): Message[] {
   const started = new Map<string, Message>();
   const tools = new Map<string, string>();
   const said = new Set<string>();
-  // What sub-agents of Claude Code said stands beside the conversation, or in a file of its own.
+  // The conversations of Claude Code's sub-agents stand beside the main one, or in a file of their own.
   const isBeside = rows.some((row) => row?.isSidechain === false);
   for (const row of rows) {
     const told: Row["message"] = row?.type === "custom_message" ? { role: "user", content: row.content } : row?.message;
@@ -130,7 +132,7 @@ function messagesOfLines(rows: Row[]): Message[] {
       continue;
     const message = unsaid(row, told, said);
     if (message === undefined) continue;
-    // Claude Code writes one line for each block of an assistant message, results of its first calls between them.
+    // Claude Code writes one line for each block of an assistant message, with results of its first calls between them.
     const begun = message.id === undefined ? undefined : started.get(message.id);
     if (begun && Array.isArray(begun.content) && Array.isArray(message.content)) {
       nameTools(message, tools);
@@ -146,8 +148,8 @@ function messagesOfLines(rows: Row[]): Message[] {
 }
 
 /**
- * What of a message stands in no row before; undefined where that is nothing. Claude Code, where it takes a
- * conversation up again from an earlier point, writes what it keeps once more, as it was but for the rows' own ids.
+ * Returns the part of a message that no earlier row contains, or undefined if there is none. When Claude Code resumes a
+ * conversation from an earlier point, it writes the rows that it keeps again, with new row ids only.
  */
 function unsaid({ uuid, timestamp }: Row, message: NonNullable<Row["message"]>, said: Set<string>): Row["message"] {
   if (uuid === undefined) return message;
@@ -168,7 +170,7 @@ interface Part {
   is_error?: boolean;
 }
 
-/** Keeps which tools the calls of a message name. */
+/** Stores the tool name of each call in a message. */
 function nameTools({ content }: Message, tools: Map<string, string>): void {
   if (!Array.isArray(content)) return;
   for (const part of content as (Part | null)[])
@@ -176,8 +178,8 @@ function nameTools({ content }: Message, tools: Map<string, string>): void {
 }
 
 /**
- * Anthropic's messages have tool results in the user's role. They become messages of their own, so that none is taken
- * for a user's turn.
+ * Moves tool results to messages of their own. Anthropic's messages carry them in the user's role, where they would be
+ * taken for a user's turn.
  */
 function resultsApart(message: Message, tools: Map<string, string>): Message[] {
   nameTools(message, tools);

@@ -1,35 +1,35 @@
 /**
- * The bytes of a recorded session -> its rows, each with its place in the file.
+ * Conversion of the bytes of a recorded session to rows, each with its place in the file.
  *
- * A file may be torn: its program was killed while it wrote, two programs wrote at once, or a crash left zero bytes.
- * Every whole row is read, also behind a torn one on the same line; what is no row keeps its bytes and is named by its
- * line.
+ * A file may be torn: its program was killed during a write, two programs wrote at once, or a crash left zero bytes.
+ * Every complete row is read, even behind a torn one on the same line. Content that is not a row keeps its bytes, and
+ * its line number is reported.
  */
 import { gunzipSync } from "node:zlib";
 
 import { bytesOf, jsonOf, nameOf, textIn, utf16Of } from "./files.js";
 import { elementsOf, valueEnd } from "./json-changes.js";
 
-/** A piece of a file: a row of the session, or what stands between two. */
+/** A piece of a file: a row of the session, or the bytes between two rows. */
 export interface Piece {
   bytes: Buffer;
-  /** What the row says; `undefined` where the piece is none. */
+  /** The parsed row. Undefined if the piece is not a row. */
   row?: unknown;
 }
 
-/** A session as it lies in its file. */
+/** The contents of a session file. */
 export interface SessionRows {
   /** All bytes of the file, in order. */
   pieces: Piece[];
-  /** Numbers of the lines that hold anything that is no row, counted from 1. */
+  /** Numbers of the lines that contain something other than rows, counted from 1. */
   unreadable: number[];
-  /** Whether the rows are elements of a JSON array. */
+  /** True if the rows are elements of a JSON array. */
   isArray: boolean;
 }
 
 /**
- * The bytes of a session, of standard input for `-`, in UTF-8, unpacked and without the byte order mark that some
- * editors write.
+ * Reads the bytes of a session, from standard input for `-`. The result is UTF-8, unpacked, and without the byte order
+ * mark that some editors write.
  */
 function sessionBytes(file: string): Buffer {
   const read = bytesOf(file);
@@ -48,8 +48,8 @@ function unpacked(file: string, bytes: Buffer): Buffer {
 }
 
 /**
- * Reads the rows of a file: lines of JSON, or elements of a JSON array. @throws an Error that names the file, where it
- * holds none of `forms`
+ * Reads the rows of a file: lines of JSON, or elements of a JSON array. @throws an Error that names the file and the
+ * supported `forms` if it contains none of them
  */
 export function rowsOf(file: string, forms: string): SessionRows {
   const bytes = sessionBytes(file);
@@ -59,7 +59,7 @@ export function rowsOf(file: string, forms: string): SessionRows {
     : rowsOfLines(nameOf(file), bytes, forms);
 }
 
-/** Reads lines of JSON. @throws an Error that names the file and its first line, where no line holds a row */
+/** Reads lines of JSON. @throws an Error that names the file and its first unreadable line if no line contains a row */
 export function rowsOfLines(name: string, bytes: Buffer, forms: string): SessionRows {
   const pieces: Piece[] = [];
   const unreadable: number[] = [];
@@ -77,17 +77,17 @@ export function rowsOfLines(name: string, bytes: Buffer, forms: string): Session
   return { pieces, unreadable, isArray: false };
 }
 
-/** The pieces of a line: one, but for a line in which rows stand behind something else. */
+/** Splits a line into pieces. There is one, unless rows stand behind other content. */
 function rowsIn(line: Buffer): Piece[] {
   const whole = parsed(line);
   if (whole !== undefined) return [{ bytes: line, row: whole }];
   const pieces: Piece[] = [];
-  // Bytes as characters, so that a place in one is a place in the other.
+  // As latin1 each byte is one character, so that indexes are the same in both.
   const text = line.toString("latin1");
   let done = 0;
   const [begin = ""] = /\{"[^"]*"/.exec(text) ?? [];
-  // Within a string a quote is escaped, so an object begins here. Part of another object is followed by a comma or a
-  // bracket; where that is torn off, the part stands behind one, and begins with another key than rows do.
+  // A quote inside a string is escaped, so an object begins here. A part of another object is followed by a comma or a
+  // bracket. If that is torn off, the part follows one of `:,[` and begins with another key than rows do.
   for (let at = text.indexOf('{"'); at >= 0; at = text.indexOf('{"', Math.max(done, at + 1))) {
     const end = valueEnd(text, at);
     const isPart =
@@ -117,7 +117,7 @@ function elements(name: string, bytes: Buffer, forms: string): Piece[] {
   return [...pieces, { bytes: Buffer.from(text.slice(done)) }];
 }
 
-/** What a JSON text says; `undefined` where it is none, or not UTF-8 to the last byte. */
+/** Parses JSON. Returns undefined if the bytes are not JSON or not valid UTF-8. */
 function parsed(bytes: Buffer): unknown {
   const text = bytes.toString();
   if (!Buffer.from(text).equals(bytes)) return undefined;
@@ -128,10 +128,10 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** How many numbers of lines are told. */
+/** The maximum number of line numbers that are listed. */
 const TOLD = 10;
 
-/** Lines that hold anything but rows, in words: `2 lines (3, 9) are not JSON`. */
+/** Describes the lines that contain something other than rows: `2 lines (3, 9) are not JSON`. */
 export function unreadableText(lines: number[]): string {
   const numbers = lines.slice(0, TOLD).join(", ") + (lines.length > TOLD ? ", ..." : "");
   return lines.length === 1 ? `1 line (${numbers}) is not JSON` : `${lines.length} lines (${numbers}) are not JSON`;

@@ -1,12 +1,12 @@
-/** Texts as they come back from editors, shells and git: with other line ends, a byte order mark, or in UTF-16. */
+/** Texts that editors, shells and git have changed: other line ends, a byte order mark, or UTF-16. */
 import { utf16Of } from "./files.js";
 
-/** What a text of ours holds wherever it can be restored. */
+/** The markers, of which a text that can be restored contains at least one. */
 const OURS = ["[[FOLD:", "[[REWIND:"];
 
 /**
- * What a text may have been before its transport: without its byte order mark; with each CRLF as LF, where every line
- * end is one; and without line ends behind a final marker. Empty for a text that holds nothing of ours.
+ * Returns the forms that a text may have had before its transport: without a byte order mark; with LF for CRLF, if
+ * every line end is CRLF; and without line ends behind a final marker. Empty for a text without our markers.
  */
 export function beforeTransport(text: string): string[] {
   if (!OURS.some((sign) => text.includes(sign))) return [];
@@ -18,13 +18,13 @@ export function beforeTransport(text: string): string[] {
 }
 
 /**
- * The text of bytes in UTF-16 that have a byte order mark, or hold anything of ours; `undefined` for others. @throws an
- * Error that names what is no UTF-16
+ * Decodes UTF-16 that has a byte order mark or contains one of our markers. Returns undefined for other bytes. @throws
+ * an Error with `name` if the bytes are not valid UTF-16
  */
 export function utf16Transported(name: string, bytes: Buffer): string | undefined {
   const bytesIn = (text: string, isBig: boolean) =>
     isBig ? Buffer.from(text, "utf16le").swap16() : Buffer.from(text, "utf16le");
-  // One byte further on, what is in one byte order looks as if it was in the other one.
+  // A marker at an odd offset would be in the other byte order.
   const holds = (isBig: boolean) => OURS.some((sign) => bytes.indexOf(bytesIn(sign, isBig)) % 2 === 0);
   const unmarked = [false, true].find(holds);
   return (

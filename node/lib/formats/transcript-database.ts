@@ -1,18 +1,18 @@
 /**
- * An agent's database of OpenClaw: which sessions it can show, and what their transcripts say. Read, never written.
+ * An agent's database of OpenClaw, opened read-only: the sessions that it can show and their transcripts.
  *
- * The host's listing of sessions names only the current one of each key. What an automatic reset, an archive or cold
- * storage keeps can be shown again as well, and with it the placeholders in it: only what has left the database is
+ * The host's list of sessions names only the current one of each key. The host can also show sessions that an automatic
+ * reset, an archive or cold storage keeps, with the placeholders in them. Only a session that left the database is
  * gone.
  */
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
-/** A deleted session leaves an archive that the host never shows again; one of a reset is still searched. */
+/** The archive of a deleted session is never shown again. The archive of a reset session is still searched. */
 const SESSIONS = `SELECT session_id, session_key FROM session_windows
   UNION SELECT session_id, session_key FROM session_transcript_archives WHERE reason = 'reset'`;
-/** All columns: OpenClaw 2026.8 compresses no event and has no `event_zstd`. */
+/** All columns are selected because OpenClaw 2026.8 compresses no events and has no column `event_zstd`. */
 const EVENTS = "SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq";
 const TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
 const COLD = "SELECT archive_name, archive_blob FROM session_transcript_cold_archives WHERE session_id = ?";
@@ -21,7 +21,7 @@ const RESET =
 
 const SQLITE = "SQLite format 3\0";
 
-/** Whether a file, which is no pipe, is an SQLite database. */
+/** Returns true if a file is an SQLite database. The file must not be a pipe. */
 export function isDatabase(file: string): boolean {
   const head = Buffer.alloc(SQLITE.length);
   const open = openSync(file, "r");
@@ -33,7 +33,7 @@ export function isDatabase(file: string): boolean {
   return head.toString("latin1") === SQLITE;
 }
 
-/** The sessions of a database. @throws an Error that names it. */
+/** Returns the sessions of a database. @throws an Error that names it */
 export function sessionsIn(database: string): Promise<{ sessionId: string; sessionKey: string }[]> {
   return reading(database, (open) => {
     const rows = open.prepare(SESSIONS).all();
@@ -41,7 +41,9 @@ export function sessionsIn(database: string): Promise<{ sessionId: string; sessi
   });
 }
 
-/** The events of a transcript, each as the JSON that the host wrote. @throws an Error that names the database. */
+/**
+ * Returns the events of a transcript, each as the JSON that the host wrote. @throws an Error that names the database
+ */
 export async function eventsOf(database: string, sessionId: string): Promise<string[]> {
   const { zstdDecompressSync } = await import("node:zlib");
   const unpack = (bytes: unknown) => zstdDecompressSync(bytes as Uint8Array).toString("utf8");
@@ -70,7 +72,7 @@ export async function eventsOf(database: string, sessionId: string): Promise<str
   });
 }
 
-/** Reads a database of the host. @throws an Error that names it. */
+/** Opens a database of the host read-only and reads from it. @throws an Error that names it */
 export async function reading<Value>(database: string, read: (open: DatabaseSync) => Value): Promise<Value> {
   let open: DatabaseSync | undefined;
   try {

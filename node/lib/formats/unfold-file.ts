@@ -1,8 +1,7 @@
 /**
- * A recorded session with the originals in place of their placeholders, in the format in which it was recorded.
+ * Unfolding of a recorded session in its own format.
  *
- * Only what was unfolded is written anew: rows that this program does not know, and everything else in the rows that it
- * does, stay byte for byte.
+ * Only unfolded values are rewritten. Unknown rows, and everything else in known ones, are preserved byte for byte.
  */
 import type { Message } from "../library/api.js";
 import { isResponseItem } from "./codex.js";
@@ -14,21 +13,21 @@ import { rowsOf } from "./session-rows.js";
 /** An unfolded session. */
 export interface UnfoldedFile {
   bytes: Buffer;
-  /** How many placeholders gave way to their originals. */
+  /** The number of placeholders that were replaced by their originals. */
   unfolded: number;
-  /** The ids whose originals cannot be had; their placeholders stay. */
+  /** The ids whose originals are not available. Their placeholders stay. */
   missing: string[];
-  /** Numbers of the lines that hold what is not JSON, counted from 1; that stays as it is. */
+  /** Numbers of the lines that contain something that is not JSON, counted from 1. Such content stays as it is. */
   unreadable: number[];
 }
 
-/** What can be unfolded. */
+/** The supported forms of a session. */
 const FORMS =
   "a session is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages or of items of the Responses API";
 
 /**
- * Unfolds JSONL or a JSON array of messages; `.gz` of either comes out plain, UTF-16 as UTF-8. @throws an Error that
- * names the file.
+ * Unfolds JSONL or a JSON array of messages. The result is never compressed, and UTF-16 becomes UTF-8. @throws an Error
+ * that names the file
  */
 export async function unfoldFile(
   concertina: Concertina,
@@ -50,7 +49,7 @@ export async function unfoldFile(
   return { bytes: Buffer.concat(pieces.map((piece) => piece.bytes)), unfolded, missing, unreadable };
 }
 
-/** The message of a row: the row itself, or what hosts wrap into one. */
+/** Returns the message in a row: the row itself, or the field in which hosts wrap it. */
 function messageIn(row: unknown): Message | undefined {
   const { role, message } = (row ?? {}) as { role?: unknown; message?: Message };
   if (typeof message?.role === "string") return message;

@@ -1,4 +1,4 @@
-/** The shapes of the public interface that only JavaScript knows. The records are the addon's own: see `addon.ts`. */
+/** The types of the public interface that exist only in JavaScript. The records are declared in `addon.ts`. */
 import type { Hints, MessagesReport, Original, StageContext } from "../binding/addon.js";
 import type { Options } from "../binding/options.js";
 
@@ -43,8 +43,8 @@ export type {
 export type { Options };
 
 /**
- * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of
- * OpenAI's Responses API that is no message has a `type` instead of a role.
+ * The common fields of all messages. Those of OpenClaw, Anthropic and OpenAI have them, as their SDKs type them. An
+ * item of OpenAI's Responses API that is not a message has a `type` instead of a role.
  */
 export interface AnyMessage {
   role?: string;
@@ -52,81 +52,81 @@ export interface AnyMessage {
   content?: unknown;
 }
 
-/** A message of any shape: OpenClaw, Anthropic, OpenAI. Unknown fields come back as they were. */
+/** A message of OpenClaw, Anthropic or OpenAI. Unknown fields are preserved. */
 export type Message = AnyMessage & { role: string; [field: string]: unknown };
 
-/** A vocabulary. */
+/** A token vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 
-/** Where a store lives: in a directory, or, for several machines, in a PostgreSQL database. */
+/** The place of a store: a directory or, for several machines, a PostgreSQL database. */
 export type StorePlace = (
   | { dir: string; url?: undefined; namespace?: undefined }
   | {
-      /** `postgresql://user:password@host:port/database?sslmode=require`. */
+      /** The URL of the database: `postgresql://user:password@host:port/database?sslmode=require`. */
       url: string;
-      /** The tenant: a schema of this name. Default "concertina". */
+      /** The tenant, which is a schema of this name. Default "concertina". */
       namespace?: string;
       dir?: undefined;
     }
 ) & {
   /**
-   * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when
-   * the last host that had it no longer lists it; one that lists nothing for 90 days counts as gone. All that give none
-   * are one host.
+   * With `retention: "host"`, the name of this host: unique among the hosts of the store and stable. A session ends
+   * when the last host that had it no longer lists it. A host that lists nothing for 90 days counts as gone. All
+   * openers without a name are one host.
    */
   host?: string;
 };
 
-/** Where a store lives, how long it keeps originals, and every option. */
+/** The place of a store, the retention of originals, and every option. */
 export type OpenOptions = StorePlace & {
   /**
-   * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see
-   * `settle`. Programs that list sessions of their own in one store each need a `host`, or each ends the sessions of
-   * the others.
+   * `clock` keeps originals for `sccsStorageTtlSeconds` after their last use. `host` keeps them for as long as the host
+   * holds their session; see `settle`. If several programs list their own sessions in one store, each needs a `host`;
+   * otherwise each ends the sessions of the others.
    */
   retention?: "clock" | "host";
   /**
-   * A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it
-   * is an error.
+   * A date such as `2026-01-31`. A damaged store is renamed to include it and replaced by a new one. Without a date, a
+   * damaged store is an error.
    */
   today?: string;
   /**
-   * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the
-   * process inside one does so once. A store in a directory keeps them there; without it nothing is noted beside a
-   * database.
+   * With `url`, a directory of this machine for the journal of parser calls. With the journal, a text that crashes a
+   * parser does so only once. A store in a directory keeps the journal there. For a database without `journalDir` there
+   * is none.
    */
   journalDir?: string;
 } & Options;
 
-/** A stage that JavaScript runs between the built-in ones. */
+/** A stage in JavaScript, which runs between the built-in ones. */
 export interface CustomStage {
   name: string;
   order: number;
-  /** A cheap look; absent means yes. */
+  /** A cheap check if the stage applies. Absent means that it always does. */
   shouldApply?(context: StageContext): boolean;
-  /** The text as it should be, or null. Measured like any other proposal; the original is kept. */
+  /** Returns the rewritten text, or null. It is measured like any other edit, and the original is kept. */
   apply(context: StageContext): string | null | undefined;
 }
 
-/** How a text is compressed. */
+/** The options of compressing a text. */
 export interface CompressOptions {
   hints?: Hints;
-  /** Who said it; `tool` by default. */
+  /** The role of the message that the text is from; `tool` by default. */
   role?: "system" | "user" | "assistant" | "tool";
   preset?: "lossless" | "balanced" | "max";
-  /** Only rewrites that restore from the output alone, whatever the preset. */
+  /** Restricts compression to edits that can be restored from the output alone, whatever the preset. */
   lossless?: boolean;
-  /** By name: `false` leaves a stage out, `{ order }` moves it. */
+  /** Options by the name of a stage: `false` disables it, `{ order }` moves it. */
   stages?: Record<string, boolean | ({ order?: number } & Record<string, unknown>)>;
   custom?: CustomStage[];
   encoding?: Encoding;
-  /** The number of tokens the caller would like to have at most. */
+  /** The desired maximum number of tokens. Lossy sampling is used only if it is set. */
   maxTokens?: number;
 }
 
-/** How a conversation is compressed: like a text, and whose messages. */
+/** The options of compressing a conversation: those of a text, and the roles. */
 export type CompressMessagesOptions = Omit<CompressOptions, "custom" | "role"> & {
-  /** Whose texts go through the pipeline; `["tool"]` by default. Users' words never do. */
+  /** The roles of the messages whose texts are compressed; `["tool"]` by default. Users' texts never are. */
   roles?: ("system" | "assistant" | "tool")[];
 };
 
@@ -144,9 +144,10 @@ export interface ProseToken {
 }
 
 /**
- * How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words.
+ * The level of shortening rule files. Level 0 changes nothing. Level 1 removes formatting, level 2 also fillers and
+ * long forms of abbreviations, level 3 also vowels inside long words.
  */
 export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
 
-/** A text -> the same with masks in place of its secrets. */
+/** A function that returns a text with its secrets masked. */
 export type Redactor = (text: string) => string;

@@ -1,4 +1,4 @@
-/** The class with a store: what a host calls at the two moments, and the way back. */
+/** The class with a store: folding at birth and at assembly, and unfolding. */
 import type { NativeConcertina, RulesReport, Session } from "../binding/addon.js";
 import type {
   AnyMessage,
@@ -54,11 +54,12 @@ import { callOf, toolOf } from "../binding/tool-call.js";
 import { FETCH_TOOL_JSON, toRecord } from "../binding/finished-turn.js";
 
 /**
- * Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words.
+ * The maximum number of characters of a fetched answer that every host accepts as one tool result, with room for the
+ * host's own text.
  */
 export const FETCH_CHARS = 15_900;
 
-/** What says when a call is. */
+/** The field for the time of a call. */
 const NOW = { now };
 
 /** The fields of each method's argument. */
@@ -128,12 +129,12 @@ const TAKES = {
   purge: { ...SESSION, dry: optional(flag) },
 };
 
-/** What `open` takes beside options. */
+/** The fields of `open` that are not options. */
 const NO_OPTIONS = Object.fromEntries(Object.keys(TAKES.open).map((field) => [field, undefined]));
 
 /**
- * The report of what was really done: nothing was done to messages that changed meanwhile, nor to what could not be
- * read.
+ * Returns the report of what was applied. Messages that changed meanwhile, and parts that could not be read, were left
+ * as they are.
  */
 function reportOf(done: Report, crossed: readonly LightMessage[], changedMeanwhile: number[]): Report {
   const alone = leftAlone(crossed, true);
@@ -144,12 +145,12 @@ function reportOf(done: Report, crossed: readonly LightMessage[], changedMeanwhi
 }
 
 /**
- * One open store with one set of options. Several may be open at one place, in one process or, with a database, on
- * several machines.
+ * An open store with a set of options. Several may be open at one place, in one process or, with a database, on several
+ * machines.
  */
 export class Concertina {
   readonly #native: NativeConcertina;
-  /** The calls that are under way. */
+  /** The calls in progress. */
   readonly #running = new Set<Promise<unknown>>();
   #isClosed = false;
 
@@ -160,10 +161,11 @@ export class Concertina {
   }
 
   /**
-   * Opens the store in `dir`, creating it on first use, readable by its owner only; or in the database at `url`.
+   * Opens the store in `dir`, or in the database at `url`. A directory is created on first use and readable by its
+   * owner only.
    *
-   * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database
-   *   cannot be used.
+   * @throws TypeError for an unknown option or a bad value; Error with a `code` if the directory or the database cannot
+   *   be used
    */
   static async open(options: OpenOptions): Promise<Concertina> {
     const { retention, today, journalDir, ...place } = takenOf("options", options, TAKES.open);
@@ -177,7 +179,7 @@ export class Concertina {
     return awaiting(async () => new Concertina(await open()));
   }
 
-  /** Runs a call. Whoever closes the store waits for it. */
+  /** Runs a call. `close` waits for it. */
   async #call<T>(body: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw Object.assign(new Error("the store is closed"), { code: "CONCERTINA_CLOSED" });
     const running = awaiting(body);
@@ -189,28 +191,28 @@ export class Concertina {
     }
   }
 
-  /** One line for each lenient option that had to be corrected. */
+  /** The corrections to options, one line each. */
   get warnings(): string[] {
     return this.#native.warnings;
   }
 
   /**
-   * The moment of birth: replaces oversize texts of a fresh tool result by references, durably, before the result is
-   * first sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`,
-   * never a rejection.
+   * Folds a fresh tool result at birth, before it is first sent: shortens its texts and replaces large ones by
+   * references, whose originals are durable first. Resolves to the same message object if nothing was replaced. A
+   * failure of the store is a `report.warning` and never a rejection.
    *
-   * @param input.toolName the tool, where the message does not name it itself
-   * @param input.args what the tool was given, where the caller knows it
-   * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's
-   *   parses stays as it is
-   * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which
-   *   it masks something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and
-   *   shown; with `"store"`, and for texts that are not stored at birth, it is not asked
-   * @param input.model the model that will see it, where the caller knows it and the option `models` says something of
-   *   it
-   * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so;
-   *   so was one that is a unit shorter because a surrogate pair stood there
-   * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
+   * @param input.toolName the tool, if the message does not name it itself
+   * @param input.args the arguments of the tool, if they are known
+   * @param input.caller the `caller` of the call, as the call states it: a result that a script of the model parses
+   *   stays as it is
+   * @param input.redactor masks secrets that only the host knows. With `secrets: "keep-inline"` a result with a secret
+   *   stays as it is and is not stored. With `"redact"` the masked text is stored and shown. With `"store"`, and for
+   *   texts that are not stored at birth, the redactor is not called
+   * @param input.model the model that will see the result, for the option `models`
+   * @param input.hostCutAt the length in UTF-16 units at which the host cuts a text. A text of exactly this length was
+   *   cut, and its replacement says so. So was a text that is one unit shorter because a surrogate pair did not fit
+   * @param input.hostKeeps the maximum number of UTF-16 units of a text that the host sends. Figures count nothing
+   *   beyond it as saved
    */
   async admitToolResult<M extends AnyMessage>(input: {
     sessionId: string;
@@ -250,7 +252,7 @@ export class Concertina {
     });
   }
 
-  /** What of a result and its arguments may be stored and shown; `undefined` where it must not be stored. */
+  /** Masks a result and its arguments. Returns undefined if the result must not be stored. */
   async #masked<M extends AnyMessage>(
     asIs: { message: M; args: unknown },
     toolName: string | undefined,
@@ -264,36 +266,36 @@ export class Concertina {
   }
 
   /**
-   * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has
-   * become stale. Messages that do not change are the same objects, and the same array comes back when none did. A
-   * failing store is a `report.warning`, never a rejection.
+   * Folds a history for the next model call: replays the decisions of earlier calls byte for byte, then folds stale
+   * content. Messages that do not change are the same objects, and the same array is returned if none did. A failure of
+   * the store is a `report.warning` and never a rejection.
    *
-   * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say
-   * what there is to say.
+   * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session contain
+   * all instructions.
    *
-   * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be
-   *   stored, and about the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something
-   *   stays as it is, and out of the store; with `"redact"` what it returns of a tool's text is what is stored, and
-   *   arguments stay as they are; with `"store"` it is not asked
+   * @param input.redactor masks secrets that only the host knows. It is called once for each text to be stored, and for
+   *   the arguments of its call. With `secrets: "keep-inline"` a block with a secret stays as it is and is not stored.
+   *   With `"redact"` the masked form of a tool's text is stored, and arguments with a secret stay as they are. With
+   *   `"store"` the redactor is not called
    */
   async assemble<M extends AnyMessage>(input: {
     sessionId: string;
     agentId?: string;
     messages: readonly M[];
-    /** How many tokens the host leaves for the history; above a share of it the history is folded at once. */
+    /** The maximum number of tokens of the history. Above a share of it, the history is folded at once. */
     tokenBudget?: number;
     model?: string;
-    /** What the model's tokens cost, in any unit; by the model's family when absent. */
+    /** The prices of the model, in any unit; those of the model's family by default. */
     prices?: Prices;
-    /** Accepted for hosts that pass it; the state of the cache is read off the history. */
+    /** Ignored, but accepted for hosts that pass it: the state of the cache is derived from the history. */
     promptCache?: unknown;
-    /** Without `fetch_original_data` among them nothing is folded. */
+    /** The names of the available tools. If they lack `fetch_original_data`, nothing is folded. */
     availableTools?: Iterable<string>;
-    /** Also replace fresh oversize results: for engines that never saw them at birth. */
+    /** True if large fresh results are replaced as well, for engines that do not call `admitToolResult`. */
     referOversize?: boolean;
     /**
-     * Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older
-     * then.
+     * True if this call begins a user turn whose message is not in `messages` yet. All messages then count as one turn
+     * older.
      */
     turnBegins?: boolean;
     redactor?: Redactor;
@@ -328,29 +330,32 @@ export class Concertina {
     });
   }
 
-  /** Records a finished turn with its model calls, for the figures: atomic, and the same key again is a duplicate. */
+  /**
+   * Records a finished turn and its model calls for the figures, atomically. A turn whose key was recorded before is a
+   * duplicate.
+   */
   async commitTurn(input: {
     sessionId: string;
     agentId?: string;
-    /** What the host calls the conversation. */
+    /** The host's key of the conversation. */
     sessionKey?: string;
     advancementKey: string;
     /**
-     * The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI
-     * spell it, is what was sent; else it is counted.
+     * The messages of the turn, beginning with the user's. The tokens of a request are those that its answer reports in
+     * `usage`, in the format of OpenClaw, Anthropic or OpenAI. If it reports none, they are counted.
      */
     messages?: readonly AnyMessage[];
-    /** What the model's tokens cost; by the model's family when absent. */
+    /** The prices of the model; those of the model's family by default. */
     prices?: Prices;
     /**
-     * The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it,
-     * as OpenClaw does.
+     * The size of the model's context window in tokens. The estimate without Concertina then assumes a host that
+     * compacts a history that exceeds it, as OpenClaw does.
      */
     contextWindow?: number;
     now?: number;
   }): Promise<{ status: "committed" | "duplicate" }> {
     const { sessionId, agentId, messages = [], now, ...turn } = taken("input", input, TAKES.commitTurn);
-    // A window of nothing is one that nobody knows.
+    // A window of 0 tokens is unknown.
     const contextWindow = turn.contextWindow || undefined;
     return this.#call(async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
@@ -360,13 +365,13 @@ export class Concertina {
   }
 
   /**
-   * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the
-   * originals with the named ids.
+   * Grants a sub-agent's session what its parent's session may see, and shows it in the same form: everything, or only
+   * the originals with the ids in `named`.
    */
   async inherit(input: {
     parent: { agentId?: string; sessionId: string };
     child: { agentId?: string; sessionId: string };
-    /** Bare ids, or whole markers as placeholders print them. */
+    /** Ids, or whole markers as placeholders print them. */
     named?: string[];
     now?: number;
   }): Promise<void> {
@@ -374,7 +379,7 @@ export class Concertina {
     await this.#call(() => this.#native.inherit(parent, child, now, named));
   }
 
-  /** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
+  /** Records the report of compressing rule files in a session, as a receipt of kind `rules`. */
   async recordRules(input: {
     sessionId: string;
     agentId?: string;
@@ -386,8 +391,8 @@ export class Concertina {
   }
 
   /**
-   * Brings originals back. Alone and within `maxChars`, an original comes back byte for byte with nothing added; a part
-   * of one ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
+   * Fetches originals. A single original within `maxChars` is returned byte for byte, with nothing added. A part of an
+   * original ends with a line that states which part it is and which call continues. Unknown ids are answered in words.
    */
   async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
     const { maxChars = FETCH_CHARS, ...request } = taken("input", input, TAKES.fetch);
@@ -395,10 +400,9 @@ export class Concertina {
   }
 
   /**
-   * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Thinking
-   * that left comes back only where `sessionId` is given: nothing stands in its place. Placeholders whose originals
-   * cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and
-   * the same array comes back when none did.
+   * Replaces placeholders by their originals, in messages of any order and age. Removed thinking is restored only with
+   * a `sessionId`, because it has no placeholder. Placeholders whose originals are not available stay and are listed in
+   * `missing`. Messages that do not change are the same objects, and the same array is returned if none did.
    */
   async unfold<M extends AnyMessage>(input: {
     sessionId?: string;
@@ -416,43 +420,41 @@ export class Concertina {
   }
 
   /**
-   * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it
-   * does. The time to live of what a session held begins with its end. All that open the store without a `host` are one
-   * host: what they list must be what any of them has.
+   * With `retention: "host"`, ends every session that is not listed and reopens those that are. The time to live of a
+   * session's originals begins with its end. All openers without a `host` are one host, so each must list the sessions
+   * of all of them.
    */
   async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
     const { sessionIds, now } = taken("input", input, TAKES.settle);
     return { ended: await this.#call(() => this.#native.settle(sessionIds, now)) };
   }
 
-  /**
-   * The host has ended a session: the time to live of what it held begins. A later call for the session takes it back.
-   */
+  /** Ends a session: the time to live of its originals begins. A later call for the session reopens it. */
   async endSession(input: { sessionId: string; agentId?: string; now?: number }): Promise<void> {
     const { now, ...scope } = taken("input", input, TAKES.endSession);
     await this.#call(() => this.#native.endSession(scope, now));
   }
 
-  /** What an operator should know and has not been told yet, one line each. */
+  /** Returns the notices for the operator that were not returned before, one line each. */
   notices(): string[] {
     return calling(() => this.#native.notices());
   }
 
   /**
-   * Parsers and libraries written in C that are not given every text, because some ended a process or did not come
-   * back. Of this process and version.
+   * Returns the parsers and libraries written in C that are disabled for some texts, or for all, in this process and
+   * version, because they crashed or hung.
    */
   skipped(): SkippedCode[] {
     return calling(() => this.#native.skipped());
   }
 
-  /** Totals of one session, or of the whole store. */
+  /** Returns the totals of a session or of the whole store. */
   async stats(input: { sessionId?: string; agentId?: string } = {}): Promise<Stats> {
     const named = sessionIfAny(taken("input", input, TAKES.stats));
     return this.#call(async () => this.#native.stats(await this.#asked(named)));
   }
 
-  /** What was sent and billed, and what would have been without Concertina: of whole requests. */
+  /** Returns the tokens and the bill of whole requests, and the estimate of the same without Concertina. */
   async figures(input: FiguresRequest = {}): Promise<Figures> {
     const { since, until, ...named } = taken("input", input, TAKES.figures);
     const session = sessionIfAny(named);
@@ -460,8 +462,8 @@ export class Concertina {
   }
 
   /**
-   * The session that is asked about: where no agent is named, that of `main`, or else of the agent that was last seen
-   * with one.
+   * Completes the session of a query. If no agent is named, it is that of `main` or, if that has none, of the agent
+   * that was most recently seen with one.
    */
   async #asked(named: Session | undefined): Promise<Session | undefined> {
     if (named === undefined || named.agentId !== undefined) return named;
@@ -471,56 +473,56 @@ export class Concertina {
     return agents.length === 0 || agents.includes("main") ? named : { ...named, agentId: agents[0] };
   }
 
-  /** The sessions that the store knows, the last seen first. */
+  /** Returns the sessions in the store, the most recently seen first. */
   async sessions(): Promise<KnownSession[]> {
     return this.#call(() => this.#native.sessions());
   }
 
-  /** Keeps a line that the operator was warned with, for a week. */
+  /** Records a warning that the operator was shown, for a week. */
   async warn(input: { text: string; now?: number }): Promise<void> {
     const { text, now } = taken("input", input, TAKES.warn);
     await this.#call(() => this.#native.warn(text, now));
   }
 
-  /** What the operator was warned of since a moment, newest first. */
+  /** Returns the warnings since a moment, newest first. */
   async warned(input: { since: number }): Promise<{ at: number; text: string }[]> {
     const { since } = taken("input", input, TAKES.warned);
     return this.#call(() => this.#native.warned(since));
   }
 
-  /** Stops folding anything more in a session, or takes that back. What is folded stays folded, and can be fetched. */
+  /** Switches folding off in a session, or on again. Folded content stays folded and can be fetched. */
   async switch(input: { sessionId: string; agentId?: string; off: boolean; now?: number }): Promise<void> {
     const { off, now, ...session } = taken("input", input, TAKES.switch);
     await this.#call(() => this.#native.switch(session, off, now));
   }
 
   /**
-   * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name
-   * with that date, and a new one takes its place; resolves to whether that was so. In a database there is nothing to
-   * read. @throws where the file is damaged and stays.
+   * Verifies the store's whole file. With `today`, a date such as `2026-01-31`, a damaged file is renamed to include
+   * that date and replaced by a new one. Resolves to true if that happened. For a database there is nothing to verify.
+   * @throws if the file is damaged and was not replaced
    */
   async check(input: { today?: string } = {}): Promise<boolean> {
     const { today } = taken("input", input, TAKES.check);
     return this.#call(() => this.#native.check(today));
   }
 
-  /** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
+  /** Removes expired originals and, above `storeMaxBytes`, those that were least recently referred to. */
   async sweep(input: { now?: number } = {}): Promise<Removed> {
     const { now } = taken("input", input, TAKES.sweep);
     return this.#call(() => this.#native.sweep(now));
   }
 
   /**
-   * Forgets a session and every original that no other session shares: placeholders of those are then all that is left
-   * of them. A session of the same name that another agent has stays; the agent is `main` where none is named. With
-   * `dry` nothing is removed, and the answer is what would be.
+   * Removes a session and the originals that no other session shares. Placeholders of those cannot be unfolded any
+   * more. A session of the same name of another agent stays; the agent is `main` by default. With `dry` nothing is
+   * removed, and the call resolves to what would be.
    */
   async purge(input: { sessionId: string; agentId?: string; dry?: boolean }): Promise<Removed> {
     const { dry = false, ...scope } = taken("input", input, TAKES.purge);
     return this.#call(() => this.#native.purge(scope, dry));
   }
 
-  /** Lets go of the store once all that is under way is done. Later calls reject with code `CONCERTINA_CLOSED`. */
+  /** Closes the store when all calls in progress are done. Later calls reject with code `CONCERTINA_CLOSED`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#running);

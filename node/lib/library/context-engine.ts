@@ -1,7 +1,7 @@
 /**
- * A context engine over an open Concertina, as OpenClaw's durable turns want it.
+ * A context engine on an open `Concertina`, for OpenClaw's durable turns.
  *
- * Hosts make an engine object for every turn and use it on the turn only, so nothing is kept on it.
+ * Hosts create an engine object for every turn and use it for that turn only, so it has no state of its own.
  */
 import type { AnyMessage, Message, Prices, Redactor } from "./api.js";
 import type { Concertina } from "./concertina.js";
@@ -9,7 +9,7 @@ import { callable, nullable, object, takenOf } from "../binding/arguments.js";
 import { describe } from "../binding/errors.js";
 import { scopeOf } from "./scope.js";
 
-/** What the host passes to `assemble`. */
+/** The parameters that the host passes to `assemble`. */
 export interface AssembleParameters<M extends AnyMessage = Message> {
   sessionId: string;
   sessionKey?: string;
@@ -21,7 +21,7 @@ export interface AssembleParameters<M extends AnyMessage = Message> {
   [parameter: string]: unknown;
 }
 
-/** What the host passes to `commitTurn`. */
+/** The parameters that the host passes to `commitTurn`. */
 export interface CommitParameters {
   sessionId: string;
   sessionKey?: string;
@@ -31,18 +31,18 @@ export interface CommitParameters {
   [parameter: string]: unknown;
 }
 
-/** What the host gets back from `assemble`. */
+/** The result of `assemble`. */
 export interface AssembleResult<M extends AnyMessage = Message> {
   messages: M[];
-  /** 0 where nothing was counted: the host counts itself. */
+  /** The number of tokens, or 0 if nothing was counted: the host counts itself. */
   estimatedTokens: number;
   systemPromptAddition?: string;
 }
 
-/** Compacts a stored transcript, as the host types it. */
+/** A function that compacts a stored transcript, with the types of the host. */
 export type Compact = (parameters: never) => Promise<unknown>;
 
-/** A context engine that declares durable turns; without the declaration hosts silently run without it. */
+/** A context engine that declares durable turns. Without the declaration, hosts silently do without it. */
 export interface ContextEngine<C extends Compact = (parameters: unknown) => Promise<unknown>> {
   readonly info: {
     id: string;
@@ -60,15 +60,15 @@ export interface ContextEngine<C extends Compact = (parameters: unknown) => Prom
   commitTurn(parameters: CommitParameters): Promise<{ status: "committed" | "duplicate" }>;
 }
 
-/** What a host tells its engine beside the store. */
+/** The host's parts of an engine, in addition to the store. */
 export interface ContextEngineOptions<C extends Compact = (parameters: unknown) => Promise<unknown>> {
-  /** Compacts the stored transcript: delegate it to the host. */
+  /** Compacts the stored transcript. Delegate this to the host. */
   compact: C;
-  /** Gets one line for each step that failed, with what that means for the conversation; `console.warn` by default. */
+  /** Receives each failed step and its consequence for the conversation; `console.warn` by default. */
   complain?(step: string, error: unknown, consequence: string): void;
-  /** Prices of the model of a turn, where the host knows them. */
+  /** Returns the prices of a turn's model, if the host knows them. */
   pricesOf?(parameters: AssembleParameters<AnyMessage> | CommitParameters): Prices | undefined;
-  /** What masks secrets as the host does, where it has such a thing: asked about all that is to be stored. */
+  /** Returns the host's redactor, if it has one. It is called for everything that is to be stored. */
   redactor?(): Promise<Redactor | undefined>;
 }
 
@@ -80,9 +80,9 @@ const warned: Complain = (step, error, consequence) =>
   console.warn(`concertina: ${step} failed (${describe(error)}); ${consequence}`);
 
 /**
- * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
+ * Creates a context engine. On every failure it returns the host's own message array and reports one line.
  *
- * @param concertina an open store, or how to get one on each call; `undefined` while there is none
+ * @param concertina an open store, or a function that returns the store for each call, or undefined while there is none
  */
 export function createContextEngine<C extends Compact>(
   concertina: Concertina | (() => Promise<Concertina | undefined>),
@@ -106,7 +106,7 @@ export function createContextEngine<C extends Compact>(
       id: "concertina",
       name: "Concertina",
       ownsCompaction: false,
-      // Also what compaction needs to be handed back to the host.
+      // Some of these are for compaction, which hands them back to the host.
       acceptedHostParams: ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"],
       transcriptSemantics: {
         currentTurnFence: "before-current-turn-entry-v1",
@@ -114,7 +114,7 @@ export function createContextEngine<C extends Compact>(
       },
     },
     ingest: async () => ({ ingested: false }),
-    // By the fence that is declared above, the message that begins the turn is not among these.
+    // The fence declared above means that the message that begins the turn is not among these.
     async assemble<M extends AnyMessage>(parameters: AssembleParameters<M>) {
       const { messages, tokenBudget, model, availableTools } = parameters;
       const view: AssembleResult<M> = { messages, estimatedTokens: 0 };
@@ -166,13 +166,17 @@ export function createContextEngine<C extends Compact>(
       } catch (error) {
         complain("recording a turn", error, "the session goes on without this record");
       }
-      // An unrecorded turn loses figures, nothing else; a throw would switch the engine off for the session.
+      // An unrecorded turn is only missing in the figures, but an exception would switch the engine off for the
+      // session.
       return { status: "committed" };
     },
   };
 }
 
-/** The window of a turn's model, where the host says it: as it is configured, or as the model has it. */
+/**
+ * Returns the size of the context window of a turn's model if the host states it: the configured size first, then the
+ * model's own.
+ */
 function windowOf({ runtimeContext }: CommitParameters): number | undefined {
   const { tokenBudget, modelContextWindow } = (runtimeContext ?? {}) as {
     tokenBudget?: unknown;

@@ -1,4 +1,4 @@
-/** `fetch_original_data` as hosts register it: definition and handler. */
+/** The tool `fetch_original_data`: its definition for hosts, and its handler. */
 import type { ContentBlock } from "./api.js";
 import {
   anything,
@@ -16,10 +16,10 @@ import {
 import { badArgument, isMisuse, reading } from "../binding/errors.js";
 import { type Concertina, FETCH_CHARS } from "./concertina.js";
 
-/** The tool's name. */
+/** The name of the tool. */
 export const FETCH_TOOL = "fetch_original_data";
 
-/** What the model gives the tool. What follows the ids the schema does not name: the words of an id say it. */
+/** The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted. */
 export interface FetchToolParameters {
   ref_ids: string[];
   lines?: string;
@@ -29,12 +29,12 @@ export interface FetchToolParameters {
 }
 
 /**
- * What the model reads about the tool, in every request: few words. The first placeholder of a session says when to
- * fetch.
+ * The description of the tool, which the model reads in every request and which is therefore short. The first
+ * placeholder of a session explains when to fetch.
  */
 export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
 
-/** JSON schema of the parameters. */
+/** The JSON schema of the parameters. */
 export const fetchToolParameters: {
   type: "object";
   required: string[];
@@ -45,7 +45,7 @@ export const fetchToolParameters: {
   properties: { ref_ids: { type: "array", items: { type: "string" } } },
 };
 
-/** What hosts register, but for its way to answer. */
+/** The tool as hosts register it, without the handler. */
 export const FETCH_DEFINITION = {
   name: FETCH_TOOL,
   label: "Fetch original data",
@@ -54,15 +54,18 @@ export const FETCH_DEFINITION = {
   catalogMode: "direct-only",
 } as const;
 
-/** Who asks. */
+/** The caller of the tool. */
 export interface FetchScope {
   agentId?: string;
   sessionId?: string;
-  /** Most characters that the host takes as one tool result; what the model asks for beyond that is cut to it. */
+  /**
+   * The maximum number of characters that the host accepts as one tool result. A larger request of the model is cut to
+   * it.
+   */
   maxChars?: number;
 }
 
-/** A part of an answer, as Anthropic's interface takes it. */
+/** A part of an answer in Anthropic's format. */
 export type AnthropicBlock =
   | { type: "text"; text: string }
   | {
@@ -70,27 +73,25 @@ export type AnthropicBlock =
       source: { type: "base64"; media_type: "image/gif" | "image/jpeg" | "image/png" | "image/webp"; data: string };
     };
 
-/** A part of a user message, as OpenAI's chat completions have it. */
+/** A part of a user message in the format of OpenAI's chat completions. */
 export type OpenAIPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
 
 /**
- * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where
- * there are images, they stand in a user message, `images`, which goes behind all tool messages that answer the same
- * assistant message.
+ * An answer for OpenAI's chat completions: the `content` of a `tool` message, which can hold text only. Images are in
+ * `images`, a user message that must follow all tool messages that answer the same assistant message.
  */
 export type OpenAIAnswer = string | { content: string; images: { role: "user"; content: OpenAIPart[] } };
 
-/** A part of an answer, as OpenAI's Responses API has it. */
+/** A part of an answer in the format of OpenAI's Responses API. */
 export type ResponsesPart =
   | { type: "input_text"; text: string }
   | { type: "input_image"; image_url: string; detail: "auto" };
 
 /**
- * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form:
- * "anthropic"` in blocks of Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a
- * user message beside it where there is an image ({@link OpenAIAnswer}); with `form: "responses"` as the output of an
- * item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call
- * again.
+ * Answers a call of the tool. The parameters may be an object or, as OpenAI passes them, JSON. `form` selects the
+ * format. `"anthropic"`: blocks of Anthropic. `"openai"`: the content of a `tool` message and, if there are images, a
+ * user message ({@link OpenAIAnswer}). `"responses"`: the output of an item, which is a string or, if there are images,
+ * parts. Mistakes of the model are answered in words, so that it can call again.
  */
 export async function answerFetch(
   concertina: Concertina,
@@ -133,7 +134,7 @@ const SCOPE = {
   form: optional(oneOf("anthropic", "openai", "responses")),
 };
 
-/** All of an answer as one text; undefined where there is an image. */
+/** Joins an answer to one text. Returns undefined if it contains an image. */
 function textIn(content: ContentBlock[]): string | undefined {
   const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   return texts.length === content.length ? texts.join("\n\n") : undefined;
@@ -158,7 +159,7 @@ function toResponses(block: ContentBlock): ResponsesPart {
   return { type: "input_image", image_url: `data:${block.mimeType};base64,${block.data}`, detail: "auto" };
 }
 
-/** Some models send null for what they leave out, and `41` for `"41"`. */
+/** A string. Some models send null for an absent value and `41` for `"41"`. */
 const text: Kind<string> = (name, value) => string(name, typeof value === "number" ? String(value) : value);
 
 const PARAMETERS = {
@@ -169,7 +170,7 @@ const PARAMETERS = {
   max_chars: anything,
 };
 
-/** What the model gave, where its provider hands it over as JSON. */
+/** Returns the model's parameters, parsed if the provider passes them as JSON. */
 function parsed(parameters: unknown): unknown {
   if (typeof parameters !== "string") return parameters;
   try {

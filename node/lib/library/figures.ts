@@ -1,74 +1,71 @@
 /**
- * What Concertina costs and saves, of whole requests: the one shape that `stats`, `/concertina`, `analyze`, the page
- * and the report show.
+ * The costs and savings of whole requests. `stats`, `/concertina`, `analyze`, the page and the report all show this
+ * shape.
  *
- * What the provider reported is *measured*; what it did not report is counted by our tokenizer. What would have been
- * sent without Concertina is always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and
- * `src/plan/host_compaction.rs`. Figures are of the conversation's own requests: the host's calls for compaction, notes and
- * titles are not among them.
+ * Values that the provider reported are *measured*; where it reported nothing, our tokenizer counts. The values without
+ * Concertina are always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and `src/plan/host_compaction.rs`.
+ * Figures cover the conversation's own requests, not the host's calls for compaction, notes and titles.
  */
 
-/**
- * Requests with Concertina, and as they would have been without it. Tokens are those of the prompt, not of the answer.
- */
+/** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
 export interface Amount {
   requests: number;
   /**
-   * Requests of which no assembly of Concertina is known: made with another engine, or while it was off or away, or in
-   * a turn that was cut short. Without it they would have been the same.
+   * Requests without a known assembly of Concertina: made with another engine, while it was off or unavailable, or in a
+   * turn that was cut short. Without it they would have been the same.
    */
   bypassed: number;
   sentTokens: number;
-  /** As modelled: no request is larger than the model's window, where that is known. */
+  /** The estimate without Concertina. If the model's context window is known, no request exceeds it. */
   withoutTokens: number;
-  /** Of the prompts; `answerBill` is beside it. */
+  /** The bill of the prompts. The bill of the answers is in `answerBill`. */
   sentBill: number;
-  /** Of the prompts, as modelled. */
+  /** The estimated bill of the prompts without Concertina. */
   withoutBill: number;
-  /** The least that can have been: a host that keeps no message when it compacts. */
+  /** The lower bound of that estimate, for a host that keeps no message when it compacts. */
   withoutLeast: number;
-  /** The most: a host that drops no more than it must. */
+  /** The upper bound of that estimate, for a host that drops no more than it must when it compacts. */
   withoutMost: number;
 }
 
-/** Figures of the whole store, or of one session, for a time. */
+/** Figures of the whole store, or of one session, over a period. */
 export interface Figures {
   /**
-   * `usd` where the host stated prices in dollars for every request counted; else tokens weighted with the prices of
-   * the cache.
+   * The unit of bills: `usd` if the host stated prices in dollars for every request, otherwise tokens weighted by the
+   * prices of the cache.
    */
   unit: "usd" | "input tokens";
   total: Amount & {
-    /** Requests whose tokens the provider reported; the others were counted here. */
+    /** Requests whose tokens the provider reported. The tokens of the others were counted here. */
     measured: number;
     /**
-     * Calls that the host would have made without Concertina for notes and summaries when it compacts; part of
-     * `withoutTokens` and `withoutBill`.
+     * The estimated number of calls that the host would have made for notes and summaries when it compacts without
+     * Concertina. They are part of `withoutTokens` and `withoutBill`.
      */
     compacting: number;
-    /** Originals that the model fetched back. */
+    /** The number of originals that the model fetched. */
     fetches: number;
     /**
-     * What fetching put into all requests together: answers for as long as they were sent, and whole requests made for
-     * a fetch alone. Part of `sentTokens`.
+     * Tokens that fetching added to all requests: the answers for as long as they were sent, and whole requests that
+     * were made only for a fetch. Part of `sentTokens`.
      */
     fetchTokens: number;
-    /** The fetch tool's definition in all requests together. Part of `sentTokens`. */
+    /** Tokens of the fetch tool's definition in all requests. Part of `sentTokens`. */
     overheadTokens: number;
-    /** Requests of which the provider reported the answer's tokens. */
+    /** Requests for which the provider reported the tokens of the answer. */
     answered: number;
-    /** Tokens of these answers; no other figure holds them. */
+    /** Tokens of these answers. They are part of no other figure. */
     answerTokens: number;
-    /** The bill of these answers; null where there are none, or the price of some is not known. */
+    /** The bill of these answers. Null if there are none or the price of some is unknown. */
     answerBill: number | null;
-    /** The bill of those that would have been given without Concertina, too. */
+    /** The bill of those answers that would also have been given without Concertina. */
     withoutAnswerBill: number | null;
   };
-  /** UTC dates, oldest first. */
+  /** Sums by UTC date, oldest first. */
   days: (Amount & { day: string })[];
-  /** The most saved first, at most 100. */
+  /** Sums by session, at most 100, those that saved most first. */
   sessions: (Amount & { sessionId: string; sessionKey: string | null; lastAt: number })[];
-  /** Changes of context that was already sent, newest first, at most 200. */
+  /** Changes of content that was already sent, newest first, at most 200. */
   epochs: {
     at: number;
     sessionId: string;
@@ -77,45 +74,46 @@ export interface Figures {
     tokensFreed: number;
     tokensRebilled: number;
   }[];
-  /** Where the folded tokens were; of whole UTC days. */
+  /** Tokens of folded content before and after, by kind, in whole UTC days. */
   kinds: { kind: "tool results" | "tool arguments" | "thinking" | "images" | "other"; before: number; after: number }[];
-  /** What was fetched back, newest first, at most 100. */
+  /** Fetched originals, newest first, at most 100. */
   fetched: { at: number; refId: string; tokens: number; sessionId: string | null }[];
-  /** Of the session's originals, where one is asked for. */
+  /** The contents of the store, or of the session if one is asked for. */
   store: { originals: number; originalBytes: number; storedBytes: number; maxBytes: number; path: string };
-  /** When a block was last folded, in milliseconds since 1970. */
+  /** The time when a block was last folded, in milliseconds since 1970. */
   lastFoldAt: number | null;
 }
 
-/** Which requests are counted. */
+/** The requests to add up. */
 export interface FiguresRequest {
-  /** Only this session's. */
+  /** The session; all sessions by default. */
   sessionId?: string;
   /**
-   * Whose session it is; when absent, that of `main`, or else of the agent that was last seen with one of that name.
+   * The agent of the session. By default `main` or, if that has no such session, the agent that was most recently seen
+   * with one.
    */
   agentId?: string;
   /**
-   * First moment, in milliseconds since 1970. What was kept of forgotten sessions, and `kinds`, count by whole UTC
-   * days.
+   * The beginning of the period, in milliseconds since 1970. Data of forgotten sessions, and `kinds`, count in whole
+   * UTC days.
    */
   since?: number;
-  /** First moment that no longer counts. */
+  /** The end of the period, exclusive, in milliseconds since 1970. */
   until?: number;
 }
 
-/** A session that the store knows. */
+/** A session in the store. */
 export interface KnownSession {
   agentId: string;
   sessionId: string;
-  /** What the host calls its conversation; null until a turn of it was recorded. */
+  /** The host's key of the conversation. Null until a turn was recorded. */
   sessionKey: string | null;
-  /** When its context was last assembled. */
+  /** The time of its last assembly, in milliseconds since 1970. */
   lastSeen: number;
-  /** Whether nothing more is folded in it. */
+  /** True if folding is switched off in the session. */
   isOff: boolean;
-  /** Whether the host that asks has it; see `StorePlace.host`. */
+  /** True if the host of this store object has the session; see `StorePlace.host`. */
   isHere: boolean;
-  /** Which other hosts have it, by the names that they gave. */
+  /** The names of the other hosts that have the session. */
   elsewhere: string[];
 }

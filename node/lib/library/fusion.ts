@@ -1,4 +1,4 @@
-/** The fusion pipeline: texts and conversations in fewer tokens, and back. */
+/** The fusion pipeline: compression of texts and conversations, and restoring them. */
 import { types } from "node:util";
 
 import type { CompressedMessages, CompressJob, Question, Step } from "../binding/addon.js";
@@ -34,7 +34,7 @@ import { native } from "../binding/native.js";
 import { remember } from "./rewind.js";
 import { beforeTransport } from "../formats/text-encoding.js";
 
-/** A stage of the caller's, and how it is called. */
+/** A stage of the caller and its functions. */
 interface Stage {
   own: CustomStage;
   name: string;
@@ -52,20 +52,23 @@ const STAGE = {
 
 const stage: Kind<Stage> = (name, own) => ({ ...takenOf(name, own, STAGE, `${name}.`), own: own as CustomStage });
 
-/** Options as they cross, and the caller's stages: those cross by name and order only. */
+/** Serializes the options for the addon and separates the caller's stages, which cross as names and orders only. */
 function crossing(options: CompressOptions): { crossed: string; stages: Stage[] } {
   const { custom: stages } = takenOf("options", options, { custom: optional(list(stage, "an array of stages")) });
   const named = stages?.map(({ name, order }) => ({ name, order }));
   return { crossed: crossingOptions(options, { custom: named }), stages: stages ?? [] };
 }
 
-/** What is true, or is not; a promise is neither. */
+/** A value that is converted to a boolean. An object is refused, so a promise is an error. */
 const verdict: Kind<boolean> = (name, value) => {
   if (value !== null && typeof value === "object") badArgument(name, value, "true or false");
   return Boolean(value);
 };
 
-/** Runs the stage that the job asks for. What it returns is a proposal: measured, and undone by the stored original. */
+/**
+ * Runs the stage that a job asks for. The returned text is only a proposal, which the pipeline measures and which the
+ * stored original undoes.
+ */
 function ask(stages: Stage[], { stage: wanted, context }: Question): string | null {
   const found = stages.find(({ name }) => name === wanted);
   if (found === undefined) return null;
@@ -75,7 +78,7 @@ function ask(stages: Stage[], { stage: wanted, context }: Question): string | nu
   return asked(`what stage ${name} returned`, nullable(string), () => apply.call(own, context)) ?? null;
 }
 
-/** One step of a job: its result, or `undefined` after a question was answered. */
+/** Handles one step of a job. Returns the result, or undefined after a question was answered. */
 function resultOf(job: CompressJob, { question, result }: Step, stages: Stage[]): CompressResult | undefined {
   if (question) job.answer(ask(stages, question));
   result?.originals.forEach(remember);
@@ -83,11 +86,11 @@ function resultOf(job: CompressJob, { question, result }: Step, stages: Stage[])
 }
 
 /**
- * Rewrites a text so that it costs fewer tokens, on a worker thread.
+ * Rewrites a text to cost fewer tokens, on a worker thread.
  *
- * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its
- * own folds are undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must
- * be stored before the text is shown. The result is never longer than the text.
+ * `restore(result.text, result.originals)` equals the text byte for byte. If the text already contains folds, they are
+ * undone too, and the result equals `restore(text)`. A lossless result needs no originals. Others must be stored before
+ * the text is shown. The result is never longer than the text.
  */
 export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {
   string("text", text);
@@ -107,7 +110,7 @@ export async function compress(text: string, options: CompressOptions = {}): Pro
   });
 }
 
-/** {@link compress} on the calling thread. */
+/** Does the same as {@link compress} on the calling thread. */
 export function compressSync(text: string, options: CompressOptions = {}): CompressResult {
   string("text", text);
   const { crossed, stages } = crossing(options);
@@ -126,7 +129,7 @@ export function compressSync(text: string, options: CompressOptions = {}): Compr
   });
 }
 
-/** A text with lone surrogates has no exact form outside JavaScript, so it stays as it is. */
+/** Returns a text with lone surrogates unchanged: it has no exact form outside JavaScript. */
 function untouched(text: string): CompressResult {
   const tokens = native().countTokens(text);
   return {
@@ -141,7 +144,7 @@ function untouched(text: string): CompressResult {
   };
 }
 
-/** Options for messages as they cross. */
+/** Serializes the options of compressing messages for the addon. */
 function crossingForMessages(options: CompressMessagesOptions): string {
   const { custom } = takenOf("options", options, { custom: anything });
   if (custom !== undefined) badArgument("custom", "stages", "left out: messages run the built-in stages only");
@@ -158,7 +161,7 @@ function messagesResult<M>(
   return { messages, originals, report: alone ? { ...report, leftAlone: alone } : report };
 }
 
-/** The result of what was really done: nothing was done to messages that changed meanwhile. */
+/** Removes from a result the changes to messages that changed meanwhile and were therefore left as they are. */
 function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: number[]): CompressMessagesResult<M> {
   if (changedMeanwhile.length === 0) return result;
   const { report } = result;
@@ -167,10 +170,10 @@ function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: 
 }
 
 /**
- * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of
- * the system stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In
- * the place of what stands twice is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of
- * its row in the report names its original.
+ * Removes repetitions from a conversation and then compresses each tool result, on a worker thread. Texts of users and
+ * of the system stay. The messages may have any shape. {@link restoreMessages} restores them from the result. A
+ * repetition is replaced by a note (`[[DEDUP_REF...]]`) that names the message with the content; `refId` in its row of
+ * the report names its original.
  */
 export async function compressMessages<M extends AnyMessage>(
   messages: readonly M[],
@@ -190,7 +193,7 @@ export async function compressMessages<M extends AnyMessage>(
   });
 }
 
-/** {@link compressMessages} on the calling thread. */
+/** Does the same as {@link compressMessages} on the calling thread. */
 export function compressMessagesSync<M extends AnyMessage>(
   messages: readonly M[],
   options: CompressMessagesOptions = {},
@@ -205,7 +208,7 @@ export function compressMessagesSync<M extends AnyMessage>(
   });
 }
 
-/** Bytes: a Buffer, or a `Uint8Array` of any realm, which a structured clone makes of one. */
+/** A Buffer or a `Uint8Array` of any realm. A structured clone turns a Buffer into a `Uint8Array`. */
 const bytes: Kind<Buffer> = (name, value) => {
   if (!types.isUint8Array(value)) badArgument(name, value, "a Buffer or a Uint8Array");
   return value as Buffer;
@@ -213,7 +216,7 @@ const bytes: Kind<Buffer> = (name, value) => {
 
 const ORIGINAL = { data: bytes, mimeType: nullable(string) };
 
-/** The originals that a caller hands back. */
+/** The originals that a caller passes back. */
 const originalsOf = list((name, value) => takenOf(name, value ?? {}, ORIGINAL, `${name}.`));
 
 const index: Kind<number> = (name, value) => {
@@ -226,7 +229,7 @@ const ROW = { message: index, block: index, refId: nullable(string) };
 
 const REPORT = { blocks: list((name, value) => takenOf(name, value, ROW, `${name}.`)) };
 
-/** What `compressMessages` resolved to. */
+/** The result of `compressMessages`. */
 const COMPRESSED = {
   messages: messagesOf,
   originals: originalsOf,
@@ -234,13 +237,13 @@ const COMPRESSED = {
 };
 
 /**
- * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
+ * Undoes {@link compress}: folds from the text alone, markers with the originals that they name. Everything else stays
+ * as it is.
  *
- * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
- * was before.
+ * A text whose line ends all became CRLF, or that got a byte order mark, is restored to the text before that change.
  *
- * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a
- *   fold that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
+ * @param options.strict throws if a fold or marker is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a fold
+ *   that was changed, or `CONCERTINA_ORIGINAL_MISSING` if an original was not passed
  */
 export function restore(
   text: string,
@@ -266,11 +269,11 @@ export function restore(
 }
 
 /**
- * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images
- * byte for byte, but for texts that were folded before, whose own folds are undone, too. Messages may have been added
- * behind, and the report may have been kept as JSON.
+ * Undoes {@link compressMessages}: takes its result and returns the original messages, with texts and images byte for
+ * byte. Folds that the texts contained before are undone too. Messages may have been appended, and the report may have
+ * been stored as JSON.
  *
- * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
+ * @throws TypeError for a row of the report that does not fit these messages, or whose original was not passed
  */
 export function restoreMessages<M extends AnyMessage>(compressed: CompressMessagesResult<M>): M[] {
   const { messages, originals, report } = takenOf("compressed", compressed, COMPRESSED);
@@ -282,7 +285,7 @@ export function restoreMessages<M extends AnyMessage>(compressed: CompressMessag
   });
 }
 
-/** The stages of the pipeline, in the order in which they run. */
+/** Returns the stages of the pipeline in the order in which they run. */
 export function stages(): StageInfo[] {
   return calling(() => native().stages());
 }

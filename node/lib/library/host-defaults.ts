@@ -1,16 +1,17 @@
 /**
- * What the plugin sets where its user says nothing, and the library does not; `analyze` asks what the plugin would do.
+ * The plugin's defaults, where they differ from the library's. `analyze` uses them too, because it estimates the effect
+ * of the plugin.
  */
 
 import type { Options } from "../binding/options.js";
 
 /**
- * Providers behind OpenClaw have prompt caches. There a fresh output of moderate length costs little while it is in use
- * and is folded when it goes stale; folding it at birth saves no more, and agents fetch it back: `npm run bench:replay`
- * with `--config '{"sccsCompressThreshold":3000}'`. What goes leaves less behind than the library's options say: that
- * is the least bill at which 95 % of the facts that agents use, and 96 % of those that they copy from a tool's output
- * for the first time, stay in sight, also in sessions of other projects: `--tune
- * '[{"thrift":["normal","careful"],"staleCalls":[12,16,18]}]'`.
+ * The providers behind OpenClaw have prompt caches. With a cache, a fresh output of moderate length costs little while
+ * it is in use and is folded when it becomes stale. Folding it at birth saves no more, and agents fetch it back:
+ * `npm run bench:replay` with `--config '{"sccsCompressThreshold":3000}'`. Less of a folded block is kept than by the
+ * library's defaults. These values give the lowest bill at which 95 % of the facts that agents use stay in sight, and
+ * 96 % of those that they copy from a tool's output for the first time, also in sessions of other projects:
+ * `--tune '[{"thrift":["normal","careful"],"staleCalls":[12,16,18]}]'`.
  */
 export const HOST_DEFAULTS = {
   schedule: "cache-aware",

@@ -1,4 +1,4 @@
-/** One store copied into another: from a directory into a database when a second machine comes, and back. */
+/** Migration of a store: from a directory to a database when a second machine is added, and back. */
 import type { Migrated, StorePlace as AddonPlace } from "../binding/addon.js";
 import type { StorePlace } from "./api.js";
 import { anything, asked, callable, type Kind, optional, PLACE, placeOf, taken } from "../binding/arguments.js";
@@ -12,13 +12,13 @@ const place: Kind<AddonPlace> = (name, value) => placeOf(taken(name, value, PLAC
 const TAKES = { from: place, to: place, progress: optional(callable<(originals: number) => unknown>) };
 
 /**
- * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody
- * else can write to either meanwhile. The source is never changed. A copy that does not end leaves the target empty;
- * one that reads otherwise is an error that says where.
+ * Copies a whole store into another one, which must be empty, reads it back and compares. Both are locked for other
+ * writers meanwhile. The source is never changed. If the copy does not finish, the target stays empty. If the
+ * comparison fails, an error names the place.
  *
- * @param input.progress is told about once a second how many originals were copied; what it throws comes out once all
- * are
- * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` where the target is not empty
+ * @param input.progress is called about once a second with the number of copied originals. If it throws, the error is
+ *   rethrown when the copy is done
+ * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` if the target is not empty
  */
 export async function migrate(input: {
   from: StorePlace;

@@ -1,32 +1,35 @@
-/** Originals as a person asks for them, on a command line or the page: whole, unless a part is asked for. */
+/**
+ * Fetching of originals for a person, on a command line or on the page. An original is returned whole unless a part is
+ * requested.
+ */
 import type { ContentBlock, FetchRequest } from "./api.js";
 import type { Concertina } from "./concertina.js";
 import { count, optional } from "../binding/arguments.js";
 import { FETCH_TOOL } from "./fetch-tool.js";
 
-/** More characters than any original has. */
+/** A number of characters that no original reaches. */
 const ALL_CHARS = 2 ** 31;
 
-/** How many characters a person asks for at most. @throws TypeError for what is no whole number of at least 1 */
+/** Parses the option `--max-chars`. @throws TypeError unless it is a whole number of at least 1 */
 export function charsOf(given: string | undefined): number | undefined {
   return optional(count())("--max-chars", given !== undefined && /^[1-9]\d*$/.test(given) ? Number(given) : given);
 }
 
-/** What was found, and in words what was not. */
+/** The originals that were found, and messages about the others. */
 export interface FoundOriginals {
   blocks: ContentBlock[];
   missing: string[];
 }
 
-/** Fetches originals one by one: each is whole, and what cannot be had is told from what can. */
+/** Fetches originals one by one, so that each is whole and missing ones are reported separately. */
 export async function originalsOf(concertina: Concertina, { refIds, ...asked }: FetchRequest): Promise<FoundOriginals> {
   const found: FoundOriginals = { blocks: [], missing: [] };
   const isPart = [asked.lines, asked.chars, asked.pattern, asked.maxChars].some((given) => given !== undefined);
   for (const refId of refIds) {
     const answer = await concertina.fetch({ ...asked, maxChars: asked.maxChars ?? ALL_CHARS, refIds: [refId] });
     const asksPart = isPart || refId.includes(":");
-    // A part ends with a line in brackets that says which one it is; an answer without one says that there is no such
-    // part.
+    // A part ends with a line in brackets that states which one it is. An answer without that line says that there is
+    // no such part.
     const isNoPart = answer.content.every((block) => block.type === "text" && !block.text.endsWith("]"));
     const isThere = answer.found > 0 && !(asksPart && asked.maxChars === undefined && isNoPart);
     const shown = (block: ContentBlock) =>
@@ -41,7 +44,8 @@ export async function originalsOf(concertina: Concertina, { refIds, ...asked }: 
 }
 
 /**
- * The end of a page, which names the call that goes on, as what a person types for it. A text that is no page stays.
+ * Rewrites the end of a page, which names the call that continues, to the argument that a person types. A text that is
+ * not a page stays.
  */
 function continued(text: string, refId: string): string {
   const [id = refId] = /[0-9a-f]{16,64}/i.exec(refId) ?? [];
@@ -53,8 +57,8 @@ function continued(text: string, refId: string): string {
 }
 
 /**
- * What a fetch answers the model where nothing is found, said to a person, who can look for other reasons and runs no
- * tool again.
+ * Rewrites the answer for the model that an original was not found. A person can check other reasons and does not run
+ * the tool again.
  */
 function forPerson(answer: string, agentId: string | undefined): string {
   const [, unknown] = /^No original is stored under ([0-9a-f]+)/.exec(answer) ?? [];
@@ -73,7 +77,7 @@ function forPerson(answer: string, agentId: string | undefined): string {
   );
 }
 
-/** The whole original that an agent may see under this id; undefined where there is none. */
+/** Returns the whole original with this id that an agent may see, or undefined. */
 export async function originalOf(
   concertina: Concertina,
   agentId: string,

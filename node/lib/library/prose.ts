@@ -1,6 +1,6 @@
 /**
- * Prose with protected words, and rule files. Functions without a suffix run on the calling thread; long work has an
- * `…Async` twin.
+ * Shortening of prose and of rule files. Functions without a suffix run on the calling thread. Those with long running
+ * times have an `…Async` version on a worker.
  */
 import type {
   CompressedProse,
@@ -17,7 +17,7 @@ import { count, type Kind, list, nullable, oneOf, string, strings, taken, takenO
 import { awaiting, calling } from "../binding/errors.js";
 import { native } from "../binding/native.js";
 
-/** A text with lone surrogates has no exact form outside JavaScript, so it stays as it is. */
+/** Returns a text with lone surrogates unchanged: it has no exact form outside JavaScript. */
 function untouched(text: string, options: ProseOptions): CompressedProse {
   const tokens = native().countTokens(text);
   const receipt = {
@@ -34,8 +34,8 @@ function untouched(text: string, options: ProseOptions): CompressedProse {
 const PROSE = { intensity: nullable(oneOf("lite", "full", "ultra")), objective: nullable(oneOf("tokens", "chars")) };
 
 /**
- * Says prose in fewer tokens. Code, names, numbers and whatever else is technical comes out byte for byte; what is lost
- * are fillers, hedges, pleasantries, articles and, for `objective: "chars"`, the long forms of listed abbreviations.
+ * Shortens prose. Code, names, numbers and other technical content is preserved byte for byte. Fillers, hedges,
+ * pleasantries and articles are removed. With `objective: "chars"`, listed words are abbreviated.
  */
 export function compressProse(text: string, options: ProseOptions = {}): CompressedProse {
   string("text", text);
@@ -43,7 +43,7 @@ export function compressProse(text: string, options: ProseOptions = {}): Compres
   return calling(() => (text.isWellFormed() ? native().compressProse(text, asked) : untouched(text, asked)));
 }
 
-/** {@link compressProse} on a worker thread. */
+/** Does the same as {@link compressProse} on a worker thread. */
 export async function compressProseAsync(text: string, options: ProseOptions = {}): Promise<CompressedProse> {
   string("text", text);
   const asked = taken("options", options, PROSE);
@@ -56,7 +56,7 @@ const SUBSTITUTION = { long: string, short: string, count: count(0) };
 
 const RECEIPT = { substitutions: list((name, value) => takenOf(name, value, SUBSTITUTION, `${name}.`)) };
 
-/** Writes abbreviations out; with a receipt, only those that it names. Technical words stay as they are. */
+/** Expands abbreviations, or with a receipt only those that it lists. Technical words stay as they are. */
 export function expand(text: string, receipt?: Pick<ProseReceipt, "substitutions">): string {
   string("text", text);
   const named = receipt === undefined ? undefined : takenOf("receipt", receipt, RECEIPT, "receipt.").substitutions;
@@ -64,7 +64,7 @@ export function expand(text: string, receipt?: Pick<ProseReceipt, "substitutions
   return calling(() => native().expand(text, named));
 }
 
-/** Cuts a text into protected spans and prose; the parts in order are the text. */
+/** Splits a text into protected spans and prose. The parts in order are the text. */
 export function tokenize(text: string): ProseToken[] {
   string("text", text);
   let at = 0;
@@ -75,13 +75,16 @@ export function tokenize(text: string): ProseToken[] {
   });
 }
 
-/** Removes what stands between `<private>` and `</private>`; one that is never closed, to the end. */
+/** Removes the text between `<private>` and `</private>`. Without the closing tag it removes everything to the end. */
 export function redactPrivate(text: string): string {
   string("text", text);
   return calling(() => native().redactPrivate(text));
 }
 
-/** What shortening a rule file leaves as it is. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
+/**
+ * Returns the parts of a rule file that shortening does not alter. Offsets are in UTF-16 units, as
+ * `String.prototype.slice` takes them.
+ */
 export function protectedSpans(text: string): ProtectedSpan[] {
   string("text", text);
   return calling(() => native().protectedSpans(text));
@@ -103,8 +106,8 @@ const RULES = {
 };
 
 /**
- * Shortens one rule file. What it forbids, demands or names comes out byte for byte, and the result never has more
- * o200k tokens than the text. What saves characters and costs tokens is done only with `maxChars`, for a text that
+ * Shortens a rule file. Prohibitions, requirements and names are preserved byte for byte, and the result never has more
+ * o200k tokens than the text. Edits that save characters but cost tokens are used only with `maxChars`, for a text that
  * would otherwise be longer.
  */
 export function preprocess(text: string, level: RulesLevel, options: Omit<RulesOptions, "level"> = {}): string {
@@ -113,7 +116,7 @@ export function preprocess(text: string, level: RulesLevel, options: Omit<RulesO
   return calling(() => (text.isWellFormed() ? native().preprocess(text, asked) : text));
 }
 
-/** {@link preprocess} on a worker thread. */
+/** Does the same as {@link preprocess} on a worker thread. */
 export async function preprocessAsync(
   text: string,
   level: RulesLevel,
@@ -129,26 +132,26 @@ const FILE = { name: string, text: string };
 const filesOf = list((name, value) => takenOf(name, value, FILE, `${name}.`));
 
 /**
- * Shortens rule files and joins them, `priority: N` of the front matter first (5 by default), up to `maxChars`
- * characters (8000 by default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind
- * it may still fit.
+ * Shortens rule files and joins them up to `maxChars` characters (8000 by default), in the order of `priority: N` in
+ * the front matter (5 by default). A file that does not fit is left out as a whole and listed in `omitted`. A smaller
+ * file after it may still fit.
  */
 export function compressRules(files: RuleFile[], options: RulesOptions = {}): CompressedRules {
   const [given, asked] = [filesOf("files", files), taken("options", options, RULES)];
   return calling(() => native().compressRules(given, asked));
 }
 
-/** {@link compressRules} on a worker thread. */
+/** Does the same as {@link compressRules} on a worker thread. */
 export async function compressRulesAsync(files: RuleFile[], options: RulesOptions = {}): Promise<CompressedRules> {
   const [given, asked] = [filesOf("files", files), taken("options", options, RULES)];
   return awaiting(() => native().compressRulesOnWorker(given, asked));
 }
 
-/** {@link compressProse}, by the name of the other synchronous twins. */
+/** {@link compressProse} under the naming scheme of the other synchronous functions. */
 export const compressProseSync: typeof compressProse = compressProse;
 
-/** {@link preprocess}, by the name of the other synchronous twins. */
+/** {@link preprocess} under the naming scheme of the other synchronous functions. */
 export const preprocessSync: typeof preprocess = preprocess;
 
-/** {@link compressRules}, by the name of the other synchronous twins. */
+/** {@link compressRules} under the naming scheme of the other synchronous functions. */
 export const compressRulesSync: typeof compressRules = compressRules;

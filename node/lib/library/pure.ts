@@ -17,9 +17,9 @@ import { native } from "../binding/native.js";
 import type { Options } from "../binding/options.js";
 
 /**
- * Evicts what is stale from a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
+ * Replaces stale content of a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
  *
- * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none
+ * The input is never changed. Messages that do not change are the same objects, and the same array is returned if none
  * did.
  */
 export function squeeze<M extends AnyMessage>(
@@ -41,13 +41,13 @@ export function squeeze<M extends AnyMessage>(
 }
 
 /**
- * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers
- * accept the conversation. Results of one answer that user messages carry come together in one of them; an output of
- * the Responses API may stand anywhere behind its call.
+ * Gives every tool call exactly one result, directly behind it and before the text of its message, so that providers
+ * accept the conversation. The results of one answer that are in user messages are merged into one of them. An output
+ * of the Responses API may stand anywhere behind its call.
  *
- * The same array comes back when nothing had to change, and where a message that may hold a call or a result cannot be
- * read: `stats.unreadable` is then its index. Items of the Responses API whose calls the provider keeps
- * (`previous_response_id`) are no whole conversation: their outputs would be orphans.
+ * The same array is returned if nothing had to change, and also if a message cannot be read that may contain a call or
+ * a result: `stats.unreadable` is its index. Items of the Responses API whose calls are stored at the provider
+ * (`previous_response_id`) are not a whole conversation: their outputs would count as orphans.
  */
 export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): { messages: M[]; stats: RepairStats } {
   const given = messagesOf<M>("messages", messages);
@@ -60,7 +60,8 @@ export function repairToolPairing<M extends AnyMessage>(messages: readonly M[]):
 }
 
 /**
- * Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does.
+ * Returns the exact number of tokens of a text in a published vocabulary, or with `approx` the published estimate of
+ * colony.
  */
 export function countTokens(text: string, options: { encoding?: Encoding | "approx" } = {}): number {
   string("text", text);
@@ -69,8 +70,8 @@ export function countTokens(text: string, options: { encoding?: Encoding | "appr
 }
 
 /**
- * Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real
- * size.
+ * Returns the number of tokens of messages. Texts and arguments are counted by the vocabulary, images by the provider's
+ * rule for their real size.
  */
 export function countMessageTokens(
   messages: readonly AnyMessage[],
@@ -94,7 +95,7 @@ const HINTS = {
 
 const hintsOf: Kind<Hints> = (name, value) => taken(name, value, HINTS);
 
-/** Says in at most `maxChars` characters (300 by default) what a text is. */
+/** Summarizes a text in at most `maxChars` characters (300 by default). */
 export function summarize(text: string, options: { maxChars?: number; hints?: Hints } = {}): string {
   string("text", text);
   const { maxChars = 300, hints = {} } = taken("options", options, {
@@ -104,7 +105,7 @@ export function summarize(text: string, options: { maxChars?: number; hints?: Hi
   return calling(() => native().summarize(text, hints, maxChars));
 }
 
-/** Says what kind of text something is, and what its parts are. */
+/** Detects the content type of a text and of its parts. */
 export function detect(text: string, hints: Hints = {}): Detection {
   string("text", text);
   const given = hintsOf("hints", hints);

@@ -1,8 +1,9 @@
 /**
  * `rewind_retrieve` for agents outside OpenClaw: an OpenAI function-calling definition and its handler.
  *
- * It answers from the originals that this process's `compress` and `compressMessages` calls returned: up to 64 MB of
- * them, the oldest forgotten first. Whoever needs them longer keeps `originals`, or uses a `Concertina`.
+ * The handler answers from the originals that `compress` and `compressMessages` returned in this process. It keeps up
+ * to 64 MB of them and forgets the oldest first. A caller that needs them for longer stores `originals` itself or uses
+ * a `Concertina`.
  */
 import type { Original } from "./api.js";
 import { object } from "../binding/arguments.js";
@@ -24,12 +25,12 @@ export function remember(original: Original): void {
   }
 }
 
-/** A tool call as OpenAI's chat completions have it, or its name and arguments alone. */
+/** A tool call in the format of OpenAI's chat completions, or only its name and arguments. */
 export type RewindCall =
   | { id?: string; function: { name: string; arguments: string } }
   | { id?: string; name: string; arguments: string | { hash: string } };
 
-/** A tool call as OpenAI's Responses API has it. */
+/** A tool call in the format of OpenAI's Responses API. */
 export interface RewindItem {
   type: "function_call";
   call_id: string;
@@ -37,7 +38,7 @@ export interface RewindItem {
   arguments: string;
 }
 
-/** The original behind an id of 16 to 64 digits, or behind a whole marker. */
+/** Returns the original with an id of 16 to 64 digits, or in a whole marker. */
 function find(hash: string): Original | undefined {
   const id = /^(?:\[\[REWIND:sha256:|\[REF_ID: )?([0-9a-f]{16,64})(?:\]\]?)?$/i.exec(hash.trim())?.[1]?.toLowerCase();
   if (id === undefined) return undefined;
@@ -45,7 +46,7 @@ function find(hash: string): Original | undefined {
   return matches.length === 1 ? matches[0] : undefined;
 }
 
-/** Answers a call with the message or the item to append. What the model got wrong is answered in words. */
+/** Answers a call with the message or the item to append. Mistakes of the model are answered in words. */
 interface Handler {
   (call: RewindItem): Promise<{ type: "function_call_output"; call_id: string; output: string }>;
   (call: RewindCall): Promise<{ role: "tool"; tool_call_id: string; content: string }>;
@@ -64,7 +65,7 @@ async function handle(call: RewindCall | RewindItem): Promise<object> {
 }
 
 /**
- * The definition that a model is shown and the handler of its calls. The Responses API takes the definition as
+ * The tool's definition for a model and the handler of its calls. The Responses API takes the definition as
  * `{ type: "function", ...rewindTool.definition.function, strict: false }`.
  */
 export const rewindTool = {

@@ -1,8 +1,8 @@
 /**
- * References for any context engine: decorates its `assemble()` and leaves everything else as it is.
+ * References for any context engine: a decorator of its `assemble()` that leaves everything else as it is.
  *
- * The wrapped engine may be a class instance: its own `this`, getters, private fields and prototype methods keep
- * working, because every call but `assemble` goes straight to it.
+ * The wrapped engine may be a class instance. Its own `this`, getters, private fields and prototype methods keep
+ * working, because every call except `assemble` goes directly to it.
  */
 import { homedir } from "node:os";
 import path from "node:path";
@@ -14,7 +14,7 @@ import { badArgument, describe, reading } from "../binding/errors.js";
 import { answerFetch, FETCH_DEFINITION, type FETCH_TOOL, type fetchToolParameters } from "./fetch-tool.js";
 import { scopeOf } from "./scope.js";
 
-/** Where log lines go. */
+/** The destination of log lines. */
 export interface Logger {
   warn(line: string): void;
 }
@@ -30,17 +30,17 @@ export interface FetchTool {
   label: string;
   description: string;
   parameters: typeof fetchToolParameters;
-  /** Keeps the host from hiding the tool behind its catalogue, where answers arrive escaped. */
+  /** Prevents the host from hiding the tool behind its catalogue, where answers arrive escaped. */
   catalogMode: "direct-only";
   execute(callId: string, parameters: unknown): Promise<{ content: ContentBlock[]; details: Record<string, never> }>;
 }
 
-/** What an integration offers. */
+/** The parts of an integration. */
 export interface SccsIntegration {
   enabled: boolean;
-  /** Decorates an engine; the very same object comes back when the integration is off. */
+  /** Decorates an engine. Returns the same object if the integration is off. */
   wrapContextEngine<E extends AnyEngine>(engine: E): E;
-  /** The tool that takes the ids, for one agent's session where the caller says which. */
+  /** The fetch tool, for the session that the caller named. */
   tool: FetchTool;
 }
 
@@ -49,7 +49,7 @@ const logger: Kind<Logger> = (name, value) => {
   return typeof warn === "function" ? (value as Logger) : badArgument(name, value, "an object with a function `warn`");
 };
 
-/** A copy: the store is opened later. */
+/** The options, copied because the store is opened later. */
 const config: Kind<Partial<OpenOptions>> = (name, value) => reading(name, () => ({ ...object(name, value) }));
 
 const TAKES = {
@@ -61,9 +61,10 @@ const TAKES = {
 };
 
 /**
- * References over a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), opened on first use.
+ * Creates an integration with a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), which is opened on
+ * first use.
  *
- * Options out of range are lifted or fall back to their defaults, with one log line each.
+ * Options out of range are raised to the limit or replaced by their defaults, with one log line each.
  */
 export function createSccsIntegration(input: {
   cfg?: Partial<OpenOptions>;
@@ -138,7 +139,10 @@ function decorate<E extends AnyEngine>(
   });
 }
 
-/** What a proxy may stand before and answer otherwise: a frozen engine's properties as they are, but not locked. */
+/**
+ * Returns a proxy target with the properties of an engine. For a frozen engine they are copied as configurable, because
+ * a proxy must report locked properties of its target unchanged.
+ */
 function unlocked<E extends object>(engine: E): E {
   const properties = Reflect.ownKeys(engine).map(
     (key) => [key, Object.getOwnPropertyDescriptor(engine, key) ?? {}] as const,

@@ -1,19 +1,19 @@
 /**
- * Whose content it is: agents and sessions as OpenClaw names them.
+ * Agents and sessions, named as in OpenClaw. They decide whose content something is.
  *
- * OpenClaw tells its engine a session key alone, and tools and middleware also an agent. What one of them puts the
- * others must find, so the plugin goes by the key alone. A caller of the library may have no keys: where there is none,
- * the agent that it states decides.
+ * OpenClaw passes only a session key to its engine, and also an agent to tools and middleware. All of them must find
+ * the same content, so the plugin uses the key alone. A caller of the library may have no keys; then the agent that it
+ * states is used.
  */
 
 import { nullable, string, takenOf } from "../binding/arguments.js";
 
-/** The agent of a host that names none. */
+/** The agent if the host names none. */
 const DEFAULT_AGENT = "main";
 
 /**
- * An agent id as the host writes it: lower case, everything but letters, digits, `_` and `-` a dash, at most 64
- * characters.
+ * Normalizes an agent id like the host: lower case, at most 64 characters, and a dash for everything except letters,
+ * digits, `_` and `-`.
  */
 function agentId(written: string): string {
   const id = written.trim().toLowerCase();
@@ -27,7 +27,10 @@ function agentId(written: string): string {
   );
 }
 
-/** The agent of a session key such as `agent:main:work`; `main` where the key names none. Read as the host reads it. */
+/**
+ * Returns the agent of a session key such as `agent:main:work`, or `main` if the key names none. It parses keys like
+ * the host.
+ */
 export function agentOf(sessionKey: string | undefined): string {
   const key = nullable(string)("sessionKey", sessionKey);
   const [, agent = "", rest = ""] = /^agent:([^:]*):(.*)$/is.exec(key?.trim() ?? "") ?? [];
@@ -36,7 +39,7 @@ export function agentOf(sessionKey: string | undefined): string {
 
 const SCOPE = { sessionKey: nullable(string), agentId: nullable(string), sessionId: nullable(string) };
 
-/** Whose content a call is about, from whatever of it the host states. */
+/** Returns the agent and session of a call from the fields that the host states. */
 export function scopeOf<Session extends string | undefined>(given: {
   agentId?: string;
   sessionKey?: string;

@@ -1,5 +1,2 @@
-/**
- * The file of a store that is in a directory: its log and its lock stand beside it, under names that begin with this
- * one.
- */
+/** The name of the file of a store in a directory. The names of its log and its lock begin with this name. */
 export const STORE_FILE = "concertina.sqlite";

@@ -1,4 +1,4 @@
-/** What Concertina would do with recorded sessions: figures of a replay in a store that is thrown away. */
+/** Estimates of the effect of Concertina on recorded sessions, from a replay in a temporary store. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,30 +17,30 @@ import { foldReason } from "./reasons.js";
 import { unreadableText } from "../formats/session-rows.js";
 import { number, percent, rows, table } from "./table.js";
 
-/** The signals of a user who has seen enough. */
+/** The signals with which a user stops the program. */
 const STOPPING = ["SIGINT", "SIGTERM"] as const;
 
-/** A session to be replayed. */
+/** A session to replay. */
 export interface SessionToAnalyse {
   name: string;
   sessionId: string;
   sessionKey?: string;
   messages: Message[];
-  /** Numbers of the lines of its recording that hold what is not JSON, counted from 1. */
+  /** Numbers of the lines of the recording that contain something that is not JSON, counted from 1. */
   unreadable?: number[];
-  /** By the family of the session's model when absent. */
+  /** The prices of the session's model; those of its family by default. */
   prices?: Prices;
 }
 
-/** How sessions are replayed. */
+/** The options of an analysis. */
 export interface AnalysisOptions {
-  /** Options of Concertina over those that the plugin sets. */
+  /** Options of Concertina, over the plugin's defaults. */
   options?: Options;
-  /** Told which session is at which of how many calls. */
+  /** Receives the progress of a session: the number of calls that are done, and of all calls. */
   progress?(name: string, done: number, of: number): void;
 }
 
-/** What fetching the largest fold back showed. */
+/** The result of fetching the largest fold back. */
 export interface Proof {
   refId: string;
   bytes: number;
@@ -48,22 +48,22 @@ export interface Proof {
   equal: boolean;
 }
 
-/** The figures of all sessions together, as modelled, and what they rest on. */
+/** The modelled figures of all sessions together, and the data that they are based on. */
 export interface Analysis extends Figures {
-  /** What was read. */
+  /** The sessions that were read. */
   read: { name: string; sessionId: string; messages: number; skippedLines: number }[];
-  /** What could not be. */
+  /** The sessions that could not be read. */
   failed: { name: string; error: string }[];
-  /** Where the tokens of the sessions are, as recorded. */
+  /** The tokens of the recorded sessions, by kind of content. */
   shares: Share[];
-  /** What was folded, by reason and tool, the largest first. */
+  /** The folded content by reason and tool, the largest first. */
   folded: { reason: string; tool: string; blocks: number; before: number; after: number }[];
   warnings: string[];
   proof: Proof | null;
 }
 
 /**
- * Analyses sessions one after the other, so that only one is in memory. A session that cannot be read is named in
+ * Analyses sessions one after the other, so that only one is in memory. A session that cannot be read is listed in
  * `failed`.
  */
 export async function analyse(
@@ -83,7 +83,7 @@ export async function analyse(
     for (const session of sessions) {
       try {
         const { name, sessionId: own, sessionKey, messages, unreadable = [], prices } = await session.read();
-        // Files in two folders may have one name.
+        // Files in different folders may have the same name.
         const count = read.filter((other) => other.sessionId === own || other.sessionId.startsWith(`${own} #`)).length;
         const sessionId = count === 0 ? own : `${own} #${count + 1}`;
         const outcome = await replay(concertina, messages, {
@@ -121,7 +121,7 @@ export async function analyse(
   }
 }
 
-/** Removes a directory also where a signal ends the process, which it then does. Returns what takes that back. */
+/** Installs handlers that remove a directory if a signal ends the process. Returns a function that uninstalls them. */
 function removedWhenStopped(dir: string): () => void {
   const stop = (signal: NodeJS.Signals) => {
     forget();
@@ -136,7 +136,7 @@ function removedWhenStopped(dir: string): () => void {
   return forget;
 }
 
-/** An id is a prefix of the SHA-256 of the original's bytes, so the bytes prove themselves. */
+/** Fetches the original of a fold and checks it: an id is a prefix of the SHA-256 of the original's bytes. */
 async function fetchBack(concertina: Concertina, { refId }: Fold, now: number): Promise<Proof> {
   const {
     blocks: [block],
@@ -158,14 +158,14 @@ function byReason(folds: Fold[]): Analysis["folded"] {
   return [...groups.values()].sort((a, b) => b.before - a.before);
 }
 
-/** What was analysed, in a few words. */
+/** Returns a title for the analysed sessions. */
 function titleOf({ read }: Analysis): string {
   return read.length === 1 ? path.basename(read[0]?.name ?? "") : `${number(read.length)} sessions`;
 }
 
 /**
- * Shows an analysis: as a page where a file is named, and as JSON; in words where neither is asked for. Of nothing
- * there is the JSON only.
+ * Shows an analysis: as a page if a file is named, as JSON if requested, and as text if neither is. If no session was
+ * read, only JSON is shown.
  */
 export function showAnalysis(
   analysis: Analysis,
@@ -186,10 +186,10 @@ export function showAnalysis(
   else if (html === undefined && !isEmpty) words(analysisText(analysis));
 }
 
-/** How many rows of a table are shown. */
+/** The maximum number of table rows. */
 const SHOWN = 12;
 
-/** An analysis in words. */
+/** Formats an analysis as text. */
 function analysisText(analysis: Analysis): string {
   const { read, shares, folded, total, unit, proof } = analysis;
   const tokens = shares.reduce((sum, share) => sum + share.tokens, 0);

@@ -1,15 +1,15 @@
-/** Figures in words, for chats and terminals. */
+/** Figures as text, for chats and terminals. */
 import type { Removed } from "../library/api.js";
 import type { Amount, Figures } from "../library/figures.js";
 import { epochReason } from "./reasons.js";
 import { bytes, counted, number, percent, rows } from "./table.js";
 
-/** Epochs listed. */
+/** The number of epochs that are listed. */
 const LISTED = 5;
 
 /**
- * What was sent and billed, with Concertina and without; what is measured and what is modelled; the latest changes of
- * what was sent before.
+ * Formats figures: the tokens and bill with Concertina and without, the share that is measured, and the latest changes
+ * of content that was already sent.
  */
 export function figuresText(figures: Figures): string {
   const { total, unit, store } = figures;
@@ -44,10 +44,10 @@ export function figuresText(figures: Figures): string {
   return lines.join("\n");
 }
 
-/** The calls that figures say nothing of. */
+/** The note about calls that figures do not include. */
 const NOT_INCLUDED = "Not included: the host's own calls, for /compact and automatic compaction, notes and titles.";
 
-/** What was sent and billed, each beside what it would have been: rows of two columns. */
+/** Returns rows of two columns with the tokens and the bill, each beside the estimate without Concertina. */
 export function sentRows(of: Amount, unit: Figures["unit"]): [string, string][] {
   return [
     [
@@ -61,13 +61,13 @@ export function sentRows(of: Amount, unit: Figures["unit"]): [string, string][] 
   ];
 }
 
-/** Between what and what the modelled bill is; empty where nothing is between. */
+/** Formats the bounds of the modelled bill. Empty if they are equal. */
 function range({ withoutLeast, withoutBill, withoutMost }: Amount, unit: Figures["unit"]): string {
   const [least, modelled, most] = [withoutLeast, withoutBill, withoutMost].map((amount) => bill(amount, unit));
   return least === modelled && most === modelled ? "" : ` (between ${least} and ${most})`;
 }
 
-/** The bill with the answers, where the provider reported them. */
+/** Returns the row of the bill with answers, or the reason why it is unknown. */
 function answerRows(total: Figures["total"], unit: Figures["unit"]): [string, string][] {
   if (total.answered === 0) return [["and answers", "in no figure: the provider did not report their tokens"]];
   const tokens = `${number(total.answerTokens)} tokens in ${counted(total.answered, "answer")}`;
@@ -88,13 +88,13 @@ function bypassedRows({ bypassed }: Amount): [string, string][] {
       ];
 }
 
-/** How much less that is, in percent; more is said to be more. */
+/** Formats the difference in percent, as saved or as more. */
 function saved(sent: number, without: number): string {
   if (without === 0) return sent === 0 ? "nothing to save" : "more than without";
   return sent <= without ? `${percent(1 - sent / without)} saved` : `${percent(sent / without - 1)} more`;
 }
 
-/** A bill in its unit. */
+/** Formats a bill in its unit. */
 function bill(value: number, unit: Figures["unit"]): string {
   if (unit === "input tokens") return number(value);
   return `$${value.toFixed(value < 1 ? 4 : 2)}`;
@@ -113,7 +113,7 @@ function storeRow(store: Figures["store"]): [string, string] {
   ];
 }
 
-/** What a sweep or purge removed. */
+/** Formats the result of a sweep or a purge. */
 export function removedText(removed: Removed): string {
   return rows([
     ["originals removed", number(removed.originals)],

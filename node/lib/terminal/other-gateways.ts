@@ -1,11 +1,10 @@
 /**
- * What a purge must not strand unasked: a session that a host of the store has still shows the placeholders, which
- * nobody can fetch then.
+ * Protection of sessions that another host still has: after a purge it would show placeholders that nobody can fetch.
  */
 
 import type { KnownSession } from "../library/figures.js";
 
-/** Which other hosts of the store than the one that asks have a session. */
+/** Returns the names of the other hosts of the store that have a session. */
 export function elsewhereOf(
   sessions: KnownSession[],
   { sessionId, agentId }: { sessionId: string; agentId: string },
@@ -15,8 +14,8 @@ export function elsewhereOf(
 }
 
 /**
- * Why a session is not purged as others are; undefined where no other host has it. `anyway` is what purges it all the
- * same.
+ * Returns the reason why a session is not purged, or undefined if no other host has it. `anyway` names the way to purge
+ * it regardless.
  */
 export function whyKept(
   { sessionId, elsewhere }: { sessionId: string; elsewhere: string[] },
@@ -29,7 +28,7 @@ export function whyKept(
   );
 }
 
-/** Who has a session, in words. */
+/** Names the hosts that have a session. */
 export function haveIt(elsewhere: string[]): string {
   return `a gateway of this store (${elsewhere.join(", ")}) has it`;
 }

@@ -1,8 +1,8 @@
 /**
- * The page of figures, as one HTML file with everything in it: what the plugin serves, and what a report is.
+ * The page of figures as one self-contained HTML file. The plugin serves it, and reports are written in the same form.
  *
- * Its parts lie in `plugin/page`. Scripts and styles run by their hash and nothing else does, so a text of a session
- * could not run even if it reached the document as HTML.
+ * Its parts are in `plugin/page`. Only scripts and styles with a known hash run, so a text of a session could not run
+ * even if it reached the document as HTML.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -15,28 +15,28 @@ import type { Status } from "./status.js";
 import { number } from "./table.js";
 import { version } from "./version.js";
 
-/** Figures of the last so many UTC days, today included; 0 is all time. */
+/** Figures of the last `days` UTC days, including today; 0 stands for all time. */
 export interface Period {
   days: 0 | 1 | 7 | 30;
   figures: Figures;
 }
 
-/** What the page shows. */
+/** The data that the page shows. */
 export interface PageContent {
-  /** The page switches between them; empty while the store cannot be opened. */
+  /** The periods that the page switches between. Empty while the store cannot be opened. */
   periods: Period[];
-  /** `null` where there is no plugin. */
+  /** The status of the plugin. Null if there is no plugin. */
   health: Status | null;
-  /** What the figures are of, where that is not all that the store holds. */
+  /** The subject of the figures, if they do not cover the whole store. */
   title?: string;
-  /** Whether they are of recorded sessions that were played again. */
+  /** True if the figures are those of replayed sessions. */
   isReplay?: boolean;
   now?: number;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Today, the week, the month and all time, as the page has them. */
+/** Reads the figures of the page's periods: today, the last 7 and 30 days, and all time. */
 export async function periodsOf(
   read: (request: { since?: number }) => Promise<Figures>,
   now = Date.now(),
@@ -49,7 +49,7 @@ export async function periodsOf(
   return periods;
 }
 
-/** An HTML document, and the policy that it is to be served under. */
+/** An HTML document and the Content-Security-Policy to serve it with. */
 export interface Document {
   html: string;
   policy: string;
@@ -67,14 +67,14 @@ function part(name: string): string {
   return text;
 }
 
-/** The page as the gateway serves it: placeholders lead to their originals. */
+/** Returns the page as the gateway serves it, with links from placeholders to their originals. */
 export function page(content: PageContent): Document {
   return compose("page", content);
 }
 
 /**
- * Writes the page as a file for itself, readable by its owner only, and says so on standard error. @throws when a file
- * of that name is there.
+ * Writes the page as a file that only its owner can read, and reports that on standard error. @throws if the file
+ * exists
  */
 export function writeReport(file: string, content: PageContent): void {
   writeNew(file, compose("report", content).html);
@@ -97,14 +97,14 @@ function compose(kind: "page" | "report", { now = Date.now(), ...content }: Page
   return { html, policy: `${policy}; frame-ancestors 'self'` };
 }
 
-/** What stands for a placeholder. */
+/** An original: text, or an image as base64. */
 export type Original = { text: string } | { data: string; mimeType: string };
 
-/** Most characters of an original that are shown. */
+/** The maximum number of characters of an original that is shown. */
 const MOST_CHARS = 500_000;
 const IMAGE = /^image\/[a-z0-9.+-]+$/i;
 
-/** A document that shows an original, as text or as image; without a script. `back` is where its link leads. */
+/** Returns a document without scripts that shows an original as text or as image. `back` is the target of its link. */
 export function originalPage(
   id: string,
   original: Original | undefined,
@@ -160,12 +160,15 @@ function policyTag(policy: string): string {
   return `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
 }
 
-/** A template with its marks `<!--[name]-->` replaced. Each stands once; what replaces one is not searched again. */
+/**
+ * Replaces the marks `<!--[name]-->` of a template. Each mark occurs once, and inserted values are not searched for
+ * marks.
+ */
 function filled(template: string, values: Record<string, string>): string {
   return template.replace(/<!--\[(\w+)\]-->/g, (mark, name: string) => values[name] ?? mark);
 }
 
-/** JSON that ends no script element, whatever its strings hold. */
+/** Escapes JSON so that no string in it can end the script element. */
 function inScript(json: string): string {
   return json.replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }

@@ -1,10 +1,10 @@
-/** Lines that move on a terminal while something takes its time; elsewhere nothing is said. */
+/** Progress lines on a terminal. If standard error is not a terminal, nothing is printed. */
 import path from "node:path";
 
 const CLEAR = "\r\x1b[K";
 const TICK_MS = 1000;
 
-/** How far a replay is. */
+/** Shows the progress of a replay. */
 export function progressLine(name: string, done: number, of: number): void {
   if (!process.stderr.isTTY) return;
   const filled = of === 0 ? 20 : Math.round((20 * done) / of);
@@ -14,7 +14,7 @@ export function progressLine(name: string, done: number, of: number): void {
   );
 }
 
-/** Waits for work that cannot say how far it is: from its second second on a clock runs. */
+/** Waits for work without a known duration and, after two seconds, shows the elapsed time. */
 export async function withClock<Value>(what: string, work: Promise<Value>): Promise<Value> {
   if (!process.stderr.isTTY) return work;
   const started = Date.now();

@@ -1,11 +1,11 @@
 /**
- * Why content left, in words: the one table for chats, terminals, the page and reports. The codes are what the store
- * and `report` hold.
+ * The reasons for folding, in words. Chats, terminals, the page and reports all use this table. The codes are those in
+ * the store and in `report`.
  */
 
 /**
- * A kind of epoch: what its code begins with, its name, and what it means. The order is that of the lanes in the
- * page's chart.
+ * A kind of epoch: the beginning of its code, its title and its meaning. The order is that of the lanes in the page's
+ * chart.
  */
 export interface EpochKind {
   code: string;
@@ -47,7 +47,7 @@ export const EPOCH_KINDS: readonly EpochKind[] = [
   },
 ];
 
-/** What a code says beyond its kind. */
+/** Explanations of whole codes, in addition to their kind. */
 const DETAILS: Record<string, string> = {
   "cold: first call": "first call of the session",
   "cold: idle": "the session was idle for longer than the cache lives",
@@ -56,7 +56,7 @@ const DETAILS: Record<string, string> = {
   "cold: cache not used": "the provider reported no cache hit",
 };
 
-/** Why one block was folded. */
+/** The reasons for folding a single block. */
 const FOLDS: Record<string, string> = {
   stale: "outdated",
   superseded: "replaced by a later read or write",
@@ -68,12 +68,12 @@ const FOLDS: Record<string, string> = {
   replay: "folded before",
 };
 
-/** The kind of an epoch's code; undefined for one of another version. */
+/** Returns the kind of an epoch's code, or undefined if the code is unknown, because another version wrote it. */
 function kindOf(code: string): EpochKind | undefined {
   return EPOCH_KINDS.find((kind) => code === kind.code || code.startsWith(`${kind.code}: `));
 }
 
-/** Why an epoch was opened, in words. A code of another version stays as it is. */
+/** Returns the reason for an epoch in words. An unknown code is returned as it is. */
 export function epochReason(code: string): string {
   const kind = kindOf(code);
   if (kind === undefined) return code;
@@ -81,7 +81,7 @@ export function epochReason(code: string): string {
   return detail === undefined ? kind.title : `${kind.title}: ${detail}`;
 }
 
-/** Why a block was folded, in words. A code of another version stays as it is. */
+/** Returns the reason for folding a block in words. An unknown code is returned as it is. */
 export function foldReason(code: string): string {
   return FOLDS[code] ?? code;
 }

@@ -1,16 +1,16 @@
 /**
- * Replays a recorded session call by call, so that the store it runs on has the figures: what would be sent, and what
- * would have been without Concertina.
+ * Replay of a recorded session, call by call. Afterwards the store contains the figures of sending it with Concertina
+ * and the estimate without.
  *
- * As in the host, tool results are admitted when they are born and the history is assembled once for each user turn;
- * what is born within a turn is appended. What the session's provider had reported is left out: it is of the requests
- * as they were then.
+ * As in the host, tool results are admitted at birth and the history is assembled once for each user turn; content of
+ * the turn itself is appended. The usage that the provider reported is dropped, because it belongs to the recorded
+ * requests.
  */
 import type { Message, Prices } from "../library/api.js";
 import { argumentsOf } from "../formats/codex.js";
 import type { Concertina } from "../library/concertina.js";
 
-/** One fold that the replay did. */
+/** A fold that the replay made. */
 export interface Fold {
   reason: string;
   refId: string;
@@ -19,18 +19,18 @@ export interface Fold {
   tokensAfter: number;
 }
 
-/** The outcome of a replay. */
+/** The result of a replay. */
 export interface Replay {
   folds: Fold[];
   warnings: string[];
-  /** The session's own time at its end, in milliseconds since 1970: what is fetched from it is asked for then. */
+  /** The time at which the session ends, in milliseconds since 1970. Later fetches must use this time. */
   endedAt: number;
 }
 
 const isResult = (message: Message) => ["toolResult", "tool", "tool_result"].includes(message.role);
 const timeOf = (message: Message) => (typeof message.timestamp === "number" ? message.timestamp : undefined);
 
-/** The calls that a message of OpenAI makes. */
+/** Returns the calls in a message of OpenAI. */
 export function toolCallsOf({
   tool_calls: calls,
 }: Message): { id: string; function: { name: string; arguments: string } }[] {
@@ -43,7 +43,7 @@ export function toolCallsOf({
   );
 }
 
-/** Tool name and arguments of each call, by id, newest last. */
+/** Returns the tool name and arguments of each call, by id. If ids repeat, the last call counts. */
 function callsOf(messages: Message[]): Map<string, { name: string; args: unknown }> {
   const calls = new Map<string, { name: string; args: unknown }>();
   for (const message of messages) {
@@ -65,7 +65,7 @@ function callsOf(messages: Message[]): Map<string, { name: string; args: unknown
   return calls;
 }
 
-/** Replays a session. `progress` is told how many of how many calls are done. */
+/** Replays a session. `progress` receives the number of calls that are done, and of all calls. */
 export async function replay(
   concertina: Concertina,
   recorded: Message[],
@@ -77,7 +77,8 @@ export async function replay(
   const calls = callsOf(messages);
   const of = messages.filter((message) => message.role === "assistant").length;
 
-  // What the host keeps (results as admitted), and the turn under way, with the times of the replay.
+  // `stored` is the history that the host keeps, with results as admitted, and `turn` is the turn in progress, with the
+  // times of the replay.
   let [stored, turn]: [Message[], Message[]] = [[], []];
   let [now, done, turns] = [0, 0, 0];
   for (const message of messages) {

@@ -1,18 +1,18 @@
 /**
- * Whether Concertina works, as one value: chat, command line and page compute nothing of it, and show these words.
+ * The status of the plugin as one value. Chat, command line and page show these texts and derive nothing themselves.
  */
 import type { Figures } from "../library/figures.js";
 import { bytes, rows } from "./table.js";
 
-/** Something that is wrong, for as long as it is. */
+/** A problem that persists. */
 export interface Condition {
-  /** Names the operation or the thing that is concerned; a condition is raised and ended by it. */
+  /** The operation or thing that is concerned. A condition is raised and ended under this key. */
   key: string;
-  /** What is wrong and what follows from that. */
+  /** The problem and its consequence. */
   text: string;
-  /** What to do about it; null where there is nothing to do. */
+  /** The remedy. Null if there is none. */
   remedy: string | null;
-  /** First and latest time that it was noticed, in milliseconds since 1970. */
+  /** The time when the problem was first noticed, in milliseconds since 1970. `lastSeen` is the latest such time. */
   since: number;
   lastSeen: number;
 }
@@ -21,21 +21,21 @@ export interface Condition {
 export interface Status {
   version: string;
   engine: "active" | "inactive";
-  /** Why it is inactive, and what to do. */
+  /** The reason why the engine is inactive, and the remedy. */
   why: string | null;
-  /** When a block was last folded, in milliseconds since 1970. */
+  /** The time when a block was last folded, in milliseconds since 1970. */
   lastFoldAt: number | null;
-  /** Its path is empty while it cannot be used. */
+  /** The store. Its path is empty while it cannot be used. */
   store: Figures["store"];
-  /** What is wrong now, the oldest first. */
+  /** The current problems, oldest first. */
   conditions: Condition[];
-  /** Options that are unknown or wrong: a line for each, with what is used instead. */
+  /** Options that are unknown or wrong, with the values that are used instead, one line each. */
   wrongOptions: string[];
-  /** Parsers and libraries that are not given every text: a line for each. */
+  /** Parsers and libraries that are disabled for some texts, or for all, one line each. */
   skipped: string[];
 }
 
-/** The status in words. */
+/** Formats the status as text. */
 export function statusText({
   version,
   engine,
@@ -46,7 +46,7 @@ export function statusText({
   wrongOptions,
   skipped,
 }: Status): string {
-  // What is the reason is not said twice.
+  // The reason for being inactive is not repeated as a condition.
   const others = conditions.filter(({ text }) => !why?.startsWith(text));
   const ofStore: [string, string][] = [
     ["last fold", lastFoldAt === null ? "none yet" : timeText(lastFoldAt)],
@@ -63,7 +63,7 @@ export function statusText({
   ]).join("\n");
 }
 
-/** A condition in one line: what, what to do, since when. */
+/** Formats a condition in one line: the problem, the remedy, and its first time. */
 export function conditionText({ text, remedy, since }: Condition): string {
   return `${text}${remedy === null ? "" : `. ${remedy}`} (since ${timeText(since)})`;
 }

@@ -1,22 +1,22 @@
-/** Where the tokens of a session are: by kind of content, and for tool results by tool. */
+/** The tokens of a session by kind of content and, for tool results, by tool. */
 import type { Message } from "../library/api.js";
 import { countMessageTokens } from "../library/pure.js";
 import { toolCallsOf } from "./replay.js";
 
-/** Tokens of one kind. */
+/** The tokens of one kind of content. */
 export interface Share {
   kind: string;
   blocks: number;
   tokens: number;
 }
 
-/** Adds what is of one kind to the rest of it. */
+/** Adds a share to the one of the same kind. */
 export function addShare(shares: Map<string, Share>, { kind, blocks, tokens }: Share): void {
   const share = shares.get(kind) ?? { kind, blocks: 0, tokens: 0 };
   shares.set(kind, { kind, blocks: share.blocks + blocks, tokens: share.tokens + tokens });
 }
 
-/** Counts the tokens of each kind of content. Largest first. */
+/** Counts the tokens of each kind of content. The largest share comes first. */
 export function census(messages: Message[]): Share[] {
   const shares = new Map<string, Share>();
   const add = (kind: string, tokens: number) => addShare(shares, { kind, blocks: 1, tokens });

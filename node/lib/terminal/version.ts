@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-/** The version of this package. */
+/** Returns the version of this package. */
 export function version(): string {
   const manifest = readFileSync(path.resolve(__dirname, "../../../../package.json"), "utf8");
   return (JSON.parse(manifest) as { version: string }).version;
