@@ -53,10 +53,14 @@ impl Template<'_> {
     pub(super) fn is_list(&self) -> bool {
         let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));
         let mut written = self.columns.iter().zip(&self.rules).filter(|(_, rule)| !rule.is_silent());
-        // Rows that only count are said together.
+        // Rows that next to always count on are said together.
+        let counts_on = |column: &[&str], rule: Rule| {
+            let others = column.windows(2).filter(|pair| !rule.is_expected(pair[0], pair[1])).count();
+            matches!(rule, Rule::Step(_)) && others * 10 < column.len()
+        };
         self.lines.len() > MIN_SPLIT
             && matches!((written.next(), written.next()), (Some((column, rule)), None)
-                if !matches!(rule, Rule::Step(_)) && is_word(column))
+                if is_word(column) && !counts_on(column, *rule))
     }
 
     /// Whether its last value mostly has blanks: it costs quotes where another value follows.
