@@ -1,12 +1,10 @@
-// A decoder of folds as docs/format.md specifies them: it shares no code with the library.
-// Sizes are not limited here.
+// A decoder of folds, written from docs/format.md: it shares no code with the library. Sizes are not limited here.
 import { createHash } from "node:crypto";
-import { json, table } from "./ionizer.mjs";
 
-const fail = (reason) => {
+const fail = (reason = "not a fold") => {
   throw new Error(reason);
 };
-const need = (value) => (value === undefined || value === null || value === false ? fail("not a fold") : value);
+const need = (value) => (value === undefined || value === null || value === false ? fail() : value);
 const attempt = (decode) => {
   try {
     return decode();
@@ -14,34 +12,39 @@ const attempt = (decode) => {
     return undefined;
   }
 };
+const either =
+  (...decoders) =>
+  (fold) =>
+    need(decoders.map((decode) => attempt(() => decode(fold))).find((text) => text !== undefined));
 const cut = (text, mark) => {
   const at = text.indexOf(mark);
-  return at < 0 ? undefined : [text.slice(0, at), text.slice(at + mark.length)];
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 };
-const before = (text, end) => (text.endsWith(end) ? text.slice(0, text.length - end.length) : undefined);
 const blanks = (width, text) => " ".repeat(Math.max(0, width - [...text].length));
-const times = (count, make) => Array.from({ length: count }, (_, at) => make(at));
+const times = (count, make) => Array.from({ length: count }, make);
+const linesOf = (fold) => need(fold.body).split("\n");
+/** Names count `a` to `z`, then `aa`. */
+const nameOf = (at, a) =>
+  (at < 26 ? "" : nameOf(Math.floor(at / 26) - 1, a)) + String.fromCharCode(a.charCodeAt(0) + (at % 26));
 
 // The envelope.
 
 export const sealOf = (text) => {
-  let rest = createHash("sha256").update(text).digest().readUInt32BE(0);
-  let letters = "";
-  for (let at = 0; at < 5; at++, rest = Math.floor(rest / 26))
-    letters = String.fromCharCode(97 + (rest % 26)) + letters;
-  return `a${letters}`;
+  const number = createHash("sha256").update(text).digest().readUInt32BE(0) % 26 ** 5;
+  const digits = number.toString(26).padStart(5, "0");
+  return "a" + digits.replace(/./g, (digit) => nameOf(parseInt(digit, 26), "a"));
 };
 
 const headerOf = (line) => {
-  const found = /^\[\[FOLD:([^ \]]+) (\d+)(?: (below|[a-z]{6}))?\]\](?: ([^]+))?$/.exec(line);
-  return found && { stage: found[1], count: Number(found[2]), mark: found[3], legend: found[4] ?? "" };
+  const header = /^\[\[FOLD:([^ \]]+) (\d+)(?: (below|[a-z]{6}))?\]\](?: ([^]+))?$/;
+  const [, stage, count, mark, legend = ""] = header.exec(line) ?? [];
+  return stage && { stage, count: Number(count), mark, legend };
 };
 
 /** The text that a compressed one stands for; throws where a sealed fold does not give the text of its seal. */
 export const restore = (text) => {
   for (let round = 0; round < 8 && /^\[\[FOLD:/m.test(text); round++) text = restoreOnce(text);
-  if (text.split("\n").some((line) => headerOf(line)?.mark)) fail("CONCERTINA_FOLD_DAMAGED");
-  return text;
+  return text.split("\n").some((line) => headerOf(line)?.mark) ? fail("CONCERTINA_FOLD_DAMAGED") : text;
 };
 
 const restoreOnce = (text) => {
@@ -49,278 +52,184 @@ const restoreOnce = (text) => {
   let done = "";
   for (let at = 0; at < lines.length; at++) {
     const header = headerOf(lines[at]);
-    let restored;
+    let found;
     if (header?.mark && at + header.count < lines.length) {
       const body = lines.slice(at + 1, at + 1 + header.count);
       const seal = header.mark === "below" ? body.pop() : header.mark;
       const fold = { ...header, body: body.length > 0 ? body.join("\n") : undefined };
-      const whole = (decode) => {
-        const found = attempt(decode);
-        return found !== undefined && sealOf(found) === seal ? found : undefined;
-      };
-      restored = whole(() => decode(fold, done)) ?? whole(() => behindPrefixes(fold, (bare) => decode(bare, done)));
-      if (restored !== undefined) at += header.count;
+      const ways = [() => decode(fold, done), () => behindPrefixes(fold)];
+      found = ways.map(attempt).find((one) => one !== undefined && sealOf(one) === seal);
     }
-    done += `${restored ?? lines[at]}\n`;
+    done += `${found ?? lines[at]}\n`;
+    if (found !== undefined) at += header.count;
   }
   return done.slice(0, -1);
 };
 
-const decode = (fold, done) => {
-  const either = (...decoders) => {
-    for (const decoder of decoders) {
-      const found = attempt(() => decoder(fold));
-      if (found !== undefined) return found;
-    }
-    return fail("no decoder reads it");
-  };
-  const plain = (bare) => (bare.legend === "" ? need(bare.body) : fail("not bare"));
-  const behind = (one) => behindPrefixes(one, plain);
-  switch (fold.stage) {
-    case "quantumLock":
-      return moved(fold);
-    case "photon":
-      return colours(fold);
-    case "rle":
-    case "logCrunch":
-      return rows(fold);
-    case "semanticDedup":
-      return repeated(fold, done);
-    case "ionizer":
-      return either(json, table);
-    case "searchCrunch":
-      return either(hits, listing);
-    case "diffCrunch":
-      return diff(fold);
-    case "structuralCollapse":
-      return either(numbered, behind, rows);
-    case "neurosyntax":
-      return either(numbered, behind);
-    default:
-      return fail("unknown stage");
-  }
-};
+const decode = (fold, done) => need(DECODERS[fold.stage])(fold, done);
 
-// Prefixes and numbered listings.
-
-const behindPrefixes = (fold, decodeBare) => {
-  const [, same, count, legend = ""] = need(
-    /^each line begins (?:"([^"]+)"|as in the last ([1-9]\d*) lines)(?:; ([^]+))?$/.exec(fold.legend),
-  );
-  let lines = need(fold.body).split("\n");
+const behindPrefixes = (fold) => {
+  const words = /^each line begins (?:"([^"]+)"|as in the last ([1-9]\d*) lines)(?:; ([^]+))?$/;
+  const [, same, count, legend = ""] = need(words.exec(fold.legend));
+  const body = linesOf(fold);
   let prefixes;
-  if (same === undefined) {
-    const [first, ...rest] = lines.splice(-Number(count));
-    const header = need(headerOf(first));
-    if (header.stage !== fold.stage || header.count !== rest.length) fail("not its prefixes");
+  if (count) {
+    const [first, ...rest] = body.splice(-Number(count));
+    const header = headerOf(first);
+    if (header.stage !== fold.stage || header.count !== rest.length) fail();
     prefixes = rows({ ...header, body: rest.join("\n") }).split("\n");
   }
-  lines = decodeBare({ ...fold, legend, body: lines.join("\n") }).split("\n");
-  if (prefixes && prefixes.length !== lines.length) fail("not as many prefixes as lines");
+  const bare = { ...fold, legend, body: body.join("\n") };
+  const lines = (legend === "" ? bare.body : decode(bare)).split("\n");
+  if (prefixes && prefixes.length !== lines.length) fail();
   return lines.map((line, at) => (same ?? prefixes[at]) + line).join("\n");
 };
 
-const NUMBER_PREFIX = /^ *(\d{1,9})(?:→|\t|:| ?[|│] ?)/;
+// Numbered listings, moved lines, colours, repeats.
 
 const numbered = (fold) => {
-  if (fold.legend !== "a line without a number has the next one") fail("not a listing");
-  let expected;
-  const lines = need(fold.body)
-    .split("\n")
+  if (fold.legend !== "a line without a number has the next one") fail();
+  let next;
+  return linesOf(fold)
     .map((line) => {
-      const whole = NUMBER_PREFIX.test(line) ? line : need(expected) + line;
-      const [prefix, number] = need(NUMBER_PREFIX.exec(whole));
-      const separator = prefix.replace(/^ *\d+/, "");
-      expected = String(Number(number) + 1).padStart(prefix.length - separator.length) + separator;
+      const prefix = /^( *)(\d{1,9})(→|\t|:| ?[|│] ?)/;
+      const whole = prefix.test(line) ? line : need(next) + line;
+      const [, indent, number, mark] = need(prefix.exec(whole));
+      next = String(Number(number) + 1).padStart(indent.length + number.length) + mark;
       return whole;
-    });
-  return lines.join("\n");
+    })
+    .join("\n");
 };
 
-// Moved lines, colours and repeats.
-
 const moved = (fold) => {
-  const lines = need(fold.body).split("\n");
-  const places = (line) => /^\[\[changes with each call: ([\d,]+)\]\]$/.exec(line)?.[1].split(",").map(Number);
+  const lines = linesOf(fold);
+  const places = (line) => /^\[\[changes with each call: ([\d,]+)\]\]$/.exec(line)?.[1].split(",");
   const boundary = lines.findLastIndex((line, at) => places(line)?.length === lines.length - at - 1);
-  if (boundary < 0) fail("no boundary");
-  const [stable, volatile, moved] = [lines.slice(0, boundary), lines.slice(boundary + 1), places(lines[boundary])];
-  return times(lines.length - 1, (at) => need((moved.includes(at + 1) ? volatile : stable).shift())).join("\n");
+  const numbers = need(places(lines[boundary] ?? ""));
+  const [stable, volatile] = [lines.slice(0, boundary), lines.slice(boundary + 1)];
+  const next = (_, at) => need((numbers.includes(String(at + 1)) ? volatile : stable).shift());
+  return times(lines.length - 1, next).join("\n");
 };
 
 const colours = (fold) => {
-  const names = new Map(
-    fold.legend.split(" ").map((entry) => {
-      const [name, sequence] = need(cut(entry, "="));
-      return [name, sequence.replaceAll("\\e", "\x1b")];
-    }),
-  );
-  return [...need(fold.body)].map((one) => names.get(one) ?? one).join("");
+  const names = new Map(fold.legend.split(" ").map((entry) => cut(entry, "=")));
+  return [...need(fold.body)].map((one) => names.get(one)?.replaceAll("\\e", "\x1b") ?? one).join("");
 };
 
 const quoteOf = (line) => {
   const trimmed = line.replace(/^\p{White_Space}+|\p{White_Space}+$/gu, "");
-  const characters = [...trimmed];
-  if (characters.length <= 48) return trimmed;
-  const head = characters.slice(0, 48).join("");
-  const blank = head.lastIndexOf(" ");
-  return Buffer.byteLength(head.slice(0, Math.max(0, blank))) >= 24 ? head.slice(0, blank).trimEnd() : head;
+  const head = [...trimmed].slice(0, 48).join("");
+  const words = head.slice(0, Math.max(0, head.lastIndexOf(" ")));
+  if (head === trimmed) return trimmed;
+  return Buffer.byteLength(words) >= 24 ? words.trimEnd() : head;
 };
 
 const repeated = (fold, done) => {
   const [, count, line, quote] = need(/^repeats (\d+) lines? above; line (\d+): "([^]*)"$/.exec(fold.legend));
   const lines = done.split("\n").slice(0, -1);
-  const first = lines.findIndex((one) => quoteOf(one) === quote) - (Number(line) - 1);
-  const found = first < 0 ? [] : lines.slice(first, first + Number(count));
-  return found.length === Number(count) ? found.join("\n") : fail("not above");
+  const start = lines.findIndex((one) => quoteOf(one) === quote) - (Number(line) - 1);
+  const found = start < 0 ? [] : lines.slice(start, start + Number(count));
+  return found.length === Number(count) ? found.join("\n") : fail();
 };
 
-// Rows of templates.
+// Steps: `+1`, or `+1#2` where two numbers follow the one that counts.
 
-const numberOf = (text, isHex) =>
-  (isHex ? /^[\da-f]{1,15}$/ : /^\d{1,18}$/).test(text) ? BigInt((isHex ? "0x" : "") + text) : undefined;
+const STEP = /^([+-]\d+)(?:#(\d+))?$/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** The next text of a sequence, counted by number. */
+const stepped = (text, [, by, following = 0]) => {
+  const isNumber = NUMBER.test(text) && !/e/i.test(text);
+  const run = need((isNumber ? [{ 0: text, index: 0 }] : [...text.matchAll(/\d+/g)]).at(-1 - following));
+  if (run[0].length > 30) fail();
+  const [whole, places] = [run[0].replace("-", ""), (run[0].split(".")[1] ?? "").length];
+  const sum = BigInt(run[0].replace(".", "")) + BigInt(by);
+  if (sum < 0n && run[0] !== text) fail();
+  let next = String(sum)
+    .replace("-", "")
+    .padStart(whole[0] === "0" && !places ? whole.length : places + 1, "0");
+  if (places > 0) next = `${next.slice(0, -places)}.${next.slice(-places)}`;
+  return text.slice(0, run.index) + (sum < 0n ? "-" : "") + next + text.slice(run.index + run[0].length);
+};
+
+// Templates.
+
+const ruleOf = (rule) => {
+  if (rule === "") return {};
+  if ([...rule].length === 1) return { folder: rule };
+  if (rule[0] === "=") return { same: Number(rule.slice(1)) - 1 };
+  return { step: need(STEP.exec(rule)) };
+};
 
 const templateOf = (text, [open, close], isList) => {
-  const template = { parts: [], rules: [], above: [], isList, isUsed: false, untold: 0 };
-  for (let found; (found = cut(text, open));) {
-    if (found[0]) template.parts.push(found[0]);
-    const [spec, rest] = need(cut(found[1], close));
-    text = rest;
-    if (spec === "text") {
-      template.parts.push({ isText: true });
-      continue;
-    }
-    const [, pad, width, rule] = /^(?:([<>t])(\d+))?([^]*)$/.exec(spec);
-    template.parts.push({ value: template.rules.length, pad, width: Number(width) });
-    const step = /^([+-])(x?)([\da-f]+)(?: from ([\da-f]+))?$/.exec(rule);
-    if (rule === "") template.rules.push({});
-    else if ([...rule].length === 1) template.rules.push({ folder: rule });
-    else if (rule.startsWith("=")) template.rules.push({ same: Number(rule.slice(1)) - 1 });
-    else {
-      const by = BigInt((need(step)[2] ? "0x" : "") + step[3]) * (step[1] === "-" ? -1n : 1n);
-      template.rules.push({ by, isHex: step[2] !== "", first: step[4] });
-    }
-  }
-  if (text) template.parts.push(text);
-  template.told = template.rules.findIndex((rule) => rule.first !== undefined);
-  return template;
+  const [head, ...parts] = text.split(open);
+  const values = parts.map((part) => {
+    const [spec, literal] = cut(part, close);
+    const [, pad, width, rule] = /^(?:([<>])(\d+))?([^]*)$/.exec(spec);
+    return { pad, width: Number(width ?? 0), literal: need(literal), ...ruleOf(rule) };
+  });
+  return { head, values, isList, isUsed: false };
 };
 
-const expectedOf = ({ by, isHex }, above) => {
-  const number = by === undefined ? undefined : numberOf(above, isHex);
-  if (number === undefined || number + by < 0n) return above;
-  return (number + by).toString(isHex ? 16 : 10).padStart(isHex || above.startsWith("0") ? above.length : 0, "0");
-};
-
-const unquoted = (words) => {
-  const [whole, value] = need(/^"((?:[^"]|"")*)"(?= |$)/.exec(words));
-  return [value.replaceAll('""', '"'), words.length > whole.length ? words.slice(whole.length + 1) : undefined];
-};
-
-const dumpOf = (line) => {
-  const [, bytes] = need(/^\s*\S+((?: {1,2}(?:[\da-fA-F]{2})+)+)/.exec(line));
-  const shown = Buffer.from(bytes.replaceAll(" ", ""), "hex");
-  return [...shown].map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
-};
-
-const columnOf = (line) => [...line].reduce((at, one) => (one === "\t" ? (Math.floor(at / 8) + 1) * 8 : at + 1), 0);
+const expectedOf = ({ step, now }) => (step && attempt(() => stepped(now, step))) ?? now;
 
 const rowOf = (template, words, names) => {
-  const { rules, above } = template;
-  let [rest, expected] = [words === "" ? undefined : words, 0];
-  const last = rules.findLastIndex((rule) => rule.same === undefined && rule.first === undefined);
-  const named = (word) => {
-    const [, number, value] = /^\$(\d+)(?:=([^]*))?$/.exec(word) ?? [];
-    if (number === undefined) return word;
-    if (value !== undefined) names[Number(number) - 1] = value;
-    return need(names[Number(number) - 1]);
+  const { head, values, isUsed } = template;
+  const last = values.findLastIndex((value) => value.same === undefined);
+  let rest = words === "" ? undefined : words;
+  const take = (length) => {
+    rest = rest.length > length ? rest.slice(length + 1) : undefined;
   };
-  rules.forEach((rule, at) => {
-    if (rule.same !== undefined) above[at] = above[rule.same];
-    else if (rule.first !== undefined) above[at] = template.isUsed ? expectedOf(rule, above[at]) : rule.first;
-    else if (expected > 0 || rest === undefined) {
-      above[at] = expectedOf(rule, need(template.isUsed && above[at]) ?? "");
-      expected = Math.max(0, expected - 1);
-    } else {
-      const run = template.isUsed && /^\.([1-9]\d*)?(?: ([^]*))?$/.exec(rest);
-      if (run && run[1] !== "1") {
-        [expected, rest] = [Number(run[1] ?? 1) - 1, run[2]];
-        above[at] = expectedOf(rule, above[at]);
-        return;
-      }
-      if (rest.startsWith('"')) {
-        [above[at], rest] = unquoted(rest);
-        return;
-      }
-      const [word, behind] = (at === last ? undefined : cut(rest, " ")) ?? [rest, undefined];
-      rest = behind;
-      const up = /^\^+/.exec(rule.folder === undefined ? "" : word)?.[0].length;
-      const folders = up ? [...above[at].split(rule.folder).slice(0, -up), word.slice(up)] : undefined;
-      if (folders) above[at] = folders.join(rule.folder);
-      else above[at] = word.split(" ").map(named).join(" ");
+  const valueOf = (value, at) => {
+    if (value.same !== undefined) return values[value.same].now;
+    if (rest === undefined) return need(isUsed) && expectedOf(value);
+    if (isUsed && /^\.(?: |$)/.test(rest)) return (take(1), expectedOf(value));
+    if (rest[0] === '"') {
+      const [whole, quoted] = need(/^"((?:[^"]|"")*)"(?= |$)/.exec(rest));
+      return (take(whole.length), quoted.replaceAll('""', '"'));
     }
+    const word = at === last ? rest : cut(rest, " ")[0];
+    take(word.length);
+    const up = value.folder ? /^\^*/.exec(word)[0].length : 0;
+    if (up > 0) return [...value.now.split(value.folder).slice(0, -up), word.slice(up)].join(value.folder);
+    return word.replace(
+      /(?<![^ ])\$(\d+)(?:=([^ ]*))?(?![^ ])/g,
+      (_, number, named) => (names[number] = named ?? need(names[number])),
+    );
+  };
+  values.forEach((value, at) => {
+    value.now = valueOf(value, at);
   });
-  if (rest !== undefined || expected > 0) fail("a row with too many words");
+  if (rest !== undefined) fail();
   template.isUsed = true;
-  template.untold++;
-  let text = "";
-  const line = () => text.slice(text.lastIndexOf("\n") + 1);
-  for (const part of template.parts) {
-    const value = above[part.value];
-    if (typeof part === "string") text += part;
-    else if (part.isText) text += dumpOf(line());
-    else if (part.pad === ">") text += blanks(part.width, value) + value;
-    else text += value + (part.pad === "<" ? blanks(part.width, value) : "");
-    if (part.pad === "t") {
-      text += "\t".repeat(Math.ceil(Math.max(0, part.width - Math.floor(columnOf(line()) / 8) * 8) / 8));
-    }
-  }
-  return text;
+  const filled = ({ pad, width, now }) => (pad === "<" ? now + blanks(width, now) : blanks(width, now) + now);
+  return head + values.map((value) => filled(value) + value.literal).join("");
 };
 
-const templateName = (at) =>
-  (at < 26 ? "" : templateName(Math.floor(at / 26) - 1)) + String.fromCharCode(97 + (at % 26));
-
 const rows = (fold) => {
-  const marks = /^(\{\}|«»|‹›|⟨⟩): /.exec(fold.legend);
-  const [templates, names, text, lines] = [[], [], [], need(marks && fold.body).split("\n")];
-  let [current, last] = [undefined, undefined];
-  const told = (template, words) => {
-    const [, number, rest = ""] = /^@(\S+)(?: ([^]*))?$/.exec(words) ?? [];
-    const { rules, above, told: at } = template;
-    if (number === undefined || at < 0 || template.untold < 10) return words;
-    if (expectedOf(rules[at], above[at]) !== number) return words;
-    template.untold = 0;
-    return rest;
-  };
-  for (let at = 0; at < lines.length; at++) {
-    const line = lines[at];
-    const definition = /^([a-z]+)(\*?)(?:\/(\d+))?:(?: |$)/.exec(line);
-    if (line.startsWith("|")) {
-      text.push(line.slice(1));
+  const [, marks] = need(/^(\{\}|«»): /.exec(fold.legend));
+  const [templates, names, text, lines] = [[], {}, [], linesOf(fold)];
+  let [current, last] = [];
+  while (lines.length > 0) {
+    const line = lines.shift();
+    const [definition, name, list, height = 1] = /^([a-z]+)(\*?)(?:\/(\d+))?:(?: |$)/.exec(line) ?? [];
+    if (line[0] === "|") {
       last = () => line.slice(1);
-    } else if (line.startsWith("*")) text.push(...times(Number(line.slice(1)), need(last)));
-    else if (definition?.[1] === templateName(templates.length)) {
-      const more = lines.slice(at + 1, at + Number(definition[3] ?? 1));
-      at += more.length;
-      current = templateOf([line.slice(definition[0].length), ...more].join("\n"), [...marks[1]], definition[2] !== "");
+      text.push(last());
+    } else if (line[0] === "*") {
+      text.push(...times(Number(line.slice(1)), need(last)));
+    } else if (name === nameOf(templates.length, "a")) {
+      const whole = [line.slice(definition.length), ...lines.splice(0, height - 1)].join("\n");
+      current = templateOf(whole, [...marks], list !== "");
       templates.push(current);
     } else {
-      const [word, rest] = cut(line, " ") ?? [line, ""];
-      const named = templates.find((_, index) => templateName(index) === word);
-      current = named ?? current;
-      const words = named ? rest : line;
-      if (need(current).isList) {
-        for (const word of words.split(" ")) {
-          const row = told(current, word);
-          if (row !== "" || word === "") text.push(rowOf(current, row, names));
-        }
-        last = undefined;
-      } else {
-        const [template, row] = [current, told(current, words)];
-        last = () => rowOf(template, row, names);
-        text.push(last());
-      }
+      const [word, rest = ""] = cut(line, " ");
+      const named = templates.find((_, at) => nameOf(at, "a") === word);
+      const [template, words] = named ? [named, rest] : [need(current), line];
+      current = template;
+      last = () => rowOf(template, words, names);
+      const cells = template.isList ? words.split(" ") : [words];
+      text.push(...cells.map((cell) => rowOf(template, cell, names)));
     }
   }
   return text.join("\n");
@@ -329,7 +238,7 @@ const rows = (fold) => {
 // Diffs.
 
 const FILES = [
-  ["diff ", undefined, (path) => [`--- a/${path}`, `+++ b/${path}`]],
+  ["diff ", "", (path) => [`--- a/${path}`, `+++ b/${path}`]],
   ["new file ", "new file mode 100644", (path) => ["--- /dev/null", `+++ b/${path}`]],
   ["deleted file ", "deleted file mode 100644", (path) => [`--- a/${path}`, "+++ /dev/null"]],
 ];
@@ -341,45 +250,42 @@ const STAT = new RegExp(`^([^ +\\-\\\\>][^]*?) (?:\\+${COUNT} -${COUNT}|\\+${COU
 const statOf = (line) => {
   const [, path, plus, minus, added, removed, sum, bar] = STAT.exec(line) ?? [];
   const counts = [plus ?? added ?? 0, minus ?? removed ?? 0].map(Number);
-  return path === undefined ? undefined : { path, counts, sum: sum ?? String(counts[0] + counts[1]), bar };
+  return path && { path, counts, sum: sum ?? String(counts[0] + counts[1]), bar };
 };
-const isShortHeader = (line) =>
-  HUNK.test(line) || /^commit [^]*; /.test(line) || /^(?:diff|(?:new|deleted) file) (?!-|mode )[^]/.test(line);
-const isShort = (line) => isShortHeader(line) || statOf(line) !== undefined;
+const isHeader = (line) => HUNK.test(line) || /^commit [^]*; |^(?:diff|(?:new|deleted) file) (?!-|mode )[^]/.test(line);
+const isShort = (line) => isHeader(line) || statOf(line) !== undefined;
 
 const diff = (fold) => {
-  const plain = "short headers: diff path, @@ -old +new";
-  if (![plain, `${plain}, path +added -removed, /name beside it`].includes(fold.legend)) fail("not a diff");
-  const [lines, text] = [need(fold.body).split("\n"), []];
+  if (!fold.legend.startsWith("short headers: diff path, @@ -old +new")) fail();
+  const [lines, text] = [linesOf(fold), []];
+  const next = (test) => {
+    const end = lines.findIndex((line) => !test(line));
+    return lines.splice(0, end < 0 ? lines.length : end);
+  };
   let author;
   while (lines.length > 0) {
-    const while_ = (test) =>
-      lines.splice(
-        0,
-        [...lines, ""].findIndex((line, at) => at === lines.length || !test(line)),
-      );
-    if (!isShort(lines[0])) {
-      const line = lines.shift();
-      text.push(line.startsWith(">") && isShort(line.replace(/^>+/, "")) ? line.slice(1) : line);
-    } else if (!isShortHeader(lines[0])) {
-      text.push(...statsOf(while_((line) => !isShortHeader(line) && statOf(line)).map(statOf)));
-    } else if (lines[0].startsWith("commit ")) {
-      const [hash, ...parts] = lines.shift().split("; ");
-      const merge = parts[0]?.startsWith("merge ") ? [`Merge: ${parts.shift().slice(6)}`] : [];
+    const line = lines[0];
+    if (isShort(line) && !isHeader(line)) {
+      text.push(...statsOf(next((line) => !isHeader(line) && statOf(line)).map(statOf)));
+      continue;
+    }
+    lines.shift();
+    if (!isShort(line)) text.push(line[0] === ">" && isShort(line.replace(/^>+/, "")) ? line.slice(1) : line);
+    else if (HUNK.test(line)) {
+      const [, old, now, section] = HUNK.exec(line);
+      const body = next((line) => /^[ +\-\\]/.test(line));
+      const count = (signs) => body.filter((line) => signs.includes(line[0])).length;
+      const range = (signs) => (count(signs) === 1 ? "" : `,${count(signs)}`);
+      text.push(`@@ -${old}${range(" -")} +${now}${range(" +")} @@${section}`, ...body);
+    } else if (line.startsWith("commit ")) {
+      const [hash, ...parts] = line.split("; ");
+      const merge = parts[0].startsWith("merge ") ? [`Merge: ${parts.shift().slice(6)}`] : [];
       author = parts[1] ?? author;
       text.push(hash, ...merge, `Author: ${need(author)}`, `Date:   ${need(parts[0])}`, "");
-    } else if (HUNK.test(lines[0])) {
-      const [, old, new_, section] = HUNK.exec(lines.shift());
-      const body = while_((line) => /^[ +\-\\]/.test(line));
-      const count = (signs) => {
-        const found = body.filter((line) => signs.includes(line[0])).length;
-        return found === 1 ? "" : `,${found}`;
-      };
-      text.push(`@@ -${old}${count(" -")} +${new_}${count(" +")} @@${section}`, ...body);
     } else {
-      const [word, mode, sides] = FILES.find(([word]) => lines[0].startsWith(word));
-      const path = lines.shift().slice(word.length);
-      const extended = while_((line) => /^(?:index|old mode|new mode) /.test(line));
+      const [word, mode, sides] = FILES.find(([word]) => line.startsWith(word));
+      const path = line.slice(word.length);
+      const extended = next((line) => /^(?:index|old mode|new mode) /.test(line));
       text.push(`diff --git a/${path} b/${path}`, ...(mode ? [mode] : []), ...extended, ...sides(path));
     }
   }
@@ -388,45 +294,40 @@ const diff = (fold) => {
 
 const statsOf = (entries) => {
   entries.forEach((entry, at) => {
-    if (entry.path.startsWith("/")) entry.path = entries[at - 1].path.replace(/\/[^/]*$/, "") + entry.path;
+    if (entry.path[0] === "/") entry.path = entries[at - 1].path.replace(/\/[^/]*$/, "") + entry.path;
   });
   const [width, digits] = ["path", "sum"].map((key) => Math.max(...entries.map((entry) => [...entry[key]].length)));
   const lines = entries.map(
     ({ path, sum, bar, counts: [added, removed] }) =>
       ` ${path}${blanks(width, path)} | ${sum.padStart(digits)} ${bar ?? "+".repeat(added) + "-".repeat(removed)}`,
   );
-  if (entries.length === 1 && entries[0].bar === undefined) {
-    const [added, removed] = entries[0].counts.map((count, at) => {
-      const [word, sign] = [
-        ["insertion", "+"],
-        ["deletion", "-"],
-      ][at];
-      return count === 0 ? "" : `, ${count} ${word}${count === 1 ? "" : "s"}(${sign})`;
-    });
-    lines.push(` 1 file changed${added}${removed}`);
-  }
-  return lines;
+  if (entries.length > 1 || entries[0].bar) return lines;
+  const changes = ["insertion?(+)", "deletion?(-)"].map((word, at) => [entries[0].counts[at], word]);
+  const words = changes.map(([n, word]) => (n ? `, ${n} ${word.replace("?", n === 1 ? "" : "s")}` : ""));
+  return [...lines, ` 1 file changed${words.join("")}`];
 };
 
 // Hits and listings.
 
+/** Reads lines of paths: the path that a line stands for; nothing for a directory. */
 const directories = () => {
   const stack = [];
-  /** The path that a line stands for; nothing for a directory. */
   return (line) => {
     const [, indent, text] = /^( *)>?([^]*)$/.exec(line);
-    if (indent.length > stack.length) fail("too deep");
+    if (indent.length > stack.length) fail();
     stack.length = indent.length;
     const path = (stack.at(-1) ?? "") + text;
-    if (text.endsWith("/")) stack.push(path);
-    return text.endsWith("/") ? undefined : path;
+    if (!text.endsWith("/")) return path;
+    stack.push(path);
+    return undefined;
   };
 };
 
 const QUOTED = '("(?:[^"\\\\]|\\\\.)*")';
 const HITS = new RegExp(
-  "^(hits by file: line text|by file: line:hit; line or tab, then context)(; headings)?(; -- at gaps)?" +
-    `(?:; …x is ${QUOTED})?(?:; x… is ${QUOTED})?(?:; (|paths but |hits but |context but )~ below (.+))?$`,
+  "^(hits by file: line text|by file: line:hit; line or tab, then context)(; headings)?" +
+    `(; -- at gaps)?(?:; …x is ${QUOTED})?(?:; x… is ${QUOTED})?` +
+    "(?:; (?:(paths|hits|context) but )?~ below (.+))?$",
   "s",
 );
 
@@ -434,72 +335,59 @@ const hits = (fold) => {
   const [, form, headings, gaps, start, end, who, root = ""] = need(HITS.exec(fold.legend));
   const isContext = form.startsWith("by");
   const [read, text] = [directories(), []];
-  let [path, previous, run] = [undefined, undefined, []];
+  let [path, above, run] = [undefined, undefined, []];
   const whole = (part) => {
     if (end && part.endsWith("…")) part = part.slice(0, -1) + JSON.parse(end);
-    return start && part.startsWith("…") ? JSON.parse(start) + part.slice(1) : part;
+    return start && part[0] === "…" ? JSON.parse(start) + part.slice(1) : part;
   };
-  const prefix = (isContextLine, isFlipped, mark) => {
-    need(path);
-    if (headings) return isFlipped ? fail("a heading has no root") : "";
-    const isRooted = ["paths but ", isContextLine ? "context but " : "hits but "].includes(who);
-    return (root && isRooted !== isFlipped ? root : "") + path + mark;
+  const prefix = (kind, isFlipped, mark) => {
+    const isRooted = (who === "paths" || who === kind) !== isFlipped;
+    return headings ? need(!isFlipped && path) && "" : (isRooted ? root : "") + need(path) + mark;
   };
   const follow = (number) => {
-    if (gaps && previous && !(previous.isHere && previous.number + 1 === number)) text.push("--");
-    previous = { number, isHere: true };
+    if (gaps && above && !(above.isHere && above.number + 1 === number)) text.push("--");
+    above = { number, isHere: true };
   };
   const flush = () => {
     if (run.isMerged) run.sort((a, b) => a[0] - b[0]);
     text.push(...run.map(([, line]) => line));
     run = [];
   };
-  for (const line of need(fold.body).split("\n")) {
-    const isFlipped = line.startsWith("~");
+  for (const line of linesOf(fold)) {
+    const isFlipped = line[0] === "~";
     const rest = line.slice(isFlipped ? 1 : 0);
-    const [, number, column, mark, part] = /^(\d+)(:[1-9]\d*(?=:))?([: ])([^]*)$/.exec(rest) ?? [];
-    const context = (number, part) => {
-      const head = prefix(true, isFlipped, "-");
-      follow(number);
-      text.push(`${head}${number}-${whole(part)}`);
-    };
-    if (/^\d/.test(rest) && !isContext) {
-      const head = prefix(false, isFlipped, ":");
-      const [places, part] = need(cut(rest, " "));
+    const [, number, column = "", mark, part] = /^(\d+)(:[1-9]\d*(?=:))?([: ])([^]*)$/.exec(rest) ?? [];
+    if (/^[\d\t]/.test(rest) && isContext) {
+      const isHit = mark === ":";
+      const own = rest[0] === "\t" ? need(above?.isHere) && above.number + 1 : Number(need(number));
+      const head = prefix(isHit ? "hits" : "context", isFlipped, isHit ? ":" : "-");
+      follow(own);
+      text.push(head + own + (isHit ? `${column}:` : "-") + whole(rest[0] === "\t" ? rest.slice(1) : part));
+    } else if (/^\d/.test(rest)) {
+      const head = prefix("hits", isFlipped, ":");
+      const [places, part] = cut(rest, " ");
       for (const place of places.split(",")) {
-        const [first, last] = place.split("-").map((number) => Number(number.split(":")[0]));
-        if (last === undefined) run.push([first, `${head}${place}:${whole(part)}`]);
-        for (let number = first; number <= (last ?? -1); number++)
-          run.push([number, `${head}${number}:${whole(part)}`]);
+        const [first, last = first] = place.split("-").map((number) => Number(number.split(":")[0]));
+        const shown = (number) => (place.includes("-") ? number : place);
+        for (let n = first; n <= last; n++) run.push([n, `${head}${shown(n)}:${whole(need(part))}`]);
       }
       run.isMerged ||= /[,-]/.test(places);
-    } else if (/^\d/.test(rest)) {
-      if (need(mark) === " ") context(Number(number), part);
-      else {
-        const head = prefix(false, isFlipped, ":");
-        follow(Number(number));
-        text.push(`${head}${number}${column ?? ""}:${whole(part)}`);
-      }
-    } else if (rest.startsWith("\t")) context(need(previous?.isHere) && previous.number + 1, rest.slice(1));
-    else if (/^[:(]/.test(rest)) {
-      flush();
-      previous = undefined;
-      text.push(prefix(false, isFlipped, "") + rest);
     } else {
-      if (isFlipped) fail("nothing to flip");
       flush();
-      if (line.startsWith("\\") || line === "" || line === "--") {
-        previous = undefined;
+      if (/^[:(]/.test(rest)) {
+        above = undefined;
+        text.push(prefix("hits", isFlipped, "") + rest);
+      } else if (/^(?:\\|$|--$)/.test(line)) {
+        above = undefined;
         text.push(line.replace(/^\\/, ""));
-        continue;
-      }
-      const found = read(line);
-      if (found === undefined) continue;
-      path = found;
-      if (previous) previous.isHere = false;
-      if (headings) {
-        previous = undefined;
-        text.push(...(text.length > 0 ? [""] : []), path);
+      } else {
+        const found = isFlipped ? fail() : read(line);
+        path = found ?? path;
+        if (above && found) above.isHere = false;
+        if (headings && found) {
+          above = undefined;
+          text.push(...(text.length > 0 ? [""] : []), path);
+        }
       }
     }
   }
@@ -508,31 +396,328 @@ const hits = (fold) => {
 };
 
 const listing = (fold) => {
-  if (!["paths: a/ b c = a/b a/c", "paths: a/*.x b c.y = a/b.x a/c.y"].includes(fold.legend)) fail("not a listing");
+  if (!["paths: a/ b c = a/b a/c", "paths: a/*.x b c.y = a/b.x a/c.y"].includes(fold.legend)) fail();
   const [read, suffixes, text] = [directories(), [], []];
-  for (const line of need(fold.body).split("\n")) {
-    if (line === "" || line.startsWith("\\")) {
-      text.push(line.slice(1));
-      continue;
-    }
+  for (const line of linesOf(fold)) {
+    const words = line === "" || line[0] === "\\" ? [] : line.trimStart().split(" ");
+    if (words.length === 0) text.push(line.slice(1));
     let depth = /^ */.exec(line)[0].length;
     suffixes.length = Math.min(depth, suffixes.length);
-    line
-      .slice(depth)
-      .split(" ")
-      .forEach((word, at) => {
-        const star = at === 0 ? word.lastIndexOf("/*.") : -1;
-        if (at === 0 && (star >= 0 || word.endsWith("/"))) {
-          read(" ".repeat(depth) + (star >= 0 ? word.slice(0, star + 1) : word));
-          suffixes.length = depth;
-          suffixes.push(star >= 0 ? word.slice(star + 2) : undefined);
-          depth++;
-          return;
-        }
-        const shared = suffixes[depth - 1];
-        const name = shared === undefined ? word : (before(word, ".") ?? (word.includes(".") ? word : word + shared));
-        text.push(need(read(" ".repeat(depth) + name)));
-      });
+    const directory = /^([^]*\/)(?:\*(\.[^/]*))?$/.exec(words[0] ?? "");
+    if (directory) {
+      read(" ".repeat(depth) + directory[1]);
+      suffixes[depth++] = directory[2];
+      words.shift();
+    }
+    const suffix = suffixes[depth - 1];
+    const named = (word) => {
+      if (!suffix) return word;
+      return word.endsWith(".") ? word.slice(0, -1) : word + (word.includes(".") ? "" : suffix);
+    };
+    text.push(...words.map((word) => need(read(" ".repeat(depth) + named(word)))));
   }
   return text.join("\n");
+};
+
+// JSON: a value is `{ text, isQuoted }`, `{ items }` or `{ fields }`; strings and keys keep their spelling.
+
+const quoted = (text) => ({ text, isQuoted: true });
+const literal = (text) => ({ text, isQuoted: false });
+const escaped = (text) => quoted(JSON.stringify(text).slice(1, -1));
+
+/** What ends a bare text, by what is around it; rows have the mark between their cells, too. */
+const [LINE, HEADER, ROW, TUPLE, OBJECT, ARRAY] = ["\n", ",\n", ";\n", ";)\n", " }\n", " ]\n"];
+const ABSENT = {};
+
+const bodyOf = (source) => {
+  let at = 0;
+  const [texts, entries, classes] = [[], [], []];
+  const match = (pattern) => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(source);
+    at = found ? pattern.lastIndex : at;
+    return found ?? [];
+  };
+  const take = (start) => source.startsWith(start, at) && (at += start.length) > 0;
+  const number = () => Number(need(match(/\d+/y)[0]));
+  const shared = () => need(texts[number() - 1]);
+  const string = () => match(/"((?:[^"\\]|\\[^])*)"/y)[1];
+  const bare = (ends) => {
+    const [start, close] = [at, /[)}\]]/.exec(ends)?.[0]];
+    const open = { ")": "(", "}": "{", "]": "[" }[close];
+    for (let depth = 0; at < source.length; at++) {
+      if (depth > 0 && source[at] === close) depth--;
+      else if (ends.includes(source[at])) break;
+      else if (source[at] === open) depth++;
+    }
+    return source.slice(start, at);
+  };
+  const scalar = (ends) => {
+    if (take('"""')) return escaped(need(match(/([^]*?)"""/y)[1]));
+    if (take("&")) return quoted(shared() + (string() ?? bare(ends)));
+    const inner = string();
+    if (inner !== undefined) return quoted(inner);
+    const text = need(bare(ends) || undefined);
+    if (text === "[]") return { items: [] };
+    if (text === "{}") return { fields: [] };
+    return /^(?:true|false|null)$/.test(text) || NUMBER.test(text) ? literal(text) : quoted(text);
+  };
+  const value = (ends) => {
+    if (take("[]")) return { items: [] };
+    if (take("{}")) return { fields: [] };
+    if (take("[")) return { items: array() };
+    if (take("{")) return { fields: object() };
+    if (take("`")) {
+      const end = take("n") ? "\n" : "";
+      return escaped(print(value(ends), { layout: { Flat: { comma: "" } }, colon: ["", ""] }) + end);
+    }
+    if (take("(")) {
+      const own = classOf(match(/([A-Z]+) /y)[1]);
+      const { node } = row(own, TUPLE);
+      return need(take(")")) && node;
+    }
+    const start = at;
+    const entry = take("&") && entries[number() - 1 - texts.length];
+    if (entry) return entry;
+    at = start;
+    return scalar(ends);
+  };
+  const classOf = (name) => need(classes.find((one) => one.name === name));
+  /** The rows of a class up to a bracket, where there are some. */
+  const block = (isKeyed, close) => {
+    const name = match(/([A-Z]+)\n/y)[1];
+    if (!name) return undefined;
+    const rows = [];
+    for (; !take(close); need(take("\n"))) rows.push(line(classOf(name)));
+    return classOf(name).isKeyed === isKeyed ? rows : fail();
+  };
+  const line = (own) => {
+    if (!take("|")) return row(own, ROW);
+    const other = match(/([A-Z]+) /y)[1];
+    if (other) return row(classOf(other), ROW);
+    const key = string();
+    return need(take(":")) && { key, node: value(LINE) };
+  };
+  const array = () => {
+    const rows = block(false, "]");
+    if (rows) return rows.map(({ node }) => node);
+    const [, numbers] = match(/=([^\]]*)\]/y);
+    if (numbers) {
+      const plain = (one) => (one[0] === " " ? one.trim() : one.replace(/^(-?)0{1,2}(?=\d)/, "$1"));
+      const all = numbers.match(/ \S+ |-?\d{3}/g).map(plain);
+      return times(all.length / 2, (_, at) => ({ items: all.slice(2 * at, 2 * at + 2).map(literal) }));
+    }
+    for (const items = []; ; need(source.startsWith(",[", at) ? take(",") : take(" "))) {
+      items.push(value(ARRAY));
+      if (take("]")) return items;
+    }
+  };
+  const object = () => {
+    const rows = block(true, "}");
+    if (rows) return rows.map(({ key, node }) => [need(key), node]);
+    for (const fields = []; ; need(take(" "))) {
+      const start = take("&") ? shared() : "";
+      const key = start + (string() ?? match(/[^:\n]*/y)[0]);
+      fields.push([key, need(take(":")) && value(OBJECT)]);
+      if (take("}")) return fields;
+    }
+  };
+
+  const columnName = () => need(match(/(?:"(?:[^"\\]|\\[^])*"|[^"=?,;\n~])+/y)[0]);
+  const header = () => {
+    need(take(nameOf(classes.length, "A")));
+    const mark = take(" ") ? " " : take("\t") ? "\t" : ",";
+    need(take(":"));
+    const columns = [];
+    do {
+      const [name, start] = [columnName(), at];
+      if (!take("?") && take("=")) match(/"""[^]*?"""|(?:&\d+)?(?:"(?:[^"\\]|\\[^])*"|[^,\n]*)/y);
+      columns.push({ name, start, rule: source.slice(start, at) });
+    } while (take(","));
+    const end = at;
+    const lastOf = (name) => /\.([^".[]*)$/.exec(name)?.[1] ?? name;
+    const names = columns.flatMap(({ name }) => [...new Set([lastOf(name), name])]);
+    for (const column of columns) {
+      const { name } = column;
+      column.rule = ruleOfColumn(column, columns);
+      column.short = names.filter((other) => other === lastOf(name)).length === 1 ? lastOf(name) : name;
+      column.path = name.match(/"(?:[^"\\]|\\[^])*"|[^.]+/g).map((key) => key.replace(/^"([^]*)"$/, "$1"));
+    }
+    at = end;
+    classes.push({ name: nameOf(classes.length, "A"), mark, columns, isKeyed: columns[0].name === "@", rows: [] });
+  };
+  const ruleOfColumn = ({ start, rule }, columns) => {
+    if (rule === "") return { isShown: true };
+    if (rule === "?") return { fixed: ABSENT };
+    const [, back, step] = /^=\^(\d*)([^]*)$/.exec(rule) ?? [];
+    if (back !== undefined) return { back: Number(back || 1), step: step && need(STEP.exec(step)) };
+    const inner = /^="([^]*)"$/.exec(rule)?.[1];
+    const parts = partsOf(inner ?? rule.slice(1), columns);
+    const isMade = inner === undefined ? /^=\{[^}]/.test(rule) : !rule.startsWith('="""');
+    if (isMade && parts.some((part) => typeof part !== "string")) {
+      return { parts, isQuoted: inner !== undefined, isShown: parts.some((part) => part.isHole) };
+    }
+    at = start + 1;
+    return { fixed: scalar(HEADER) };
+  };
+  const partsOf = (text, columns) =>
+    text.split(/(\{[^{}]*\})/).map((part) => {
+      const [, up, name] = /^\{(\^?)([^]*)\}$/.exec(part) ?? [];
+      const find = (name) => columns.findIndex((column) => column.name === name);
+      if (part === "{}") return { isHole: true };
+      if (name === undefined) return part;
+      if (find(name) >= 0) return { column: find(name), up };
+      const tail = name.endsWith("/") ? find(name.slice(0, -1)) : -1;
+      return tail >= 0 ? { column: tail, up, isTail: true } : part;
+    });
+  const row = (own, around) => {
+    const { columns, rows, mark } = own;
+    const [cells, holes, ends] = [[], [], around + mark];
+    let isFirst = true;
+    columns.forEach(({ rule }, place) => {
+      if (!rule.isShown) return;
+      if (!isFirst) need(take(mark));
+      isFirst = false;
+      if (rule.parts) holes[place] = string() ?? bare(ends);
+      else cells[place] = at >= source.length || ends.includes(source[at]) ? ABSENT : value(ends);
+    });
+    while (take(";")) {
+      const name = columnName();
+      const place = columns.findIndex(({ short }) => short === name);
+      cells[need(place >= 0) && place] = take("?") ? ABSENT : need(take("=")) && value(ends);
+    }
+    const cell = (place) => (cells[place] ??= implied(place, columns[place].rule));
+    const implied = (place, { fixed, back, step, parts, isQuoted }) => {
+      if (fixed) return fixed;
+      const above = rows.at(-(back ?? 1));
+      if (back) return step ? { ...above[place], text: stepped(need(above[place].text), step) } : above[place];
+      const made = parts.map((part) => {
+        if (typeof part === "string") return part;
+        if (part.isHole) return need(holes[place]);
+        const { text } = part.up ? above[part.column] : cell(part.column);
+        return part.isTail ? text.slice(text.lastIndexOf("/") + 1) : need(text);
+      });
+      return { text: made.join(""), isQuoted };
+    };
+    columns.forEach((_, place) => cell(place));
+    rows.push(cells);
+    const leaves = columns.map(({ path }, place) => [path, cells[place]]).filter(([, cell]) => cell !== ABSENT);
+    return own.isKeyed ? { key: cells[0].text, node: objectOf(leaves.slice(1), 0) } : { node: objectOf(leaves, 0) };
+  };
+  const objectOf = (leaves, depth) => {
+    const fields = [];
+    for (let start = 0, end; start < leaves.length; start = end) {
+      const [path, cell] = leaves[start];
+      for (end = start; end < leaves.length && leaves[end][0][depth] === path[depth];) end++;
+      fields.push([path[depth], path.length === depth + 1 ? cell : objectOf(leaves.slice(start, end), depth + 1)]);
+    }
+    return { fields };
+  };
+
+  for (; ; need(take("\n"))) {
+    if (take("&")) {
+      const own = number();
+      if (take("=")) texts.push((take("&") ? shared() : "") + match(/[^\n]*/y)[0]);
+      else entries.push(need(take(":")) && value(LINE));
+      if (own !== texts.length + entries.length) fail();
+    } else if (/^[A-Z]/.test(source[at] ?? "")) header();
+    else break;
+  }
+  const root = value(LINE);
+  return at === source.length ? root : fail();
+};
+
+/** The text of a value in a setting. */
+const print = (root, { layout, colon, crlf, lines, missing = 0, except = [] }) => {
+  const [tokens, habits, flips] = [[], {}, [...(layout.Mixed?.flips ?? [])]];
+  let since = 0;
+  const newline = (depth) => (crlf ? "\r\n" : "\n") + (layout.Indent ?? layout.Mixed).unit.repeat(depth);
+  /** The space behind the opening bracket (0), behind a comma (1) and before the closing bracket (2) of a container. */
+  const space = (place, depth, kind, isFlat) => {
+    if (layout.Flat) return place === 1 ? layout.Flat.comma : "";
+    if (layout.Levels) {
+      const own = layout.Levels.special.find(([at, of]) => at === Math.min(depth, 7) && of === kind);
+      return (own?.[2] ?? layout.Levels.usual)[place];
+    }
+    if (isFlat) return place === 1 || (layout.Mixed.padded && kind === 0) ? " " : "";
+    return newline(place === 2 ? depth : depth + 1);
+  };
+  const staysOnLine = (habit) => {
+    const isFlip = flips[0] === since;
+    since = isFlip ? 0 : since + 1;
+    if (isFlip) flips.shift();
+    return (habits[habit] = Boolean(habits[habit]) !== isFlip);
+  };
+  const walk = (node, depth, before, isInside) => {
+    if (node.text !== undefined) return tokens.push([before, node.isQuoted ? `"${node.text}"` : node.text]);
+    const [children, brackets] = [node.fields ?? node.items, node.fields ? "{}" : "[]"];
+    const kind = node.fields ? 0 : children[0]?.items || children[0]?.fields ? 1 : 2;
+    const isFlat = isInside || Boolean(layout.Mixed && children.length > 0 && staysOnLine(`${depth} ${kind}`));
+    tokens.push([before, brackets[0]]);
+    children.forEach((child, at) => {
+      const own = space(at > 0 ? 1 : 0, depth, kind, isFlat);
+      if (at > 0) tokens.push(["", ","]);
+      if (!node.fields) return walk(child, depth + 1, own, isFlat);
+      tokens.push([own, `"${child[0]}"`], [colon[0], ":"]);
+      walk(child[1], depth + 1, colon[1], isFlat);
+    });
+    tokens.push([children.length > 0 ? space(2, depth, kind, isFlat) : "", brackets[1]]);
+  };
+  const values = lines ? need(root.items) : [root];
+  values.forEach((value, at) => {
+    if (at > 0) tokens.push([crlf ? "\r" : "", "\n"]);
+    walk(value, 0, "", false);
+  });
+  let [distance, exceptions] = [0, [...except]];
+  return tokens
+    .slice(0, Math.max(0, tokens.length - missing))
+    .map(([before, token]) => {
+      if (exceptions[0]?.[0] !== distance++) return before + token;
+      distance = 0;
+      return exceptions.shift()[1] + token;
+    })
+    .join("");
+};
+
+const settingOf = (words) => {
+  if (words[0] === "{") return JSON.parse(words);
+  const setting = /^(minified|spaced|indent=(tab|[1-8]))( tight)?( crlf)?( lines)?( tail)?(?: cut=(\d+))?$/;
+  const [, name, width, tight, crlf, lines, tail, missing] = need(setting.exec(words));
+  const unit = width === "tab" ? "\t" : " ".repeat(Number(width ?? 0));
+  const layout = width ? { Indent: { unit } } : { Flat: { comma: name === "spaced" ? " " : "" } };
+  return { layout, colon: ["", tight || name === "minified" ? "" : " "], crlf, lines, tail, missing };
+};
+
+const json = (fold) => {
+  const setting = settingOf(cut(need(/^json ([^]*)$/.exec(fold.legend))[1], "; A: columns of rows A")[0]);
+  const lines = linesOf(fold);
+  const tail = setting.tail ? lines.pop() : "";
+  return print(bodyOf(lines.join("\n")), setting) + tail;
+};
+
+const table = (fold) => {
+  const [, word, split, ends] = need(/^table (tsv|csv|split=([;|]))( crlf(?: open)?)?; A: columns/.exec(fold.legend));
+  const mark = split ?? (word === "tsv" ? "\t" : ",");
+  const records = need(bodyOf(need(fold.body)).items).map((record) => new Map(need(record.fields)));
+  const names = [...records[0].keys()];
+  const meaning = (text) => JSON.parse(`"${text}"`);
+  const fieldOf = (cell) => (cell?.isQuoted ? meaning(cell.text) : (cell?.text ?? ""));
+  const written = (field) =>
+    /["\n\r]/.test(field) || field.includes(mark) ? `"${field.replaceAll('"', '""')}"` : field;
+  const rows = [names.map(meaning), ...records.map((record) => names.map((name) => fieldOf(record.get(name))))];
+  const text = rows.map((row) => row.map(written).join(mark)).join(ends ? "\r\n" : "\n");
+  return ends === " crlf" ? `${text}\r` : text;
+};
+
+const DECODERS = {
+  quantumLock: moved,
+  photon: colours,
+  rle: rows,
+  logCrunch: rows,
+  semanticDedup: repeated,
+  ionizer: either(json, table),
+  searchCrunch: either(hits, listing),
+  diffCrunch: diff,
+  structuralCollapse: either(numbered, rows),
+  neurosyntax: numbered,
 };

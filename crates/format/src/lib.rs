@@ -19,6 +19,7 @@ pub mod quantum_lock;
 pub mod restore;
 pub mod search_crunch;
 pub mod semantic_dedup;
+pub mod steps;
 
 use fold::Fold;
 pub use restore::{Prior, restore, restore_whole};

@@ -63,8 +63,6 @@ const WORDS: &[&str] = &[
     "each line begins as in the last ",
     "{}: ",
     "«»: ",
-    "‹›: ",
-    "⟨⟩: ",
     "json minified",
     "json spaced",
     "json indent=2",
@@ -77,20 +75,13 @@ const WORDS: &[&str] = &[
     " lines",
     " tail",
     " cut=",
-    " ascii",
-    " html",
     "; A: columns of rows A, =rule: implied",
     "table tsv",
     "table csv",
     "table split=;",
     "table split=|",
-    " quoted;",
-    " quoted filled;",
-    " quoted texts",
-    " quoted filled-texts",
     " crlf open",
     " crlf;",
-    " bare",
     "hits by file: line text",
     "by file: line:hit; line or tab, then context",
     "; headings",
@@ -111,8 +102,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Marks of bodies: of templates and of JSON.
-const MARKS: &[&str] =
-    &["{>", "{<", "{t", "{+1", "{=", "{/}", "{text}", " from ", "\n*", "\n|", "\n. ", "^", "[#", "[=", "`", "\"\"\""];
+const MARKS: &[&str] = &["{>", "{<", "{+1", "{=", "{/}", "\n*", "\n|", "\n. ", "^", "[=", "`", "\"\"\""];
 
 /// The next number of a sequence that is the same in every run (Knuth's 64-bit linear congruential generator).
 fn next(dice: &mut u64) -> usize {

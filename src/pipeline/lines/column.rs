@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use concertina_format::lines::rule::number;
-pub(super) use concertina_format::lines::rule::{Count, Rule};
+pub(super) use concertina_format::lines::rule::Rule;
+use concertina_format::steps::Step;
 
 use crate::pipeline::columns::cost;
 use crate::pipeline::columns::steps::majority;
@@ -11,13 +11,6 @@ use concertina_base::hashing::FastMap;
 
 /// A value is cut so often at most; the rest is one piece.
 const MAX_PIECES: usize = 24;
-
-/// The rule of a column whose values all are as expected, or this one.
-pub(super) fn made_silent(rule: Rule, column: &[&str]) -> Rule {
-    let Rule::Step(step, is_hex) = rule else { return rule };
-    let count = Count::from(column[0], step, is_hex).map(Rule::Count);
-    count.filter(|_| column.windows(2).all(|pair| rule.is_expected(pair[0], pair[1]))).unwrap_or(rule)
-}
 
 /// Words that say how something went. Read as above, a failure would pass for a success.
 const VERDICTS: &[&str] = &[
@@ -63,8 +56,8 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
     let (mut best, mut least) = (Rule::Above, spent(column, Rule::Above, usize::MAX));
     // A rule that saves little is not worth reading.
     let mut most = least * 9 / 10;
-    let steps = [false, true].into_iter().filter_map(|is_hex| Some(Rule::Step(step(column, is_hex)?, is_hex)));
-    for rule in steps.chain(separators(column).map(Rule::Folder)) {
+    let step = step(column).map(|by| Rule::Step(Step { run: 0, by }));
+    for rule in step.into_iter().chain(separators(column).map(Rule::Folder)) {
         let cost = spent(column, rule, most);
         if cost < most {
             (best, least, most) = (rule, cost, cost);
@@ -160,21 +153,22 @@ fn counted(values: Vec<&str>) -> Vec<(&str, usize)> {
     found
 }
 
+/// The number that some digits are, at most 18.
+fn number(text: &str) -> Option<i64> {
+    let is_number = (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok())?
+}
+
 /// The step that a column mostly grows by, if it is one.
-fn step(column: &[&str], is_hex: bool) -> Option<i64> {
-    let is_wide = |value: &&str| value.len() == column[0].len();
-    if is_hex && !(column[0].len() >= 2 && column.iter().all(is_wide)) {
-        return None;
-    }
+fn step(column: &[&str]) -> Option<i64> {
     // A column that grows mostly does so in one of its first rows.
-    if column.iter().take(8).all(|value| number(value, is_hex).is_none()) {
+    if column.iter().take(8).all(|value| number(value).is_none()) {
         return None;
     }
-    let numbers: Vec<Option<i64>> = column.iter().map(|value| number(value, is_hex)).collect();
+    let numbers: Vec<Option<i64>> = column.iter().map(|value| number(value)).collect();
     let steps = numbers.windows(2).filter_map(|pair| Some(pair[1]? - pair[0]?));
     // Whoever looks for a row has to add up the steps to it: that is for round ones.
-    let radix = if is_hex { 16u64 } else { 10 };
-    let is_round = |step: u64| step < radix || radix.pow(step.ilog(radix)) == step;
+    let is_round = |step: u64| step < 10 || 10u64.pow(step.ilog10()) == step;
     majority(steps, column.len()).filter(|&step| step != 0 && is_round(step.unsigned_abs()))
 }
 
@@ -266,9 +260,8 @@ mod tests {
             ["99999999999999", "100000000000000", "999999999999999999", "1000000000000000000", "fffffffffffffff"];
         let values: Vec<&str> = values.into_iter().chain(long).collect();
         let mut expected = 0;
-        for rule in
-            [Rule::Above, Rule::Step(1, false), Rule::Step(-5, false), Rule::Step(1, true), Rule::Step(-1, true)]
-        {
+        let steps = [1, -1, -5].map(|by| Rule::Step(Step { run: 0, by }));
+        for rule in steps.into_iter().chain([Rule::Above]) {
             for (above, value) in values.iter().flat_map(|above| values.iter().map(move |value| (above, value))) {
                 let is_it = rule.expected(above) == *value;
                 assert_eq!(rule.is_expected(above, value), is_it, "{rule:?}: {above} {value}");
@@ -280,12 +273,11 @@ mod tests {
 
     #[test]
     fn a_column_grows_by_the_step_that_most_of_its_values_have() {
-        assert_eq!(step(&["1", "2", "3", "9", "10", "11"], false), Some(1));
-        assert_eq!(step(&["1", "2", "4", "8", "9", "20"], false), None);
-        assert_eq!(step(&["5", "5", "5", "5"], false), None);
-        assert_eq!(step(&["5", "40", "75", "110"], false), None);
-        assert_eq!(step(&["5", "105", "205", "305"], false), Some(100));
-        assert_eq!(step(&["0a", "0b", "0c", "0d"], true), Some(1));
+        assert_eq!(step(&["1", "2", "3", "9", "10", "11"]), Some(1));
+        assert_eq!(step(&["1", "2", "4", "8", "9", "20"]), None);
+        assert_eq!(step(&["5", "5", "5", "5"]), None);
+        assert_eq!(step(&["5", "40", "75", "110"]), None);
+        assert_eq!(step(&["5", "105", "205", "305"]), Some(100));
     }
 
     #[test]

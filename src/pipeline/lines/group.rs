@@ -76,9 +76,6 @@ pub(super) fn tree(lines: &Lines, of: &[usize], exact: bool) -> Vec<Node> {
         } else if cell == 0 {
             hasher.write_u8(u8::from(start > 0));
         }
-        if let (0, Some(dump)) = (cell, lines.dump(line)) {
-            dump.around.hash(&mut hasher);
-        }
         hasher.finish()
     };
     let mut nodes = vec![Node::default()];

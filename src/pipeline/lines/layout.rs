@@ -1,7 +1,6 @@
 //! the blanks between fields -> widths that they follow from, as `printf` pads: a cell that is wider pushes the rest along.
 
 pub(super) use concertina_format::lines::template::Pad;
-use concertina_format::lines::template::{column_after, tabs};
 
 use super::cells::Lines;
 use super::group::{Group, MIN_ROWS};
@@ -16,8 +15,6 @@ pub(super) struct Layout<'t> {
     pub(super) pads: Vec<Pad>,
     /// What stands before each field, and behind the last one.
     pub(super) between: Vec<&'t str>,
-    /// What stands around the text of a dump's bytes, where the lines have it.
-    pub(super) dump: Option<(&'static str, &'static str)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -27,9 +24,6 @@ enum Rule<'t> {
     Behind(usize, &'t str),
     /// First comes this, then what stands behind is filled up.
     Before(usize, &'t str),
-    /// Both are filled up, with so many blanks between them.
-    Both(usize, usize, usize),
-    Tabs(usize),
 }
 
 /// A gap of a line with what it depends on, in characters.
@@ -38,8 +32,6 @@ struct Gap<'t> {
     text: &'t str,
     left: usize,
     right: usize,
-    /// The column where the gap starts.
-    column: usize,
 }
 
 impl Rule<'_> {
@@ -51,14 +43,6 @@ impl Rule<'_> {
             }
             Rule::Before(width, head) => {
                 gap.text.strip_prefix(head).is_some_and(|text| is_blanks(text, width.saturating_sub(gap.right)))
-            }
-            Rule::Both(left, right, least) => {
-                is_blanks(gap.text, left.saturating_sub(gap.left) + right.saturating_sub(gap.right) + least)
-            }
-            Rule::Tabs(column) => {
-                !gap.text.is_empty()
-                    && gap.text.bytes().all(|byte| byte == b'\t')
-                    && gap.text.len() == tabs(gap.column, column)
             }
         }
     }
@@ -97,24 +81,12 @@ pub(super) fn layout<'t>(lines: &Lines<'t>, group: &Group) -> Option<Layout<'t>>
                 pads[at] = Pad::Before(width);
                 between.push(head);
             }
-            Rule::Both(left, right, least) => {
-                pads[at - 1] = Pad::Behind(left);
-                pads[at] = Pad::Before(right);
-                between.push(&BLANKS[..least]);
-            }
-            Rule::Tabs(column) => {
-                pads[at - 1] = Pad::Tabs(column);
-                between.push("");
-            }
         }
     }
     let columns = (0..group.fields).map(|field| rows.iter().map(|&line| text(lines, line, field, group)).collect());
     let columns = columns.collect();
-    let dump = rows.first().and_then(|&line| lines.dump(line)).map(|dump| dump.around);
-    Some(Layout { lines: rows, columns, pads, between, dump })
+    Some(Layout { lines: rows, columns, pads, between })
 }
-
-const BLANKS: &str = "                ";
 
 /// A field of a line.
 fn text<'t>(lines: &Lines<'t>, line: usize, field: usize, group: &Group) -> &'t str {
@@ -130,14 +102,14 @@ fn span(lines: &Lines, line: usize, field: usize, group: &Group) -> (usize, usiz
 
 /// What stands before a field of a line, or behind the last one.
 fn between_text<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> &'t str {
-    let whole = lines.head(line);
+    let whole = lines.texts[line];
     let start = at.checked_sub(1).map_or(0, |before| span(lines, line, before, group).1);
     let end = if at < group.fields { lines.cells(line)[at].0 as usize } else { whole.len() };
     &whole[start..end]
 }
 
 fn gap<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> Gap<'t> {
-    let whole = lines.head(line);
+    let whole = lines.texts[line];
     let before = at.checked_sub(1).map_or((0, 0), |before| span(lines, line, before, group));
     let behind = if at < group.fields { span(lines, line, at, group) } else { (whole.len(), whole.len()) };
     let width = |(start, end): (usize, usize)| {
@@ -145,13 +117,11 @@ fn gap<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> Gap<'t> 
         if text.is_ascii() { text.len() } else { text.chars().count() }
     };
     let text = &whole[before.1..behind.0];
-    let column = if text.starts_with('\t') { column_after(0, &whole[..before.1]) } else { 0 };
-    Gap { text, left: width(before), right: width(behind), column }
+    Gap { text, left: width(before), right: width(behind) }
 }
 
 /// The rule that most gaps follow.
 fn rule<'t>(gaps: &[Gap<'t>], is_taken: bool, is_last: bool) -> Option<Rule<'t>> {
-    let first = gaps.first()?;
     let shortest = gaps.iter().map(|gap| gap.text).min_by_key(|text| text.len())?;
     let common = |of: fn(&str, &str) -> usize| gaps.iter().map(|gap| of(gap.text, shortest)).min().unwrap_or(0);
     let tail = &shortest[shortest.len()
@@ -162,19 +132,9 @@ fn rule<'t>(gaps: &[Gap<'t>], is_taken: bool, is_last: bool) -> Option<Rule<'t>>
         |of: fn(&Gap) -> usize, fixed: usize| most(gaps.iter().map(of)).map(|width| width.saturating_sub(fixed));
     if !is_taken {
         rules.push(Rule::Behind(widths(|gap| gap.left + gap.text.len(), tail.len())?, tail));
-        if first.text.starts_with('\t') {
-            rules.push(Rule::Tabs(most(gaps.iter().map(|gap| column_after(gap.column, gap.text)))?));
-        }
     }
     if !is_last {
         rules.push(Rule::Before(widths(|gap| gap.right + gap.text.len(), head.len())?, head));
-        let least = shortest.len().min(BLANKS.len());
-        if !is_taken {
-            let all = widths(|gap| gap.left + gap.text.len() + gap.right, least)?;
-            let fitting = gaps.iter().filter(|gap| gap.left + gap.text.len() + gap.right == all + least);
-            let right = fitting.map(|gap| gap.right).max()?;
-            rules.push(Rule::Both(all.saturating_sub(right), right, least));
-        }
     }
     let followed = |rule: &Rule| gaps.iter().filter(|gap| rule.holds(gap)).count();
     // The first of the best.

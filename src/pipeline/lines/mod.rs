@@ -160,7 +160,6 @@ impl<'t> Flood<'t> {
         let values = |column: usize| rows.iter().map(|&row| self.0.columns[column][row]).collect::<Vec<_>>();
         let piece = |part: &Part| match part {
             Part::Text(text) => text.clone(),
-            Part::Shown => String::new(),
             Part::Value(column, _) => format!("<{}>", say(&values(*column))),
         };
         self.0.parts.iter().map(piece).collect()

@@ -124,7 +124,6 @@ fn record<'t>(first: &Template<'t>, second: &Template<'t>, rows: &[(usize, usize
     for part in &second.parts {
         match part {
             Part::Text(text) => push_text(&mut parts, text),
-            Part::Shown => parts.push(Part::Shown),
             Part::Value(value, pad) => parts.push(Part::Value(value + shift, *pad)),
         }
     }
@@ -179,7 +178,6 @@ pub(super) fn settle(template: &mut Template) {
     for part in std::mem::take(&mut template.parts) {
         match part {
             Part::Text(text) => push_text(&mut parts, &text),
-            Part::Shown => parts.push(Part::Shown),
             Part::Value(value, pad) => {
                 let column = std::mem::take(&mut template.columns[value]);
                 if is_constant(&column) && pad == Pad::None {
@@ -188,8 +186,7 @@ pub(super) fn settle(template: &mut Template) {
                 }
                 parts.push(Part::Value(rules.len(), pad));
                 let (rule, cost) = column::rule(&column, &columns);
-                let rule = column::made_silent(rule, &column);
-                spent.push(if rule.is_silent() { 0 } else { cost });
+                spent.push(cost);
                 rules.push(rule);
                 columns.push(column);
             }

@@ -38,7 +38,7 @@ impl Template<'_> {
     pub(super) fn cost(&self) -> usize {
         let piece = |part: &Part| match part {
             Part::Text(text) => cost(text),
-            Part::Value(_, Pad::None) | Part::Shown => 1,
+            Part::Value(_, Pad::None) => 1,
             Part::Value(..) => 3,
         };
         3 + self.parts.iter().map(piece).sum::<usize>()
@@ -53,8 +53,14 @@ impl Template<'_> {
     pub(super) fn is_list(&self) -> bool {
         let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));
         let mut written = self.columns.iter().zip(&self.rules).filter(|(_, rule)| !rule.is_silent());
+        // Rows that next to always count on are said together.
+        let counts_on = |column: &[&str], rule: Rule| {
+            let others = column.windows(2).filter(|pair| !rule.is_expected(pair[0], pair[1])).count();
+            matches!(rule, Rule::Step(_)) && others * 10 < column.len()
+        };
         self.lines.len() > MIN_SPLIT
-            && matches!((written.next(), written.next()), (Some((column, _)), None) if is_word(column))
+            && matches!((written.next(), written.next()), (Some((column, rule)), None)
+                if is_word(column) && !counts_on(column, *rule))
     }
 
     /// Whether its last value mostly has blanks: it costs quotes where another value follows.
@@ -225,12 +231,6 @@ fn of_rows<'t>(layout: &Layout<'t>, rows: &[usize]) -> Template<'t> {
         builder.push_field(rows.iter().map(|&row| column[row]).collect(), pad);
     }
     builder.text += layout.between[layout.columns.len()];
-    if let Some((before, behind)) = layout.dump {
-        builder.text += before;
-        builder.flush();
-        builder.template.parts.push(Part::Shown);
-        builder.text += behind;
-    }
     builder.flush();
     builder.template
 }
@@ -260,7 +260,6 @@ impl<'t> Builder<'t> {
     fn push_field(&mut self, column: Vec<&'t str>, pad: Pad) {
         match pad {
             Pad::None => self.push_column(&column, true),
-            Pad::Tabs(_) => self.push_ruled(column, pad),
             Pad::Before(width) | Pad::Behind(width) => {
                 if !is_constant(&column) {
                     return self.push_ruled(column, pad);

@@ -5,25 +5,22 @@ use super::record::Entry;
 use super::template::{Part, Template};
 use crate::pipeline::columns::cost;
 use concertina_base::hashing::FastMap;
-use concertina_format::lines::{MARKS, MILESTONE, is_taken, name, run_of, spell};
+use concertina_format::lines::template::spell;
+use concertina_format::lines::{MARKS, behind_expected, is_taken, name};
 
 /// What a fold uses of the notation.
 #[derive(Debug, Default)]
 struct Uses {
     pads: bool,
     steps: bool,
-    next: bool,
-    milestones: bool,
     folders: Option<char>,
     same: bool,
     above: bool,
-    runs: bool,
     omits: bool,
     names: bool,
     raw: bool,
     again: bool,
     lists: bool,
-    shown: bool,
 }
 
 /// The legend and the body; `None` where nothing can mark the places of values.
@@ -45,7 +42,6 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
         uses: Uses::default(),
         known: vec![None; templates.len()],
         defined: 0,
-        told: vec![0; templates.len()],
     };
     let mut current = None;
     let mut last: Option<String> = None;
@@ -73,27 +69,22 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
                 (key.unwrap_or_default(), words)
             }
         };
-        let line = joined([&key, &words]);
+        let line = joined(&key, &words);
         let is_listed = matches!(*entry, Entry::Row { template, .. } if lists[template]);
         if last.as_ref() == Some(&line) && !is_listed {
             again += 1;
             continue;
         }
-        let milestone = match *entry {
-            Entry::Row { template, row } if !words.is_empty() => writer.milestone(template, row, &templates[template]),
-            _ => String::new(),
-        };
-        let told = joined([&key, &milestone, &words]);
-        if is_listed && continues && !is_taken(&told) && writer.body.len() - line_start + told.len() < LIST_WIDTH {
+        if is_listed && continues && !is_taken(&line) && writer.body.len() - line_start + line.len() < LIST_WIDTH {
             writer.body.pop();
             writer.body.push(' ');
-            writer.push(&told);
+            writer.push(&line);
             continue;
         }
         continues = is_listed;
         writer.end_run(&mut again, &last);
         line_start = writer.body.len();
-        writer.push(&told);
+        writer.push(&line);
         last = Some(line);
     }
     writer.end_run(&mut again, &last);
@@ -102,18 +93,10 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
     Some((legend, writer.body))
 }
 
-fn joined<const N: usize>(words: [&str; N]) -> String {
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+fn joined(key: &str, words: &str) -> String {
+    let blank = if key.is_empty() || words.is_empty() { "" } else { " " };
+    format!("{key}{blank}{words}")
 }
-
-/// What the legend says of several values as above. Those of older folds say nothing.
-pub(super) const RUNS: &str = ", .3 three of them";
-
-/// What it says of the values that a row leaves out at its end. Those of older folds say nothing.
-pub(super) const OMITS: &str = "; missing at the end: as above";
-
-/// What it says of a value that counts on. Those of older folds say nothing.
-pub(super) const NEXT: &str = ", . is the next";
 
 fn legend(uses: &Uses, (open, close): (char, char)) -> String {
     let separator = uses.folders.unwrap_or(' ');
@@ -121,15 +104,11 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
     let words = [
         (true, format!("{open}{close}: values, row by row")),
         (uses.pads, format!("; {open}>9{close} padded")),
-        (uses.steps, format!("; {open}+1{close} counts")),
-        (uses.next, NEXT.to_owned()),
-        (uses.milestones, "; @9 the count is 9".to_owned()),
-        (uses.shown, format!("; {open}text{close} the bytes as text")),
+        (uses.steps, format!("; {open}+1{close} counts, . is the next")),
         (uses.folders.is_some(), format!("; {open}{separator}{close} ^ as above up to its last {sign}")),
         (uses.same, format!("; {open}=1{close} value 1 again")),
         (uses.above, "; . as above".to_owned()),
-        (uses.runs, RUNS.to_owned()),
-        (uses.omits, OMITS.to_owned()),
+        (uses.omits, "; missing at the end: as above".to_owned()),
         (uses.names, "; $1=x names x".to_owned()),
         (uses.lists, "; a*: a row each word".to_owned()),
         (uses.raw, "; |line".to_owned()),
@@ -137,6 +116,9 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
     ];
     words.into_iter().filter(|(is_used, _)| *is_used).map(|(_, words)| words).collect()
 }
+
+/// After so many rows that do not say it, a number that counts is said.
+const MILESTONE: usize = 10;
 
 /// So many empty lines more are counted.
 const MIN_EMPTY: usize = 8;
@@ -181,7 +163,7 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
             // A row that tells nothing needs no number.
             if words.iter().any(|word| *word != Word::Above) {
                 for ((word, told), &(rule, column)) in words.iter_mut().zip(&mut told).zip(&written) {
-                    if *word == Word::Above && matches!(rule, Rule::Step(..)) && row >= *told + MILESTONE {
+                    if *word == Word::Above && matches!(rule, Rule::Step(_)) && row >= *told + MILESTONE {
                         *word = Word::Plain(column[row]);
                     }
                     if *word != Word::Above {
@@ -217,7 +199,7 @@ fn worth_naming<'t>(rows: &[Vec<Vec<Word<'t>>>]) -> FastMap<&'t str, usize> {
 
 /// Whether a value stands between quotes, and each word in it for itself.
 fn is_literal(value: &str, is_last: bool) -> bool {
-    let is_notation = value.is_empty() || run_of(value).is_some() || value.starts_with(['"', '^']);
+    let is_notation = value.is_empty() || behind_expected(value).is_some() || value.starts_with(['"', '^']);
     is_notation || !is_last && value.contains(' ') || value.split(' ').any(|word| word.starts_with('$'))
 }
 
@@ -228,8 +210,6 @@ struct Writer<'t> {
     uses: Uses,
     known: Vec<Option<String>>,
     defined: usize,
-    /// For each template the last row that told where its number is.
-    told: Vec<usize>,
 }
 
 impl<'t> Writer<'t> {
@@ -250,13 +230,11 @@ impl<'t> Writer<'t> {
     }
 
     fn define(&mut self, index: usize, template: &Template, is_list: bool, marks: (char, char)) {
-        self.uses.shown |= template.parts.contains(&Part::Shown);
         let is_padded = |part: &Part| matches!(part, Part::Value(_, pad) if *pad != super::layout::Pad::None);
         self.uses.pads |= template.parts.iter().any(is_padded);
         for rule in &template.rules {
             match rule {
-                Rule::Step(..) => (self.uses.steps, self.uses.next) = (true, true),
-                Rule::Count(_) => self.uses.steps = true,
+                Rule::Step(_) => self.uses.steps = true,
                 Rule::Same(_) => self.uses.same = true,
                 Rule::Folder(separator) => self.uses.folders = self.uses.folders.or(Some(*separator)),
                 Rule::Above => {}
@@ -272,16 +250,6 @@ impl<'t> Writer<'t> {
         self.defined += 1;
     }
 
-    /// Where a number counts in silence: what it is, after so many rows that do not tell.
-    fn milestone(&mut self, index: usize, row: usize, template: &Template) -> String {
-        let Some(value) = Rule::told(&template.rules).filter(|_| row >= self.told[index] + MILESTONE) else {
-            return String::new();
-        };
-        self.told[index] = row;
-        self.uses.milestones = true;
-        format!("@{}", template.columns[value][row])
-    }
-
     /// The values of a row as they are written.
     fn row(&mut self, words: &[Word<'t>], is_list: bool) -> String {
         if let ([Word::Above], true) = (words, is_list) {
@@ -292,17 +260,9 @@ impl<'t> Writer<'t> {
         self.uses.above |= words.contains(&Word::Above);
         self.uses.omits |= len < words.len();
         let mut line = String::new();
-        let mut index = 0;
-        while let Some(word) = words[..len].get(index) {
+        for (index, word) in words[..len].iter().enumerate() {
             if index > 0 {
                 line.push(' ');
-            }
-            let run = words[index..len].iter().take_while(|word| **word == Word::Above).count();
-            if run > 2 {
-                line += &format!(".{run}");
-                self.uses.runs = true;
-                index += run;
-                continue;
             }
             match *word {
                 Word::Above => line.push('.'),
@@ -313,7 +273,6 @@ impl<'t> Writer<'t> {
                 Word::Below(up, rest, _) => line += &format!("{}{rest}", "^".repeat(up + 1)),
                 Word::Plain(value) => self.value(&mut line, value, index + 1 == words.len()),
             }
-            index += 1;
         }
         line
     }

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::steps::Step;
 use super::tree::{Id, string_end};
+use crate::steps::Step;
 use concertina_base::hashing::FastMap;
 
 /// One value of a column.

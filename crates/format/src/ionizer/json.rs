@@ -1,6 +1,5 @@
 //! Legend and body -> a JSON text.
 
-use super::escapes::Escapes;
 use super::layout::Setting;
 use super::read;
 use super::tree::Node;
@@ -12,12 +11,11 @@ pub const HOW_TO_READ: &str =
 /// The text that a fold with this legend and body stands for.
 pub fn unfold(legend: &str, body: &str) -> Option<String> {
     let (setting, rest) = Setting::parse(legend.strip_prefix("json ")?)?;
-    let (escapes, rest) = Escapes::parse(rest);
     if !rest.is_empty() && rest != HOW_TO_READ {
         return None;
     }
     let (body, tail) = if setting.tail { body.rsplit_once('\n')? } else { (body, "") };
-    let tree = read::read(body, escapes)?;
+    let tree = read::read(body)?;
     if setting.lines && !matches!(&tree.nodes[tree.root], Node::Array(_)) {
         return None;
     }

@@ -8,7 +8,6 @@ pub mod matrix;
 pub mod notation;
 pub mod path;
 mod read;
-pub mod steps;
 pub mod table;
 pub mod tree;
 

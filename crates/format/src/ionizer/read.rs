@@ -5,12 +5,12 @@ mod rows;
 use std::borrow::Cow;
 
 use super::cells::{Cell, Part, Rule, Template};
-use super::escapes::Escapes;
+use super::escapes::escape;
 use super::layout::Setting;
 use super::notation::{Around, MARKS, class_name, index_of, short_names};
 use super::path::{Step, path_of};
-use super::steps;
 use super::tree::{Id, Node, Tree, is_literal, string_end};
+use crate::steps;
 use concertina_base::hashing::FastMap;
 
 /// Deepest nesting, well above what is ever written.
@@ -20,11 +20,10 @@ const MOST_VALUES: usize = 20_000_000;
 pub(super) const MOST_BYTES: usize = 1 << 28;
 
 /// Reads the body of a fold.
-pub(super) fn read(body: &str, escapes: Escapes) -> Option<Tree<'_>> {
+pub(super) fn read(body: &str) -> Option<Tree<'_>> {
     let mut reader = Reader {
         text: body,
         at: 0,
-        escapes,
         tree: Tree::default(),
         texts: Vec::new(),
         entries: Vec::new(),
@@ -62,7 +61,6 @@ struct Class<'r> {
 struct Reader<'r> {
     text: &'r str,
     at: usize,
-    escapes: Escapes,
     tree: Tree<'r>,
     texts: Vec<String>,
     entries: Vec<Id>,
@@ -244,7 +242,7 @@ impl<'r> Reader<'r> {
         if let Some(inner) = rest.strip_prefix("\"\"\"") {
             let length = inner.find("\"\"\"")?;
             self.at += length + 6;
-            return quoted(Cow::Owned(self.escapes.escape(&inner[..length])));
+            return quoted(escape(&inner[..length]));
         }
         if rest.starts_with('"') {
             return quoted(Cow::Borrowed(self.quoted()?));
@@ -341,7 +339,7 @@ impl<'r> Reader<'r> {
                 let root = self.value(around)?;
                 let text = Setting::minified().print_from(&self.tree, root, MOST_BYTES)? + line_end;
                 self.spend(text.len())?;
-                return Some(Cell::Text { quoted: true, text: Cow::Owned(self.escapes.escape(&text)) });
+                return Some(Cell::Text { quoted: true, text: Cow::Owned(escape(&text).into_owned()) });
             }
             Some(b'&') => {
                 let start = self.at;
@@ -387,12 +385,10 @@ impl<'r> Reader<'r> {
             }
             return Some(Node::Array(items));
         }
-        if let Some(packed) =
-            [("#", false), ("=", true)].into_iter().find_map(|(m, packed)| self.take(m).map(|()| packed))
-        {
+        if self.take("=").is_some() {
             let text = self.until(|c| c == ']');
             self.take("]")?;
-            return Some(Node::Array(super::matrix::read(&mut self.tree, text, packed)?));
+            return Some(Node::Array(super::matrix::read(&mut self.tree, text)?));
         }
         loop {
             items.push(self.value(Around::Array)?);

@@ -1,9 +1,9 @@
 //! Legend and body -> a table: CSV and TSV.
 
-use super::escapes::{self, Escapes};
+use super::escapes;
 use super::json::HOW_TO_READ;
 use super::read;
-use super::tree::{Id, Node, is_literal};
+use super::tree::{Id, Node};
 
 /// The fields of lines that have as many each, in one text.
 #[derive(Debug)]
@@ -71,57 +71,16 @@ impl Ends {
     }
 }
 
-/// Which fields are quoted beside those with a mark, a quote or a line end in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quotes {
-    /// Only those.
-    Needed,
-    /// All, as spreadsheets write them.
-    All,
-    /// All but empty ones.
-    Filled,
-    /// All but numbers and truth values, as Python's `QUOTE_NONNUMERIC`.
-    Texts,
-    /// All but those and empty ones, as `jq`'s `@csv` writes what is null.
-    FilledTexts,
-}
-
-impl Quotes {
-    /// Each with its word in a legend, the usual one first. Every legend ends with the first word, none with two of the
-    /// others.
-    pub const WORDS: [(Self, &'static str); 5] = [
-        (Self::Needed, ""),
-        (Self::All, " quoted"),
-        (Self::Filled, " quoted filled"),
-        (Self::Texts, " quoted texts"),
-        (Self::FilledTexts, " quoted filled-texts"),
-    ];
-
-    /// Whether a field that could do without quotes has them.
-    pub fn fit(self, field: &str) -> bool {
-        match self {
-            Self::Needed => false,
-            Self::All => true,
-            Self::Filled => !field.is_empty(),
-            Self::Texts => !is_literal(field),
-            Self::FilledTexts => !field.is_empty() && !is_literal(field),
-        }
-    }
-}
-
 /// What may stand between fields.
 pub const MARKS: [char; 4] = ['\t', ',', ';', '|'];
 
 /// The text that a fold with this legend and body stands for.
 pub fn unfold(legend: &str, body: &str) -> Option<String> {
     let words = legend.strip_prefix("table ")?.strip_suffix(HOW_TO_READ)?;
-    let (words, has_header) = words.strip_suffix(" bare").map_or((words, true), |words| (words, false));
     let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
     let (words, ends) = ends.unwrap_or((words, Ends::Lf));
-    let words_of = |(quotes, word): &(Quotes, &str)| Some((words.strip_suffix(word)?, *quotes));
-    let (words, quotes) = Quotes::WORDS.iter().rev().find_map(words_of)?;
     let mark = MARKS.into_iter().find(|mark| word_of(*mark) == words)?;
-    let tree = read::read(body, Escapes::default())?;
+    let tree = read::read(body)?;
     let Node::Array(records) = &tree.nodes[tree.root] else { return None };
     let fields = |record: &Id| match &tree.nodes[*record] {
         Node::Object(fields) => Some(fields),
@@ -132,10 +91,8 @@ pub fn unfold(legend: &str, body: &str) -> Option<String> {
         return None;
     }
     let mut rows = Fields::new(names.len());
-    if has_header {
-        for name in &names {
-            rows.push(&escapes::meaning(name)?);
-        }
+    for name in &names {
+        rows.push(&escapes::meaning(name)?);
     }
     for record in records {
         let mut present = fields(record)?.iter().peekable();
@@ -153,7 +110,7 @@ pub fn unfold(legend: &str, body: &str) -> Option<String> {
             return None;
         }
     }
-    Some(print(&rows, mark, quotes, ends))
+    Some(print(&rows, mark, ends))
 }
 
 /// What the legend calls a table with this mark.
@@ -165,7 +122,7 @@ pub fn word_of(mark: char) -> String {
     }
 }
 
-fn print(rows: &Fields, mark: char, quotes: Quotes, ends: Ends) -> String {
+fn print(rows: &Fields, mark: char, ends: Ends) -> String {
     let mut out = String::with_capacity(rows.text.len() + rows.ends.len() + rows.line_count());
     for (index, row) in rows.rows().enumerate() {
         if index > 0 {
@@ -175,7 +132,7 @@ fn print(rows: &Fields, mark: char, quotes: Quotes, ends: Ends) -> String {
             if column > 0 {
                 out.push(mark);
             }
-            if quotes.fit(field) || needs_quotes(field, mark) {
+            if needs_quotes(field, mark) {
                 out.push('"');
                 out.push_str(&field.replace('"', "\"\""));
                 out.push('"');
@@ -191,7 +148,7 @@ fn print(rows: &Fields, mark: char, quotes: Quotes, ends: Ends) -> String {
     out
 }
 
-/// Whether a field without quotes would be read as something else.
+/// Whether a field has quotes: without, it would be read as something else.
 pub fn needs_quotes(field: &str, mark: char) -> bool {
     field.bytes().any(|byte| char::from(byte) == mark || matches!(byte, b'"' | b'\n' | b'\r'))
 }

@@ -1,12 +1,12 @@
-//! The parts of a template, and how they are filled up.
+//! The parts of a template, and its notation.
+
+use super::rule::Rule;
 
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// This text.
     Text(String),
-    /// The bytes that the line has in hexadecimal, as text.
-    Shown,
     /// The value with this index.
     Value(usize, Pad),
 }
@@ -21,44 +21,67 @@ pub enum Pad {
     Behind(usize),
     /// Blanks before it, up to so many characters.
     Before(usize),
-    /// Tabs behind it, up to this column.
-    Tabs(usize),
 }
 
-/// How wide a tab is.
-const TAB: usize = 8;
+/// The widest field, in characters: more is no column of a report.
+const MAX_WIDTH: usize = 4096;
 
-/// How many tabs lead from one column to another.
-pub fn tabs(from: usize, to: usize) -> usize {
-    (to.saturating_sub(from / TAB * TAB)).div_ceil(TAB)
-}
-
-/// The column that a text leads to.
-pub fn column_after(column: usize, text: &str) -> usize {
-    text.chars().fold(column, |column, c| if c == '\t' { (column / TAB + 1) * TAB } else { column + 1 })
-}
-
-/// The bytes that a line has in hexadecimal behind its first word, as text, and where they end.
-pub fn shown(line: &str) -> Option<(usize, String)> {
-    let start = line.len() - line.trim_start().len();
-    let address = line[start..].find(' ')?;
-    let (mut at, mut head) = (start + address, 0);
-    let mut text = String::new();
-    for word in line[at..].split(' ') {
-        let is_hex = word.len() % 2 == 0 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        // One blank more than usual parts the bytes in two halves; two end them.
-        if !is_hex || word.is_empty() && line[..at].ends_with("  ") {
-            break;
-        }
-        for pair in word.as_bytes().chunks(2) {
-            let byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-            text.push(if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '.' });
-        }
-        at += word.len();
-        if !word.is_empty() {
-            head = at;
-        }
-        at = (at + 1).min(line.len());
+impl Pad {
+    /// Reads a pad at the start of some text; returns the text behind it.
+    fn parse(text: &str) -> Option<(Self, &str)> {
+        let Some(behind) = text.strip_prefix(['<', '>']) else { return Some((Self::None, text)) };
+        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+        let width = behind[..digits].parse().ok().filter(|&width| width <= MAX_WIDTH)?;
+        let pad = if text.starts_with('<') { Self::Behind(width) } else { Self::Before(width) };
+        Some((pad, &behind[digits..]))
     }
-    (text.len() >= 4).then_some((head, text))
+
+    /// Adds a value to a text, filled up.
+    pub fn push(self, text: &mut String, value: &str) {
+        let blanks = |width: usize| " ".repeat(width.saturating_sub(value.chars().count()));
+        match self {
+            Self::None => text.push_str(value),
+            Self::Behind(width) => text.extend([value, &blanks(width)]),
+            Self::Before(width) => text.extend([&blanks(width), value]),
+        }
+    }
+}
+
+/// A template in its own notation.
+pub fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> String {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Value(value, pad) => {
+                let pad = match pad {
+                    Pad::None => String::new(),
+                    Pad::Behind(width) => format!("<{width}"),
+                    Pad::Before(width) => format!(">{width}"),
+                };
+                text += &format!("{}{pad}{}{}", marks.0, rules[*value], marks.1);
+            }
+        }
+    }
+    text
+}
+
+/// Reads a template: its parts, and the rules of its values.
+pub fn parse(text: &str, marks: (char, char)) -> Option<(Vec<Part>, Vec<Rule>)> {
+    let (mut parts, mut rules) = (Vec::new(), Vec::new());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(marks.0) {
+        if !before.is_empty() {
+            parts.push(Part::Text(before.to_owned()));
+        }
+        let (spec, behind) = behind.split_once(marks.1)?;
+        rest = behind;
+        let (pad, rule) = Pad::parse(spec)?;
+        parts.push(Part::Value(rules.len(), pad));
+        rules.push(Rule::parse(rule)?);
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Text(rest.to_owned()));
+    }
+    Some((parts, rules))
 }

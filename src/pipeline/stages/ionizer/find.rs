@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::escapes::Escapes;
 use super::scan::{Node, Scan, Tree, scan, scan_cut, value_end};
 
 /// One value, or a run of them as one array.
@@ -25,7 +24,7 @@ pub(super) struct Found<'a> {
 const SMALLEST: usize = 100;
 
 /// Finds values in a segment of a text, which as a whole is JSON.
-pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes) -> Vec<Found<'_>> {
+pub(super) fn find(text: &str, segment: Range<usize>) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let mut at = segment.start;
     // Text that looks like JSON for long and is not may be read a few times, not once per line.
@@ -34,7 +33,7 @@ pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes) -> Vec<F
         let line_end = end_of_line(text, at).min(segment.end);
         let opens = text[at..line_end].trim_start_matches([' ', '\t']).starts_with(['{', '[']);
         if opens && patience > 0 {
-            match run(&text[..segment.end], at, escapes, &mut patience) {
+            match run(&text[..segment.end], at, &mut patience) {
                 Some(one) => {
                     at = next_line(text, one.range.end);
                     if one.range.len() >= SMALLEST {
@@ -43,7 +42,7 @@ pub(super) fn find(text: &str, segment: Range<usize>, escapes: Escapes) -> Vec<F
                     continue;
                 }
                 None if found.is_empty() => {
-                    if let Some(one) = cut(&text[..segment.end], at, escapes) {
+                    if let Some(one) = cut(&text[..segment.end], at) {
                         return vec![one];
                     }
                 }
@@ -64,7 +63,7 @@ fn next_line(text: &str, line_end: usize) -> usize {
 }
 
 /// The values that begin at the start of a line and follow each other.
-fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) -> Option<Found<'a>> {
+fn run<'a>(text: &'a str, start: usize, patience: &mut usize) -> Option<Found<'a>> {
     let mut scans = Vec::new();
     let mut at = start;
     let mut end = start;
@@ -86,7 +85,7 @@ fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) 
             *patience = patience.saturating_sub(length);
             break;
         }
-        scans.push((scan(&text[at..at + length], escapes)?, rest));
+        scans.push((scan(&text[at..at + length])?, rest));
         end = at + length;
         at = line_end + 1;
     }
@@ -104,8 +103,8 @@ fn run<'a>(text: &'a str, start: usize, escapes: Escapes, patience: &mut usize) 
     }
 }
 
-fn cut(text: &str, start: usize, escapes: Escapes) -> Option<Found<'_>> {
-    let scan = scan_cut(&text[start..], escapes)?;
+fn cut(text: &str, start: usize) -> Option<Found<'_>> {
+    let scan = scan_cut(&text[start..])?;
     let end = start + scan.end;
     let line_end = end_of_line(text, end);
     Some(Found { range: start..line_end, scan, lines: false, tail: &text[end..line_end] })

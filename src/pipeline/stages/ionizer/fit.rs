@@ -7,12 +7,12 @@
 use std::borrow::Cow;
 
 use concertina_format::ionizer::notation::index_of;
-use concertina_format::ionizer::steps::Step;
+use concertina_format::steps::Step;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use crate::pipeline::columns::split_affixes;
-use crate::pipeline::columns::steps::{between, leads};
+use crate::pipeline::columns::steps::between;
 use crate::tokens::{self, Encoding};
 use concertina_base::hashing::FastMap;
 
@@ -82,7 +82,7 @@ impl<'g, 'a> Grid<'g, 'a> {
                 else {
                     return Outcome::Miss;
                 };
-                implied_if(same == quoted && leads(step, before, text))
+                implied_if(same == quoted && step.leads(before, text))
             }
             Rule::Shown => Outcome::Miss,
             Rule::Fixed(fixed) => implied_if(fixed == cell),

@@ -2,29 +2,22 @@
 
 use concertina_format::ionizer::json::HOW_TO_READ;
 
-use super::escapes::Escapes;
 use super::layout;
 use super::records::Plan;
 use super::scan::Scan;
 use super::write;
 use crate::tokens::Encoding;
 
-/// Folds a scanned text; `tail` is what follows a cut one on its line. `None` where the text is set without any rule.
-pub(super) fn fold(
-    scan: &Scan<'_>,
-    lines: bool,
-    tail: &str,
-    escapes: Escapes,
-    encoding: Encoding,
-) -> Option<(String, String)> {
+/// Folds a scanned text; `tail` is what follows it on its last line. `None` where the text is set without any rule.
+pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, encoding: Encoding) -> Option<(String, String)> {
     let mut setting = layout::detect(scan, lines)?;
     setting.tail = !tail.is_empty();
     let plan = Plan::of(&scan.tree, encoding);
-    let mut body = write::write(&scan.tree, &plan, escapes, encoding);
+    let mut body = write::write(&scan.tree, &plan, encoding);
     if setting.tail {
         body.push('\n');
         body.push_str(tail);
     }
     let how = if plan.classes.is_empty() { "" } else { HOW_TO_READ };
-    Some((format!("json {}{}{how}", setting.to_words(), escapes.to_words()), body))
+    Some((format!("json {}{how}", setting.to_words()), body))
 }

@@ -17,9 +17,8 @@ mod write;
 
 use std::ops::Range;
 
-use concertina_format::ionizer::{cells, escapes, path};
+use concertina_format::ionizer::{cells, path};
 
-use self::escapes::Escapes;
 use self::find::Found;
 use self::table::Table;
 use crate::config::Preset;
@@ -122,11 +121,10 @@ fn proposals<'c>(context: &'c FusionContext) -> Vec<Proposal<'c>> {
             let range = segment.range.start..segment.range.start + whole.len();
             found.push(Proposal { range, fold, rows: Rows::Table(table) });
         } else if segment.content_type == ContentType::Json {
-            let escapes = Escapes::of(text);
-            for one in find::find(context.text, segment.range.clone(), escapes) {
+            for one in find::find(context.text, segment.range.clone()) {
                 let value = &context.text[one.range.clone()];
                 let fold = may_fold(context, value)
-                    .then(|| json::fold(&one.scan, one.lines, one.tail, escapes, context.encoding))
+                    .then(|| json::fold(&one.scan, one.lines, one.tail, context.encoding))
                     .flatten();
                 found.push(Proposal { range: one.range.clone(), fold, rows: Rows::Json(one) });
             }

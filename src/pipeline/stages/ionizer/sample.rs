@@ -378,14 +378,13 @@ fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::escapes::Escapes;
     use super::super::scan::scan;
     use super::*;
 
     fn summary(values: &str) -> String {
         let json =
             format!("[{}]", values.split(' ').map(|value| format!("{{\"a\":{value}}}")).collect::<Vec<_>>().join(","));
-        let scan = scan(&json, Escapes::default()).expect("JSON");
+        let scan = scan(&json).expect("JSON");
         let Node::Array(items) = &scan.tree.nodes[scan.tree.root] else { panic!("an array") };
         columns_of(&scan.tree, items, &[])["a"].summary(items.len())
     }

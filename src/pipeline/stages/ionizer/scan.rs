@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::escapes::Escapes;
+use concertina_format::ionizer::escapes::unescape;
 
 pub(super) use concertina_format::ionizer::tree::{Id, Node, Tree, is_literal, is_number, string_end};
 
@@ -62,8 +62,8 @@ pub(super) fn value_end(text: &str) -> Result<usize, usize> {
 }
 
 /// Scans a text that is one value, an array or an object.
-pub(super) fn scan(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
-    let mut scanner = Scanner::new(text, escapes, INNER_DEPTH);
+pub(super) fn scan(text: &str) -> Option<Scan<'_>> {
+    let mut scanner = Scanner::new(text, INNER_DEPTH);
     scanner.gaps.reserve(text.len() / BYTES_PER_TOKEN);
     scanner.tree.nodes.reserve(text.len() / BYTES_PER_TOKEN / TOKENS_PER_VALUE);
     let scan = scanner.run()?;
@@ -71,8 +71,8 @@ pub(super) fn scan(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
 }
 
 /// Scans as much of a cut or damaged value as is whole: ends after the last complete element.
-pub(super) fn scan_cut(text: &str, escapes: Escapes) -> Option<Scan<'_>> {
-    let scan = Scanner::new(text, escapes, INNER_DEPTH).run()?;
+pub(super) fn scan_cut(text: &str) -> Option<Scan<'_>> {
+    let scan = Scanner::new(text, INNER_DEPTH).run()?;
     let closers: String = scan.closers(text)?;
     let repaired = text[..scan.end].to_owned() + &closers;
     (scan.missing > 0 && value_end(&repaired) == Ok(repaired.len())).then_some(scan)
@@ -120,7 +120,6 @@ enum Expect {
 
 struct Scanner<'a> {
     text: &'a str,
-    escapes: Escapes,
     /// How many more levels of JSON in strings are looked into.
     inner_depth: usize,
     at: usize,
@@ -136,10 +135,9 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    fn new(text: &'a str, escapes: Escapes, inner_depth: usize) -> Self {
+    fn new(text: &'a str, inner_depth: usize) -> Self {
         Self {
             text,
-            escapes,
             inner_depth,
             at: 0,
             gaps: Vec::new(),
@@ -239,12 +237,12 @@ impl<'a> Scanner<'a> {
         if !is_candidate || !raw.ends_with(['}', ']', 'n', '"']) {
             return None;
         }
-        let text = self.escapes.unescape(&raw[1..raw.len() - 1])?;
+        let text = unescape(&raw[1..raw.len() - 1])?;
         let value = text.strip_suffix('\n').unwrap_or(&text);
         if value_end(value) != Ok(value.len()) {
             return None;
         }
-        let scan = Scanner::new(value, self.escapes, self.inner_depth - 1).run()?;
+        let scan = Scanner::new(value, self.inner_depth - 1).run()?;
         let is_minified = scan.gaps.iter().all(|gap| gap.is_empty())
             && matches!(scan.tree.nodes[scan.tree.root], Node::Array(_) | Node::Object(_));
         let tree = Tree { nodes: scan.tree.nodes.into_iter().map(into_owned).collect(), root: scan.tree.root };

@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
+use concertina_format::ionizer::escapes::escape;
 use concertina_format::ionizer::json::HOW_TO_READ;
-use concertina_format::ionizer::table::{Ends, Fields, MARKS, Quotes, needs_quotes, word_of};
+use concertina_format::ionizer::table::{Ends, Fields, MARKS, needs_quotes, word_of};
 
-use super::escapes::Escapes;
 use super::records::Plan;
 use super::scan::{Node, Tree, is_literal, is_number};
 use super::{sample, write};
@@ -20,8 +20,8 @@ pub(super) struct Table {
     /// What stands between fields.
     mark: char,
     ends: Ends,
-    /// Which fields are quoted, where that is a rule; a table without one does not fold.
-    quotes: Option<Quotes>,
+    /// Whether those fields have quotes that need them; a table with others does not fold.
+    is_plain: bool,
     /// Whether the first line has names.
     has_header: bool,
     /// The fields of all lines.
@@ -40,22 +40,19 @@ impl Table {
             return None;
         }
         let first = text.lines().next()?;
-        let (mark, quotes, rows) = MARKS.into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
+        let (mark, is_plain, rows) = MARKS.into_iter().filter(|mark| first.contains(*mark)).find_map(|mark| {
             let rows = split(text, mark)?;
             let quoted = quoted(text, &rows, mark, ends)?;
-            Some((mark, quotes_of(&rows, &quoted, mark), rows))
+            let is_plain =
+                quoted.iter().enumerate().all(|(at, is_quoted)| needs_quotes(rows.field(at), mark) == *is_quoted);
+            Some((mark, is_plain, rows))
         })?;
         let mut names: Vec<&str> = rows.row(0).collect();
         names.sort_unstable();
         names.dedup();
         let has_header = names.len() == rows.width
             && names.iter().all(|name| !name.is_empty() && !is_number(name) && name.len() < 80);
-        Some(Self { mark, ends, quotes, has_header, rows })
-    }
-
-    /// The records, as a tree.
-    fn tree(&self) -> Tree<'_> {
-        self.records(&self.names(self.has_header), self.has_header, true)
+        Some(Self { mark, ends, is_plain, has_header, rows })
     }
 
     /// Some records and statistics of all, with the lines of what is left out where they are wanted.
@@ -94,13 +91,12 @@ impl Table {
 
     fn names(&self, has_header: bool) -> Vec<Cow<'_, str>> {
         match has_header {
-            true => self.rows.row(0).map(|name| Escapes::default().spell(name)).collect(),
+            true => self.rows.row(0).map(escape).collect(),
             false => (1..=self.rows.width).map(|number| format!("c{number}").into()).collect(),
         }
     }
 
     fn records<'t>(&'t self, names: &[Cow<'t, str>], has_header: bool, is_first_whole: bool) -> Tree<'t> {
-        let escapes = Escapes::default();
         let mut tree = Tree::default();
         tree.nodes.reserve(self.rows.ends.len() + self.rows.line_count() + 1);
         let mut records = Vec::with_capacity(self.rows.line_count());
@@ -111,7 +107,7 @@ impl Table {
                     continue;
                 }
                 let quoted = !is_literal(field);
-                let text = if quoted { escapes.spell(field) } else { Cow::Borrowed(field) };
+                let text = if quoted { escape(field) } else { Cow::Borrowed(field) };
                 fields.push((name.clone(), tree.push(Node::Scalar { quoted, text })));
             }
             records.push(tree.push(Node::Object(fields)));
@@ -121,13 +117,12 @@ impl Table {
 
     /// Legend and body.
     pub(super) fn fold(&self, encoding: Encoding) -> Option<(String, String)> {
-        let (_, quotes) = Quotes::WORDS.iter().find(|(quotes, _)| Some(*quotes) == self.quotes)?;
-        let tree = self.tree();
+        (self.is_plain && self.has_header).then_some(())?;
+        let tree = self.records(&self.names(true), true, true);
         let plan = Plan::of(&tree, encoding);
-        let body = write::write(&tree, &plan, Escapes::default(), encoding);
+        let body = write::write(&tree, &plan, encoding);
         let ends = Ends::WORDS.iter().find(|(ends, _)| *ends == self.ends).map_or("", |(_, word)| word);
-        let header = if self.has_header { "" } else { " bare" };
-        Some((format!("table {}{quotes}{ends}{header}{HOW_TO_READ}", word_of(self.mark)), body))
+        Some((format!("table {}{ends}{HOW_TO_READ}", word_of(self.mark)), body))
     }
 }
 
@@ -138,13 +133,6 @@ fn ends_of(text: &str) -> Ends {
         (true, true) => Ends::CrLf,
         (true, false) => Ends::OpenCrLf,
     }
-}
-
-/// The rule that all fields of a table follow.
-fn quotes_of(rows: &Fields, quoted: &[bool], mark: char) -> Option<Quotes> {
-    let fields = || (0..rows.ends.len()).map(|index| rows.field(index)).zip(quoted);
-    let fits = |rule: Quotes| fields().all(|(field, quoted)| (rule.fit(field) || needs_quotes(field, mark)) == *quoted);
-    Quotes::WORDS.into_iter().map(|(rule, _)| rule).find(|rule| fits(*rule))
 }
 
 /// Whether a field of a first line is no name: a date, a size, a path, an address, a hash.
@@ -226,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_of_quotes_comes_back_and_a_table_without_one_is_sampled() {
+    fn a_table_with_quotes_where_they_are_needed_comes_back_and_another_is_sampled() {
         let quote = |field: &str| format!("\"{}\"", field.replace('"', "\"\""));
         let row = |n: usize| match n {
             0 => ["id", "name", "open", "note"].map(str::to_owned),
@@ -242,16 +230,11 @@ mod tests {
                 |field: &String| if rule(field) || needs_quotes(field, ',') { quote(field) } else { field.clone() };
             (0..40).map(|n| row(n).iter().map(field).collect::<Vec<_>>().join(",")).collect::<Vec<_>>().join(end)
         };
-        for (rule, word) in Quotes::WORDS {
-            for end in ["\n", "\r\n"] {
-                let text = table(&|field| rule.fit(field), end);
-                let (legend, body) = Table::parse(&text).expect("a table").fold(Encoding::O200kBase).expect("a rule");
-                assert!(
-                    legend.starts_with(&format!("table csv{word}{}", if end == "\n" { ";" } else { " crlf open" })),
-                    "{legend}"
-                );
-                assert_eq!(unfold(&legend, &body).as_deref(), Some(&*text));
-            }
+        for (end, words) in [("\n", "table csv;"), ("\r\n", "table csv crlf open;")] {
+            let text = table(&|_| false, end);
+            let (legend, body) = Table::parse(&text).expect("a table").fold(Encoding::O200kBase).expect("a rule");
+            assert!(legend.starts_with(words), "{legend}");
+            assert_eq!(unfold(&legend, &body).as_deref(), Some(&*text));
         }
         let mixed = table(&|field| field.ends_with('2'), "\n");
         assert!(Table::parse(&mixed).expect("a table").fold(Encoding::O200kBase).is_none());

@@ -12,10 +12,10 @@
 
 use std::borrow::Cow;
 
+use concertina_format::ionizer::escapes::unescape;
 use concertina_format::ionizer::notation::{Around, class_name, index_of, short_names};
 
 use super::cells::{Cell, Rule};
-use super::escapes::Escapes;
 use super::fit::Outcome;
 use super::matrix;
 use super::path::{Step, follow};
@@ -28,13 +28,12 @@ use crate::tokens::Encoding;
 const KEY_MARKS: [char; 9] = [' ', ':', '"', '{', '}', '[', ']', '(', '\\'];
 
 /// Prints the body of a fold.
-pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding: Encoding) -> String {
+pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, encoding: Encoding) -> String {
     let names = plan.classes.iter().map(|class| class.names.iter().map(String::as_str).collect::<Vec<_>>());
     let short: Vec<Vec<&str>> = names.map(|names| short_names(&names)).collect();
     let packed = matrix::is_packed(tree);
     let print = |shared: &SharedText| {
-        let mut writer =
-            Writer { tree, plan, escapes, shared, short: &short, packed, out: String::new(), strings: Vec::new() };
+        let mut writer = Writer { tree, plan, shared, short: &short, packed, out: String::new(), strings: Vec::new() };
         writer.all();
         (writer.out, writer.strings)
     };
@@ -46,7 +45,6 @@ pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, escapes: Escapes, encoding
 struct Writer<'w, 's, 'a> {
     tree: &'w Tree<'a>,
     plan: &'w Plan<'a>,
-    escapes: Escapes,
     shared: &'s SharedText,
     /// What the columns of each class are called in rows.
     short: &'w [Vec<&'w str>],
@@ -148,8 +146,8 @@ impl<'w> Writer<'w, '_, '_> {
                 if let Some(class) = self.plan.blocks.get(&id) {
                     return self.block(*class, items.iter().map(|item| (None, *item)), ['[', ']']);
                 }
-                if let Some(matrix) = matrix::write(tree, items, self.packed) {
-                    return self.out.push_str(&matrix);
+                if let Some(points) = Some(items).filter(|_| self.packed).and_then(|items| matrix::write(tree, items)) {
+                    return self.out.push_str(&points);
                 }
                 self.out.push('[');
                 for (index, item) in items.iter().enumerate() {
@@ -294,7 +292,7 @@ impl<'w> Writer<'w, '_, '_> {
     }
 
     fn string(&mut self, text: &'w str, around: Around) {
-        if let Some(block) = self.text_block(text) {
+        if let Some(block) = Self::text_block(text) {
             self.out.extend(["\"\"\"", &block, "\"\"\""]);
             return;
         }
@@ -307,7 +305,7 @@ impl<'w> Writer<'w, '_, '_> {
         let is_mark = rest.starts_with(['"', '[', '{', '(', '&', ']', '}', '|', '`', ' ']) || rest.ends_with(' ');
         let is_taken = match around {
             Around::Header => rest.starts_with('^'),
-            Around::Array => rest.starts_with(['#', '=']),
+            Around::Array => rest.starts_with('='),
             _ => false,
         };
         let is_value = if is_whole { is_literal(rest) } else { rest.starts_with(|c: char| c.is_ascii_digit()) };
@@ -317,11 +315,11 @@ impl<'w> Writer<'w, '_, '_> {
     }
 
     /// The text of a string that is better read unescaped.
-    fn text_block(&self, text: &str) -> Option<String> {
+    fn text_block(text: &str) -> Option<String> {
         if text.len() < 24 || !text.contains('\\') {
             return None;
         }
-        let block = self.escapes.unescape(text)?;
+        let block = unescape(text)?;
         let fits = block.len() + 4 < text.len()
             && !block.ends_with('"')
             && !block.contains("\"\"\"")

@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
-use super::tree::is_number;
+use crate::ionizer::tree::is_number;
 
 /// From one text to the next.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
     /// How many runs of digits follow the one that counts; a text that is a number is one run.
     pub run: usize,
@@ -28,14 +28,27 @@ impl std::fmt::Display for Step {
 impl Step {
     /// Reads a printed step back.
     pub fn parse(text: &str) -> Option<Self> {
-        let unsigned = text.strip_prefix('+').or_else(|| text.starts_with('-').then_some(text))?;
-        let length = unsigned.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
-        let by: i64 = unsigned[..length].parse().ok()?;
-        let run = match &unsigned[length..] {
+        let digits = text.strip_prefix(['+', '-'])?.bytes().take_while(u8::is_ascii_digit).count();
+        let by: i64 = text[..=digits].parse().ok()?;
+        let run = match &text[digits + 1..] {
             "" => 0,
             rest => rest.strip_prefix('#')?.parse().ok()?,
         };
         Some(Self { run, by })
+    }
+
+    /// Whether it leads from one text to another.
+    pub fn leads(&self, from: &str, to: &str) -> bool {
+        self.may_lead(from, to) && self.apply(from).is_some_and(|next| next == to)
+    }
+
+    /// Whether the number that counts is the right one and the rest the same; a look that makes no text.
+    fn may_lead(&self, from: &str, to: &str) -> bool {
+        let Some((start, end)) = run_from_end(from, self.run) else { return false };
+        let rest = to.strip_prefix(&from[..start]).and_then(|rest| rest.strip_suffix(&from[end..]));
+        let Some(own) = rest else { return false };
+        let sum = value(&from[start..end]).and_then(|number| number.checked_add(i128::from(self.by)));
+        own.len() > LONGEST || sum == value(own)
     }
 
     /// The next text.
@@ -84,7 +97,7 @@ fn push_number(out: &mut String, number: u128, width: usize) {
 }
 
 /// The last of the [`runs`] that so many follow.
-pub fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
+fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
     if is_number(text) && !text.contains(['e', 'E']) {
         return (following == 0).then_some((0, text.len()));
     }
@@ -101,7 +114,7 @@ pub fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
 }
 
 /// Longest number that counts, in bytes.
-pub const LONGEST: usize = 30;
+const LONGEST: usize = 30;
 
 /// The digits as one number, without their point.
 pub fn value(digits: &str) -> Option<i128> {
