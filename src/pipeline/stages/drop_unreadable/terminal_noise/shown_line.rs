@@ -113,12 +113,7 @@ impl<'a> Row<'a> {
             Control::Forward(columns) => self.column = (column + columns).min(SCREEN_COLUMNS.max(column)),
             Control::Back(columns) => self.column = column.saturating_sub(columns),
             Control::Column(to) => self.column = to.min(SCREEN_COLUMNS.max(column)),
-            Control::EraseInRow(0) | Control::EraseBelow => {
-                if column < self.cells.len() {
-                    put(&mut self.cells, column, " ");
-                    self.cells.truncate(column);
-                }
-            }
+            Control::EraseInRow(0) | Control::EraseBelow => self.erase_from(column),
             Control::EraseInRow(1) => {
                 let end = self.cells.len().min(column + 1).min(SCREEN_COLUMNS);
                 (0..end).for_each(|at| put(&mut self.cells, at, " "));
@@ -126,6 +121,13 @@ impl<'a> Row<'a> {
             Control::EraseInRow(_) => self.cells.clear(),
             // A line with moves to other rows is not written.
             _ => {}
+        }
+    }
+
+    fn erase_from(&mut self, column: usize) {
+        if column < self.cells.len() {
+            put(&mut self.cells, column, " ");
+            self.cells.truncate(column);
         }
     }
 }
@@ -165,6 +167,7 @@ fn is_special(byte: u8) -> bool {
 }
 
 /// A piece of a line.
+#[derive(Clone, Copy)]
 enum Item<'a> {
     Text(&'a str),
     Return,
