@@ -2,80 +2,77 @@
 /// <reference types="node" />
 
 /**
- * What Concertina costs and saves, of whole requests: the one shape that `stats`, `/concertina`, `analyze`, the page
- * and the report show.
+ * The costs and savings of whole requests. `stats`, `/concertina`, `analyze`, the page and the report all show this
+ * shape.
  *
- * What the provider reported is *measured*; what it did not report is counted by our tokenizer. What would have been
- * sent without Concertina is always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and
- * `src/plan/alone.rs`. Figures are of the conversation's own requests: the host's calls for compaction, notes and
- * titles are not among them.
+ * Values that the provider reported are *measured*; where it reported nothing, our tokenizer counts. The values without
+ * Concertina are always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and `src/plan/host_compaction.rs`.
+ * Figures cover the conversation's own requests, not the host's calls for compaction, notes and titles.
  */
-/**
- * Requests with Concertina, and as they would have been without it. Tokens are those of the prompt, not of the answer.
- */
+/** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
 export interface Amount {
 	requests: number;
 	/**
-	 * Requests of which no assembly of Concertina is known: made with another engine, or while it was off or away, or in
-	 * a turn that was cut short. Without it they would have been the same.
+	 * Requests without a known assembly of Concertina: made with another engine, while it was off or unavailable, or in a
+	 * turn that was cut short. Without it they would have been the same.
 	 */
 	bypassed: number;
 	sentTokens: number;
-	/** As modelled: no request is larger than the model's window, where that is known. */
+	/** The estimate without Concertina. If the model's context window is known, no request exceeds it. */
 	withoutTokens: number;
-	/** Of the prompts; `answerBill` is beside it. */
+	/** The bill of the prompts. The bill of the answers is in `answerBill`. */
 	sentBill: number;
-	/** Of the prompts, as modelled. */
+	/** The estimated bill of the prompts without Concertina. */
 	withoutBill: number;
-	/** The least that can have been: a host that keeps no message when it compacts. */
+	/** The lower bound of that estimate, for a host that keeps no message when it compacts. */
 	withoutLeast: number;
-	/** The most: a host that drops no more than it must. */
+	/** The upper bound of that estimate, for a host that drops no more than it must when it compacts. */
 	withoutMost: number;
 }
-/** Figures of the whole store, or of one session, for a time. */
+/** Figures of the whole store, or of one session, over a period. */
 export interface Figures {
 	/**
-	 * `usd` where the host stated prices in dollars for every request counted; else tokens weighted with the prices of
-	 * the cache.
+	 * The unit of bills: `usd` if the host stated prices in dollars for every request, otherwise tokens weighted by the
+	 * prices of the cache.
 	 */
 	unit: "usd" | "input tokens";
 	total: Amount & {
-		/** Requests whose tokens the provider reported; the others were counted here. */
+		/** Requests whose tokens the provider reported. The tokens of the others were counted here. */
 		measured: number;
 		/**
-		 * Calls that the host would have made without Concertina for notes and summaries when it compacts; part of
-		 * `withoutTokens` and `withoutBill`.
+		 * The estimated number of calls that the host would have made for notes and summaries when it compacts without
+		 * Concertina. They are part of `withoutTokens` and `withoutBill`.
 		 */
 		compacting: number;
-		/** Originals that the model fetched back. */
+		/** The number of originals that the model fetched. */
 		fetches: number;
 		/**
-		 * What fetching put into all requests together: answers for as long as they were sent, and whole requests made for
-		 * a fetch alone. Part of `sentTokens`.
+		 * Tokens that fetching added to all requests: the answers for as long as they were sent, and whole requests that
+		 * were made only for a fetch. Part of `sentTokens`.
 		 */
 		fetchTokens: number;
-		/** The fetch tool's definition in all requests together. Part of `sentTokens`. */
+		/** Tokens of the fetch tool's definition in all requests. Part of `sentTokens`. */
 		overheadTokens: number;
-		/** Requests of which the provider reported the answer's tokens. */
+		/** Requests for which the provider reported the tokens of the answer. */
 		answered: number;
-		/** Tokens of these answers; no other figure holds them. */
+		/** Tokens of these answers. They are part of no other figure. */
 		answerTokens: number;
-		/** The bill of these answers; null where there are none, or the price of some is not known. */
+		/** The bill of these answers. Null if there are none or the price of some is unknown. */
 		answerBill: number | null;
-		/** The bill of those that would have been given without Concertina, too. */
+		/** The bill of those answers that would also have been given without Concertina. */
 		withoutAnswerBill: number | null;
 	};
-	/** UTC dates, oldest first. */
+	/** Sums by UTC date, oldest first. */
 	days: (Amount & {
 		day: string;
 	})[];
-	/** The most saved first, at most 100. */
+	/** Sums by session, at most 100, those that saved most first. */
 	sessions: (Amount & {
 		sessionId: string;
 		sessionKey: string | null;
 		lastAt: number;
 	})[];
-	/** Changes of context that was already sent, newest first, at most 200. */
+	/** Changes of content that was already sent, newest first, at most 200. */
 	epochs: {
 		at: number;
 		sessionId: string;
@@ -84,20 +81,20 @@ export interface Figures {
 		tokensFreed: number;
 		tokensRebilled: number;
 	}[];
-	/** Where the folded tokens were; of whole UTC days. */
+	/** Tokens of folded content before and after, by kind, in whole UTC days. */
 	kinds: {
 		kind: "tool results" | "tool arguments" | "thinking" | "images" | "other";
 		before: number;
 		after: number;
 	}[];
-	/** What was fetched back, newest first, at most 100. */
+	/** Fetched originals, newest first, at most 100. */
 	fetched: {
 		at: number;
 		refId: string;
 		tokens: number;
 		sessionId: string | null;
 	}[];
-	/** Of the session's originals, where one is asked for. */
+	/** The contents of the store, or of the session if one is asked for. */
 	store: {
 		originals: number;
 		originalBytes: number;
@@ -105,38 +102,39 @@ export interface Figures {
 		maxBytes: number;
 		path: string;
 	};
-	/** When a block was last folded, in milliseconds since 1970. */
+	/** The time when a block was last folded, in milliseconds since 1970. */
 	lastFoldAt: number | null;
 }
-/** Which requests are counted. */
+/** The requests to add up. */
 export interface FiguresRequest {
-	/** Only this session's. */
+	/** The session; all sessions by default. */
 	sessionId?: string;
 	/**
-	 * Whose session it is; when absent, that of `main`, or else of the agent that was last seen with one of that name.
+	 * The agent of the session. By default `main` or, if that has no such session, the agent that was most recently seen
+	 * with one.
 	 */
 	agentId?: string;
 	/**
-	 * First moment, in milliseconds since 1970. What was kept of forgotten sessions, and `kinds`, count by whole UTC
-	 * days.
+	 * The beginning of the period, in milliseconds since 1970. Data of forgotten sessions, and `kinds`, count in whole
+	 * UTC days.
 	 */
 	since?: number;
-	/** First moment that no longer counts. */
+	/** The end of the period, exclusive, in milliseconds since 1970. */
 	until?: number;
 }
-/** A session that the store knows. */
+/** A session in the store. */
 export interface KnownSession {
 	agentId: string;
 	sessionId: string;
-	/** What the host calls its conversation; null until a turn of it was recorded. */
+	/** The host's key of the conversation. Null until a turn was recorded. */
 	sessionKey: string | null;
-	/** When its context was last assembled. */
+	/** The time of its last assembly, in milliseconds since 1970. */
 	lastSeen: number;
-	/** Whether nothing more is folded in it. */
+	/** True if folding is switched off in the session. */
 	isOff: boolean;
-	/** Whether the host that asks has it; see `StorePlace.host`. */
+	/** True if the host of this store object has the session; see `StorePlace.host`. */
 	isHere: boolean;
-	/** Which other hosts have it, by the names that they gave. */
+	/** The names of the other hosts that have the session. */
 	elsewhere: string[];
 }
 /** Every option. */
@@ -236,545 +234,579 @@ export interface Options {
 		abbreviations?: string;
 	};
 }
-/** Code that is not given every text, until the next version. */
+/** A parser or library that is disabled for some texts, or for all, until the next release. */
 export interface SkippedCode {
-	/** Its name: a grammar's, or a library's. */
+	/** The name of the grammar or library. */
 	code: string;
-	/** How many texts ended a process in it, or did not come back. These it is not given again. */
+	/** The number of texts on which it crashed or hung. These texts are never passed to it again. */
 	texts: number;
-	/** Whether it is given none any more. */
+	/** True if it is disabled for every text. */
 	isOff: boolean;
 }
-/** What one stage did. */
+/** The result of one stage. */
 export interface StageRow {
-	/** The stage. */
+	/** The name of the stage. */
 	name: string;
-	/** Whether any of its edits is in the text. */
+	/** True if the text contains an edit of this stage. */
 	fired: boolean;
-	/** Tokens before it ran. */
+	/** Tokens before the stage ran. */
 	tokensBefore: number;
-	/** Tokens after it ran. */
+	/** Tokens after the stage ran. */
 	tokensAfter: number;
-	/** Tokens that its edits would have saved by themselves: where others of the same text save more, theirs are taken. */
+	/**
+	 * Tokens that the stage's edits alone would have saved. If other edits of the same text save more, those are
+	 * used instead.
+	 */
 	offered: number;
-	/** Time spent on deciding whether to look closer. */
+	/** Milliseconds that were spent on deciding if the stage applies. */
 	gateMs: number;
-	/** Time spent on proposing, measuring and proving. */
+	/** Milliseconds that were spent on proposing, measuring and verifying edits. */
 	workMs: number;
-	/** What the stage has to say. */
+	/** Notes of the stage, by name. */
 	notes: Record<string, string>;
 }
 /** The exact bytes that a marker stands for. */
 export interface Original {
-	/** All 64 digits of the SHA-256 of the bytes; markers print the first 16. */
+	/** All 64 digits of the SHA-256 of the bytes. Markers print the first 16. */
 	refId: string;
 	/** The bytes. */
 	data: Buffer;
-	/** Where it came from, for people. */
+	/** The origin of the bytes, for people to read. */
 	label: string;
-	/** The type of an image; absent where the bytes are a text. */
+	/** The MIME type of an image. Absent if the bytes are text. */
 	mimeType?: string;
 }
-/** A compressed text. When nothing paid, the text is the input. */
+/** A compressed text. It is the input itself if nothing saved tokens. */
 export interface CompressResult {
-	/** The text. */
+	/** The compressed text. */
 	text: string;
 	/** Tokens of the input. */
 	tokensBefore: number;
-	/** Tokens of the text, marker included. */
+	/** Tokens of the compressed text, with its marker. */
 	tokensAfter: number;
-	/** What most of the input was taken for. */
+	/** The type of most of the input. */
 	contentType: string;
-	/** Its language, for code. */
+	/** The language, if the type is code. */
 	language: string | null;
-	/** Whether the text alone restores the input. */
+	/** True if the input can be restored from the compressed text alone. */
 	lossless: boolean;
-	/** One row for each stage, in the order in which they ran. */
+	/** One row for each stage, in the order in which the stages ran. */
 	stages: Array<StageRow>;
-	/** What must be stored before the text is shown. */
+	/** The originals that must be stored before the text is shown. */
 	originals: Array<Original>;
 }
-/** What a custom stage looks at. */
+/** The input of a custom stage. */
 export interface StageContext {
-	/** The text as the stages before it left it. */
+	/** The text with the edits of the previous stages. */
 	text: string;
-	/** What most of it is. */
+	/** The type of most of the text. */
 	contentType: string;
-	/** Its language, for code. */
+	/** The language, if the type is code. */
 	language: string | null;
-	/** Who said it. */
+	/** The role of the message that the text is from. */
 	role: string;
 }
-/** What became of a block of a conversation. */
+/** The result for one block of a conversation. */
 export interface BlockRow {
-	/** Index of its message. */
+	/** The index of the message. */
 	message: number;
-	/** Index of the block among the message's blocks. */
+	/** The index of the block among the message's blocks. */
 	block: number;
-	/** What was done. */
+	/**
+	 * The change. `repeat`: a reference to an earlier copy of the block. `delta`: the difference from an earlier
+	 * version. `runs`: references in place of lines that stand earlier. `compressed`: the pipeline's result.
+	 * `shrunk`: a smaller image.
+	 */
 	action: "repeat" | "delta" | "runs" | "compressed" | "shrunk";
 	/** Tokens before. */
 	tokensBefore: number;
 	/** Tokens after. */
 	tokensAfter: number;
-	/** The pipeline's rows; none for a block that was replaced as a whole. */
+	/** The pipeline's rows. Empty if the block was replaced as a whole. */
 	stages: Array<StageRow>;
-	/** The `refId` of the original that it was; absent where its text alone restores it. */
+	/** The `refId` of the block's original. Absent if the block's text alone restores it. */
 	refId?: string;
 }
-/** What compressing a conversation did. */
+/** The report of compressing a conversation. */
 export interface MessagesReport {
-	/** Tokens of the blocks that were looked at, as they came. */
+	/** Tokens of the examined blocks in the input. */
 	tokensBefore: number;
-	/** Tokens of the same blocks as returned. */
+	/** Tokens of the same blocks in the output. */
 	tokensAfter: number;
-	/** One for each changed block. */
+	/** One row for each changed block. */
 	blocks: Array<BlockRow>;
-	/** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them. */
+	/**
+	 * Indexes of messages that the caller changed during the call. They are left as they are, and `blocks` does not
+	 * name them.
+	 */
 	changedMeanwhile?: Array<number>;
-	/** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+	/**
+	 * Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+	 * that JSON does not have.
+	 */
 	leftAlone?: Array<LeftAlone>;
 }
 /** A stage of the pipeline. */
 export interface StageInfo {
-	/** The name. */
+	/** The name of the stage. */
 	name: string;
-	/** When it runs. */
+	/** The position of the stage. Stages run in ascending order, except detection, which is always first. */
 	order: number;
-	/** Whether all its rewrites are restorable from the output alone. */
+	/** True if every edit of the stage can be restored from the output alone. */
 	lossless: boolean;
-	/** The types it works on. */
+	/** The content types that the stage works on. */
 	contentTypes: Array<string>;
 }
-/** What was copied. */
+/** The result of a migration. */
 export interface Migrated {
-	/** How many rows, by table. */
+	/** The number of copied rows, by table. */
 	rows: Record<string, number>;
-	/** Ids of originals that were damaged in the source already: they are as damaged now. */
+	/** Ids of originals that were already damaged in the source. They are copied as they are. */
 	damaged: Array<string>;
 }
-/** How prose is shortened. */
+/** The options of shortening prose. */
 export interface ProseOptions {
-	/** How much goes: `full` by default. */
+	/** The amount of shortening; `full` by default. */
 	intensity?: "lite" | "full" | "ultra";
-	/** What becomes less: real tokens by default. Abbreviations save none, so they are for `chars` only. */
+	/**
+	 * The unit to reduce; tokens by default. Abbreviations save characters but no tokens, so they are used only with
+	 * `chars`.
+	 */
 	objective?: "tokens" | "chars";
 }
-/** A short form that stands for a longer one. */
+/** A short form and the longer one that it replaced. */
 export interface Substitution {
-	/** What stood there. */
+	/** The replaced form. */
 	long: string;
-	/** What stands there now. */
+	/** The short form. */
 	short: string;
-	/** How often it was put in. */
+	/** The number of replacements. */
 	count: number;
 }
-/** What shortening a text came to; never part of the text. */
+/** The report of shortening a text. It is never part of the text. */
 export interface ProseReceipt {
 	/** o200k tokens of the input. */
 	tokens_before: number;
 	/** o200k tokens of the output. */
 	tokens_after: number;
-	/** Negative when saving characters cost tokens. */
+	/** The difference. Negative if saving characters costs tokens. */
 	saved_tokens: number;
-	/** The saved part of `tokens_before`, 0 to 1. */
+	/** `saved_tokens` divided by `tokens_before`: at most 1, and negative if `saved_tokens` is. */
 	saved_ratio: number;
-	/** How much was to go. */
+	/** The intensity that was used. */
 	compression_intensity: "lite" | "full" | "ultra";
-	/** The short forms that stand for longer ones; `expand` undoes just these. */
+	/** The replacements. `expand` undoes exactly these. */
 	substitutions: Array<Substitution>;
 }
-/** A shortened text with its receipt. */
+/** A shortened text and its receipt. */
 export interface CompressedProse {
-	/** The text. */
+	/** The shortened text. */
 	text: string;
-	/** What shortening it came to. */
+	/** The report. */
 	receipt: ProseReceipt;
 }
-/** A part of a rule file that stays. Offsets are UTF-16 units. */
+/** A part of a rule file that shortening may not alter. Offsets are in UTF-16 units. */
 export interface ProtectedSpan {
-	/** Where it begins. */
+	/** The offset of the first unit. */
 	start: number;
-	/** Where it ends. */
+	/** The offset behind the last unit. */
 	end: number;
 	/** A kind of `tokenize`, or `negation`, `assertion`, `action`. */
 	category: string;
 }
-/** How rule files are shortened. */
+/** The options of shortening rule files. */
 export interface RulesOptions {
-	/** 2 by default. */
+	/** The level of shortening; 2 by default. */
 	level?: RulesLevel;
-	/** Most characters of the result. */
+	/** The maximum length of the result in UTF-16 units. */
 	maxChars?: number;
-	/** What becomes less: characters by default, and never at the price of more tokens than the files have. */
+	/** The unit to reduce; characters by default. The result never has more tokens than the files. */
 	objective?: "chars" | "tokens";
-	/** Abbreviations beside the built-in ones; these win. */
+	/** Abbreviations in addition to the built-in ones, which they override. */
 	abbreviations?: {
 		entries: Record<string, string>;
 	};
 }
-/** A rule file; `priority: N` in its front matter says where it comes. */
+/** A rule file. `priority: N` in its front matter sets its place in the order. */
 export interface RuleFile {
-	/** Its name, for the report. */
+	/** The name, for the report. */
 	name: string;
-	/** Its text. */
-	text: string;
-}
-/** What became of one rule file. */
-export interface RuleRow {
-	/** Its name. */
-	name: string;
-	/** Its place in the order. */
-	priority: number;
-	/** Whether it is in the text. */
-	included: boolean;
-	/** UTF-16 units as it came. */
-	charsBefore: number;
-	/** UTF-16 units as it is, or would be, in the text. */
-	charsAfter: number;
-	/** o200k tokens as it came. */
-	tokensBefore: number;
-	/** o200k tokens as it is, or would be. */
-	tokensAfter: number;
-}
-/** What shortening rule files came to. */
-export interface RulesReport {
-	/** How much of the wording went. */
-	level: number;
-	/** What was to become less. */
-	objective: "chars" | "tokens";
-	/** UTF-16 units of the files in the text, as they came. */
-	charsBefore: number;
-	/** UTF-16 units of the text. */
-	charsAfter: number;
-	/** o200k tokens of the files in the text, as they came. */
-	tokensBefore: number;
-	/** o200k tokens of the text. */
-	tokensAfter: number;
-	/** Every file, in order. */
-	files: Array<RuleRow>;
-}
-/** Rule files in one text. */
-export interface CompressedRules {
 	/** The text. */
 	text: string;
-	/** Names of the files in the text, in order. */
-	included: Array<string>;
-	/** Names of the files that did not fit. */
-	omitted: Array<string>;
-	/** What was done. */
-	report: RulesReport;
 }
-/** What `squeeze()` did. */
-export interface SqueezeStats {
-	/** Messages given. */
-	messagesProcessed: number;
-	/** Blocks replaced: results, calls and images, stale or large. */
-	blocksEvicted: number;
-	/** Tokens really freed: what went, less the placeholders that came. */
-	tokensFreed: number;
-	/** Images replaced. */
-	imagesEvicted: number;
-	/** Texts of stale tool results replaced. */
-	toolResultsEvicted: number;
-	/** Tool calls whose arguments shrank. */
-	toolCallsEvicted: number;
-	/** Heartbeats dropped, each a prompt with its answer. */
-	heartbeatsPruned: number;
-	/** Large results cut, whatever their age. */
-	largeResultsTruncated: number;
-	/** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
-	leftAlone?: Array<LeftAlone>;
-}
-/** What `repairToolPairing()` did. */
-export interface RepairStats {
-	/** Error results made up for calls that had none. */
-	syntheticResultsInserted: number;
-	/** Results dropped because no call has their id, or only calls of failed answers. */
-	orphanResultsDropped: number;
-	/** Results dropped because their call was answered before. */
-	duplicateResultsDropped: number;
-	/** Whether anything changed, moves included. */
-	repaired: boolean;
-	/** Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed. */
-	unreadable?: number;
-}
-/** What the caller knows about a text. */
-export interface Hints {
-	/** The tool that produced it. */
-	toolName?: string;
-	/** The file it was read from. */
-	path?: string;
-	/** The command that printed it. */
-	command?: string;
-	/** A type that the caller insists on: code, json, log, diff, search, table, html, text. */
-	contentType?: string;
-	/** A language that the caller insists on. */
-	language?: string;
-}
-/** A run of text of one kind. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
-export interface Segment {
-	/** Where it begins. */
-	start: number;
-	/** Where it ends. */
-	end: number;
-	/** What it is. */
-	contentType: string;
-	/** Its language, for code. */
-	language: string | null;
-}
-/** What kind of text something is. */
-export interface Detection {
-	/** What most of it is. */
-	contentType: string;
-	/** Its language, for code. */
-	language: string | null;
-	/** What its parts are. */
-	segments: Array<Segment>;
-}
-/** Prices per token, in any one currency, and how long the provider's cache lives. */
-export interface Prices {
-	/** A token of fresh input. */
-	input: number;
-	/** A token read from the cache. */
-	cacheRead: number;
-	/** A token written to the cache. */
-	cacheWrite: number;
-	/** A token of an answer. */
-	output?: number;
-	/** How long the cache lives, in milliseconds. */
-	cacheTtlMs: number;
-	/** Whether these are US dollars per million tokens: figures are then in dollars. */
-	usdPerMillion?: boolean;
-}
-/** One block that was rewritten. */
-export interface Action {
-	/** Index of the message. */
-	message: number;
-	/** Index of the block among the parts that Concertina understands. */
-	block: number;
-	/** `shortened` or `large` at birth; `stale` or `superseded` later; `replay` for what an earlier call decided. */
-	reason: string;
-	/** The id that the placeholder prints. */
-	refId: string | null;
-	/** Tokens of the block as the host holds it. */
+/** The result for one rule file. */
+export interface RuleRow {
+	/** The name of the file. */
+	name: string;
+	/** The priority, which sets the place in the order. */
+	priority: number;
+	/** True if the text includes the file. */
+	included: boolean;
+	/** UTF-16 units of the file. */
+	charsBefore: number;
+	/** UTF-16 units of the shortened file, also if the text does not include it. */
+	charsAfter: number;
+	/** o200k tokens of the file. */
 	tokensBefore: number;
-	/** Tokens of what is shown. */
+	/** o200k tokens of the shortened file, also if the text does not include it. */
 	tokensAfter: number;
 }
-/** Already-sent content changed. */
-export interface EpochReport {
-	/** Why. */
-	reason: string;
-	/** Tokens that left the context. */
+/** The report of shortening rule files. */
+export interface RulesReport {
+	/** The level that was used. */
+	level: number;
+	/** The unit to reduce. */
+	objective: "chars" | "tokens";
+	/** UTF-16 units of the included files before shortening. */
+	charsBefore: number;
+	/** UTF-16 units of the resulting text. */
+	charsAfter: number;
+	/** o200k tokens of the included files before shortening. */
+	tokensBefore: number;
+	/** o200k tokens of the resulting text. */
+	tokensAfter: number;
+	/** One row for each file, in order. */
+	files: Array<RuleRow>;
+}
+/** Rule files, shortened and joined. */
+export interface CompressedRules {
+	/** The resulting text. */
+	text: string;
+	/** The names of the included files, in order. */
+	included: Array<string>;
+	/** The names of the files that did not fit. */
+	omitted: Array<string>;
+	/** The report. */
+	report: RulesReport;
+}
+/** The report of `squeeze()`. */
+export interface SqueezeStats {
+	/** Messages in the input. */
+	messagesProcessed: number;
+	/** Blocks that were replaced: stale or large results, calls and images. */
+	blocksEvicted: number;
+	/** Tokens that were saved: those of the replaced content less those of its placeholders. */
 	tokensFreed: number;
-	/** Tokens behind the first changed block, which a prompt cache bills anew. */
+	/** Images that were replaced. */
+	imagesEvicted: number;
+	/** Texts of stale tool results that were replaced. */
+	toolResultsEvicted: number;
+	/** Tool calls whose arguments were shortened. */
+	toolCallsEvicted: number;
+	/** Heartbeats that were dropped. Each is a prompt with its answer. */
+	heartbeatsPruned: number;
+	/** Large results that were cut, whatever their age. */
+	largeResultsTruncated: number;
+	/**
+	 * Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+	 * that JSON does not have.
+	 */
+	leftAlone?: Array<LeftAlone>;
+}
+/** The report of `repairToolPairing()`. */
+export interface RepairStats {
+	/** Error results that were inserted for calls without a result. */
+	syntheticResultsInserted: number;
+	/** Results that were dropped because no call has their id, or only calls in failed answers have it. */
+	orphanResultsDropped: number;
+	/** Results that were dropped because their call already has a result. */
+	duplicateResultsDropped: number;
+	/** True if anything changed, including the order. */
+	repaired: boolean;
+	/**
+	 * The index of the first message that cannot be read and may be or contain a call or a result. If there is one,
+	 * nothing is changed.
+	 */
+	unreadable?: number;
+}
+/** The caller's knowledge about a text. */
+export interface Hints {
+	/** The tool that produced the text. */
+	toolName?: string;
+	/** The file that the text was read from. */
+	path?: string;
+	/** The command that printed the text. */
+	command?: string;
+	/** The content type, which overrides detection: code, json, log, diff, search, table, html or text. */
+	contentType?: string;
+	/** The language, which overrides detection. */
+	language?: string;
+}
+/** A run of text of one type. Offsets are in UTF-16 units, as `String.prototype.slice` takes them. */
+export interface Segment {
+	/** The offset of the first unit. */
+	start: number;
+	/** The offset behind the last unit. */
+	end: number;
+	/** The content type. */
+	contentType: string;
+	/** The language, if the type is code. */
+	language: string | null;
+}
+/** The detected content type of a text. */
+export interface Detection {
+	/** The type of most of the text. */
+	contentType: string;
+	/** The language, if the type is code. */
+	language: string | null;
+	/** The runs of one type, in order. */
+	segments: Array<Segment>;
+}
+/** Prices per token, in any currency, and the lifetime of the provider's cache. */
+export interface Prices {
+	/** The price of an uncached input token. */
+	input: number;
+	/** The price of a token that is read from the cache. */
+	cacheRead: number;
+	/** The price of a token that is written to the cache. */
+	cacheWrite: number;
+	/** The price of an output token. */
+	output?: number;
+	/** The lifetime of a cache entry in milliseconds. */
+	cacheTtlMs: number;
+	/** True if the prices are US dollars per million tokens. Figures are then in dollars. */
+	usdPerMillion?: boolean;
+}
+/** A block that was rewritten. */
+export interface Action {
+	/** The index of the message. */
+	message: number;
+	/** The index of the block among the parts that Concertina understands. */
+	block: number;
+	/**
+	 * The reason: `shortened`, `shrunk` (an image) or `large` at birth; later `stale`, `superseded`, `duplicate` or
+	 * the reason of the epoch; `replay` if an earlier call decided it.
+	 */
+	reason: string;
+	/** The id in the placeholder. */
+	refId: string | null;
+	/** Tokens of the block in the input. */
+	tokensBefore: number;
+	/** Tokens of the block in the output. */
+	tokensAfter: number;
+}
+/** A change of content that was already sent. */
+export interface EpochReport {
+	/** The reason for the change. */
+	reason: string;
+	/** Tokens that were removed from the context. */
+	tokensFreed: number;
+	/** Tokens behind the first changed block, which the provider bills again as uncached. */
 	tokensRebilled: number;
 }
 /** A failure that did not stop the turn. */
 export interface Warning {
 	/** The stable code of the error. */
 	code: string;
-	/** What happened. */
+	/** The error message. */
 	message: string;
 }
-/** A message, or a part of one, that cannot be read and so stays as it is. */
+/** A message, or a part of one, that is left as it is because it cannot be read. */
 export interface LeftAlone {
-	/** Index of the message. */
+	/** The index of the message. */
 	message: number;
-	/** The part, as `content[1].text`; empty for the message itself. */
+	/** The path of the part, such as `content[1].text`. Empty for the message itself. */
 	path: string;
-	/** Why it cannot be read. */
+	/** The reason why it cannot be read. */
 	why: string;
 }
-/** What a job did. */
+/** The report of a call that rewrites messages. */
 export interface Report {
-	/** One for each rewritten block. */
+	/** One row for each rewritten block. */
 	actions: Array<Action>;
-	/** Tokens of the blocks that were looked at, as they came. */
+	/** Tokens of the examined blocks in the input. */
 	tokensBefore: number;
-	/** Tokens of the same blocks as returned. */
+	/** Tokens of the same blocks in the output. */
 	tokensAfter: number;
-	/** Set when already-sent content changed in this call. */
+	/** The change of content that was already sent, if there was one in this call. */
 	epoch?: EpochReport;
-	/** Set when the store failed and new content went out unreplaced. */
+	/** The failure of the store, if new content could not be replaced because of it. */
 	warning?: Warning;
-	/** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them. */
+	/**
+	 * Indexes of messages that the caller changed during the call. They are left as they are, and `actions` does not
+	 * name them.
+	 */
 	changedMeanwhile?: Array<number>;
-	/** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+	/**
+	 * Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+	 * that JSON does not have.
+	 */
 	leftAlone?: Array<LeftAlone>;
 }
-/** What is to be fetched. */
+/** A request for originals. */
 export interface FetchRequest {
 	/**
-	 * Bare ids, or whole markers as placeholders print them; what of it is wanted may follow after a colon, and goes before the other
-	 * fields: `id:41-80`, `id:c41-80` for characters, `id:/regex/`.
+	 * Ids, or whole markers as placeholders print them. A part may follow after a colon and overrides the other
+	 * fields: `id:41-80` for lines, `id:c41-80` for characters, `id:/regex/` for matching lines.
 	 */
 	refIds: Array<string>;
-	/** Whose originals; `main` when absent. */
+	/** The id of the agent whose originals are fetched; `main` by default. */
 	agentId?: string;
-	/** The session that asks. */
+	/** The id of the session that asks. */
 	sessionId?: string;
-	/** 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`; of a listing by the numbers that it prints, of arguments in a rendering of them. */
+	/**
+	 * A range of lines, inclusive and counted from 1: `"41-420"`, `"41-"` or `"41"`. In a listing it refers to the
+	 * printed line numbers, and in arguments of a call to lines of their rendering.
+	 */
 	lines?: string;
-	/** 1-based inclusive character range, for texts of few long lines. */
+	/** A range of characters, inclusive and counted from 1, for texts with few long lines. */
 	chars?: string;
-	/** Regular expression: only matching lines come back, numbered, with two lines around each. */
+	/** A regular expression. Only matching lines are returned, numbered, with two lines of context on each side. */
 	pattern?: string;
-	/** Most characters of the whole answer; 15,900 by default, which every host accepts. */
+	/** The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host. */
 	maxChars?: number;
-	/** When, in milliseconds since 1970; now by default. */
+	/** The time of the call in milliseconds since 1970; now by default. */
 	now?: number;
 }
-/** A part of an answer, as hosts and providers take it. */
+/** A part of an answer, in the shape that hosts and providers accept. */
 export type ContentBlock = {
 	type: "text"; /** The text. */
 	text: string;
 } | {
-	type: "image"; /** Its bytes in base64. */
-	data: string; /** Its type. */
+	type: "image"; /** The bytes in base64. */
+	data: string; /** The MIME type. */
 	mimeType: string;
 };
-/** What a piece of work came to. */
+/** The record of one rewriting call. */
 export interface ReceiptRow {
-	/** When, in milliseconds since 1970. */
+	/** The time in milliseconds since 1970. */
 	at: number;
-	/** `admit`, `assemble` or `rules`. */
+	/** The kind of call: `admit`, `assemble` or `rules`. */
 	kind: string;
 	/** Tokens before. */
 	tokensBefore: number;
 	/** Tokens after. */
 	tokensAfter: number;
-	/** Reasons, stages, counts. */
+	/** Details: reasons, stages, counts. */
 	detail: unknown;
 }
 /** A change of content that was already sent. */
 export interface EpochRow {
-	/** When, in milliseconds since 1970. */
+	/** The time in milliseconds since 1970. */
 	at: number;
-	/** Why. */
+	/** The reason for the change. */
 	reason: string;
-	/** Tokens that left the context. */
+	/** Tokens that were removed from the context. */
 	tokensFreed: number;
-	/** Tokens behind the first changed byte, billed anew. */
+	/** Tokens behind the first changed byte, which the provider bills again as uncached. */
 	tokensRebilled: number;
-	/** How many blocks changed. */
+	/** The number of changed blocks. */
 	blocks: number;
 }
 /** Totals of a session or of the whole store. */
 export interface Stats {
-	/** Sessions known. */
+	/** The number of sessions. */
 	sessions: number;
-	/** Originals on disk. */
+	/** The number of stored originals. */
 	originals: number;
-	/** Their size as they were. */
+	/** The uncompressed size of the originals in bytes. */
 	originalBytes: number;
-	/** Their size as stored. */
+	/** The size of the originals as stored, in bytes. */
 	storedBytes: number;
-	/** Turns committed. */
+	/** The number of recorded turns. */
 	turns: number;
-	/** Tokens before, over all receipts. */
+	/** The sum of the tokens before, over all receipts. */
 	tokensBefore: number;
-	/** Tokens after, over all receipts. */
+	/** The sum of the tokens after, over all receipts. */
 	tokensAfter: number;
-	/** Newest first, at most 100. */
+	/** The receipts, newest first, at most 100. */
 	receipts: Array<ReceiptRow>;
-	/** Newest first, at most 100. */
+	/** The epochs, newest first, at most 100. */
 	epochs: Array<EpochRow>;
 }
-/** What a sweep or purge removed. */
+/** The result of a sweep or a purge. */
 export interface Removed {
-	/** Originals. */
+	/** The number of removed originals. */
 	originals: number;
-	/** Bytes freed in the file; of what would be removed, the size as stored. */
+	/** The number of bytes freed in the file. For a dry run, the stored size of what would be removed. */
 	bytes: number;
-	/** Sessions forgotten. */
+	/** The number of removed sessions. */
 	sessions: number;
 }
 /**
- * What every message has: those of OpenClaw, Anthropic and OpenAI, as their SDKs type them, are such. An item of
- * OpenAI's Responses API that is no message has a `type` instead of a role.
+ * The common fields of all messages. Those of OpenClaw, Anthropic and OpenAI have them, as their SDKs type them. An
+ * item of OpenAI's Responses API that is not a message has a `type` instead of a role.
  */
 export interface AnyMessage {
 	role?: string;
 	type?: string | null;
 	content?: unknown;
 }
-/** A message of any shape: OpenClaw, Anthropic, OpenAI. Unknown fields come back as they were. */
+/** A message of OpenClaw, Anthropic or OpenAI. Unknown fields are preserved. */
 export type Message = AnyMessage & {
 	role: string;
 	[field: string]: unknown;
 };
-/** A vocabulary. */
+/** A token vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
-/** Where a store lives: in a directory, or, for several machines, in a PostgreSQL database. */
+/** The place of a store: a directory or, for several machines, a PostgreSQL database. */
 export type StorePlace = ({
 	dir: string;
 	url?: undefined;
 	namespace?: undefined;
 } | {
-	/** `postgresql://user:password@host:port/database?sslmode=require`. */
+	/** The URL of the database: `postgresql://user:password@host:port/database?sslmode=require`. */
 	url: string;
-	/** The tenant: a schema of this name. Default "concertina". */
+	/** The tenant, which is a schema of this name. Default "concertina". */
 	namespace?: string;
 	dir?: undefined;
 }) & {
 	/**
-	 * With `retention: "host"`: which host this is, by a name that no other one has and that stays. A session ends when
-	 * the last host that had it no longer lists it; one that lists nothing for 90 days counts as gone. All that give none
-	 * are one host.
+	 * With `retention: "host"`, the name of this host: unique among the hosts of the store and stable. A session ends
+	 * when the last host that had it no longer lists it. A host that lists nothing for 90 days counts as gone. All
+	 * openers without a name are one host.
 	 */
 	host?: string;
 };
-/** Where a store lives, how long it keeps originals, and every option. */
+/** The place of a store, the retention of originals, and every option. */
 export type OpenOptions = StorePlace & {
 	/**
-	 * `clock`: for `sccsStorageTtlSeconds` after their last use. `host`: for as long as the host holds their session; see
-	 * `settle`. Programs that list sessions of their own in one store each need a `host`, or each ends the sessions of
-	 * the others.
+	 * `clock` keeps originals for `sccsStorageTtlSeconds` after their last use. `host` keeps them for as long as the host
+	 * holds their session; see `settle`. If several programs list their own sessions in one store, each needs a `host`;
+	 * otherwise each ends the sessions of the others.
 	 */
 	retention?: "clock" | "host";
 	/**
-	 * A date such as `2026-01-31`: a damaged store is set aside under it, and a new one takes its place. Without it, it
-	 * is an error.
+	 * A date such as `2026-01-31`. A damaged store is renamed to include it and replaced by a new one. Without a date, a
+	 * damaged store is an error.
 	 */
 	today?: string;
 	/**
-	 * With `url`: a directory of this machine, for notes of what is given to parsers, so that a text that ends the
-	 * process inside one does so once. A store in a directory keeps them there; without it nothing is noted beside a
-	 * database.
+	 * With `url`, a directory of this machine for the journal of parser calls. With the journal, a text that crashes a
+	 * parser does so only once. A store in a directory keeps the journal there. For a database without `journalDir` there
+	 * is none.
 	 */
 	journalDir?: string;
 } & Options;
-/** A stage that JavaScript runs between the built-in ones. */
+/** A stage in JavaScript, which runs between the built-in ones. */
 export interface CustomStage {
 	name: string;
 	order: number;
-	/** A cheap look; absent means yes. */
+	/** A cheap check if the stage applies. Absent means that it always does. */
 	shouldApply?(context: StageContext): boolean;
-	/** The text as it should be, or null. Measured like any other proposal; the original is kept. */
+	/** Returns the rewritten text, or null. It is measured like any other edit, and the original is kept. */
 	apply(context: StageContext): string | null | undefined;
 }
-/** How a text is compressed. */
+/** The options of compressing a text. */
 export interface CompressOptions {
 	hints?: Hints;
-	/** Who said it; `tool` by default. */
+	/** The role of the message that the text is from; `tool` by default. */
 	role?: "system" | "user" | "assistant" | "tool";
 	preset?: "lossless" | "balanced" | "max";
-	/** Only rewrites that restore from the output alone, whatever the preset. */
+	/** Restricts compression to edits that can be restored from the output alone, whatever the preset. */
 	lossless?: boolean;
-	/** By name: `false` leaves a stage out, `{ order }` moves it. */
+	/** Options by the name of a stage: `false` disables it, `{ order }` moves it. */
 	stages?: Record<string, boolean | ({
 		order?: number;
 	} & Record<string, unknown>)>;
 	custom?: CustomStage[];
 	encoding?: Encoding;
-	/** The number of tokens the caller would like to have at most. */
+	/** The desired maximum number of tokens. Lossy sampling is used only if it is set. */
 	maxTokens?: number;
 }
-/** How a conversation is compressed: like a text, and whose messages. */
+/** The options of compressing a conversation: those of a text, and the roles. */
 export type CompressMessagesOptions = Omit<CompressOptions, "custom" | "role"> & {
-	/** Whose texts go through the pipeline; `["tool"]` by default. Users' words never do. */
+	/** The roles of the messages whose texts are compressed; `["tool"]` by default. Users' texts never are. */
 	roles?: ("system" | "assistant" | "tool")[];
 };
 /** A compressed conversation. */
@@ -789,48 +821,51 @@ export interface ProseToken {
 	text: string;
 }
 /**
- * How much of a rule file's wording goes: formatting, also fillers and abbreviations, also vowels inside long words.
+ * The level of shortening rule files. Level 0 changes nothing. Level 1 removes formatting, level 2 also fillers and
+ * long forms of abbreviations, level 3 also vowels inside long words.
  */
 export type RulesLevel = 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
-/** A text -> the same with masks in place of its secrets. */
+/** A function that returns a text with its secrets masked. */
 export type Redactor = (text: string) => string;
 /**
- * Most characters of a fetched answer that every host accepts as one tool result, with room for the host's own words.
+ * The maximum number of characters of a fetched answer that every host accepts as one tool result, with room for the
+ * host's own text.
  */
 export declare const FETCH_CHARS = 15900;
 /**
- * One open store with one set of options. Several may be open at one place, in one process or, with a database, on
- * several machines.
+ * An open store with a set of options. Several may be open at one place, in one process or, with a database, on several
+ * machines.
  */
 export declare class Concertina {
 	#private;
 	private constructor();
 	/**
-	 * Opens the store in `dir`, creating it on first use, readable by its owner only; or in the database at `url`.
+	 * Opens the store in `dir`, or in the database at `url`. A directory is created on first use and readable by its
+	 * owner only.
 	 *
-	 * @throws TypeError for an unknown option or a bad value; Error with a `code` where the directory or the database
-	 *   cannot be used.
+	 * @throws TypeError for an unknown option or a bad value; Error with a `code` if the directory or the database cannot
+	 *   be used
 	 */
 	static open(options: OpenOptions): Promise<Concertina>;
-	/** One line for each lenient option that had to be corrected. */
+	/** The corrections to options, one line each. */
 	get warnings(): string[];
 	/**
-	 * The moment of birth: replaces oversize texts of a fresh tool result by references, durably, before the result is
-	 * first sent. Resolves to the same message object when nothing was replaced. A failing store is a `report.warning`,
-	 * never a rejection.
+	 * Folds a fresh tool result at birth, before it is first sent: shortens its texts and replaces large ones by
+	 * references, whose originals are durable first. Resolves to the same message object if nothing was replaced. A
+	 * failure of the store is a `report.warning` and never a rejection.
 	 *
-	 * @param input.toolName the tool, where the message does not name it itself
-	 * @param input.args what the tool was given, where the caller knows it
-	 * @param input.caller who made the call, as the call itself says it under `caller`: what a script of the model's
-	 *   parses stays as it is
-	 * @param input.redactor masks what only the host knows for a secret. With `secrets: "keep-inline"` a result in which
-	 *   it masks something stays as it is, and out of the store; with `"redact"` what it returns is what is stored and
-	 *   shown; with `"store"`, and for texts that are not stored at birth, it is not asked
-	 * @param input.model the model that will see it, where the caller knows it and the option `models` says something of
-	 *   it
-	 * @param input.hostCutAt a text of exactly so many UTF-16 units was cut by the host, and what is shown of it says so;
-	 *   so was one that is a unit shorter because a surrogate pair stood there
-	 * @param input.hostKeeps the host sends at most so many UTF-16 units of a text: figures take no more for saved
+	 * @param input.toolName the tool, if the message does not name it itself
+	 * @param input.args the arguments of the tool, if they are known
+	 * @param input.caller the `caller` of the call, as the call states it: a result that a script of the model parses
+	 *   stays as it is
+	 * @param input.redactor masks secrets that only the host knows. With `secrets: "keep-inline"` a result with a secret
+	 *   stays as it is and is not stored. With `"redact"` the masked text is stored and shown. With `"store"`, and for
+	 *   texts that are not stored at birth, the redactor is not called
+	 * @param input.model the model that will see the result, for the option `models`
+	 * @param input.hostCutAt the length in UTF-16 units at which the host cuts a text. A text of exactly this length was
+	 *   cut, and its replacement says so. So was a text that is one unit shorter because a surrogate pair did not fit
+	 * @param input.hostKeeps the maximum number of UTF-16 units of a text that the host sends. Figures count nothing
+	 *   beyond it as saved
 	 */
 	admitToolResult<M extends AnyMessage>(input: {
 		sessionId: string;
@@ -851,36 +886,36 @@ export declare class Concertina {
 		report: Report;
 	}>;
 	/**
-	 * Folds a history for the next model call: replays byte for byte what earlier calls decided, then folds what has
-	 * become stale. Messages that do not change are the same objects, and the same array comes back when none did. A
-	 * failing store is a `report.warning`, never a rejection.
+	 * Folds a history for the next model call: replays the decisions of earlier calls byte for byte, then folds stale
+	 * content. Messages that do not change are the same objects, and the same array is returned if none did. A failure of
+	 * the store is a `report.warning` and never a rejection.
 	 *
-	 * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session say
-	 * what there is to say.
+	 * `systemPromptAddition` is always empty: the fetch tool's description and the first placeholder of a session contain
+	 * all instructions.
 	 *
-	 * @param input.redactor masks what only the host knows for a secret. It is asked once about each text that is to be
-	 *   stored, and about the arguments of its call. With `secrets: "keep-inline"` a block in which it masks something
-	 *   stays as it is, and out of the store; with `"redact"` what it returns of a tool's text is what is stored, and
-	 *   arguments stay as they are; with `"store"` it is not asked
+	 * @param input.redactor masks secrets that only the host knows. It is called once for each text to be stored, and for
+	 *   the arguments of its call. With `secrets: "keep-inline"` a block with a secret stays as it is and is not stored.
+	 *   With `"redact"` the masked form of a tool's text is stored, and arguments with a secret stay as they are. With
+	 *   `"store"` the redactor is not called
 	 */
 	assemble<M extends AnyMessage>(input: {
 		sessionId: string;
 		agentId?: string;
 		messages: readonly M[];
-		/** How many tokens the host leaves for the history; above a share of it the history is folded at once. */
+		/** The maximum number of tokens of the history. Above a share of it, the history is folded at once. */
 		tokenBudget?: number;
 		model?: string;
-		/** What the model's tokens cost, in any unit; by the model's family when absent. */
+		/** The prices of the model, in any unit; those of the model's family by default. */
 		prices?: Prices;
-		/** Accepted for hosts that pass it; the state of the cache is read off the history. */
+		/** Ignored, but accepted for hosts that pass it: the state of the cache is derived from the history. */
 		promptCache?: unknown;
-		/** Without `fetch_original_data` among them nothing is folded. */
+		/** The names of the available tools. If they lack `fetch_original_data`, nothing is folded. */
 		availableTools?: Iterable<string>;
-		/** Also replace fresh oversize results: for engines that never saw them at birth. */
+		/** True if large fresh results are replaced as well, for engines that do not call `admitToolResult`. */
 		referOversize?: boolean;
 		/**
-		 * Whether a user turn begins with this call whose message is not among `messages` yet: all of them are a turn older
-		 * then.
+		 * True if this call begins a user turn whose message is not in `messages` yet. All messages then count as one turn
+		 * older.
 		 */
 		turnBegins?: boolean;
 		redactor?: Redactor;
@@ -891,23 +926,26 @@ export declare class Concertina {
 		systemPromptAddition: string;
 		report: Report;
 	}>;
-	/** Records a finished turn with its model calls, for the figures: atomic, and the same key again is a duplicate. */
+	/**
+	 * Records a finished turn and its model calls for the figures, atomically. A turn whose key was recorded before is a
+	 * duplicate.
+	 */
 	commitTurn(input: {
 		sessionId: string;
 		agentId?: string;
-		/** What the host calls the conversation. */
+		/** The host's key of the conversation. */
 		sessionKey?: string;
 		advancementKey: string;
 		/**
-		 * The turn's messages, from its user's on. What answers report under `usage`, as OpenClaw, Anthropic or OpenAI
-		 * spell it, is what was sent; else it is counted.
+		 * The messages of the turn, beginning with the user's. The tokens of a request are those that its answer reports in
+		 * `usage`, in the format of OpenClaw, Anthropic or OpenAI. If it reports none, they are counted.
 		 */
 		messages?: readonly AnyMessage[];
-		/** What the model's tokens cost; by the model's family when absent. */
+		/** The prices of the model; those of the model's family by default. */
 		prices?: Prices;
 		/**
-		 * The model's window in tokens: figures without Concertina are then those of a host that compacts what outgrows it,
-		 * as OpenClaw does.
+		 * The size of the model's context window in tokens. The estimate without Concertina then assumes a host that
+		 * compacts a history that exceeds it, as OpenClaw does.
 		 */
 		contextWindow?: number;
 		now?: number;
@@ -915,8 +953,8 @@ export declare class Concertina {
 		status: "committed" | "duplicate";
 	}>;
 	/**
-	 * Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the
-	 * originals with the named ids.
+	 * Grants a sub-agent's session what its parent's session may see, and shows it in the same form: everything, or only
+	 * the originals with the ids in `named`.
 	 */
 	inherit(input: {
 		parent: {
@@ -927,11 +965,11 @@ export declare class Concertina {
 			agentId?: string;
 			sessionId: string;
 		};
-		/** Bare ids, or whole markers as placeholders print them. */
+		/** Ids, or whole markers as placeholders print them. */
 		named?: string[];
 		now?: number;
 	}): Promise<void>;
-	/** Keeps what repeating rule files in a session came to, as a receipt of kind `rules`. */
+	/** Records the report of compressing rule files in a session, as a receipt of kind `rules`. */
 	recordRules(input: {
 		sessionId: string;
 		agentId?: string;
@@ -939,18 +977,17 @@ export declare class Concertina {
 		now?: number;
 	}): Promise<void>;
 	/**
-	 * Brings originals back. Alone and within `maxChars`, an original comes back byte for byte with nothing added; a part
-	 * of one ends with a line that says which part it is and which call continues. Unknown ids are answered in words.
+	 * Fetches originals. A single original within `maxChars` is returned byte for byte, with nothing added. A part of an
+	 * original ends with a line that states which part it is and which call continues. Unknown ids are answered in words.
 	 */
 	fetch(input: FetchRequest): Promise<{
 		content: ContentBlock[];
 		found: number;
 	}>;
 	/**
-	 * Puts originals back in place of their placeholders, in any order and whatever the age of the messages. Thinking
-	 * that left comes back only where `sessionId` is given: nothing stands in its place. Placeholders whose originals
-	 * cannot be had stay as they are and are named in `missing`. Messages that do not change are the same objects, and
-	 * the same array comes back when none did.
+	 * Replaces placeholders by their originals, in messages of any order and age. Removed thinking is restored only with
+	 * a `sessionId`, because it has no placeholder. Placeholders whose originals are not available stay and are listed in
+	 * `missing`. Messages that do not change are the same objects, and the same array is returned if none did.
 	 */
 	unfold<M extends AnyMessage>(input: {
 		sessionId?: string;
@@ -963,9 +1000,9 @@ export declare class Concertina {
 		missing: string[];
 	}>;
 	/**
-	 * With `retention: "host"`: ends every session that the host no longer knows, and takes back the end of those that it
-	 * does. The time to live of what a session held begins with its end. All that open the store without a `host` are one
-	 * host: what they list must be what any of them has.
+	 * With `retention: "host"`, ends every session that is not listed and reopens those that are. The time to live of a
+	 * session's originals begins with its end. All openers without a `host` are one host, so each must list the sessions
+	 * of all of them.
 	 */
 	settle(input: {
 		sessionIds: string[];
@@ -973,43 +1010,41 @@ export declare class Concertina {
 	}): Promise<{
 		ended: number;
 	}>;
-	/**
-	 * The host has ended a session: the time to live of what it held begins. A later call for the session takes it back.
-	 */
+	/** Ends a session: the time to live of its originals begins. A later call for the session reopens it. */
 	endSession(input: {
 		sessionId: string;
 		agentId?: string;
 		now?: number;
 	}): Promise<void>;
-	/** What an operator should know and has not been told yet, one line each. */
+	/** Returns the notices for the operator that were not returned before, one line each. */
 	notices(): string[];
 	/**
-	 * Parsers and libraries written in C that are not given every text, because some ended a process or did not come
-	 * back. Of this process and version.
+	 * Returns the parsers and libraries written in C that are disabled for some texts, or for all, in this process and
+	 * version, because they crashed or hung.
 	 */
 	skipped(): SkippedCode[];
-	/** Totals of one session, or of the whole store. */
+	/** Returns the totals of a session or of the whole store. */
 	stats(input?: {
 		sessionId?: string;
 		agentId?: string;
 	}): Promise<Stats>;
-	/** What was sent and billed, and what would have been without Concertina: of whole requests. */
+	/** Returns the tokens and the bill of whole requests, and the estimate of the same without Concertina. */
 	figures(input?: FiguresRequest): Promise<Figures>;
-	/** The sessions that the store knows, the last seen first. */
+	/** Returns the sessions in the store, the most recently seen first. */
 	sessions(): Promise<KnownSession[]>;
-	/** Keeps a line that the operator was warned with, for a week. */
+	/** Records a warning that the operator was shown, for a week. */
 	warn(input: {
 		text: string;
 		now?: number;
 	}): Promise<void>;
-	/** What the operator was warned of since a moment, newest first. */
+	/** Returns the warnings since a moment, newest first. */
 	warned(input: {
 		since: number;
 	}): Promise<{
 		at: number;
 		text: string;
 	}[]>;
-	/** Stops folding anything more in a session, or takes that back. What is folded stays folded, and can be fetched. */
+	/** Switches folding off in a session, or on again. Folded content stays folded and can be fetched. */
 	switch(input: {
 		sessionId: string;
 		agentId?: string;
@@ -1017,31 +1052,31 @@ export declare class Concertina {
 		now?: number;
 	}): Promise<void>;
 	/**
-	 * Reads the store's whole file. With `today`, a date such as `2026-01-31`, a damaged one is set aside under a name
-	 * with that date, and a new one takes its place; resolves to whether that was so. In a database there is nothing to
-	 * read. @throws where the file is damaged and stays.
+	 * Verifies the store's whole file. With `today`, a date such as `2026-01-31`, a damaged file is renamed to include
+	 * that date and replaced by a new one. Resolves to true if that happened. For a database there is nothing to verify.
+	 * @throws if the file is damaged and was not replaced
 	 */
 	check(input?: {
 		today?: string;
 	}): Promise<boolean>;
-	/** Removes what expired and, above `storeMaxBytes`, what was least recently referred to. */
+	/** Removes expired originals and, above `storeMaxBytes`, those that were least recently referred to. */
 	sweep(input?: {
 		now?: number;
 	}): Promise<Removed>;
 	/**
-	 * Forgets a session and every original that no other session shares: placeholders of those are then all that is left
-	 * of them. A session of the same name that another agent has stays; the agent is `main` where none is named. With
-	 * `dry` nothing is removed, and the answer is what would be.
+	 * Removes a session and the originals that no other session shares. Placeholders of those cannot be unfolded any
+	 * more. A session of the same name of another agent stays; the agent is `main` by default. With `dry` nothing is
+	 * removed, and the call resolves to what would be.
 	 */
 	purge(input: {
 		sessionId: string;
 		agentId?: string;
 		dry?: boolean;
 	}): Promise<Removed>;
-	/** Lets go of the store once all that is under way is done. Later calls reject with code `CONCERTINA_CLOSED`. */
+	/** Closes the store when all calls in progress are done. Later calls reject with code `CONCERTINA_CLOSED`. */
 	close(): Promise<void>;
 }
-/** What the host passes to `assemble`. */
+/** The parameters that the host passes to `assemble`. */
 export interface AssembleParameters<M extends AnyMessage = Message> {
 	sessionId: string;
 	sessionKey?: string;
@@ -1052,7 +1087,7 @@ export interface AssembleParameters<M extends AnyMessage = Message> {
 	availableTools?: Set<string>;
 	[parameter: string]: unknown;
 }
-/** What the host passes to `commitTurn`. */
+/** The parameters that the host passes to `commitTurn`. */
 export interface CommitParameters {
 	sessionId: string;
 	sessionKey?: string;
@@ -1061,16 +1096,16 @@ export interface CommitParameters {
 	messages: AnyMessage[];
 	[parameter: string]: unknown;
 }
-/** What the host gets back from `assemble`. */
+/** The result of `assemble`. */
 export interface AssembleResult<M extends AnyMessage = Message> {
 	messages: M[];
-	/** 0 where nothing was counted: the host counts itself. */
+	/** The number of tokens, or 0 if nothing was counted: the host counts itself. */
 	estimatedTokens: number;
 	systemPromptAddition?: string;
 }
-/** Compacts a stored transcript, as the host types it. */
+/** A function that compacts a stored transcript, with the types of the host. */
 export type Compact = (parameters: never) => Promise<unknown>;
-/** A context engine that declares durable turns; without the declaration hosts silently run without it. */
+/** A context engine that declares durable turns. Without the declaration, hosts silently do without it. */
 export interface ContextEngine<C extends Compact = (parameters: unknown) => Promise<unknown>> {
 	readonly info: {
 		id: string;
@@ -1091,36 +1126,36 @@ export interface ContextEngine<C extends Compact = (parameters: unknown) => Prom
 		status: "committed" | "duplicate";
 	}>;
 }
-/** What a host tells its engine beside the store. */
+/** The host's parts of an engine, in addition to the store. */
 export interface ContextEngineOptions<C extends Compact = (parameters: unknown) => Promise<unknown>> {
-	/** Compacts the stored transcript: delegate it to the host. */
+	/** Compacts the stored transcript. Delegate this to the host. */
 	compact: C;
-	/** Gets one line for each step that failed, with what that means for the conversation; `console.warn` by default. */
+	/** Receives each failed step and its consequence for the conversation; `console.warn` by default. */
 	complain?(step: string, error: unknown, consequence: string): void;
-	/** Prices of the model of a turn, where the host knows them. */
+	/** Returns the prices of a turn's model, if the host knows them. */
 	pricesOf?(parameters: AssembleParameters<AnyMessage> | CommitParameters): Prices | undefined;
-	/** What masks secrets as the host does, where it has such a thing: asked about all that is to be stored. */
+	/** Returns the host's redactor, if it has one. It is called for everything that is to be stored. */
 	redactor?(): Promise<Redactor | undefined>;
 }
 /**
- * Makes a context engine. Every failure returns the host's own messages, the same array, and leaves one line.
+ * Creates a context engine. On every failure it returns the host's own message array and reports one line.
  *
- * @param concertina an open store, or how to get one on each call; `undefined` while there is none
+ * @param concertina an open store, or a function that returns the store for each call, or undefined while there is none
  */
 export declare function createContextEngine<C extends Compact>(concertina: Concertina | (() => Promise<Concertina | undefined>), options: ContextEngineOptions<C>): ContextEngine<C>;
 /**
- * Native errors -> JavaScript errors with a stable `code`. Errors are told by their shape and code: a host may run
- * us in a realm of its own.
+ * Conversion of native errors to JavaScript errors with a stable `code`. Errors are recognized by their shape and code
+ * and not by their class, because a host may run this code in a realm of its own.
  */
 /** An error with a stable code. */
 export type CodedError = (Error | TypeError) & {
 	code: string;
 };
-/** Message and code of an error, on one line of at most 500 characters. */
+/** Returns message and code of an error on one line of at most 500 characters. */
 export declare function describe(error: unknown): string;
-/** The tool's name. */
+/** The name of the tool. */
 export declare const FETCH_TOOL = "fetch_original_data";
-/** What the model gives the tool. What follows the ids the schema does not name: the words of an id say it. */
+/** The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted. */
 export interface FetchToolParameters {
 	ref_ids: string[];
 	lines?: string;
@@ -1129,11 +1164,11 @@ export interface FetchToolParameters {
 	max_chars?: number;
 }
 /**
- * What the model reads about the tool, in every request: few words. The first placeholder of a session says when to
- * fetch.
+ * The description of the tool, which the model reads in every request and which is therefore short. The first
+ * placeholder of a session explains when to fetch.
  */
 export declare const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
-/** JSON schema of the parameters. */
+/** The JSON schema of the parameters. */
 export declare const fetchToolParameters: {
 	type: "object";
 	required: string[];
@@ -1146,14 +1181,17 @@ export declare const fetchToolParameters: {
 		};
 	};
 };
-/** Who asks. */
+/** The caller of the tool. */
 export interface FetchScope {
 	agentId?: string;
 	sessionId?: string;
-	/** Most characters that the host takes as one tool result; what the model asks for beyond that is cut to it. */
+	/**
+	 * The maximum number of characters that the host accepts as one tool result. A larger request of the model is cut to
+	 * it.
+	 */
 	maxChars?: number;
 }
-/** A part of an answer, as Anthropic's interface takes it. */
+/** A part of an answer in Anthropic's format. */
 export type AnthropicBlock = {
 	type: "text";
 	text: string;
@@ -1165,7 +1203,7 @@ export type AnthropicBlock = {
 		data: string;
 	};
 };
-/** A part of a user message, as OpenAI's chat completions have it. */
+/** A part of a user message in the format of OpenAI's chat completions. */
 export type OpenAIPart = {
 	type: "text";
 	text: string;
@@ -1176,9 +1214,8 @@ export type OpenAIPart = {
 	};
 };
 /**
- * An answer for OpenAI's chat completions, whose `tool` messages take text only: the `content` of that message. Where
- * there are images, they stand in a user message, `images`, which goes behind all tool messages that answer the same
- * assistant message.
+ * An answer for OpenAI's chat completions: the `content` of a `tool` message, which can hold text only. Images are in
+ * `images`, a user message that must follow all tool messages that answer the same assistant message.
  */
 export type OpenAIAnswer = string | {
 	content: string;
@@ -1187,7 +1224,7 @@ export type OpenAIAnswer = string | {
 		content: OpenAIPart[];
 	};
 };
-/** A part of an answer, as OpenAI's Responses API has it. */
+/** A part of an answer in the format of OpenAI's Responses API. */
 export type ResponsesPart = {
 	type: "input_text";
 	text: string;
@@ -1197,11 +1234,10 @@ export type ResponsesPart = {
 	detail: "auto";
 };
 /**
- * Answers one call of the tool, whose parameters may be an object or, as OpenAI has them, its JSON. With `form:
- * "anthropic"` in blocks of Anthropic's interface; with `form: "openai"` as the content of a `tool` message, with a
- * user message beside it where there is an image ({@link OpenAIAnswer}); with `form: "responses"` as the output of an
- * item: a string, or parts where there is an image. What the model got wrong is answered in words, so that it can call
- * again.
+ * Answers a call of the tool. The parameters may be an object or, as OpenAI passes them, JSON. `form` selects the
+ * format. `"anthropic"`: blocks of Anthropic. `"openai"`: the content of a `tool` message and, if there are images, a
+ * user message ({@link OpenAIAnswer}). `"responses"`: the output of an item, which is a string or, if there are images,
+ * parts. Mistakes of the model are answered in words, so that it can call again.
  */
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope & {
 	form: "responses";
@@ -1214,32 +1250,32 @@ export declare function answerFetch(concertina: Concertina, parameters: unknown,
 }): Promise<AnthropicBlock[]>;
 export declare function answerFetch(concertina: Concertina, parameters: unknown, scope: FetchScope): Promise<ContentBlock[]>;
 /**
- * Rewrites a text so that it costs fewer tokens, on a worker thread.
+ * Rewrites a text to cost fewer tokens, on a worker thread.
  *
- * `restore(result.text, result.originals)` is the text again, byte for byte, but for a text that is folded already: its
- * own folds are undone, too, and what comes back is `restore(text)`. A lossless result needs no originals; others must
- * be stored before the text is shown. The result is never longer than the text.
+ * `restore(result.text, result.originals)` equals the text byte for byte. If the text already contains folds, they are
+ * undone too, and the result equals `restore(text)`. A lossless result needs no originals. Others must be stored before
+ * the text is shown. The result is never longer than the text.
  */
 export declare function compress(text: string, options?: CompressOptions): Promise<CompressResult>;
-/** {@link compress} on the calling thread. */
+/** Does the same as {@link compress} on the calling thread. */
 export declare function compressSync(text: string, options?: CompressOptions): CompressResult;
 /**
- * Removes what a conversation says twice, then compresses each tool result, on a worker thread. Words of users and of
- * the system stay; messages of any shape. {@link restoreMessages} brings all of it back from what this resolves to. In
- * the place of what stands twice is a note (`[[DEDUP_REF...]]`) that names the message which says it; the `refId` of
- * its row in the report names its original.
+ * Removes repetitions from a conversation and then compresses each tool result, on a worker thread. Texts of users and
+ * of the system stay. The messages may have any shape. {@link restoreMessages} restores them from the result. A
+ * repetition is replaced by a note (`[[DEDUP_REF...]]`) that names the message with the content; `refId` in its row of
+ * the report names its original.
  */
 export declare function compressMessages<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
-/** {@link compressMessages} on the calling thread. */
+/** Does the same as {@link compressMessages} on the calling thread. */
 export declare function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
 /**
- * Undoes {@link compress}: folds by themselves, markers with the originals they name. Anything else stays as it is.
+ * Undoes {@link compress}: folds from the text alone, markers with the originals that they name. Everything else stays
+ * as it is.
  *
- * A text in which each line end became CRLF, or before which a byte order mark was put, is restored as the text that it
- * was before.
+ * A text whose line ends all became CRLF, or that got a byte order mark, is restored to the text before that change.
  *
- * @param options.strict throws where something of ours is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a
- *   fold that was changed since, or `CONCERTINA_ORIGINAL_MISSING` for a text whose original is not among the originals
+ * @param options.strict throws if a fold or marker is left: an `Error` with code `CONCERTINA_FOLD_DAMAGED` for a fold
+ *   that was changed, or `CONCERTINA_ORIGINAL_MISSING` if an original was not passed
  */
 export declare function restore(text: string, originals?: {
 	data: Uint8Array;
@@ -1247,60 +1283,63 @@ export declare function restore(text: string, originals?: {
 	strict?: boolean;
 }): string;
 /**
- * Undoes {@link compressMessages}: takes what it resolved to, and returns the messages as they were, texts and images
- * byte for byte, but for texts that were folded before, whose own folds are undone, too. Messages may have been added
- * behind, and the report may have been kept as JSON.
+ * Undoes {@link compressMessages}: takes its result and returns the original messages, with texts and images byte for
+ * byte. Folds that the texts contained before are undone too. Messages may have been appended, and the report may have
+ * been stored as JSON.
  *
- * @throws TypeError for a row of the report that is not of these messages, or whose original is not among the originals
+ * @throws TypeError for a row of the report that does not fit these messages, or whose original was not passed
  */
 export declare function restoreMessages<M extends AnyMessage>(compressed: CompressMessagesResult<M>): M[];
-/** The stages of the pipeline, in the order in which they run. */
+/** Returns the stages of the pipeline in the order in which they run. */
 export declare function stages(): StageInfo[];
 /**
- * Says prose in fewer tokens. Code, names, numbers and whatever else is technical comes out byte for byte; what is lost
- * are fillers, hedges, pleasantries, articles and, for `objective: "chars"`, the long forms of listed abbreviations.
+ * Shortens prose. Code, names, numbers and other technical content is preserved byte for byte. Fillers, hedges,
+ * pleasantries and articles are removed. With `objective: "chars"`, listed words are abbreviated.
  */
 export declare function compressProse(text: string, options?: ProseOptions): CompressedProse;
-/** {@link compressProse} on a worker thread. */
+/** Does the same as {@link compressProse} on a worker thread. */
 export declare function compressProseAsync(text: string, options?: ProseOptions): Promise<CompressedProse>;
-/** Writes abbreviations out; with a receipt, only those that it names. Technical words stay as they are. */
+/** Expands abbreviations, or with a receipt only those that it lists. Technical words stay as they are. */
 export declare function expand(text: string, receipt?: Pick<ProseReceipt, "substitutions">): string;
-/** Cuts a text into protected spans and prose; the parts in order are the text. */
+/** Splits a text into protected spans and prose. The parts in order are the text. */
 export declare function tokenize(text: string): ProseToken[];
-/** Removes what stands between `<private>` and `</private>`; one that is never closed, to the end. */
+/** Removes the text between `<private>` and `</private>`. Without the closing tag it removes everything to the end. */
 export declare function redactPrivate(text: string): string;
-/** What shortening a rule file leaves as it is. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
+/**
+ * Returns the parts of a rule file that shortening does not alter. Offsets are in UTF-16 units, as
+ * `String.prototype.slice` takes them.
+ */
 export declare function protectedSpans(text: string): ProtectedSpan[];
 /**
- * Shortens one rule file. What it forbids, demands or names comes out byte for byte, and the result never has more
- * o200k tokens than the text. What saves characters and costs tokens is done only with `maxChars`, for a text that
+ * Shortens a rule file. Prohibitions, requirements and names are preserved byte for byte, and the result never has more
+ * o200k tokens than the text. Edits that save characters but cost tokens are used only with `maxChars`, for a text that
  * would otherwise be longer.
  */
 export declare function preprocess(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): string;
-/** {@link preprocess} on a worker thread. */
+/** Does the same as {@link preprocess} on a worker thread. */
 export declare function preprocessAsync(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): Promise<string>;
 /**
- * Shortens rule files and joins them, `priority: N` of the front matter first (5 by default), up to `maxChars`
- * characters (8000 by default). A file that does not fit is left out whole and named in `omitted`; a smaller one behind
- * it may still fit.
+ * Shortens rule files and joins them up to `maxChars` characters (8000 by default), in the order of `priority: N` in
+ * the front matter (5 by default). A file that does not fit is left out as a whole and listed in `omitted`. A smaller
+ * file after it may still fit.
  */
 export declare function compressRules(files: RuleFile[], options?: RulesOptions): CompressedRules;
-/** {@link compressRules} on a worker thread. */
+/** Does the same as {@link compressRules} on a worker thread. */
 export declare function compressRulesAsync(files: RuleFile[], options?: RulesOptions): Promise<CompressedRules>;
-/** {@link compressProse}, by the name of the other synchronous twins. */
+/** {@link compressProse} under the naming scheme of the other synchronous functions. */
 export declare const compressProseSync: typeof compressProse;
-/** {@link preprocess}, by the name of the other synchronous twins. */
+/** {@link preprocess} under the naming scheme of the other synchronous functions. */
 export declare const preprocessSync: typeof preprocess;
-/** {@link compressRules}, by the name of the other synchronous twins. */
+/** {@link compressRules} under the naming scheme of the other synchronous functions. */
 export declare const compressRulesSync: typeof compressRules;
 /**
- * Copies everything that a store holds into another, which must be empty; reads it back from there and compares. Nobody
- * else can write to either meanwhile. The source is never changed. A copy that does not end leaves the target empty;
- * one that reads otherwise is an error that says where.
+ * Copies a whole store into another one, which must be empty, reads it back and compares. Both are locked for other
+ * writers meanwhile. The source is never changed. If the copy does not finish, the target stays empty. If the
+ * comparison fails, an error names the place.
  *
- * @param input.progress is told about once a second how many originals were copied; what it throws comes out once all
- * are
- * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` where the target is not empty
+ * @param input.progress is called about once a second with the number of copied originals. If it throws, the error is
+ *   rethrown when the copy is done
+ * @throws Error with a `code`: `CONCERTINA_BAD_ARGUMENT` if the target is not empty
  */
 export declare function migrate(input: {
 	from: StorePlace;
@@ -1308,9 +1347,9 @@ export declare function migrate(input: {
 	progress?: (originals: number) => void;
 }): Promise<Migrated>;
 /**
- * Evicts what is stale from a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
+ * Replaces stale content of a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
  *
- * The input is never changed. Messages that do not change are the same objects, and the same array comes back when none
+ * The input is never changed. Messages that do not change are the same objects, and the same array is returned if none
  * did.
  */
 export declare function squeeze<M extends AnyMessage>(messages: readonly M[], options?: Options): {
@@ -1318,40 +1357,41 @@ export declare function squeeze<M extends AnyMessage>(messages: readonly M[], op
 	stats: SqueezeStats;
 };
 /**
- * Makes every tool call have exactly one result, right behind it and before the words of its message, so that providers
- * accept the conversation. Results of one answer that user messages carry come together in one of them; an output of
- * the Responses API may stand anywhere behind its call.
+ * Gives every tool call exactly one result, directly behind it and before the text of its message, so that providers
+ * accept the conversation. The results of one answer that are in user messages are merged into one of them. An output
+ * of the Responses API may stand anywhere behind its call.
  *
- * The same array comes back when nothing had to change, and where a message that may hold a call or a result cannot be
- * read: `stats.unreadable` is then its index. Items of the Responses API whose calls the provider keeps
- * (`previous_response_id`) are no whole conversation: their outputs would be orphans.
+ * The same array is returned if nothing had to change, and also if a message cannot be read that may contain a call or
+ * a result: `stats.unreadable` is its index. Items of the Responses API whose calls are stored at the provider
+ * (`previous_response_id`) are not a whole conversation: their outputs would count as orphans.
  */
 export declare function repairToolPairing<M extends AnyMessage>(messages: readonly M[]): {
 	messages: M[];
 	stats: RepairStats;
 };
 /**
- * Counts the tokens of a text, exactly, in a published vocabulary; with `approx`, as colony's published estimate does.
+ * Returns the exact number of tokens of a text in a published vocabulary, or with `approx` the published estimate of
+ * colony.
  */
 export declare function countTokens(text: string, options?: {
 	encoding?: Encoding | "approx";
 }): number;
 /**
- * Counts the tokens of messages: texts and arguments by the vocabulary, images by the provider's rule for their real
- * size.
+ * Returns the number of tokens of messages. Texts and arguments are counted by the vocabulary, images by the provider's
+ * rule for their real size.
  */
 export declare function countMessageTokens(messages: readonly AnyMessage[], options?: {
 	model?: string;
 	encoding?: Encoding;
 }): number;
-/** Says in at most `maxChars` characters (300 by default) what a text is. */
+/** Summarizes a text in at most `maxChars` characters (300 by default). */
 export declare function summarize(text: string, options?: {
 	maxChars?: number;
 	hints?: Hints;
 }): string;
-/** Says what kind of text something is, and what its parts are. */
+/** Detects the content type of a text and of its parts. */
 export declare function detect(text: string, hints?: Hints): Detection;
-/** A tool call as OpenAI's chat completions have it, or its name and arguments alone. */
+/** A tool call in the format of OpenAI's chat completions, or only its name and arguments. */
 export type RewindCall = {
 	id?: string;
 	function: {
@@ -1365,7 +1405,7 @@ export type RewindCall = {
 		hash: string;
 	};
 };
-/** A tool call as OpenAI's Responses API has it. */
+/** A tool call in the format of OpenAI's Responses API. */
 export interface RewindItem {
 	type: "function_call";
 	call_id: string;
@@ -1385,7 +1425,7 @@ interface Handler {
 	}>;
 }
 /**
- * The definition that a model is shown and the handler of its calls. The Responses API takes the definition as
+ * The tool's definition for a model and the handler of its calls. The Responses API takes the definition as
  * `{ type: "function", ...rewindTool.definition.function, strict: false }`.
  */
 export declare const rewindTool: {
@@ -1410,15 +1450,18 @@ export declare const rewindTool: {
 	handle: Handler;
 };
 /**
- * Whose content it is: agents and sessions as OpenClaw names them.
+ * Agents and sessions, named as in OpenClaw. They decide whose content something is.
  *
- * OpenClaw tells its engine a session key alone, and tools and middleware also an agent. What one of them puts the
- * others must find, so the plugin goes by the key alone. A caller of the library may have no keys: where there is none,
- * the agent that it states decides.
+ * OpenClaw passes only a session key to its engine, and also an agent to tools and middleware. All of them must find
+ * the same content, so the plugin uses the key alone. A caller of the library may have no keys; then the agent that it
+ * states is used.
  */
-/** The agent of a session key such as `agent:main:work`; `main` where the key names none. Read as the host reads it. */
+/**
+ * Returns the agent of a session key such as `agent:main:work`, or `main` if the key names none. It parses keys like
+ * the host.
+ */
 export declare function agentOf(sessionKey: string | undefined): string;
-/** Whose content a call is about, from whatever of it the host states. */
+/** Returns the agent and session of a call from the fields that the host states. */
 export declare function scopeOf<Session extends string | undefined>(given: {
 	agentId?: string;
 	sessionKey?: string;
@@ -1427,7 +1470,7 @@ export declare function scopeOf<Session extends string | undefined>(given: {
 	agentId: string;
 	sessionId: Session;
 };
-/** Where log lines go. */
+/** The destination of log lines. */
 export interface Logger {
 	warn(line: string): void;
 }
@@ -1446,25 +1489,26 @@ export interface FetchTool {
 	label: string;
 	description: string;
 	parameters: typeof fetchToolParameters;
-	/** Keeps the host from hiding the tool behind its catalogue, where answers arrive escaped. */
+	/** Prevents the host from hiding the tool behind its catalogue, where answers arrive escaped. */
 	catalogMode: "direct-only";
 	execute(callId: string, parameters: unknown): Promise<{
 		content: ContentBlock[];
 		details: Record<string, never>;
 	}>;
 }
-/** What an integration offers. */
+/** The parts of an integration. */
 export interface SccsIntegration {
 	enabled: boolean;
-	/** Decorates an engine; the very same object comes back when the integration is off. */
+	/** Decorates an engine. Returns the same object if the integration is off. */
 	wrapContextEngine<E extends AnyEngine>(engine: E): E;
-	/** The tool that takes the ids, for one agent's session where the caller says which. */
+	/** The fetch tool, for the session that the caller named. */
 	tool: FetchTool;
 }
 /**
- * References over a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), opened on first use.
+ * Creates an integration with a store of its own (`sccsStorageDir`, by default `~/.openclaw/sccs`), which is opened on
+ * first use.
  *
- * Options out of range are lifted or fall back to their defaults, with one log line each.
+ * Options out of range are raised to the limit or replaced by their defaults, with one log line each.
  */
 export declare function createSccsIntegration(input: {
 	cfg?: Partial<OpenOptions>;

@@ -3,700 +3,748 @@ import type { RulesLevel } from "../library/api.js";
 import type { Figures, KnownSession } from "../library/figures.js";
 import type { Options } from "./options.js";
 
-/** What becomes of a fresh result of a tool. */
+/** The rules that the options set for a fresh tool result. */
 export interface AtBirth {
-  /** The option `secrets`. */
+  /** The value of the option `secrets`. */
   secrets: "keep-inline" | "store" | "redact"
-  /** Whether its texts may be stored. */
+  /** True if texts of this tool may be stored. */
   storesTexts: boolean
 }
 
-/** Code that is not given every text, until the next version. */
+/** A parser or library that is disabled for some texts, or for all, until the next release. */
 export interface SkippedCode {
-  /** Its name: a grammar's, or a library's. */
+  /** The name of the grammar or library. */
   code: string
-  /** How many texts ended a process in it, or did not come back. These it is not given again. */
+  /** The number of texts on which it crashed or hung. These texts are never passed to it again. */
   texts: number
-  /** Whether it is given none any more. */
+  /** True if it is disabled for every text. */
   isOff: boolean
 }
 
 /** One open store with one set of options. */
 export declare class NativeConcertina {
   /**
-   * Opens the store at a place. `retention` is `"clock"` (default) or `"host"`; with `today`, a date such as `2026-01-31`, a
-   * damaged file is set aside under a name with that date, and a new one takes its place. In `journal_dir` stands what parsers are
-   * given, beside a database: a store in a directory notes that there.
+   * Opens the store at `place`. `retention` is `"clock"` (the default) or `"host"`. With `today`, a date such as
+   * `2026-01-31`, a damaged file is renamed to include that date and replaced by a new one. `journalDir` is the
+   * directory of the journal of parser calls for a store in a database; a store in a directory keeps that journal
+   * there.
    */
   static open(place: StorePlace, optionsJson: string, retention?: string | undefined | null, today?: string | undefined | null, journalDir?: string | undefined | null): Promise<NativeConcertina>
   /**
-   * What an operator should know and has not been told yet, one line each: a file that was replaced, set aside, or open to
-   * others.
+   * Returns the notices for the operator that were not returned before, one line each: a file was replaced, set
+   * aside, or accessible to other users.
    */
   notices(): Array<string>
-  /** Parsers and libraries that are not given every text, because some ended a process or did not come back. */
+  /** Returns the parsers and libraries that are disabled for some texts, or for all, because they crashed or hung. */
   skipped(): Array<SkippedCode>
-  /** One line for each option that was corrected. */
+  /** The corrections to the options, one line each. */
   get warnings(): Array<string>
-  /** What becomes of a fresh result of a tool. */
+  /** Returns the rules that the options set for a fresh result of `tool`. */
   atBirth(tool: string): AtBirth
   /**
-   * The moment of birth. `messages` holds the result, after its call where that is known, and before itself unmasked where it is
-   * masked.
+   * Shortens a fresh tool result before it is first sent. `messages` ends with the result. Its call stands before
+   * it if it is known. If a redactor masked the result, the masked result comes second to last and the unmasked
+   * one last.
    */
   admit(messages: Handover, session: Session, options: BirthOptions, now: number): Promise<Folded>
-  /** Folds a history. Where it has questions, the same messages may be assembled again. */
+  /** Folds a history. If the answer has questions, the same messages may be assembled again. */
   assemble(messages: Handover, session: Session, options: AssembleOptions, now: number): Promise<Folded>
-  /** Remembers what a redactor of the caller's made of what was to be asked. */
+  /** Stores the redactor's answers to the questions of `assemble` in memory. */
   hear(answers: Array<Answer>): void
-  /** Records a finished turn with its requests; resolves to whether it was new. */
+  /** Records a finished turn and its requests. Resolves to `"duplicate"` if the turn was recorded before. */
   commitTurn(messages: Handover, session: Session, turn: FinishedTurn, now: number): Promise<"committed" | "duplicate">
-  /** Gives a sub-agent's session what its parent's session may see; with `named`, of that only the originals with these ids. */
+  /**
+   * Grants a sub-agent's session the originals of its parent's session: all of them, or only those with the ids in
+   * `named`.
+   */
   inherit(parent: Session, child: Session, now: number, named?: Array<string> | undefined | null): Promise<undefined>
-  /** The host has ended a session: the time to live of what it held begins. */
+  /** Ends a session: the time to live of the originals that it held begins. */
   endSession(session: Session, now: number): Promise<undefined>
-  /** Ends the held sessions that are not among those that the host still knows; resolves to how many. */
+  /** Ends the held sessions that are not in `alive`. Resolves to their number. */
   settle(alive: Array<string>, now: number): Promise<number>
-  /** Puts originals back in the place of placeholders: those of a session, or, without one, those that the markers lead an agent to. */
+  /**
+   * Replaces placeholders by their originals. With a session, only placeholders that it was shown are replaced;
+   * without one, every placeholder whose original the agent may fetch.
+   */
   unfold(messages: Handover, sessionId: string | undefined | null, agentId: string | undefined | null, now: number): Promise<Unfolded>
-  /** Keeps what repeating rules came to. */
+  /** Records the report of compressing the rule files. */
   recordRules(session: Session, report: RulesReport, now: number): Promise<undefined>
-  /** Answers a fetch. */
+  /** Fetches originals. */
   fetch(request: FetchRequest): Promise<Fetched>
-  /** Totals. */
+  /** Returns the totals of a session or of the whole store. */
   stats(session?: Session | undefined | null): Promise<Stats>
-  /** What was sent and billed, and what would have been without us. */
+  /** Returns what was sent and billed, and the estimate of the same without Concertina. */
   figures(query: FiguresQuery): Promise<Figures>
-  /** The sessions that the store knows, the last seen first. */
+  /** Returns the sessions in the store, the most recently seen first. */
   sessions(): Promise<KnownSession[]>
-  /** Keeps a line that the operator was warned with. */
+  /** Records a warning that the operator was shown, for a week. */
   warn(text: string, now: number): Promise<undefined>
-  /** What the operator was warned of since a moment, newest first. */
+  /** Returns the warnings since a moment, newest first, at most 100. */
   warned(since: number): Promise<Array<WarningRow>>
-  /** Stops folding anything more in a session, or takes that back. */
+  /** Switches folding off in a session, or on again. Folded content stays folded. */
   switch(session: Session, isOff: boolean, now: number): Promise<undefined>
-  /** Reads the whole file; with `today` a damaged one is set aside, and a new one takes its place. Resolves to whether that was so. */
+  /**
+   * Verifies the whole file. With `today` a damaged file is set aside and replaced by a new one. Resolves to true
+   * if that happened.
+   */
   check(today?: string | undefined | null): Promise<boolean>
-  /** Removes what expired. */
+  /** Removes expired content. */
   sweep(now: number): Promise<Removed>
-  /** Forgets a session; resolves to what was removed. With `dry`, to what would be. */
+  /**
+   * Removes a session and the originals that no other session shares. Resolves to what was removed. With `dry`
+   * nothing is removed, and it resolves to what would be.
+   */
   purge(session: Session, dry: boolean): Promise<Removed>
-  /** Lets go of the store. The file closes when nobody in the process uses it any more. */
+  /** Releases the store. The file is closed when nothing in the process uses it any more. */
   close(): Promise<undefined>
 }
 
-/** What one stage did. */
+/** The result of one stage. */
 export interface StageRow {
-  /** The stage. */
+  /** The name of the stage. */
   name: string
-  /** Whether any of its edits is in the text. */
+  /** True if the text contains an edit of this stage. */
   fired: boolean
-  /** Tokens before it ran. */
+  /** Tokens before the stage ran. */
   tokensBefore: number
-  /** Tokens after it ran. */
+  /** Tokens after the stage ran. */
   tokensAfter: number
-  /** Tokens that its edits would have saved by themselves: where others of the same text save more, theirs are taken. */
+  /**
+   * Tokens that the stage's edits alone would have saved. If other edits of the same text save more, those are
+   * used instead.
+   */
   offered: number
-  /** Time spent on deciding whether to look closer. */
+  /** Milliseconds that were spent on deciding if the stage applies. */
   gateMs: number
-  /** Time spent on proposing, measuring and proving. */
+  /** Milliseconds that were spent on proposing, measuring and verifying edits. */
   workMs: number
-  /** What the stage has to say. */
+  /** Notes of the stage, by name. */
   notes: Record<string, string>
 }
 
 /** The exact bytes that a marker stands for. */
 export interface Original {
-  /** All 64 digits of the SHA-256 of the bytes; markers print the first 16. */
+  /** All 64 digits of the SHA-256 of the bytes. Markers print the first 16. */
   refId: string
   /** The bytes. */
   data: Buffer
-  /** Where it came from, for people. */
+  /** The origin of the bytes, for people to read. */
   label: string
-  /** The type of an image; absent where the bytes are a text. */
+  /** The MIME type of an image. Absent if the bytes are text. */
   mimeType?: string
 }
 
-/** A compressed text. When nothing paid, the text is the input. */
+/** A compressed text. It is the input itself if nothing saved tokens. */
 export interface CompressResult {
-  /** The text. */
+  /** The compressed text. */
   text: string
   /** Tokens of the input. */
   tokensBefore: number
-  /** Tokens of the text, marker included. */
+  /** Tokens of the compressed text, with its marker. */
   tokensAfter: number
-  /** What most of the input was taken for. */
+  /** The type of most of the input. */
   contentType: string
-  /** Its language, for code. */
+  /** The language, if the type is code. */
   language: string | null
-  /** Whether the text alone restores the input. */
+  /** True if the input can be restored from the compressed text alone. */
   lossless: boolean
-  /** One row for each stage, in the order in which they ran. */
+  /** One row for each stage, in the order in which the stages ran. */
   stages: Array<StageRow>
-  /** What must be stored before the text is shown. */
+  /** The originals that must be stored before the text is shown. */
   originals: Array<Original>
 }
 
-/** What a custom stage looks at. */
+/** The input of a custom stage. */
 export interface StageContext {
-  /** The text as the stages before it left it. */
+  /** The text with the edits of the previous stages. */
   text: string
-  /** What most of it is. */
+  /** The type of most of the text. */
   contentType: string
-  /** Its language, for code. */
+  /** The language, if the type is code. */
   language: string | null
-  /** Who said it. */
+  /** The role of the message that the text is from. */
   role: string
 }
 
-/** What a stage of JavaScript's is asked. */
+/** A call of a stage that runs in JavaScript. */
 export interface Question {
-  /** The stage's name. */
+  /** The name of the stage. */
   stage: string
-  /** What it looks at. */
+  /** The input of the stage. */
   context: StageContext
 }
 
-/** How far a job came: to a question, or to its result. */
+/** The progress of a job: a question, or the result. */
 export interface Step {
-  /** What has to be answered first. */
+  /** The stage to call before the job can go on. */
   question?: Question
-  /** The end. */
+  /** The result, if the job is done. */
   result?: CompressResult
 }
 
 /**
- * One text on its way through the pipeline. Stages that JavaScript runs are answered between calls of `advance`.
+ * A compression of one text. Stages that run in JavaScript are answered between calls of `advance`.
  * 
- * Where there are such stages, a thread works on the text and waits for each answer, so that nothing is done twice.
- * It keeps its place among the heavy jobs until it is done, `end` is called or this object goes.
+ * With such stages, a dedicated thread works on the text and waits for each answer, so that no work is repeated. It
+ * keeps its slot among the heavy jobs until it is done, `end` is called, or this object is dropped.
  */
 export declare class CompressJob {
-  /** A job for a text. */
+  /** Creates a job for a text. */
   constructor(text: string, optionsJson: string)
-  /** Works on a worker until a stage of JavaScript's must be asked or all is done. */
+  /** Works on a worker until a stage in JavaScript must be called or the job is done. */
   advance(): Promise<Step>
-  /** The same on the calling thread. */
+  /** Does the same as `advance` on the calling thread. */
   advanceSync(): Step
-  /** The answer to the last question: the text as the stage would have it, or null when it does not apply. */
+  /** Answers the last question with the text as the stage rewrote it, or with null if the stage does not apply. */
   answer(text?: string | undefined | null): void
-  /** Lets go of the work, done or not. */
+  /** Ends the job, done or not. */
   end(): void
 }
 
-/** What became of a block of a conversation. */
+/** The result for one block of a conversation. */
 export interface BlockRow {
-  /** Index of its message. */
+  /** The index of the message. */
   message: number
-  /** Index of the block among the message's blocks. */
+  /** The index of the block among the message's blocks. */
   block: number
-  /** What was done. */
+  /**
+   * The change. `repeat`: a reference to an earlier copy of the block. `delta`: the difference from an earlier
+   * version. `runs`: references in place of lines that stand earlier. `compressed`: the pipeline's result.
+   * `shrunk`: a smaller image.
+   */
   action: "repeat" | "delta" | "runs" | "compressed" | "shrunk"
   /** Tokens before. */
   tokensBefore: number
   /** Tokens after. */
   tokensAfter: number
-  /** The pipeline's rows; none for a block that was replaced as a whole. */
+  /** The pipeline's rows. Empty if the block was replaced as a whole. */
   stages: Array<StageRow>
-  /** The `refId` of the original that it was; absent where its text alone restores it. */
+  /** The `refId` of the block's original. Absent if the block's text alone restores it. */
   refId?: string
 }
 
-/** What compressing a conversation did. */
+/** The report of compressing a conversation. */
 export interface MessagesReport {
-  /** Tokens of the blocks that were looked at, as they came. */
+  /** Tokens of the examined blocks in the input. */
   tokensBefore: number
-  /** Tokens of the same blocks as returned. */
+  /** Tokens of the same blocks in the output. */
   tokensAfter: number
-  /** One for each changed block. */
+  /** One row for each changed block. */
   blocks: Array<BlockRow>
-  /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no block names them. */
+  /**
+   * Indexes of messages that the caller changed during the call. They are left as they are, and `blocks` does not
+   * name them.
+   */
   changedMeanwhile?: Array<number>
-  /** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+  /**
+   * Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+   * that JSON does not have.
+   */
   leftAlone?: Array<LeftAlone>
 }
 
 /** A compressed conversation. */
 export interface CompressedMessages {
-  /** What becomes of the messages. */
+  /** The changes to the messages. */
   change: Change
-  /** What must be stored before they are shown. */
+  /** The originals that must be stored before the messages are shown. */
   originals: Array<Original>
-  /** What was done. */
+  /** The report. */
   report: MessagesReport
 }
 
-/** `compressMessages(messages, options)`. */
+/** Implements `compressMessages(messages, options)`. */
 export declare function compressMessages(messages: Handover, optionsJson: string): Promise<CompressedMessages>
 
-/** The same on the calling thread. */
+/** Does the same as `compressMessages` on the calling thread. */
 export declare function compressMessagesSync(messages: Handover, optionsJson: string): CompressedMessages
 
-/** `restore(text, originals, { strict })`; the originals are UTF-8 texts. */
+/** Implements `restore(text, originals, { strict })`. The originals are UTF-8 texts. */
 export declare function restore(text: string, originals: Array<Buffer>, strict: boolean): string
 
-/** An original as it is handed back. */
+/** An original that the caller passes back. */
 export interface KeptOriginal {
   /** The bytes. */
   data: Buffer
-  /** The type of an image. */
+  /** The MIME type of an image. Absent if the bytes are text. */
   mimeType?: string
 }
 
-/** A block that was changed, as far as a report has to name it. */
+/** The fields of `BlockRow` that restoring needs. */
 export interface ChangedBlock {
-  /** Index of its message. */
+  /** The index of the message. */
   message: number
-  /** Index of the block among the message's blocks. */
+  /** The index of the block among the message's blocks. */
   block: number
-  /** The original that it was. */
+  /** The id of the block's original. Absent if the block's text alone restores it. */
   refId?: string
 }
 
-/** `restoreMessages({ messages, originals, report })`. */
+/** Implements `restoreMessages({ messages, originals, report })`. */
 export declare function restoreMessages(messages: Handover, originals: Array<KeptOriginal>, blocks: Array<ChangedBlock>): Change
 
 /** A stage of the pipeline. */
 export interface StageInfo {
-  /** The name. */
+  /** The name of the stage. */
   name: string
-  /** When it runs. */
+  /** The position of the stage. Stages run in ascending order, except detection, which is always first. */
   order: number
-  /** Whether all its rewrites are restorable from the output alone. */
+  /** True if every edit of the stage can be restored from the output alone. */
   lossless: boolean
-  /** The types it works on. */
+  /** The content types that the stage works on. */
   contentTypes: Array<string>
 }
 
-/** `stages()`. */
+/** Implements `stages()`. */
 export declare function stages(): Array<StageInfo>
 
 /** Messages on their way into the addon. JavaScript pushes slices between turns of the event loop. */
 export declare class Handover {
-  /** An empty handover. */
+  /** Creates an empty handover. */
   constructor()
-  /** Adds a string that was lifted out of the messages to come, or, when it `continues`, a further piece of the last one. */
+  /**
+   * Adds a string that was lifted out of the messages of the next slice. If `continues` is true, adds a further
+   * piece of the last string instead.
+   */
   text(piece: string, continues: boolean): void
-  /** Adds some messages: a JSON array, without the strings that were added before it. */
+  /** Adds a slice: a JSON array of messages, without the strings that were added before it. */
   push(light: string): void
 }
 
-/** What becomes of messages. JSON, as the way in: see the head of this file. */
+/** The changes to messages, as JSON for the reason that the module documentation of `handover.rs` gives. */
 export interface Change {
-  /** JSON arrays of patches, each `[message, path, value]`, or `[message, path]` for a part that leaves. */
+  /** JSON arrays of patches, each `[message, path, value]`, or `[message, path]` for a removed part. */
   patches: Array<string>
-  /** JSON array of kept indexes and `[inserted message]`, where the order changes. */
+  /** If the order changes, a JSON array of the indexes of kept messages and `[message]` for inserted ones. */
   slots?: string
 }
 
-/** What was copied. */
+/** The result of a migration. */
 export interface Migrated {
-  /** How many rows, by table. */
+  /** The number of copied rows, by table. */
   rows: Record<string, number>
-  /** Ids of originals that were damaged in the source already: they are as damaged now. */
+  /** Ids of originals that were already damaged in the source. They are copied as they are. */
   damaged: Array<string>
 }
 
-/** A copy that says how far it is. */
+/** A migration that reports its progress. */
 export declare class NativeMigration {
-  /** A copy that has not begun. */
+  /** Creates a migration that has not begun. */
   constructor()
-  /** How many originals were copied so far. */
+  /** The number of originals that were copied so far. */
   get copied(): number
-  /** Copies everything into an empty store, reads it back, and compares. */
+  /** Copies everything into an empty store, reads it back and compares. */
   run(from: StorePlace, to: StorePlace): Promise<Migrated>
 }
 
-/** The options in force, all of them, and one line for each that was wrong. */
+/** The complete options in force, and one line for each option that was wrong. */
 export interface OptionsInForce {
-  /** As `open` takes them. */
+  /** The options as `open` takes them. */
   options: Required<Options>
-  /** What was wrong. */
+  /** The errors in the options, one line each. */
   warnings: Array<string>
 }
 
-/** Reads options that nobody has checked over a host's own defaults. An unknown key and a bad value cost that option only. */
+/**
+ * Reads unchecked options over the defaults of a host. An unknown key or a bad value is ignored and reported; the
+ * other options still apply.
+ */
 export declare function optionsInForce(optionsJson: string, defaultsJson: string): OptionsInForce
 
-/** How prose is shortened. */
+/** The options of shortening prose. */
 export interface ProseOptions {
-  /** How much goes: `full` by default. */
+  /** The amount of shortening; `full` by default. */
   intensity?: "lite" | "full" | "ultra"
-  /** What becomes less: real tokens by default. Abbreviations save none, so they are for `chars` only. */
+  /**
+   * The unit to reduce; tokens by default. Abbreviations save characters but no tokens, so they are used only with
+   * `chars`.
+   */
   objective?: "tokens" | "chars"
 }
 
-/** A short form that stands for a longer one. */
+/** A short form and the longer one that it replaced. */
 export interface Substitution {
-  /** What stood there. */
+  /** The replaced form. */
   long: string
-  /** What stands there now. */
+  /** The short form. */
   short: string
-  /** How often it was put in. */
+  /** The number of replacements. */
   count: number
 }
 
-/** What shortening a text came to; never part of the text. */
+/** The report of shortening a text. It is never part of the text. */
 export interface ProseReceipt {
   /** o200k tokens of the input. */
   tokens_before: number
   /** o200k tokens of the output. */
   tokens_after: number
-  /** Negative when saving characters cost tokens. */
+  /** The difference. Negative if saving characters costs tokens. */
   saved_tokens: number
-  /** The saved part of `tokens_before`, 0 to 1. */
+  /** `saved_tokens` divided by `tokens_before`: at most 1, and negative if `saved_tokens` is. */
   saved_ratio: number
-  /** How much was to go. */
+  /** The intensity that was used. */
   compression_intensity: "lite" | "full" | "ultra"
-  /** The short forms that stand for longer ones; `expand` undoes just these. */
+  /** The replacements. `expand` undoes exactly these. */
   substitutions: Array<Substitution>
 }
 
-/** A shortened text with its receipt. */
+/** A shortened text and its receipt. */
 export interface CompressedProse {
-  /** The text. */
+  /** The shortened text. */
   text: string
-  /** What shortening it came to. */
+  /** The report. */
   receipt: ProseReceipt
 }
 
-/** `compressProse(text, options)`. */
+/** Implements `compressProse(text, options)`. */
 export declare function compressProse(text: string, options: ProseOptions): CompressedProse
 
-/** The same on a worker. */
+/** Does the same as `compressProse` on a worker. */
 export declare function compressProseOnWorker(text: string, options: ProseOptions): Promise<CompressedProse>
 
-/** `expand(text, receipt)`: with the substitutions of a receipt, only those. */
+/** Implements `expand(text, receipt)`. If a receipt is given, only its substitutions are undone. */
 export declare function expand(text: string, substitutions?: Array<Substitution> | undefined | null): string
 
-/** A part of a text, by its length in UTF-16 units. */
+/** A part of a text. */
 export interface TextPart {
-  /** A kind of protected span, or `prose`. */
+  /** The kind of protected span, or `prose`. */
   kind: string
-  /** UTF-16 units. */
+  /** The length in UTF-16 units. */
   length: number
 }
 
-/** `tokenize(text)`. */
+/** Implements `tokenize(text)`. */
 export declare function tokenize(text: string): Array<TextPart>
 
-/** `redactPrivate(text)`. */
+/** Implements `redactPrivate(text)`. */
 export declare function redactPrivate(text: string): string
 
-/** A part of a rule file that stays. Offsets are UTF-16 units. */
+/** A part of a rule file that shortening may not alter. Offsets are in UTF-16 units. */
 export interface ProtectedSpan {
-  /** Where it begins. */
+  /** The offset of the first unit. */
   start: number
-  /** Where it ends. */
+  /** The offset behind the last unit. */
   end: number
   /** A kind of `tokenize`, or `negation`, `assertion`, `action`. */
   category: string
 }
 
-/** `protectedSpans(text)`. */
+/** Implements `protectedSpans(text)`. */
 export declare function protectedSpans(text: string): Array<ProtectedSpan>
 
-/** How rule files are shortened. */
+/** The options of shortening rule files. */
 export interface RulesOptions {
-  /** 2 by default. */
+  /** The level of shortening; 2 by default. */
   level?: RulesLevel
-  /** Most characters of the result. */
+  /** The maximum length of the result in UTF-16 units. */
   maxChars?: number
-  /** What becomes less: characters by default, and never at the price of more tokens than the files have. */
+  /** The unit to reduce; characters by default. The result never has more tokens than the files. */
   objective?: "chars" | "tokens"
-  /** Abbreviations beside the built-in ones; these win. */
+  /** Abbreviations in addition to the built-in ones, which they override. */
   abbreviations?: { entries: Record<string, string> }
 }
 
-/** `preprocess(text, level, options)`; the level comes with the options. */
+/** Implements `preprocess(text, level, options)`. The level is a field of `options` here. */
 export declare function preprocess(text: string, options: RulesOptions): string
 
-/** The same on a worker. */
+/** Does the same as `preprocess` on a worker. */
 export declare function preprocessOnWorker(text: string, options: RulesOptions): Promise<string>
 
-/** A rule file; `priority: N` in its front matter says where it comes. */
+/** A rule file. `priority: N` in its front matter sets its place in the order. */
 export interface RuleFile {
-  /** Its name, for the report. */
+  /** The name, for the report. */
   name: string
-  /** Its text. */
+  /** The text. */
   text: string
 }
 
-/** What became of one rule file. */
+/** The result for one rule file. */
 export interface RuleRow {
-  /** Its name. */
+  /** The name of the file. */
   name: string
-  /** Its place in the order. */
+  /** The priority, which sets the place in the order. */
   priority: number
-  /** Whether it is in the text. */
+  /** True if the text includes the file. */
   included: boolean
-  /** UTF-16 units as it came. */
+  /** UTF-16 units of the file. */
   charsBefore: number
-  /** UTF-16 units as it is, or would be, in the text. */
+  /** UTF-16 units of the shortened file, also if the text does not include it. */
   charsAfter: number
-  /** o200k tokens as it came. */
+  /** o200k tokens of the file. */
   tokensBefore: number
-  /** o200k tokens as it is, or would be. */
+  /** o200k tokens of the shortened file, also if the text does not include it. */
   tokensAfter: number
 }
 
-/** What shortening rule files came to. */
+/** The report of shortening rule files. */
 export interface RulesReport {
-  /** How much of the wording went. */
+  /** The level that was used. */
   level: number
-  /** What was to become less. */
+  /** The unit to reduce. */
   objective: "chars" | "tokens"
-  /** UTF-16 units of the files in the text, as they came. */
+  /** UTF-16 units of the included files before shortening. */
   charsBefore: number
-  /** UTF-16 units of the text. */
+  /** UTF-16 units of the resulting text. */
   charsAfter: number
-  /** o200k tokens of the files in the text, as they came. */
+  /** o200k tokens of the included files before shortening. */
   tokensBefore: number
-  /** o200k tokens of the text. */
+  /** o200k tokens of the resulting text. */
   tokensAfter: number
-  /** Every file, in order. */
+  /** One row for each file, in order. */
   files: Array<RuleRow>
 }
 
-/** Rule files in one text. */
+/** Rule files, shortened and joined. */
 export interface CompressedRules {
-  /** The text. */
+  /** The resulting text. */
   text: string
-  /** Names of the files in the text, in order. */
+  /** The names of the included files, in order. */
   included: Array<string>
-  /** Names of the files that did not fit. */
+  /** The names of the files that did not fit. */
   omitted: Array<string>
-  /** What was done. */
+  /** The report. */
   report: RulesReport
 }
 
-/** `compressRules(files, options)`. */
+/** Implements `compressRules(files, options)`. */
 export declare function compressRules(files: Array<RuleFile>, options: RulesOptions): CompressedRules
 
-/** The same on a worker. */
+/** Does the same as `compressRules` on a worker. */
 export declare function compressRulesOnWorker(files: Array<RuleFile>, options: RulesOptions): Promise<CompressedRules>
 
-/** What `squeeze()` did. */
+/** The report of `squeeze()`. */
 export interface SqueezeStats {
-  /** Messages given. */
+  /** Messages in the input. */
   messagesProcessed: number
-  /** Blocks replaced: results, calls and images, stale or large. */
+  /** Blocks that were replaced: stale or large results, calls and images. */
   blocksEvicted: number
-  /** Tokens really freed: what went, less the placeholders that came. */
+  /** Tokens that were saved: those of the replaced content less those of its placeholders. */
   tokensFreed: number
-  /** Images replaced. */
+  /** Images that were replaced. */
   imagesEvicted: number
-  /** Texts of stale tool results replaced. */
+  /** Texts of stale tool results that were replaced. */
   toolResultsEvicted: number
-  /** Tool calls whose arguments shrank. */
+  /** Tool calls whose arguments were shortened. */
   toolCallsEvicted: number
-  /** Heartbeats dropped, each a prompt with its answer. */
+  /** Heartbeats that were dropped. Each is a prompt with its answer. */
   heartbeatsPruned: number
-  /** Large results cut, whatever their age. */
+  /** Large results that were cut, whatever their age. */
   largeResultsTruncated: number
-  /** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+  /**
+   * Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+   * that JSON does not have.
+   */
   leftAlone?: Array<LeftAlone>
 }
 
 /** A squeezed conversation. */
 export interface Squeezed {
-  /** What becomes of the messages. */
+  /** The changes to the messages. */
   change: Change
-  /** What was done. */
+  /** The report. */
   stats: SqueezeStats
 }
 
-/** `squeeze(messages, options)`. */
+/** Implements `squeeze(messages, options)`. */
 export declare function squeeze(messages: Handover, optionsJson: string): Squeezed
 
-/** What `repairToolPairing()` did. */
+/** The report of `repairToolPairing()`. */
 export interface RepairStats {
-  /** Error results made up for calls that had none. */
+  /** Error results that were inserted for calls without a result. */
   syntheticResultsInserted: number
-  /** Results dropped because no call has their id, or only calls of failed answers. */
+  /** Results that were dropped because no call has their id, or only calls in failed answers have it. */
   orphanResultsDropped: number
-  /** Results dropped because their call was answered before. */
+  /** Results that were dropped because their call already has a result. */
   duplicateResultsDropped: number
-  /** Whether anything changed, moves included. */
+  /** True if anything changed, including the order. */
   repaired: boolean
-  /** Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed. */
+  /**
+   * The index of the first message that cannot be read and may be or contain a call or a result. If there is one,
+   * nothing is changed.
+   */
   unreadable?: number
 }
 
 /** A repaired conversation. */
 export interface Repaired {
-  /** What becomes of the messages. */
+  /** The changes to the messages. */
   change: Change
-  /** What was done. */
+  /** The report. */
   stats: RepairStats
 }
 
-/** `repairToolPairing(messages)`. */
+/** Implements `repairToolPairing(messages)`. */
 export declare function repairToolPairing(messages: Handover): Repaired
 
-/** `countTokens(text, { encoding })`. */
+/** Implements `countTokens(text, { encoding })`. */
 export declare function countTokens(text: string, encodingName?: string | undefined | null): number
 
-/** `countMessageTokens(messages, { model, encoding })`. */
+/** Implements `countMessageTokens(messages, { model, encoding })`. */
 export declare function countMessageTokens(messages: Handover, model?: string | undefined | null, encodingName?: string | undefined | null): number
 
-/** What the caller knows about a text. */
+/** The caller's knowledge about a text. */
 export interface Hints {
-  /** The tool that produced it. */
+  /** The tool that produced the text. */
   toolName?: string
-  /** The file it was read from. */
+  /** The file that the text was read from. */
   path?: string
-  /** The command that printed it. */
+  /** The command that printed the text. */
   command?: string
-  /** A type that the caller insists on: code, json, log, diff, search, table, html, text. */
+  /** The content type, which overrides detection: code, json, log, diff, search, table, html or text. */
   contentType?: string
-  /** A language that the caller insists on. */
+  /** The language, which overrides detection. */
   language?: string
 }
 
-/** `summarize(text, { hints, maxChars })`. */
+/** Implements `summarize(text, { hints, maxChars })`. */
 export declare function summarize(text: string, hints: Hints, maxChars: number): string
 
-/** A run of text of one kind. Offsets are UTF-16 units, as `String.prototype.slice` counts. */
+/** A run of text of one type. Offsets are in UTF-16 units, as `String.prototype.slice` takes them. */
 export interface Segment {
-  /** Where it begins. */
+  /** The offset of the first unit. */
   start: number
-  /** Where it ends. */
+  /** The offset behind the last unit. */
   end: number
-  /** What it is. */
+  /** The content type. */
   contentType: string
-  /** Its language, for code. */
+  /** The language, if the type is code. */
   language: string | null
 }
 
-/** What kind of text something is. */
+/** The detected content type of a text. */
 export interface Detection {
-  /** What most of it is. */
+  /** The type of most of the text. */
   contentType: string
-  /** Its language, for code. */
+  /** The language, if the type is code. */
   language: string | null
-  /** What its parts are. */
+  /** The runs of one type, in order. */
   segments: Array<Segment>
 }
 
-/** `detect(text, hints)`. */
+/** Implements `detect(text, hints)`. */
 export declare function detect(text: string, hints: Hints): Detection
 
-/** Panics on purpose, so that a test can see the guard at work. Not part of the JavaScript face. */
+/** Panics so that a test can check the guard. Not part of the public interface. */
 export declare function __panic(): void
 
-/** The same on a worker thread. */
+/** Does the same as `__panic` on a worker. */
 export declare function __panicOnWorker(): Promise<undefined>
 
-/** Where a store lives: in `dir`, or in a database. */
+/** The place of a store: a directory, or a database. */
 export interface StorePlace {
-  /** A directory. */
+  /** The directory. */
   dir?: string
-  /** The address of a PostgreSQL database. */
+  /** The URL of a PostgreSQL database. */
   url?: string
-  /** The tenant in that database. */
+  /** The tenant in that database; `concertina` by default. */
   namespace?: string
-  /** Which of the hosts that hold sessions there this one is. */
+  /** The name of this host among those that hold sessions in the store. */
   host?: string
 }
 
-/** Whose content a call is about. */
+/** The session that a call is about. */
 export interface Session {
-  /** The agent; `main` when absent. */
+  /** The id of the agent; `main` by default. */
   agentId?: string
-  /** The session. */
+  /** The id of the session. */
   sessionId: string
 }
 
-/** Prices per token, in any one currency, and how long the provider's cache lives. */
+/** Prices per token, in any currency, and the lifetime of the provider's cache. */
 export interface Prices {
-  /** A token of fresh input. */
+  /** The price of an uncached input token. */
   input: number
-  /** A token read from the cache. */
+  /** The price of a token that is read from the cache. */
   cacheRead: number
-  /** A token written to the cache. */
+  /** The price of a token that is written to the cache. */
   cacheWrite: number
-  /** A token of an answer. */
+  /** The price of an output token. */
   output?: number
-  /** How long the cache lives, in milliseconds. */
+  /** The lifetime of a cache entry in milliseconds. */
   cacheTtlMs: number
-  /** Whether these are US dollars per million tokens: figures are then in dollars. */
+  /** True if the prices are US dollars per million tokens. Figures are then in dollars. */
   usdPerMillion?: boolean
 }
 
-/** What is known of a result at its birth, beside the message. */
+/** The facts about a fresh result that its message does not state. */
 export interface BirthOptions {
-  /** The length, in UTF-16 units, at which the host has cut a text. */
+  /** The length, in UTF-16 units, at which the host cut the text. */
   hostCutAt?: number
-  /** How many UTF-16 units of a text the host sends. */
+  /** The maximum number of UTF-16 units of a text that the host sends. */
   hostKeeps?: number
-  /** Whether the last message is the one before it as it was before a redactor masked some of it. */
+  /** True if the last message is the unmasked form of the message before it. */
   isMasked?: boolean
-  /** The model. */
+  /** The id of the model. */
   model?: string
 }
 
-/** What assembling is told beside the messages. */
+/** The options of assembling messages. */
 export interface AssembleOptions {
-  /** The tools of this run. */
+  /** The names of the tools of this run. */
   availableTools?: Array<string>
-  /** The model. */
+  /** The id of the model. */
   model?: string
-  /** Whether fresh oversize results are replaced, too. */
+  /** True if large fresh results are also replaced. */
   referOversize: boolean
-  /** What the model's tokens cost. */
+  /** The prices of the model. */
   prices?: Prices
-  /** How many tokens the host leaves for the history. */
+  /** The maximum number of tokens of the history. */
   tokenBudget?: number
-  /** Whether a user turn begins whose message is not among the messages yet. */
+  /** True if this call begins a user turn whose message is not among the messages yet. */
   turnBegins: boolean
-  /** What becomes of what a redactor of the caller's has not seen: it is asked about, or it stays. Absent where there is none. */
+  /**
+   * The treatment of blocks that the caller's redactor has not seen: `ask` returns them as questions, `leave`
+   * leaves them as they are. Absent if there is no redactor.
+   */
   redactor?: "ask" | "leave"
 }
 
-/** What a redactor of the caller's is to be asked. */
+/** A block that the caller's redactor must see before it is stored. */
 export interface Question {
-  /** What the answer is remembered by. */
+  /** The key that the answer must repeat. */
   key: string
-  /** What would be stored. */
+  /** The text that would be stored. */
   text: string
-  /** What a placeholder of it may name. */
+  /** Other text that the placeholder and the label may quote, such as arguments of the call. */
   beside: string
 }
 
-/** What the redactor made of it. */
+/** The redactor's answer to a question. */
 export interface Answer {
-  /** That of the question. */
+  /** The key of the question. */
   key: string
-  /** What may be stored instead; absent where nothing is masked. */
+  /** The masked text to store. Absent if nothing was masked. */
   masked?: string
-  /** Whether it must not be stored at all. */
+  /** True if the block must not be stored at all. */
   stays: boolean
 }
 
-/** One block that was rewritten. */
+/** A block that was rewritten. */
 export interface Action {
-  /** Index of the message. */
+  /** The index of the message. */
   message: number
-  /** Index of the block among the parts that Concertina understands. */
+  /** The index of the block among the parts that Concertina understands. */
   block: number
-  /** `shortened` or `large` at birth; `stale` or `superseded` later; `replay` for what an earlier call decided. */
+  /**
+   * The reason: `shortened`, `shrunk` (an image) or `large` at birth; later `stale`, `superseded`, `duplicate` or
+   * the reason of the epoch; `replay` if an earlier call decided it.
+   */
   reason: string
-  /** The id that the placeholder prints. */
+  /** The id in the placeholder. */
   refId: string | null
-  /** Tokens of the block as the host holds it. */
+  /** Tokens of the block in the input. */
   tokensBefore: number
-  /** Tokens of what is shown. */
+  /** Tokens of the block in the output. */
   tokensAfter: number
 }
 
-/** Already-sent content changed. */
+/** A change of content that was already sent. */
 export interface EpochReport {
-  /** Why. */
+  /** The reason for the change. */
   reason: string
-  /** Tokens that left the context. */
+  /** Tokens that were removed from the context. */
   tokensFreed: number
-  /** Tokens behind the first changed block, which a prompt cache bills anew. */
+  /** Tokens behind the first changed block, which the provider bills again as uncached. */
   tokensRebilled: number
 }
 
@@ -704,182 +752,191 @@ export interface EpochReport {
 export interface Warning {
   /** The stable code of the error. */
   code: string
-  /** What happened. */
+  /** The error message. */
   message: string
 }
 
-/** A message, or a part of one, that cannot be read and so stays as it is. */
+/** A message, or a part of one, that is left as it is because it cannot be read. */
 export interface LeftAlone {
-  /** Index of the message. */
+  /** The index of the message. */
   message: number
-  /** The part, as `content[1].text`; empty for the message itself. */
+  /** The path of the part, such as `content[1].text`. Empty for the message itself. */
   path: string
-  /** Why it cannot be read. */
+  /** The reason why it cannot be read. */
   why: string
 }
 
-/** What a job did. */
+/** The report of a call that rewrites messages. */
 export interface Report {
-  /** One for each rewritten block. */
+  /** One row for each rewritten block. */
   actions: Array<Action>
-  /** Tokens of the blocks that were looked at, as they came. */
+  /** Tokens of the examined blocks in the input. */
   tokensBefore: number
-  /** Tokens of the same blocks as returned. */
+  /** Tokens of the same blocks in the output. */
   tokensAfter: number
-  /** Set when already-sent content changed in this call. */
+  /** The change of content that was already sent, if there was one in this call. */
   epoch?: EpochReport
-  /** Set when the store failed and new content went out unreplaced. */
+  /** The failure of the store, if new content could not be replaced because of it. */
   warning?: Warning
-  /** Indexes of messages that the caller changed while they were being worked on: they are left as they are, and no action names them. */
+  /**
+   * Indexes of messages that the caller changed during the call. They are left as they are, and `actions` does not
+   * name them.
+   */
   changedMeanwhile?: Array<number>
-  /** What stays as it is because it cannot be read: instances of classes, lone surrogates, values that JSON does not have. */
+  /**
+   * Parts that are left as they are because they cannot be read: instances of classes, lone surrogates, values
+   * that JSON does not have.
+   */
   leftAlone?: Array<LeftAlone>
 }
 
 /** Folded messages. */
 export interface Folded {
-  /** What becomes of the messages. */
+  /** The changes to the messages. */
   change: Change
-  /** What was done. */
+  /** The report. */
   report: Report
-  /** What has to be asked before anything is folded. */
+  /** Questions that must be answered before anything is folded. */
   questions: Array<Question>
 }
 
 /** Unfolded messages. */
 export interface Unfolded {
-  /** What becomes of the messages. */
+  /** The changes to the messages. */
   change: Change
-  /** How many blocks show their originals again. */
+  /** The number of blocks whose originals were put back. */
   unfolded: number
-  /** Ids that blocks name and that lead to nothing. */
+  /** Ids in placeholders whose originals are not available. */
   missing: Array<string>
 }
 
-/** What is to be fetched. */
+/** A request for originals. */
 export interface FetchRequest {
   /**
-   * Bare ids, or whole markers as placeholders print them; what of it is wanted may follow after a colon, and goes before the other
-   * fields: `id:41-80`, `id:c41-80` for characters, `id:/regex/`.
+   * Ids, or whole markers as placeholders print them. A part may follow after a colon and overrides the other
+   * fields: `id:41-80` for lines, `id:c41-80` for characters, `id:/regex/` for matching lines.
    */
   refIds: Array<string>
-  /** Whose originals; `main` when absent. */
+  /** The id of the agent whose originals are fetched; `main` by default. */
   agentId?: string
-  /** The session that asks. */
+  /** The id of the session that asks. */
   sessionId?: string
-  /** 1-based inclusive line range: `"41-420"`, `"41-"`, `"41"`; of a listing by the numbers that it prints, of arguments in a rendering of them. */
+  /**
+   * A range of lines, inclusive and counted from 1: `"41-420"`, `"41-"` or `"41"`. In a listing it refers to the
+   * printed line numbers, and in arguments of a call to lines of their rendering.
+   */
   lines?: string
-  /** 1-based inclusive character range, for texts of few long lines. */
+  /** A range of characters, inclusive and counted from 1, for texts with few long lines. */
   chars?: string
-  /** Regular expression: only matching lines come back, numbered, with two lines around each. */
+  /** A regular expression. Only matching lines are returned, numbered, with two lines of context on each side. */
   pattern?: string
-  /** Most characters of the whole answer; 15,900 by default, which every host accepts. */
+  /** The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host. */
   maxChars?: number
-  /** When, in milliseconds since 1970; now by default. */
+  /** The time of the call in milliseconds since 1970; now by default. */
   now?: number
 }
 
-/** A part of an answer, as hosts and providers take it. */
+/** A part of an answer, in the shape that hosts and providers accept. */
 export type ContentBlock =
   | { type: 'text'; /** The text. */ text: string }
-  | { type: 'image'; /** Its bytes in base64. */ data: string; /** Its type. */ mimeType: string }
+  | { type: 'image'; /** The bytes in base64. */ data: string; /** The MIME type. */ mimeType: string }
 
-/** An answer. */
+/** The answer to a request for originals. */
 export interface Fetched {
-  /** In the order of the ids. */
+  /** The parts of the answer, in the order of the ids. */
   content: Array<ContentBlock>
-  /** How many ids led to an original. */
+  /** The number of ids whose originals were found. */
   found: number
 }
 
-/** What a piece of work came to. */
+/** The record of one rewriting call. */
 export interface ReceiptRow {
-  /** When, in milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   at: number
-  /** `admit`, `assemble` or `rules`. */
+  /** The kind of call: `admit`, `assemble` or `rules`. */
   kind: string
   /** Tokens before. */
   tokensBefore: number
   /** Tokens after. */
   tokensAfter: number
-  /** Reasons, stages, counts. */
+  /** Details: reasons, stages, counts. */
   detail: unknown
 }
 
 /** A change of content that was already sent. */
 export interface EpochRow {
-  /** When, in milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   at: number
-  /** Why. */
+  /** The reason for the change. */
   reason: string
-  /** Tokens that left the context. */
+  /** Tokens that were removed from the context. */
   tokensFreed: number
-  /** Tokens behind the first changed byte, billed anew. */
+  /** Tokens behind the first changed byte, which the provider bills again as uncached. */
   tokensRebilled: number
-  /** How many blocks changed. */
+  /** The number of changed blocks. */
   blocks: number
 }
 
-/** A turn that is over. */
+/** A finished turn. */
 export interface FinishedTurn {
-  /** What the host knows it by: the same key again is a duplicate. */
+  /** The host's key of the turn. A turn whose key was recorded before is a duplicate. */
   advancementKey: string
-  /** What the host calls the conversation. */
+  /** The host's key of the conversation. */
   sessionKey?: string
-  /** What tokens cost; by the model's family where nobody says. */
+  /** The prices of the model. If they are absent, those of the model's family apply. */
   prices?: Prices
-  /** The model's window in tokens, of a host that compacts what outgrows it. */
+  /** The size of the model's context window in tokens, for a host that compacts a history that exceeds it. */
   contextWindow?: number
-  /** The definition of the fetch tool, as the model is sent it. */
+  /** The definition of the fetch tool as it is sent to the model. */
   tool: string
 }
 
-/** Which requests are counted. */
+/** The requests to add up. */
 export interface FiguresQuery {
-  /** Only this session's. */
+  /** The session; all sessions by default. */
   session?: Session
-  /** From this moment on, in milliseconds since 1970. */
+  /** The beginning of the period, in milliseconds since 1970. */
   since?: number
-  /** Before this moment. */
+  /** The end of the period, exclusive, in milliseconds since 1970. */
   until?: number
 }
 
-/** What the operator was warned with. */
+/** A warning that the operator was shown. */
 export interface WarningRow {
-  /** When, in milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   at: number
-  /** The line. */
+  /** The text of the warning. */
   text: string
 }
 
 /** Totals of a session or of the whole store. */
 export interface Stats {
-  /** Sessions known. */
+  /** The number of sessions. */
   sessions: number
-  /** Originals on disk. */
+  /** The number of stored originals. */
   originals: number
-  /** Their size as they were. */
+  /** The uncompressed size of the originals in bytes. */
   originalBytes: number
-  /** Their size as stored. */
+  /** The size of the originals as stored, in bytes. */
   storedBytes: number
-  /** Turns committed. */
+  /** The number of recorded turns. */
   turns: number
-  /** Tokens before, over all receipts. */
+  /** The sum of the tokens before, over all receipts. */
   tokensBefore: number
-  /** Tokens after, over all receipts. */
+  /** The sum of the tokens after, over all receipts. */
   tokensAfter: number
-  /** Newest first, at most 100. */
+  /** The receipts, newest first, at most 100. */
   receipts: Array<ReceiptRow>
-  /** Newest first, at most 100. */
+  /** The epochs, newest first, at most 100. */
   epochs: Array<EpochRow>
 }
 
-/** What a sweep or purge removed. */
+/** The result of a sweep or a purge. */
 export interface Removed {
-  /** Originals. */
+  /** The number of removed originals. */
   originals: number
-  /** Bytes freed in the file; of what would be removed, the size as stored. */
+  /** The number of bytes freed in the file. For a dry run, the stored size of what would be removed. */
   bytes: number
-  /** Sessions forgotten. */
+  /** The number of removed sessions. */
   sessions: number
 }
