@@ -234,8 +234,8 @@ impl Config {
     pub(super) fn at(self, thrift: Thrift) -> Self {
         let [min_tokens_to_fold, stale_calls, keep_preview_chars] = match thrift {
             Thrift::Careful => [150, 18, 200],
-            Thrift::Normal => [60, 16, 40],
-            Thrift::High => [60, 4, 40],
+            Thrift::Normal => [60, 16, 0],
+            Thrift::High => [60, 4, 0],
         };
         Self { min_tokens_to_fold, stale_calls, keep_preview_chars, ..self }
     }

@@ -28,7 +28,7 @@ export interface Options {
   staleCalls?: number;
   /** Content smaller than this many tokens stays. Default 200, at least 50. */
   minTokensToSqueeze?: number;
-  /** How many characters of what goes are kept as a preview. Default by thrift 200, 40, 40, at least 0. */
+  /** How many characters of what goes are kept as a preview. Default by thrift 200, 0, 0, at least 0. */
   keepPreviewChars?: number;
   /** Images go after this many user turns. Default 2, at least 1. */
   imageAgeTurns?: number;
