@@ -1,8 +1,8 @@
-//! An address as libpq reads it -> how to connect.
+//! Parses a PostgreSQL address the way that libpq does, into the parameters of a connection.
 //!
-//! The client library refuses keys that it does not know, among them `sslrootcert`, and the modes that check
-//! certificates: they are taken out before it looks. An error never repeats a part of the address: what was not
-//! understood may be part of a password.
+//! `sslrootcert` and the `sslmode`s that check certificates are removed first, because the client library rejects keys
+//! that it does not know. No error repeats a part of the address: text that was not understood may be part of a
+//! password.
 
 use std::borrow::Cow;
 use std::error::Error as _;
@@ -13,25 +13,25 @@ use concertina_base::error::{Error, Result};
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 
-/// What an address says.
+/// A parsed address.
 pub(crate) struct Address {
-    /// All hosts.
+    /// The connection parameters, for all hosts.
     pub(crate) config: Config,
-    /// Whose certificates are trusted, and no others.
+    /// The certificate authorities that are trusted, exclusively.
     pub(crate) root: Root,
 }
 
-/// Which certificates are trusted.
+/// A set of trusted certificate authorities.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Root {
-    /// The system's.
+    /// The certificates of the operating system.
     System,
-    /// Those of this file.
+    /// The certificates of this file (PEM).
     File(PathBuf),
 }
 
 impl Address {
-    /// Reads `postgresql://...` or `key=value ...`.
+    /// Parses `postgresql://...` or `key=value ...`.
     ///
     /// `sslmode=verify-ca` and `verify-full` are `require`, since certificates and host names are checked whenever TLS
     /// is used.
@@ -42,7 +42,7 @@ impl Address {
         let mut config: Config = rest.parse().map_err(bad)?;
         let mut root = Root::System;
         for (key, value) in taken {
-            // The library undoes the escapes of either form.
+            // The library decodes the escapes of both forms.
             let value: Config = value.parse().map_err(bad)?;
             match (key, value.get_application_name().unwrap_or_default()) {
                 ("sslmode", _) => drop(config.ssl_mode(SslMode::Require)),
@@ -54,13 +54,13 @@ impl Address {
     }
 }
 
-/// What an address may be.
+/// The form of an address, for error messages.
 const EXPECTED: &str = "postgresql://user:password@host:port/database?sslmode=require, \
 where a name or a password has %40 for @, \
                         %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %";
 
-/// What may be said of an address that the library does not understand: which of its own options has a bad value, and
-/// nothing that stands in the address.
+/// Returns the part of a parse error that may be shown: which of the library's own options has a bad value. Nothing in
+/// it comes from the address.
 fn told(error: &tokio_postgres::Error) -> String {
     let words = error.source().map(ToString::to_string).unwrap_or_default();
     let is_of_an_option = words.starts_with("invalid value for option");
@@ -69,8 +69,8 @@ fn told(error: &tokio_postgres::Error) -> String {
 
 const PREFIXES: [&str; 2] = ["postgres://", "postgresql://"];
 
-/// A URL as the library reads it, which ends a name and a password at the first `@`: they end at the last one before
-/// the query, and what of them stands as it is is escaped.
+/// Escapes the user name and the password of a URL for the client library, which ends them at the first `@`. libpq ends
+/// them at the last `@` before the query. Existing escapes stay.
 fn escaped(address: &str) -> Cow<'_, str> {
     let Some(prefix) = PREFIXES.into_iter().find(|prefix| address.starts_with(prefix)) else { return address.into() };
     let rest = &address[prefix.len()..];
@@ -87,7 +87,7 @@ fn escaped(address: &str) -> Cow<'_, str> {
     format!("{prefix}{credentials}@{hosts}{query}").into()
 }
 
-/// A name or a password with everything escaped that is not yet, and could mean something else.
+/// Percent-encodes a user name or a password, except for unreserved characters and existing escapes.
 fn percent_encoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let is_escape =
@@ -103,7 +103,7 @@ fn percent_encoded(text: &str) -> String {
     encoded
 }
 
-/// The parameters that an address may have.
+/// The parameters that an address may contain.
 const PARAMETERS: [&str; 20] = [
     "user",
     "password",
@@ -127,7 +127,7 @@ const PARAMETERS: [&str; 20] = [
     "load_balance_hosts",
 ];
 
-/// Those that libpq knows beside them.
+/// Further parameters that libpq knows and this store does not support.
 const OF_LIBPQ: [&str; 24] = [
     "service",
     "servicefile",
@@ -155,8 +155,8 @@ const OF_LIBPQ: [&str; 24] = [
     "authtype",
 ];
 
-/// Names a parameter of an address that is none. What stands behind a password may be part of it, and is named only
-/// where it is a name of libpq's.
+/// Returns an error that names the first unknown parameter of an address. Text after a password may be part of that
+/// password, so a parameter there is named only if it is one of libpq's.
 pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
     let is_url = ["postgres://", "postgresql://"].iter().any(|prefix| address.starts_with(prefix));
     let pairs = if is_url {
@@ -179,11 +179,11 @@ pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
     Ok(())
 }
 
-/// An address without what the library does not know, and that: the key, and an address that has the value as
-/// `application_name`.
+/// Splits an address into what the library understands and the TLS parameters that it does not. Each TLS parameter is
+/// returned as its key and an address that has the value as `application_name`, so that the library can decode it.
 fn take_out(address: &str) -> (String, Vec<(&str, String)>) {
     let is_url = PREFIXES.iter().any(|prefix| address.starts_with(prefix));
-    // Those of a name and a password are escaped.
+    // A `?` in a user name or a password is escaped.
     let query = address.find('?').filter(|_| is_url).map_or(address.len(), |at| at + 1);
     let (before, separator, prefix) = if is_url { (&address[..query], "&", "postgresql:///?") } else { ("", " ", "") };
     let pairs =
@@ -203,7 +203,7 @@ fn take_out(address: &str) -> (String, Vec<(&str, String)>) {
     (format!("{before}{}", known.join(separator)), taken.collect())
 }
 
-/// The pairs of `key=value key='value'`, as they are written; `None` where there is something else.
+/// Returns the pairs of `key=value key='value'` as they are written, or `None` if the text has another form.
 fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut pairs = Vec::new();
     let mut rest = text.trim();
@@ -226,8 +226,8 @@ fn pairs(text: &str) -> Option<Vec<(&str, &str)>> {
     Some(pairs)
 }
 
-/// How to connect to each host alone: one that is silent must not use up the time of the next one. Of several the one
-/// counts that can be written.
+/// Splits a configuration into one per host, so that a host that does not answer cannot use up the time of the next
+/// one. If there are several hosts, only a writable one is accepted.
 pub(crate) fn each_host(config: &Config) -> Vec<Config> {
     let (names, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = names.len().max(addresses.len());
@@ -313,8 +313,7 @@ mod tests {
         assert_eq!((read.get_password(), read.get_dbname()), (Some(&b"se cret"[..]), Some("d")));
     }
 
-    /// Names that are none, and all of libpq's that are not understood, in both forms of an address and at three
-    /// places.
+    /// Unknown names, and all of libpq's that are not supported, in both forms of an address and at three positions.
     #[test]
     fn an_unknown_parameter_is_named_and_what_may_be_of_a_password_is_not() {
         for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(OF_LIBPQ) {
@@ -362,9 +361,9 @@ mod tests {
         }
     }
 
-    /// Every special character, and some that are none, between two halves of a password, in six forms of an address,
-    /// with and without a name, a database and parameters: 13 × 6 × 4 addresses. Each is read as what it means, or
-    /// refused without a word of it.
+    /// Every special character, and some ordinary ones, between two halves of a password, in six forms of an address,
+    /// with and without a name, a database and parameters: 13 × 6 × 4 addresses. Each is parsed correctly, or refused
+    /// without showing any of it.
     #[test]
     fn a_password_is_read_to_the_last_at_or_refused_without_a_word_of_it() {
         let mut read = 0;

@@ -1,8 +1,8 @@
-//! A batch as the statements of one transaction, which are sent together.
+//! Converts a batch into the statements of one transaction, which are sent together.
 //!
-//! The ids in a batch were read before its text was composed; another machine may have written since. So everything
-//! that makes a marker true is checked again inside the transaction, which has the session's row to itself: a statement
-//! that finds it untrue selects `refuse`, which ends the transaction ([`crate::refusal`]).
+//! The ids in a batch were read before its text was composed, and another machine may have written since. So everything
+//! that makes a placeholder true is checked again inside the transaction, which holds the lock on the session's row. A
+//! statement that finds a check failed selects `refuse`, which ends the transaction ([`crate::refusal`]).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -20,10 +20,10 @@ use crate::scope::session;
 use crate::session::ENSURE;
 use crate::text::{escaped, key};
 
-/// Bytes of payloads that are sent in one statement; a server takes no message above 1 GB.
+/// The maximum number of payload bytes in one statement. A server accepts no message above 1 GB.
 const CHUNK_BYTES: usize = 16 << 20;
 
-/// Stores originals under ids that no other one has, unless that takes more than `$8` bytes in all.
+/// Stores originals under ids that no other original has, unless more than `$8` bytes would be stored in all.
 const INSERT: &str = "WITH added AS (
       INSERT INTO originals (hash, ref_id, mime, label, size, is_zstd, payload)
       SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::bytea[])
@@ -41,9 +41,9 @@ const INSERT: &str = "WITH added AS (
     HAVING CASE WHEN count(*) = 0 THEN false
       WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true
         END";
-/// Whether receipts, epoch and sums of this transaction count: not where all that it decides was decided before, which
-/// [`WITHDRAW`] and [`PROJECT`] find out. One that decides nothing counts, unless it is made again and its receipt is
-/// there already.
+/// Decides if receipts, the epoch and sums of this transaction are recorded. A transaction that decides something
+/// (`$3`) records them only if [`WITHDRAW`] or [`PROJECT`] changes a row. One that decides nothing records them, unless
+/// it is a retry (`$4`) whose receipt is already stored.
 const COUNTS: &str = concat!(
     "SELECT set_config('concertina.counts', (NOT $3 AND NOT ($4 AND EXISTS (
        SELECT 1 FROM receipts WHERE session = ",
@@ -109,7 +109,8 @@ const EPOCH: &str = concat!(
     where_it_counts!()
 );
 
-/// What a session's model fetched. Where `$6`, it was sent before, and may be there.
+/// Records the originals that a session's model fetched. If `$6` is true, the batch is a retry and the rows may already
+/// be stored.
 const FETCHED: &str = concat!(
     "INSERT INTO fetches (session, at, ref_id, tokens)
      SELECT ",
@@ -120,7 +121,7 @@ const FETCHED: &str = concat!(
     " AND at = $3)) ORDER BY position"
 );
 
-/// What was folded, added to what is there.
+/// Adds the tokens that were folded to the totals of the day.
 const FOLDED: &str = concat!(
     "INSERT INTO folded (session, day, kind, tokens_before, tokens_after)
      SELECT ",
@@ -133,8 +134,8 @@ const FOLDED: &str = concat!(
        tokens_after = folded.tokens_after + excluded.tokens_after"
 );
 
-/// The rows of a session's projection after the row `$3`, and those of some blocks, in the order in which they were
-/// written.
+/// Selects the projections of a session that were written after the row `$3`, and those of some blocks, in the order in
+/// which they were written.
 const IN_FORCE: &str = concat!(
     "SELECT projections.id, block, place, replacement, hash, reason FROM projections
      JOIN originals ON originals.id = projections.original
@@ -147,12 +148,12 @@ const IN_FORCE: &str = concat!(
     " AND projections.block = given.block AND projections.place = given.place)) ORDER BY projections.id"
 );
 
-/// Parameters.
+/// Types of array parameters.
 type Texts<'a> = Vec<Cow<'a, str>>;
 type Hashes<'a> = Vec<&'a [u8]>;
 type Numbers = Vec<i64>;
 
-/// All that a batch says, as parameters.
+/// The contents of a batch as parameters of statements.
 pub(crate) struct Parameters<'a> {
     batch: &'a Batch,
     session: Vec<u8>,
@@ -160,24 +161,24 @@ pub(crate) struct Parameters<'a> {
     session_id: Cow<'a, str>,
     agent_id: Cow<'a, str>,
     host: Option<&'a str>,
-    /// What the database is told of the time.
+    /// The time that is passed to the database; `None` if it uses its own clock.
     told: Option<Millis>,
-    /// When it was made, by its maker's clock: that is the time of what happened in the session.
+    /// The time at which the batch was made, by the caller's clock. Events of the session are recorded with this time.
     made_at: Millis,
-    /// The originals: ids and hashes.
+    /// The ids and hashes of the originals.
     originals: (Vec<&'a str>, Hashes<'a>),
-    /// The hashes that must be those of originals which the agent may see.
+    /// The hashes of originals that the agent must have been granted.
     required: Hashes<'a>,
-    /// Blocks and places.
+    /// Blocks and places of withdrawn projections.
     withdrawn: (Hashes<'a>, Numbers),
     /// Blocks, places, replacements, originals and reasons.
     projections: (Hashes<'a>, Numbers, Texts<'a>, Hashes<'a>, Texts<'a>),
-    /// Texts, whether they are answers, originals and tokens saved.
+    /// Hashes of printed texts, true for each text that is an answer, originals, and tokens saved.
     printed: (Hashes<'a>, Vec<bool>, Hashes<'a>, Numbers),
     /// Kinds, tokens before and after, and details.
     receipts: (Texts<'a>, Numbers, Numbers, Texts<'a>),
     epoch: Option<(Cow<'a, str>, [i64; 3])>,
-    /// The day of it.
+    /// The day of `made_at`, in days since 1970.
     made_on: i64,
     /// Kinds, tokens before and after.
     folded: (Vec<&'static str>, Numbers, Numbers),
@@ -186,9 +187,10 @@ pub(crate) struct Parameters<'a> {
     in_context: Option<Hashes<'a>>,
     shows: bool,
     tools: Option<Vec<u8>>,
-    /// Whether it decides how blocks are shown, and may so find that all was decided before.
+    /// True if the batch changes how blocks are shown. It may then turn out that another writer has made the same
+    /// decision.
     decides: bool,
-    /// Whether it was sent before, and nobody knows what became of it.
+    /// True if the batch was sent before and the outcome is unknown.
     pub(crate) is_repeated: bool,
 }
 
@@ -245,8 +247,8 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// The statements, of which the last one says what is in force that the batch's maker did not know of. `max_bytes`
-    /// is the size limit.
+    /// Returns the statements of the batch. The last one returns the projections in force that the batch's maker did
+    /// not know. `max_bytes` is the size limit of the store.
     pub(crate) fn calls<'b>(&'b self, columns: &'b [Columns<'_>], max_bytes: &'b i64) -> Vec<Call<'b>> {
         let Self { batch, session, agent, told, made_at, .. } = self;
         let mut calls = vec![call!(ENSURE, *session, *agent, self.session_id, self.agent_id, *told, self.host)];
@@ -314,7 +316,7 @@ pub(crate) struct Columns<'a> {
     payloads: Vec<&'a [u8]>,
 }
 
-/// The new ones among some originals, in statements that are not too large.
+/// Returns the new originals among `packed`, without duplicates, in chunks of about [`CHUNK_BYTES`].
 pub(crate) fn columns<'a>(packed: &'a [Packed<'_>]) -> Vec<Columns<'a>> {
     let mut chunks: Vec<Columns<'a>> = Vec::new();
     let mut room = 0;
@@ -344,7 +346,7 @@ pub(crate) fn columns<'a>(packed: &'a [Packed<'_>]) -> Vec<Columns<'a>> {
     chunks
 }
 
-/// What was folded, as the columns of [`FOLDED`].
+/// Converts folded tokens into the columns of [`FOLDED`].
 fn folded_rows(folded: &[(FoldedKind, u64, u64)]) -> (Vec<&'static str>, Vec<i64>, Vec<i64>) {
     let kinds = folded.iter().map(|(kind, ..)| kind.as_str()).collect();
     let before = folded.iter().map(|(_, before, _)| signed(*before)).collect();

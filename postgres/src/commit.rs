@@ -1,4 +1,4 @@
-//! A batch -> rows, all or none, in one round trip.
+//! Writes a batch as rows, all or none, in one round trip.
 
 use concertina_base::error::Error;
 use concertina_base::reference::ContentHash;
@@ -13,17 +13,17 @@ use crate::pool::Pool;
 use crate::row::{signed, store_rows};
 use crate::sweep;
 
-/// Originals that are taken to be stored, because they were, and are not sent again unless that proves wrong.
+/// The originals that were stored before. They are not sent again unless the server reports that one is missing.
 pub(crate) type Sent = Cache<ContentHash, ()>;
 
-/// How many are remembered; one takes less than 100 bytes.
+/// The maximum number of remembered originals. Each takes less than 100 bytes.
 const SENT_MAX: usize = 1 << 14;
 
 pub(crate) fn sent() -> Sent {
     Cache::new(SENT_MAX)
 }
 
-/// Makes a batch durable; returns what is in force that its maker did not know of.
+/// Makes a batch durable. Returns the projections in force that its maker did not know.
 pub(crate) fn commit(
     pool: &Pool,
     options: &StoreOptions,
@@ -62,7 +62,7 @@ pub(crate) fn commit(
         Err(Error::StoreFull { reason, .. }) if reason == NO_ROOM => {
             let payloads = packed.iter().filter_map(|new| new.payload.as_ref());
             let needed: u64 = payloads.map(|payload| payload.bytes.len() as u64).sum();
-            // A little more than needed, so that not every commit at the limit has to look for what may go.
+            // Evicts 5 % more than needed, so that not every commit at the limit has to evict.
             let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
             sweep::evict(pool, options, now, target)?;
             write(&mut packed)?

@@ -1,7 +1,7 @@
 //! One connection, with the statements that are prepared on it.
 //!
-//! Statements of a pipeline are sent together and answered in order, so that a pipeline costs one round trip. Nothing
-//! waits for ever: every pipeline has a deadline, also where the server is there and silent.
+//! The statements of a pipeline are sent together and answered in order, so a pipeline costs one round trip. Every
+//! pipeline has a deadline, so a server that is connected but silent cannot block the caller.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -34,26 +34,27 @@ pub(crate) use call;
 
 const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const COMMIT: &str = "COMMIT";
-/// Lets the statements of a transaction read whole tables, which those that are asked at every turn must not, and be
-/// planned for what is asked.
+/// Allows sequential scans, hash joins and merge joins in a transaction, and plans its statements for their parameters.
+/// Statements that run at every turn must not use it.
 pub(crate) const SURVEY: &str =
     "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
       set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)";
 
-/// Who answers on a connection.
+/// The server process that answers on a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Backend {
-    /// The process, and when it began.
+    /// The id of the process and its start time.
     pub(crate) process: [String; 2],
-    /// The start of the server that it belongs to: another one after a crash, and on another machine. Numbers of
-    /// transactions mean the same within one start only: after a crash, or on a replica that was promoted, a number
-    /// that was lost is given again.
+    /// The start of the server that the process belongs to. It differs after a crash and on another machine.
+    /// Transaction ids are comparable within one start only: after a crash, or on a promoted replica, a lost id is
+    /// assigned again.
     pub(crate) start: String,
     /// The cluster and the database.
     pub(crate) database: String,
 }
 
-/// When statistics were reset stands for a start where the server went on after the crash of one of its processes.
+/// Selects a [`Backend`]. A server that survives the crash of one of its processes keeps its start time but resets its
+/// statistics, so the time of that reset is part of `start`.
 const BACKEND: &str = "SELECT pid, extract(epoch FROM backend_start),
       extract(epoch FROM pg_postmaster_start_time()) || ' ' || coalesce((SELECT extract(epoch FROM stats_reset) FROM
         pg_stat_bgwriter), 0),
@@ -61,19 +62,19 @@ const BACKEND: &str = "SELECT pid, extract(epoch FROM backend_start),
         current_database())
     FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
-/// One connection. Dropping it closes it, and the server undoes what was not committed.
+/// One connection. Dropping it closes it, and the server rolls back what was not committed.
 pub(crate) struct Connection {
     pub(crate) backend: Backend,
     client: Client,
     statements: HashMap<&'static str, Statement>,
     deadline: Duration,
     is_silent: bool,
-    // The connection is a task of this: it goes on while a call waits here.
+    // The connection is a task of this runtime, so it makes progress only while a call blocks on it.
     runtime: Runtime,
 }
 
 impl Connection {
-    /// Connects to the first host that is there, and sets the session up.
+    /// Connects to the first reachable host and runs the setup statements.
     pub(crate) fn open(server: &Server) -> Outcome<Self> {
         let hosts = server.hosts();
         let count = hosts.len();
@@ -99,7 +100,7 @@ impl Connection {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(system)?;
         let patience = server.connect_timeout;
         let connecting = async {
-            // The connection's error comes back from the call that it fails.
+            // An error of the connection is returned by the call that fails because of it.
             let client = if is_on_socket(config) {
                 let (client, connection) = config.connect(NoTls).await?;
                 drop(tokio::spawn(connection));
@@ -122,17 +123,17 @@ impl Connection {
         Ok(Self { backend, client, statements: HashMap::new(), deadline, is_silent: false, runtime })
     }
 
-    /// Whether the server did not answer in time.
+    /// Returns true if the server did not answer in time.
     pub(crate) fn is_silent(&self) -> bool {
         self.is_silent
     }
 
-    /// Whether it may be used again.
+    /// Returns true if the connection can be used again.
     pub(crate) fn is_usable(&self) -> bool {
         !self.is_silent && !self.client.is_closed()
     }
 
-    /// Runs a pipeline; its rows, by statement. The first failure counts.
+    /// Runs a pipeline. Returns the rows of each statement, or the first failure.
     pub(crate) fn run(&mut self, calls: &[Call<'_>]) -> Outcome<Vec<Vec<Row>>> {
         let Self { client, statements, deadline, runtime, .. } = self;
         let pipeline = async {
@@ -147,7 +148,7 @@ impl Connection {
             let mut answers = Vec::with_capacity(calls.len());
             for call in calls {
                 let mut answer = Box::pin(maybe_done(client.query(&statements[call.sql], &call.params)));
-                // It is sent now. After one that cannot be, nothing is, above all no COMMIT.
+                // Polling sends the statement. If one cannot be sent, none after it is sent, above all no COMMIT.
                 if poll!(&mut answer).is_ready()
                     && let Some(Err(error)) = answer.as_mut().take_output()
                 {
@@ -171,12 +172,12 @@ impl Connection {
         }
     }
 
-    /// Runs a pipeline of reading statements on one consistent state.
+    /// Runs a pipeline of queries on one consistent snapshot.
     pub(crate) fn read(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
         self.read_after(vec![call!(BEGIN_READ)], calls)
     }
 
-    /// [`Connection::read`] of much, or of all that there is.
+    /// Same as [`Connection::read`], for queries that read whole tables.
     pub(crate) fn survey(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
         self.read_after(vec![call!(BEGIN_READ), call!(SURVEY)], calls)
     }
@@ -203,7 +204,7 @@ impl Connection {
         }
     }
 
-    /// Runs the last pipeline of a transaction and makes it durable. Where no answer comes, nobody knows whether it is:
+    /// Runs the last pipeline of a transaction and commits it. If no answer arrives, the outcome is unknown:
     /// [`Failure::CommitUnknown`].
     pub(crate) fn commit(&mut self, mut calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
         calls.push(call!(COMMIT));
@@ -219,7 +220,7 @@ impl Connection {
     }
 }
 
-/// Reads [`BACKEND`], the last of some answers.
+/// Reads the row of [`BACKEND`], which is the last row of `answers`.
 fn backend(answers: &[SimpleQueryMessage]) -> Option<Backend> {
     let row = answers.iter().rev().find_map(|answer| match answer {
         SimpleQueryMessage::Row(row) => Some(row),

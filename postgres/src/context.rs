@@ -1,12 +1,12 @@
-//! What a session may see, and which of it its context refers to, as statements. All are told session and agent first.
+//! Statements for the grants of a session and for its context. The first parameters of most are session and agent.
 //!
-//! Seeing is granted by a put, by inheriting, and by referring to what another session of the same agent was granted; a
-//! mention of anything else opens nothing.
+//! A session is granted an original by a put, by inheritance, or by referring to one that another session of the same
+//! agent was granted. A mention of any other original grants nothing.
 
 use crate::scope::session;
 
-/// Lets a session see originals that are stored under the ids that their markers print, from now on as part of its
-/// context. One that was not sent may be gone since it was looked for.
+/// Grants a session the originals that are stored under the ids of their placeholders, and marks them as part of its
+/// context. An original that was not sent may have been removed since it was looked up.
 pub(crate) const PUT: &str = concat!(
     "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT ",
@@ -19,13 +19,13 @@ pub(crate) const PUT: &str = concat!(
      ON CONFLICT (session, original) DO UPDATE SET granted_at = excluded.granted_at, left_at = NULL"
 );
 
-/// Refuses originals that no session of this agent was granted, nor one that works for it.
+/// Refuses originals that were granted neither to a session of this agent nor to a session that works for it.
 pub(crate) const GRANTED: &str =
     "SELECT refuse('not granted', encode(given.hash, 'hex')) FROM unnest($2::bytea[]) AS given (hash)
      WHERE NOT EXISTS (SELECT 1 FROM originals JOIN access ON access.original = originals.id
        WHERE originals.hash = given.hash AND $1 IN (agent, parent_agent))";
 
-/// Shares those with a session of the agent that does not have them.
+/// Grants the session those originals, unless it has them already.
 pub(crate) const SHARE: &str = concat!(
     "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT ",
@@ -35,8 +35,8 @@ pub(crate) const SHARE: &str = concat!(
      ON CONFLICT (session, original) DO NOTHING"
 );
 
-/// What is no longer in the context leaves it. What others have folded since the row `$4` is in it, though its maker
-/// did not know.
+/// Marks originals that are no longer in the context. An original that another writer has folded since the row `$4`
+/// stays in the context, because the batch's maker did not know of it.
 pub(crate) const LEAVE: &str = concat!(
     "UPDATE grants SET left_at = moment($5::bigint) WHERE session = ",
     session!(),
@@ -47,7 +47,8 @@ pub(crate) const LEAVE: &str = concat!(
     " AND projections.original = grants.original AND projections.id > $4)"
 );
 
-/// What is new in the context enters it. Hashes that the agent may not see do not count: naming one must not open it.
+/// Marks originals that are new in the context. Hashes that the agent may not see are ignored, because naming an
+/// original must not grant it.
 pub(crate) const ENTER: &str = concat!(
     "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT ",
@@ -63,7 +64,8 @@ pub(crate) const ENTER: &str = concat!(
      ON CONFLICT (session, original) DO UPDATE SET granted_at = excluded.granted_at, left_at = NULL"
 );
 
-/// Records that a session was seen, where `$3`, and its tools. A clock that went back makes nothing old.
+/// Records when a session was last seen (if `$3`) and its tools. `last_seen` never goes back, so a clock that was set
+/// back does not make a session old.
 pub(crate) const SEEN: &str = "UPDATE sessions SET tools = coalesce($5::bytea, tools),
        last_seen = CASE WHEN $3::boolean THEN greatest(last_seen, moment($4::bigint)) ELSE last_seen END WHERE
          session = $1 AND agent = $2";

@@ -1,4 +1,4 @@
-//! All rows out of the database, and into an empty one.
+//! Exports all rows of a database, and imports them into an empty one.
 
 use std::sync::LazyLock;
 
@@ -14,18 +14,18 @@ use crate::pool::WriteTransaction;
 use crate::row::{cell, first};
 use crate::text::{escaped, key};
 
-/// How many rows are under way at once, at most, and about how many of their bytes.
+/// The maximum number of rows in one step, and about how many bytes.
 const ROWS: usize = 1000;
 const BYTES: usize = 4 << 20;
 
-/// Columns that follow from others: the SHA-256 of a text.
+/// Derived columns, as table, column and source: the SHA-256 of a text.
 const DERIVED: [(&str, &str, &str); 3] = [
     ("sessions", "session", "session_id"),
     ("sessions", "agent", "agent_id"),
     ("turns", "advancement", "advancement_key"),
 ];
 
-/// What is said about a table.
+/// The statements for one table.
 struct Statements {
     is_filled: String,
     empty: String,
@@ -33,7 +33,7 @@ struct Statements {
     fetch: String,
     close: String,
     insert: String,
-    /// Lets the numbers of new rows begin after those of the rows that are there.
+    /// Makes the generated ids continue after those of the imported rows.
     number: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Statements {
             types.push("bytea");
         }
         let given: Vec<String> = types.iter().zip(1..).map(|(kind, at)| format!("${at}::{kind}[]")).collect();
-        // A row may be as large as an original.
+        // A row of this table is as large as its original.
         let step = if name == ORIGINALS.name { 20 } else { ROWS };
         Self {
             is_filled: format!("SELECT EXISTS (SELECT 1 FROM {name})"),
@@ -107,7 +107,7 @@ pub(crate) fn export(transaction: &mut WriteTransaction<'_>, take: &mut Sink<'_>
     Ok(())
 }
 
-/// Fills the tables of an empty namespace. `named` makes an error of a failure.
+/// Fills the tables of an empty namespace. `named` converts a failure into an error.
 pub(crate) fn import(
     transaction: &mut WriteTransaction<'_>,
     named: &dyn Fn(Failure) -> Error,
@@ -138,7 +138,7 @@ pub(crate) fn import(
     transaction.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
 }
 
-/// Rows of one table that are not written yet.
+/// Rows of one table that have not been written yet.
 #[derive(Default)]
 struct Waiting {
     table: Option<&'static Table>,
@@ -179,7 +179,7 @@ fn weight(cell: &Cell) -> usize {
     }
 }
 
-/// A column of rows, as a parameter. What is of another kind than the column's is NULL, which the table refuses.
+/// Converts one column of some rows into a parameter. A cell of another type becomes NULL, which the table rejects.
 fn column(rows: &[Vec<Cell>], at: usize, kind: ColumnType) -> Box<dyn ToSql + Sync> {
     macro_rules! column {
         ($cell:pat => $value:expr) => {

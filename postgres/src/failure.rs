@@ -1,6 +1,7 @@
-//! What can go wrong below the store, and which [`Error`] each becomes.
+//! The failures below the store, and the [`Error`] that each becomes.
 //!
-//! Every error names the server as `host:port/database`; password and user, which may be a token, are in none.
+//! Every error names the server as `host:port/database`. No error contains the password or the user, which may be a
+//! token.
 
 use std::error::Error as _;
 
@@ -8,33 +9,33 @@ use concertina_base::error::Error;
 use concertina_store::row::BadColumn;
 use tokio_postgres::error::{Severity, SqlState};
 
-/// The result of work on a connection, before the error knows its server.
+/// The result of work on a connection, before the server's name is added to the error.
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// The reason of [`Failure::NoRoom`].
 pub(crate) const NO_ROOM: &str = "its limit is reached and sessions still show what it holds";
 
-/// What to do about a right that is missing.
+/// The remedy for a missing privilege.
 pub(crate) const GRANTS: &str = "let the schema's owner run postgres/roles.sql for this role";
 
-/// Why work on a connection did not succeed.
+/// A reason why work on a connection failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The server's or the connection's reason.
+    /// An error of the server or of the connection.
     Sql(tokio_postgres::Error),
-    /// There is no connection, or the server does not answer: what happened.
+    /// There is no connection, or the server does not answer. Contains what happened.
     Unreachable(String),
-    /// The server did not answer a COMMIT, so nobody knows whether it took effect: what happened.
+    /// The server did not answer a COMMIT, so the outcome is unknown. Contains what happened.
     CommitUnknown(String),
-    /// The transaction was made from a state that has changed since.
+    /// The transaction was based on a state that has changed since.
     Outdated,
-    /// The database or the rights of the role are not as they must be: what was found, and what to do.
+    /// The database or the privileges of the role are not as required. Contains what was found and the remedy.
     Misconfigured(String),
-    /// Not intact, or another program's: what was found.
+    /// The schema is damaged or belongs to another program. Contains what was found.
     Damaged(String),
-    /// Of a version that this program does not know and cannot work on: what was found.
+    /// The schema has a version that this program does not know and cannot work with. Contains what was found.
     Newer(String),
-    /// Not the database that the caller has read from.
+    /// This is not the database that the caller has read from.
     Replaced,
     /// The size limit is reached.
     NoRoom,
@@ -68,10 +69,10 @@ impl Failure {
         }
     }
 
-    /// Whether the connection is gone, so that nobody knows what became of the statement.
+    /// Returns true if the connection is lost, so that the outcome of the statement is unknown.
     pub(crate) fn is_lost(&self) -> bool {
         match self {
-            // The server ends a connection with whatever is fatal: a shutdown, or a time limit of idle sessions and
+            // A fatal error ends the connection, for example a shutdown or a time limit of idle sessions or
             // transactions.
             Self::Sql(error) => error.as_db_error().is_none_or(|error| {
                 matches!(error.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
@@ -82,7 +83,8 @@ impl Failure {
         }
     }
 
-    /// Whether a fresh connection may do better: this one is gone, or what it has prepared or found is.
+    /// Returns true if a new connection may succeed: this one is lost, or its prepared statements or its server are
+    /// outdated.
     pub(crate) fn is_stale(&self) -> bool {
         self.is_lost()
             || self.state().is_some_and(|state| {
@@ -91,40 +93,41 @@ impl Failure {
                     SqlState::INVALID_SCHEMA_NAME,
                     SqlState::INVALID_SQL_STATEMENT_NAME,
                     SqlState::FEATURE_NOT_SUPPORTED,
-                    // It follows another server now.
+                    // The server is now a replica.
                     SqlState::READ_ONLY_SQL_TRANSACTION,
                 ]
                 .contains(state)
             })
     }
 
-    /// Whether a connection that was not had may be had in a moment: there are as many as are allowed, the server
-    /// starts or recovers, or a time limit of the role, which counts until ours is set, ended its beginning.
+    /// Returns true if a connection attempt may succeed in a moment: all connections are in use, the server is starting
+    /// or recovering, or a time limit of the role, which applies until ours is set, ended the attempt.
     pub(crate) fn is_transient(&self) -> bool {
         let transient = [SqlState::TOO_MANY_CONNECTIONS, SqlState::CANNOT_CONNECT_NOW, SqlState::QUERY_CANCELED];
         self.state().is_some_and(|state| transient.contains(state))
     }
 
-    /// Whether the role may not do what was asked.
+    /// Returns true if the role lacks a privilege.
     pub(crate) fn is_forbidden(&self) -> bool {
         self.state() == Some(&SqlState::INSUFFICIENT_PRIVILEGE)
     }
 
-    /// Whether the same transaction may succeed when it is made again: others were in its way.
+    /// Returns true if the same transaction may succeed on a retry, because it conflicted with another one.
     pub(crate) fn is_conflict(&self) -> bool {
         matches!(self, Self::Outdated)
             || self.state().is_some_and(|state| {
                 [
                     SqlState::T_R_SERIALIZATION_FAILURE,
                     SqlState::T_R_DEADLOCK_DETECTED,
-                    // Two new originals got one id at once; the second is refused when it looks again.
+                    // Two new originals were given the same id at the same time. The retry of the second one sees the
+                    // first and is refused.
                     SqlState::UNIQUE_VIOLATION,
                 ]
                 .contains(state)
             })
     }
 
-    /// The error of the crate, for a server that is waited for `waited_ms`.
+    /// Converts the failure into an [`Error`]. `waited_ms` is the lock timeout.
     pub(crate) fn at(self, server: &str, waited_ms: u64) -> Error {
         let path = server.to_owned();
         let (is_conflict, is_lost) = (self.is_conflict(), self.is_lost());
@@ -145,11 +148,11 @@ impl Failure {
             _ if is_conflict => Error::StoreLocked { path, waited_ms },
             Some(&SqlState::LOCK_NOT_AVAILABLE) => Error::StoreLocked { path, waited_ms },
             Some(&SqlState::DISK_FULL) => Error::StoreFull { path, reason },
-            // Who may not even connect needs another right than those on the schema.
+            // A role that may not connect needs another privilege than those on the schema.
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) if !is_lost => {
                 Error::StoreUnavailable { path, reason: format!("{reason}; {GRANTS}") }
             }
-            // Our statements are constant: one that does not compile met foreign tables.
+            // Our statements are constant, so one that does not compile found tables of another program.
             Some(state) if !is_lost && (state.code().starts_with("XX") || state.code().starts_with("42")) => {
                 Error::StoreDamaged { path, reason }
             }
@@ -158,7 +161,7 @@ impl Failure {
     }
 }
 
-/// The words of [`Failure::at`] where the server is not to be named.
+/// The message of [`Failure::at`] without the name of the server.
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -176,7 +179,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// A server's words with `***` for each name in quotes, as they are in its languages.
+/// Replaces each quoted name in a server's message by `***`, with the quotation marks of the server's languages.
 fn without_names(words: &str) -> String {
     let pairs = [('"', '"'), ('\'', '\''), ('«', '»'), ('»', '«'), ('„', '“'), ('“', '”'), ('「', '」')];
     let (mut told, mut rest) = (String::new(), words);
@@ -195,11 +198,11 @@ fn without_names(words: &str) -> String {
     told + rest
 }
 
-/// The server's words with their code, or all that is known of why a connection failed.
+/// Returns the server's message with its code, or the causes of a failed connection.
 fn reason(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
         let code = error.code().code();
-        // These name the user.
+        // Messages of these classes name the user.
         if code.starts_with("28") || code.starts_with("53") {
             return format!("{} ({code})", without_names(error.message()));
         }
@@ -222,8 +225,7 @@ fn reason(error: &tokio_postgres::Error) -> String {
 mod tests {
     use super::*;
 
-    /// The same refusals as servers of five languages word them, with a plain name and with one that looks like a
-    /// token.
+    /// The same refusals in five server languages, with a plain name and with one that looks like a token.
     #[test]
     fn a_servers_words_are_told_without_the_name_of_the_user() {
         for name in ["S3kr3t", "S3kr3t-with.more_of=it"] {

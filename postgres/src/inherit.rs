@@ -1,4 +1,4 @@
-//! What a sub-agent's session is given of its parent's: all, or what is named.
+//! Grants a sub-agent's session the originals of its parent: all of them, or those that are named.
 
 use concertina_base::reference::RefId;
 use concertina_store::id::hash_range;
@@ -33,8 +33,9 @@ const PRINTED: &str = "INSERT INTO printed (session, text, is_answer, original, 
      SELECT $2, text, is_answer, original, saved FROM printed WHERE session = $1 AND original = ANY($3::bigint[])
      ON CONFLICT (session, text) DO NOTHING";
 
-/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the
-/// child already shows a text stays; what it could see already is granted anew, as its task may name it now.
+/// Copies the unexpired grants, the projections and the printed texts of a session to its child, and records the
+/// parent. A projection that the child already has stays. An original that it already had is granted anew, because its
+/// task may name it now.
 pub(crate) fn inherit(
     transaction: &mut WriteTransaction<'_>,
     parent: &Scope,

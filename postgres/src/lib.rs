@@ -1,17 +1,17 @@
 //! The durable store in PostgreSQL, for several machines at once: the promises of [`concertina_store::Store`], kept by
 //! one database.
 //!
-//! A namespace is a schema; several tenants may have theirs in one database and do not see each other. Access is a row:
-//! a session is granted an original by putting or inheriting it, and all that the session's ledger says about that
-//! original falls with the grant.
+//! A namespace is a schema. Several tenants can have their namespaces in one database without seeing each other. Access
+//! is a row: a session is granted an original by putting or inheriting it. When a grant is removed, everything that the
+//! session's ledger says about that original is removed with it.
 //!
-//! What is acknowledged is on the server's disk (`synchronous_commit`, which sessions switch on where it is off); on a
-//! standby too only where the server is told to wait for it. A store needs sessions of its own: a pooler must not give
-//! one session's statements to several of the server's. PostgreSQL 14 or newer.
+//! Acknowledged data is on the server's disk (`synchronous_commit`, which sessions switch on if it is off). It is on a
+//! standby only if the server is configured to wait for it. A store needs dedicated sessions: a pooler must not
+//! distribute the statements of one session over several server sessions. PostgreSQL 14 or newer is required.
 
 #![forbid(unsafe_code)]
 
-// The tests inside start their servers as those outside do.
+// Unit tests start their servers with the same code as the integration tests.
 #[cfg(test)]
 extern crate self as concertina_postgres;
 

@@ -1,23 +1,23 @@
-//! How a store uses its server.
+//! Options of a store in PostgreSQL.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use concertina_store::{Millis, StoreOptions};
 
-/// Whose time decides ages.
+/// The clock that decides ages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Clock {
-    /// The database's: the clocks of several machines differ, and one that is ahead must not let the others' originals
-    /// expire.
+    /// The clock of the database. The clocks of several machines differ, and one that is fast must not make the others'
+    /// originals expire.
     #[default]
     Database,
-    /// The caller's, as it is given with each call.
+    /// The time that the caller passes with each call.
     Caller,
 }
 
 impl Clock {
-    /// What SQL's `moment` is told of the time: the one place where the caller's is replaced.
+    /// Returns the argument of SQL's `moment`. This is the only place where the caller's time is replaced.
     pub(crate) fn told(self, now: Millis) -> Option<Millis> {
         match self {
             Self::Database => None,
@@ -26,23 +26,23 @@ impl Clock {
     }
 }
 
-/// How a store uses its server.
+/// Options of a store in PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
-    /// How long and how much it keeps. `max_bytes` limits the packed originals of the namespace; commits under way at
-    /// one moment may together exceed it by what they hold. `busy_timeout_ms` is how long a statement waits for a lock.
-    /// Of what is in memory (`max_entries`) the server is still asked who may see it, and whether it expired.
+    /// Retention and limits. `max_bytes` limits the packed originals of the namespace; concurrent commits may together
+    /// exceed it by their size. `busy_timeout_ms` is how long a statement waits for a lock. For originals in memory
+    /// (`max_entries`) the server is still asked if they are granted and unexpired.
     pub store: StoreOptions,
-    /// How many connections are open at most.
+    /// The maximum number of open connections.
     pub pool_size: u32,
-    /// How long to wait for a connection, in the pool or to the server.
+    /// The time to wait for a connection from the pool or to the server.
     pub connect_timeout: Duration,
-    /// How long a statement may take. A server that says nothing for a second longer counts as away.
+    /// The time limit of a statement. A server that is silent for one second longer counts as unreachable.
     pub statement_timeout: Duration,
-    /// A file with further certificates to trust (PEM), beside the system's. Certificates are checked whenever TLS is
-    /// used.
+    /// A file with certificates (PEM) that are trusted in addition to the system's. Certificates are checked whenever
+    /// TLS is used.
     pub root_certificates: Option<PathBuf>,
-    /// Whose time decides ages.
+    /// The clock that decides ages.
     pub clock: Clock,
 }
 

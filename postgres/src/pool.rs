@@ -1,4 +1,4 @@
-//! The pool of connections: work on one of them, transactions, and what happens when a connection is lost.
+//! The connection pool: runs work on a connection, makes transactions, and replaces lost connections.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,35 +20,36 @@ use crate::slots::{IdleConnection, Slot, Slots};
 use crate::text::escaped;
 use crate::version::NEWEST;
 
-/// How often a transaction that conflicted with another one is retried.
+/// The maximum number of retries of a transaction that conflicted with another one.
 const CONFLICTS_MAX: u32 = 10;
 
-/// How long to wait before the next attempt at a connection that the server had no room for.
+/// The pause between attempts to connect to a server that had no free connection.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// The advisory lock of a transaction that writes: who may write beside it.
+/// The mode of the advisory lock that a writing transaction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriterLock {
-    /// Other writers that add.
+    /// Other writers may add rows at the same time.
     Shared,
-    /// Nobody, because another writer could be about to refer to what is removed here.
+    /// No other writer may work at the same time, because it could refer to a row that is about to be removed.
     Exclusive,
 }
 
-/// The connections to one server.
+/// A pool of connections to one server.
 pub(crate) struct Pool {
     pub(crate) server: Server,
     slots: Slots,
     clock: Clock,
-    /// The host that holds the sessions that are written to, where one does.
+    /// The host that holds the sessions that are written to, if there is one.
     pub(crate) host: Option<String>,
     busy_timeout_ms: u64,
-    /// The generation that was last seen, and what [`WHICH`] says of its database; 0 before the first.
+    /// The last seen generation and the identity of its database ([`WHICH`]). The generation is 0 before the first
+    /// connection.
     seen: Mutex<(u64, String)>,
     replaced: AtomicU64,
-    /// How many connections did not answer in time. What cut one off may have cut off the idle ones, too.
+    /// The number of connections that did not answer in time. The same cause may have cut off the idle connections too.
     silent: AtomicU64,
-    /// The server's processes of connections that were given up. They may still be at work and hold locks.
+    /// The server processes of abandoned connections. They may still be running and hold locks.
     abandoned: Mutex<Vec<Backend>>,
 }
 
@@ -80,16 +81,16 @@ macro_rules! identity {
           || ' ' || current_schema()::text::regnamespace::oid)"
     };
 }
-/// Which store of its cluster this is, and since which promotion or restoration of the cluster; the time; and who may
-/// work on it.
+/// Selects the identity of the database (the store, its timeline and its schema), the time, and the oldest version that
+/// may work on the store.
 ///
-/// A replica that was promoted counts as another database, as one that was restored does: nothing that an ordinary role
-/// may read tells whether the new timeline began before or after what a caller has seen. So a batch from before is
-/// refused once and made again from a new ledger, which with a synchronous standby says the same, and nothing that a
-/// turn shows depends on rows that are gone.
+/// A promoted replica counts as another database, like a restored one: nothing that an ordinary role may read tells if
+/// the new timeline began before or after what a caller has seen. So a batch from before is refused once and made again
+/// from a new ledger. With a synchronous standby that ledger is the same. Nothing that a turn shows then depends on
+/// lost rows.
 pub(crate) const WHICH: &str = concat!("SELECT ", identity!(), ", moment($1::bigint), oldest FROM store");
-/// [`WHICH`] for a transaction that others may join. Refuses another database than the one of which it says `$2`,
-/// unless that is NULL, and programs that know no version beyond `$3`, where they are left out.
+/// Same as [`WHICH`], for a transaction that other writers may join. Refuses a database whose identity is not `$2`
+/// (unless that is NULL), and a program whose newest version `$3` is too old for the schema.
 const OPENING: &str = concat!(
     "SELECT ",
     identity!(),
@@ -101,7 +102,7 @@ const OPENING: &str = concat!(
 );
 const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
-/// Returns when all that was committed before is as durable as what this commits, on standbys too.
+/// Returns when everything that was committed before is as durable as this commit, on standbys too.
 const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'concertina', '')";
 const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid = $1::text::integer AND extract(epoch FROM backend_start) = $2::text::numeric";
@@ -119,12 +120,12 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Which database was last seen: another number after it was replaced.
+    /// Returns the generation of the database that was last seen. It changes when the database is replaced.
     pub(crate) fn generation(&self) -> u64 {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// How often the database was found replaced since the last time that this was asked.
+    /// Returns how often the database was found replaced since the last call.
     pub(crate) fn take_replaced(&self) -> u64 {
         self.replaced.swap(0, Ordering::Relaxed)
     }
@@ -139,8 +140,7 @@ impl Pool {
         Ok(connection)
     }
 
-    /// Connects. Where the server has no room for a further connection, this one waits for room, or for a connection of
-    /// another slot.
+    /// Connects. If the server has no free connection, waits for one, or for a connection of another slot.
     fn connected(&self, slot: &Slot<'_>) -> Outcome<Connection> {
         let (began, patience) = (Instant::now(), self.server.connect_timeout);
         loop {
@@ -159,12 +159,12 @@ impl Pool {
         }
     }
 
-    /// Whether a connection may be used again.
+    /// Returns true if an idle connection can be used again.
     fn is_good(&self, (before, connection): &IdleConnection) -> bool {
         *before == self.silent.load(Ordering::Relaxed) && connection.is_usable()
     }
 
-    /// Gives a connection up.
+    /// Records an abandoned connection, whose server process is terminated at the next connect.
     fn abandon(&self, connection: &Connection) {
         if connection.is_silent() {
             self.silent.fetch_add(1, Ordering::Relaxed);
@@ -172,7 +172,7 @@ impl Pool {
         self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).push(connection.backend.clone());
     }
 
-    /// Reads which database this is, and the time: a row of [`WHICH`].
+    /// Reads a row of [`WHICH`]. Returns the generation of the database and the time.
     pub(crate) fn which(&self, connection: &Connection, rows: &[Row]) -> Outcome<(u64, Millis)> {
         let row = rows.first().ok_or_else(|| Failure::Damaged("the table store is empty".to_owned()))?;
         let identity: String = at(row, 0)?;
@@ -186,29 +186,29 @@ impl Pool {
         Ok((generation, at(row, 1)?))
     }
 
-    /// Asks which database this is, and the time.
+    /// Queries the generation of the database and the time.
     pub(crate) fn look(&self, connection: &mut Connection, told: Option<Millis>) -> Outcome<(u64, Millis)> {
         let rows = connection.run(&[call!(WHICH, told)])?.remove(0);
         self.which(connection, &rows)
     }
 
-    /// What SQL's `moment` is told of the time.
+    /// Returns the argument of SQL's `moment`: see [`Clock`].
     pub(crate) fn told(&self, now: Millis) -> Option<Millis> {
         self.clock.told(now)
     }
 
-    /// Whether the time is the database's.
+    /// Returns true if the database's clock decides.
     pub(crate) fn has_own_clock(&self) -> bool {
         self.clock == Clock::Database
     }
 
-    /// The error of a failure, which names the server.
+    /// Converts a failure into an error that names the server.
     pub(crate) fn named(&self, failure: Failure) -> Error {
         failure.at(&self.server.name, self.busy_timeout_ms)
     }
 
-    /// Works on a connection. `work` leaves no transaction open unless it fails; it is called again, from the start, on
-    /// a fresh connection when its own is lost, and when others were in its way.
+    /// Runs `work` on a connection. `work` must leave no transaction open unless it fails. It is called again from the
+    /// start if its connection was lost (once, on a new connection) and if it conflicted with others.
     pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Connection) -> Outcome<T>) -> Result<T> {
         let named = |failure| self.named(failure);
         let busy = || Failure::Unreachable(format!("all {} connections of the pool are in use", self.slots.size));
@@ -216,7 +216,7 @@ impl Pool {
         let (mut conflicts, mut is_second) = (0, false);
         loop {
             let silent = self.silent.load(Ordering::Relaxed);
-            // Taken out, so that a panic closes it with all that it began.
+            // The connection is taken out of the slot, so that a panic closes it and rolls back what it began.
             let mut connection = match slot.connection.take().filter(|known| self.is_good(known)) {
                 Some((_, connection)) => connection,
                 None => self.connected(&slot).map_err(named)?,
@@ -246,10 +246,10 @@ impl Pool {
         }
     }
 
-    /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise, unless the
-    /// connection was lost while it was made durable and no other could be had. Then nobody knows, and the caller makes
-    /// the call again. That is safe: originals are known by their hash, and of projections, printed texts and turns the
-    /// first row stays, which then is the caller's own; what decided nothing writes no receipts.
+    /// Runs `work` in one transaction, which is durable when this returns `Ok` and rolled back otherwise. Exception: if
+    /// the connection is lost during COMMIT and no other can be opened, the outcome is unknown and the caller must
+    /// repeat the call. That is safe: originals are identified by their hash; of projections, printed texts and turns
+    /// the first row stays, which then is the caller's own; and a batch that decides nothing writes no receipts.
     pub(crate) fn write<T>(
         &self,
         lock_mode: WriterLock,
@@ -285,9 +285,9 @@ impl Pool {
         })
     }
 
-    /// Writes in one transaction and one round trip, to the database of a generation, or to whichever where that is 0.
-    /// Statements that find something amiss refuse it all ([`crate::refusal`]). Where its end was not heard of
-    /// ([`Failure::CommitUnknown`]), it is for the caller to send what may be sent again.
+    /// Runs a transaction in one round trip, on the database of `generation`, or on any database if that is 0. A
+    /// statement whose check fails refuses the whole transaction ([`crate::refusal`]). If its outcome is unknown
+    /// ([`Failure::CommitUnknown`]), the caller must send again what can be sent again.
     pub(crate) fn write_at_once(
         &self,
         connection: &mut Connection,
@@ -308,7 +308,7 @@ impl Pool {
         }
     }
 
-    /// What [`WHICH`] says of the database of a generation, if that is not 0.
+    /// Returns the identity of the database of a generation, or `None` if that is 0.
     fn identity(&self, connection: &mut Connection, generation: u64) -> Outcome<Option<String>> {
         if generation == 0 {
             return Ok(None);
@@ -321,19 +321,19 @@ impl Pool {
     }
 }
 
-/// The generation of a database: 53 bits, which JavaScript has, and never 0.
+/// Returns the generation of a database: a hash of 53 bits, so that it fits a JavaScript number, and never 0.
 fn number(connection: &Connection, identity: &str) -> u64 {
     let hash = ContentHash::of(format!("{} {identity}", connection.backend.database).as_bytes());
     (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1
 }
 
-/// Whether a transaction whose end was not heard of did end well, and is durable. Only for a connection to the same
-/// start of the server.
+/// Returns true if a transaction whose COMMIT was not answered is committed and durable. The connection must be to the
+/// same start of the server.
 fn is_committed(connection: &mut Connection, transaction: &str) -> Outcome<bool> {
     for _ in 0..50 {
         let status: Option<Option<String>> = first(&connection.run(&[call!(STATUS, transaction)])?[0])?;
         match status.flatten().as_deref() {
-            // Where the server waits for a standby and is told to end, it has committed what the standby does not have
+            // A server that shuts down while it waits for a standby has committed data that the standby does not have
             // yet.
             Some("committed") => return connection.run(&[call!(FLUSH)]).map(|_| true),
             Some("in progress") => thread::sleep(Duration::from_millis(20)),

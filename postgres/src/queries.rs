@@ -1,4 +1,4 @@
-//! What callers ask of every backend, in PostgreSQL's dialect.
+//! The queries that all backends share, in PostgreSQL's dialect.
 
 use std::sync::LazyLock;
 
@@ -11,12 +11,12 @@ use crate::failure::Outcome;
 use crate::row::{Param, store_rows};
 use crate::text::key;
 
-/// The statements.
+/// The queries.
 pub(crate) static QUERIES: LazyLock<Queries> = LazyLock::new(|| {
     Queries::new(Dialect { parameter: '$', session: ["session", "agent"], key: |name| Cell::Bytes(key(name)) })
 });
 
-/// Statements with their parameters, which [`Prepared::calls`] borrows.
+/// Statements that own their parameters, so that [`Prepared::calls`] can borrow them.
 pub(crate) struct Prepared(Vec<(&'static str, Vec<Param>)>);
 
 impl Prepared {
@@ -33,13 +33,13 @@ impl Prepared {
     }
 }
 
-/// Runs statements that calls of every turn ask, on one consistent state.
+/// Runs statements of every turn on one consistent snapshot.
 pub(crate) fn read(connection: &mut Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
     let prepared = Prepared::new(queries);
     connection.read(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()
 }
 
-/// Runs statements that read much, or all that there is, on one consistent state.
+/// Runs statements that read whole tables on one consistent snapshot.
 pub(crate) fn survey(connection: &mut Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
     let prepared = Prepared::new(queries);
     connection.survey(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()

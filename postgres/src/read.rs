@@ -1,4 +1,4 @@
-//! Rows -> what callers ask for.
+//! Reads originals and ledgers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::row::{at, count, first, hash, hashes, store_rows, text, text_or_null}
 use crate::scope::session;
 use crate::text::key;
 
-/// Ids, with what is stored near them.
+/// Selects the stored hashes within some ranges, with their ids.
 pub(crate) const NEAR: &str = "SELECT DISTINCT near.hash, near.ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given
   (first, last)
      CROSS JOIN LATERAL (
        SELECT hash, ref_id FROM originals WHERE hash BETWEEN given.first AND given.last ORDER BY hash OFFSET 0) AS
          near";
 
-/// An original that some digits resolve to, when it was last referred to by the agent, and the time.
-/// The payload is NULL where it is that of the hash which the caller holds.
+/// Selects the original that some digits resolve to, the time at which the agent last referred to it, and the current
+/// time. The payload is NULL if the original is the one that the caller holds.
 pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd,
        CASE WHEN hash IS DISTINCT FROM $6::bytea THEN payload END, referred.at, moment($5::bigint)
      FROM originals CROSS JOIN LATERAL (
@@ -36,7 +36,7 @@ pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd,
          referred
      WHERE hash BETWEEN $1 AND $2 AND starts_with($3::text, ref_id) AND referred.at IS NOT NULL";
 
-/// The ids of contents: [`id::propose`].
+/// Returns the ids of contents: see [`id::propose`].
 pub(crate) fn ref_ids(connection: &mut Connection, of: &[ContentHash]) -> Outcome<Vec<RefId>> {
     let ranges: Vec<_> = of.iter().map(|hash| hash_range(hash.to_ref_id(SHORT_ID_DIGITS).as_str())).collect();
     let (from, to) = (hashes(ranges.iter().map(|(from, _)| from)), hashes(ranges.iter().map(|(_, to)| to)));
@@ -45,16 +45,16 @@ pub(crate) fn ref_ids(connection: &mut Connection, of: &[ContentHash]) -> Outcom
     id::propose(of, |from, to| Ok(near.range(from..=to).map(|(hash, id)| (*hash, id.clone())).collect()))
 }
 
-/// The digits that every id of an original begins with.
+/// The first 8 bytes of an original's hash, which every id of it begins with.
 pub(crate) type Digits = [u8; 8];
 
-/// An id that is asked for.
+/// A requested id.
 struct Asked<'a> {
     digits: &'a str,
-    /// The first and the last hash that begin with it.
+    /// The first and the last hash that begin with these digits.
     range: [Vec<u8>; 2],
     in_memory: Option<Arc<Original>>,
-    /// The hash of that.
+    /// The hash of `in_memory`.
     held: Option<Vec<u8>>,
 }
 
@@ -71,8 +71,8 @@ fn digits(hash: &ContentHash) -> Digits {
     *hash.0.first_chunk().expect("a hash has 32 bytes")
 }
 
-/// The originals behind ids, checked, in one round trip. What is in memory was checked before, and its bytes do not
-/// cross again.
+/// Returns the verified originals of some ids, in one round trip. Originals in memory were verified before, and their
+/// bytes are not sent again.
 pub(crate) fn get(
     pool: &Pool,
     connection: &mut Connection,
@@ -88,7 +88,7 @@ pub(crate) fn get(
     asked.iter().zip(&answers).map(|(asked, rows)| found(asked, rows, cache, options)).collect()
 }
 
-/// The original of the rows of [`GET`].
+/// Returns the first unexpired original among the rows of [`GET`].
 fn found(
     asked: &Asked<'_>,
     rows: &[Row],
@@ -114,7 +114,7 @@ fn found(
     Ok(None)
 }
 
-/// What a session knows.
+/// Reads the ledger of a session.
 pub(crate) fn ledger(
     pool: &Pool,
     connection: &mut Connection,
@@ -143,7 +143,7 @@ pub(crate) fn ledger(
             let mut answers = connection.read(calls)?;
             let (generation, now) = pool.which(connection, &answers[0])?;
             if !cached.is_complete(generation, first::<i64>(&answers[2])?.map_or(0, i64::unsigned_abs)) {
-                // An empty one is complete, so this happens once.
+                // An empty cache is complete, so this happens at most once.
                 cached = CachedProjections::default();
                 continue;
             }

@@ -1,14 +1,14 @@
-//! What the schema's `refuse` says: why a transaction was ended that found untrue what it was made for.
+//! Translates the errors of the schema's function `refuse`, which ends a transaction whose assumptions proved false.
 
 use concertina_base::error::Error;
 
 use crate::failure::Failure;
 use crate::version::left_out;
 
-/// The code of its errors.
+/// The SQLSTATE of those errors.
 const CODE: &str = "CT001";
 
-/// A failure as what it means, where it is a refusal.
+/// Converts a failure that is a refusal into its meaning. Other failures are returned unchanged.
 pub(crate) fn understood(failure: Failure) -> Failure {
     let Failure::Sql(error) = &failure else { return failure };
     let Some(refusal) = error.as_db_error().filter(|error| error.code().code() == CODE) else { return failure };

@@ -1,4 +1,4 @@
-//! Columns <-> values. A column of another type than it must have is damage, not a panic.
+//! Converts columns to values and back. A column of an unexpected type is damage, not a panic.
 
 use concertina_base::reference::ContentHash;
 use concertina_store::row::{Cell, Row as StoreRow};
@@ -9,57 +9,57 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use crate::failure::{Failure, Outcome};
 use crate::text::{escaped, unescaped};
 
-/// A column.
+/// Returns a column.
 pub(crate) fn at<'a, T: FromSql<'a>>(row: &'a Row, column: usize) -> Outcome<T> {
     row.try_get(column).map_err(|error| Failure::Damaged(error.to_string()))
 }
 
-/// A column of text.
+/// Returns a column of text.
 pub(crate) fn text(row: &Row, column: usize) -> Outcome<String> {
     Ok(unescaped(at(row, column)?))
 }
 
-/// A column of text that may be NULL.
+/// Returns a column of text, or `None` if it is NULL.
 pub(crate) fn text_or_null(row: &Row, column: usize) -> Outcome<Option<String>> {
     Ok(at::<Option<String>>(row, column)?.map(unescaped))
 }
 
-/// A column with a number that is not negative.
+/// Returns a column with a number that must not be negative.
 pub(crate) fn count(row: &Row, column: usize) -> Outcome<u64> {
     let number: i64 = at(row, column)?;
     u64::try_from(number).map_err(|_| Failure::Damaged(format!("a count is {number}")))
 }
 
-/// A column with a hash.
+/// Returns a column with a hash.
 pub(crate) fn hash(row: &Row, column: usize) -> Outcome<ContentHash> {
     let bytes: &[u8] = at(row, column)?;
     let hash = bytes.try_into().map_err(|_| Failure::Damaged(format!("a hash has {} bytes", bytes.len())))?;
     Ok(ContentHash(hash))
 }
 
-/// A count as SQL has it, which has no unsigned integers.
+/// Converts a count to a signed integer, saturating. SQL has no unsigned integers.
 pub(crate) fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The first column of the only row, where there is one.
+/// Returns the first column of the first row, or `None` if there is no row.
 pub(crate) fn first<'a, T: FromSql<'a>>(rows: &'a [Row]) -> Outcome<Option<T>> {
     rows.first().map(|row| at(row, 0)).transpose()
 }
 
-/// Hashes as a parameter.
+/// Converts hashes to a parameter.
 pub(crate) fn hashes<'a>(hashes: impl IntoIterator<Item = &'a ContentHash>) -> Vec<&'a [u8]> {
     hashes.into_iter().map(|hash| hash.0.as_slice()).collect()
 }
 
-/// Rows as every backend returns them.
+/// Converts rows to the form that all backends return.
 pub(crate) fn store_rows(rows: &[Row]) -> Outcome<Vec<StoreRow>> {
     rows.iter()
         .map(|row| Ok(StoreRow((0..row.len()).map(|column| cell(row, column)).collect::<Outcome<_>>()?)))
         .collect()
 }
 
-/// A column of the type that the server says it has.
+/// Returns a column as a [`Cell`], by its type.
 pub(crate) fn cell(row: &Row, column: usize) -> Outcome<Cell> {
     let cell = match *row.columns()[column].type_() {
         Type::INT4 => at::<Option<i32>>(row, column)?.map(|number| Cell::Integer(number.into())),
@@ -67,7 +67,7 @@ pub(crate) fn cell(row: &Row, column: usize) -> Outcome<Cell> {
         Type::FLOAT8 => at::<Option<f64>>(row, column)?.map(Cell::Real),
         Type::TEXT => text_or_null(row, column)?.map(Cell::Text),
         Type::BYTEA => at::<Option<Vec<u8>>>(row, column)?.map(Cell::Bytes),
-        // Any other type is an error here.
+        // Any other type is reported as an error by this conversion.
         _ => at::<Option<i64>>(row, column)?.map(Cell::Integer),
     };
     Ok(cell.unwrap_or(Cell::Null))

@@ -1,7 +1,7 @@
 //! Recognises and migrates a namespace.
 //!
-//! Every new connection looks: so a database that was dropped or replaced meanwhile gets its schema before anything is
-//! asked of it.
+//! Every new connection checks the schema, so that a database that was dropped or replaced in the meantime gets its
+//! schema before it is queried.
 //!
 
 #[cfg(test)]
@@ -14,9 +14,9 @@ use crate::version::{NEWEST, left_out, too_old};
 
 /// A version of the schema.
 pub(crate) struct Version {
-    /// The statements that lead to it from the version before.
+    /// The statements that migrate the version before to this one.
     statements: &'static str,
-    /// The oldest version whose programs work on it.
+    /// The oldest version whose programs can work on this one.
     oldest: usize,
 }
 
@@ -30,23 +30,23 @@ pub(crate) struct Version {
 /// comes a golden file of it (`tests/store/golden.rs`).
 const VERSIONS: [Version; NEWEST as usize] = [Version { statements: include_str!("schema.sql"), oldest: 1 }];
 
-/// Held while a schema is made or migrated: of two that open at once, one waits.
+/// The lock that is held while a schema is created or migrated. If two programs open it at once, one waits.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('concertina ' || $1::text, 0))";
 
-/// What a schema is.
+/// The state of a schema.
 enum Found {
-    /// There is none, or an empty one.
+    /// The schema is missing or empty.
     Blank,
-    /// Ours, of this version, which may be one that we do not know and can work on.
+    /// The schema is ours and has this version, which may be a newer one that this program can work with.
     Ours(usize),
 }
 
-/// Creates or migrates the schema as needed. Where nothing is needed, nothing is written or locked.
+/// Creates or migrates the schema if needed. Otherwise nothing is written or locked.
 pub(crate) fn prepare(connection: &mut Connection, namespace: &str) -> Outcome<()> {
     prepare_to(connection, namespace, &VERSIONS)
 }
 
-/// Refuses a schema whose `store.oldest` leaves this program out.
+/// Refuses a schema whose `store.oldest` is newer than this program.
 pub(crate) fn check_oldest(oldest: i32) -> Outcome<()> {
     match oldest {
         0..=NEWEST => Ok(()),
@@ -73,7 +73,7 @@ fn prepare_to(connection: &mut Connection, namespace: &str, versions: &[Version]
 
 fn migrate(connection: &mut Connection, namespace: &str, versions: &[Version]) -> Outcome<()> {
     connection.run(&[call!(LOCK, namespace)])?;
-    // Another machine may have been faster.
+    // Another machine may have done it while this one waited for the lock.
     let version = match recognise(connection, namespace, versions)? {
         Found::Blank => {
             connection.batch(&format!("CREATE SCHEMA IF NOT EXISTS \"{namespace}\""))?;
@@ -81,7 +81,7 @@ fn migrate(connection: &mut Connection, namespace: &str, versions: &[Version]) -
         }
         Found::Ours(version) => version,
     };
-    // It may know further versions.
+    // The schema may have more versions than this program knows.
     let Some(missing) = versions.get(version..).filter(|missing| !missing.is_empty()) else { return Ok(()) };
     for version in missing {
         connection.batch(version.statements)?;

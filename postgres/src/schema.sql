@@ -4,7 +4,7 @@
 -- give are looked up by their SHA-256, because a key of an index may have no more than 2,700 bytes. Text is written
 -- with U+0000 escaped (text.rs), because TEXT cannot hold it.
 
--- Which store this is. One row. No other program's schema has such a table.
+-- The identity of this store. One row. No other program's schema has such a table.
 CREATE TABLE store (
   version INTEGER NOT NULL,
   oldest INTEGER NOT NULL, -- the oldest version whose programs work on this schema
@@ -12,18 +12,18 @@ CREATE TABLE store (
 );
 INSERT INTO store VALUES (1, 1, ('x' || substr(md5(gen_random_uuid()::text), 1, 15))::bit(60)::bigint);
 
--- The caller's time where it is given, or the time of this server.
+-- Returns the caller's time if it is given, or the time of this server.
 CREATE FUNCTION moment(told BIGINT) RETURNS BIGINT LANGUAGE sql VOLATILE
   RETURN coalesce(told, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
 
--- Ends a transaction whose assumptions turned out to be false. refusal.rs lists the reasons.
+-- Ends a transaction whose assumptions proved false. refusal.rs lists the reasons.
 CREATE FUNCTION refuse(reason TEXT, subject TEXT) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION USING ERRCODE = 'CT001', MESSAGE = reason, DETAIL = subject;
 END
 $$;
 
--- Whose conversations there are. One row per agent and session.
+-- The known sessions. One row per agent and session.
 CREATE TABLE sessions (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BYTEA NOT NULL CHECK (length(session) = 32), -- SHA-256 of session_id
@@ -35,14 +35,14 @@ CREATE TABLE sessions (
   tools BYTEA CHECK (length(tools) = 32), -- a hash of the tools of the last assembled context
   held BOOLEAN NOT NULL DEFAULT FALSE, -- whether it keeps all that it was granted until its host ends it
   ended_at BIGINT, -- NULL while it has not ended
-  -- The session that this one works for. Deferrable, because rows that are copied may refer to later ones.
+  -- The parent of this session. Deferrable, because imported rows may refer to later ones.
   parent BIGINT REFERENCES sessions (id) ON DELETE SET NULL DEFERRABLE,
-  is_off BOOLEAN NOT NULL DEFAULT FALSE, -- whether nothing more is folded in it
+  is_off BOOLEAN NOT NULL DEFAULT FALSE, -- true if nothing more is folded in this session
   UNIQUE (session, agent)
 ) WITH (fillfactor = 70);
 CREATE INDEX sessions_by_parent ON sessions (parent);
 
--- Which hosts have a held session. It ends when the last of them no longer has it.
+-- The hosts that have a held session. The session ends when the last of them no longer has it.
 CREATE TABLE session_hosts (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   host TEXT NOT NULL,
@@ -50,13 +50,13 @@ CREATE TABLE session_hosts (
 );
 CREATE INDEX session_hosts_by_host ON session_hosts (host);
 
--- When a host last reported its sessions.
+-- The time at which a host last reported its sessions.
 CREATE TABLE hosts (
   host TEXT PRIMARY KEY,
   seen_at BIGINT NOT NULL
 );
 
--- The bytes, once per content. A row is written once and never updated.
+-- The originals, one row per content. A row is written once and never updated.
 CREATE TABLE originals (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   hash BYTEA NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -70,13 +70,13 @@ CREATE TABLE originals (
 -- Payloads are compressed already.
 ALTER TABLE originals ALTER payload SET STORAGE EXTERNAL;
 
--- How much is stored, as changes: their sum is right without a row that every commit has to wait for.
+-- The stored size as a list of changes. Their sum is correct without a row that every commit has to lock.
 CREATE TABLE usage (
   originals BIGINT NOT NULL,
   bytes BIGINT NOT NULL -- of payloads
 );
 
--- Which session may see which original.
+-- The originals that a session may see.
 CREATE TABLE grants (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   original BIGINT NOT NULL REFERENCES originals (id) ON DELETE CASCADE,
@@ -86,8 +86,8 @@ CREATE TABLE grants (
 );
 CREATE INDEX grants_by_original ON grants (original);
 
--- How blocks are shown. A row lives no longer than the session's grant of the original that it refers to. Ids only
--- grow within a session, because whoever writes a row has locked the session's row.
+-- How blocks are shown. A row is removed with the session's grant of its original. Ids only grow within a session,
+-- because every writer of a row holds the lock on the session's row.
 CREATE TABLE projections (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BIGINT NOT NULL,
@@ -102,7 +102,7 @@ CREATE TABLE projections (
 CREATE INDEX projections_by_original ON projections (session, original);
 CREATE INDEX projections_by_session ON projections (session, id);
 
--- Texts of ours that a session was shown.
+-- Texts of ours that were shown to a session.
 CREATE TABLE printed (
   session BIGINT NOT NULL,
   text BYTEA NOT NULL CHECK (length(text) = 32),
@@ -144,7 +144,7 @@ CREATE TABLE epochs (
 );
 CREATE INDEX epochs_by_session ON epochs (session, id);
 
--- Model calls: what was sent, and what would have been sent without us. Counts are tokens.
+-- Model calls: what was sent, and what would have been sent without folding. Counts are tokens.
 CREATE TABLE requests (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -178,7 +178,7 @@ CREATE TABLE fetches (
 );
 CREATE INDEX fetches_by_session ON fetches (session, id);
 
--- What was folded, by day and kind.
+-- Tokens that were folded, by day and kind.
 CREATE TABLE folded (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   day BIGINT NOT NULL,
@@ -188,7 +188,7 @@ CREATE TABLE folded (
   PRIMARY KEY (session, day, kind)
 );
 
--- What the operator was warned of.
+-- Warnings to the operator.
 CREATE TABLE warnings (
   id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at BIGINT NOT NULL,
@@ -233,8 +233,8 @@ CREATE TABLE swept_requests (
   without_answer_usd DOUBLE PRECISION NOT NULL
 );
 
--- Who may see what, whether it may still be shown, and when it was last referred to. This view alone decides how long a
--- session keeps what it was granted.
+-- The access of a session to an original: if it may still be shown, and when it was last referred to. This view alone
+-- decides how long a session keeps a grant.
 CREATE VIEW access AS
 SELECT
   grants.session,

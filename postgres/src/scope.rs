@@ -1,6 +1,6 @@
-//! How statements name a session: by the hashes of its names, which every statement is told first.
+//! SQL fragments that identify a session by the hashes of its names, which are the first parameters of every statement.
 
-/// The row of the session `$1` of the agent `$2`.
+/// Selects the id of the session `$1` of the agent `$2`.
 macro_rules! session {
     () => {
         "(SELECT id FROM sessions WHERE session = $1 AND agent = $2)"

@@ -1,4 +1,4 @@
-//! Where the database is, and how to connect to it.
+//! The address of the database, and how to connect to it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::address::{Address, Root, each_host, refuse_unknown};
 use crate::options::PostgresOptions;
 
-/// A server with a database, and what every session on it begins with.
+/// A server with a database, and the setup of every session on it.
 pub(crate) struct Server {
-    /// How to connect to each of its hosts.
+    /// The connection parameters of each host.
     hosts: Vec<Config>,
-    /// The host that was last connected to.
+    /// The index of the host that was last connected to.
     last: AtomicUsize,
     pub(crate) tls: MakeRustlsConnect,
-    /// `host:port/database`, for messages. A user is not in it: it may be a token.
+    /// `host:port/database`, for messages. It contains no user, which may be a token.
     pub(crate) name: String,
     /// The schema.
     pub(crate) namespace: String,
@@ -35,8 +35,8 @@ pub(crate) struct Server {
 
 impl Server {
     /// # Errors
-    /// [`Error::BadArgument`] for an address or a namespace that is none; [`Error::StoreUnavailable`] for certificates
-    /// that cannot be read.
+    /// [`Error::BadArgument`] if the address or the namespace is invalid; [`Error::StoreUnavailable`] if certificates
+    /// cannot be read.
     pub(crate) fn new(url: &str, namespace: &str, options: &PostgresOptions) -> Result<Self> {
         // An address that was read from a file may end with a line end.
         let url = url.trim();
@@ -56,13 +56,13 @@ impl Server {
         let name = name(&config);
         let tls = tls(&config, &root, options, &name)?;
         let statement_ms = options.statement_timeout.as_millis().clamp(1, 2_147_483_647);
-        // Nobody waits longer for a pipeline's answers, so no transaction of a living client is idle for so long.
+        // A client stops waiting for a pipeline at this time, so no live client leaves a transaction idle for longer.
         let idle_ms = statement_ms.saturating_add(1000).min(2_147_483_647);
         let lock_ms = options.store.busy_timeout_ms.clamp(1, 2_147_483_647);
-        // What is acknowledged is on disk, whatever the server's default is. Times that a role has shorter than a
-        // pipeline takes are for others; an idle session may end, because its connection is replaced. What is asked at
-        // every turn is looked up by an index, also in a table that has grown since the server last counted its rows:
-        // `connection::SURVEY` lets the rest read whole tables.
+        // Acknowledged data is on disk, whatever the server's default is. A role's own time limits that are shorter
+        // than a pipeline are overridden, but idle sessions may end, because connections are replaced. Statements of
+        // every turn use an index, even on a table that has grown since the server last gathered statistics;
+        // `connection::SURVEY` allows the others to read whole tables.
         let setup = format!(
             "SET statement_timeout = {statement_ms}; SET search_path TO \"{namespace}\", pg_temp; \
              SET lock_timeout = {lock_ms}; \
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-/// Whether all hosts are Unix sockets.
+/// Returns true if all hosts are Unix sockets.
 pub(crate) fn is_on_socket(config: &Config) -> bool {
     #[cfg(unix)]
     return !config.get_hosts().is_empty() && config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
@@ -109,8 +109,8 @@ pub(crate) fn is_on_socket(config: &Config) -> bool {
     return false;
 }
 
-/// Without TLS where a Unix socket is connected to, whatever `sslmode` says, as in libpq: there is no network, and no
-/// name to be checked.
+/// Disables TLS for a Unix socket whatever `sslmode` says, as libpq does: there is no network and no host name to
+/// check.
 fn plain_on_socket(mut config: Config) -> Config {
     if is_on_socket(&config) {
         config.ssl_mode(SslMode::Disable);
@@ -118,7 +118,7 @@ fn plain_on_socket(mut config: Config) -> Config {
     config
 }
 
-/// Whether a name can stand in SQL as it is, and is not the system's.
+/// Returns true if a name needs no quoting in SQL and is not reserved by PostgreSQL.
 fn is_namespace(name: &str) -> bool {
     (1..=63).contains(&name.len())
         && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
@@ -138,7 +138,7 @@ fn name(config: &Config) -> String {
     format!("{}/{}", hosts.join(","), plain(config.get_dbname().unwrap_or_default()))
 }
 
-/// A name, or `***` for what looks like none: where an address was written wrongly it may be part of a password.
+/// Returns the name, or `***` if it contains unusual characters: in a malformed address it may be part of a password.
 fn plain(name: &str) -> &str {
     let is_plain = |character: char| character.is_alphanumeric() || "._-:%$[]".contains(character);
     if name.chars().all(is_plain) { name } else { "***" }
@@ -149,7 +149,8 @@ fn tls(config: &Config, root: &Root, options: &PostgresOptions, name: &str) -> R
     let mut roots = RootCertStore::empty();
     match root {
         Root::File(path) => add_file(&mut roots, path).map_err(unavailable)?,
-        // What of the system's cannot be read is missed when a certificate is checked.
+        // System certificates that cannot be read are skipped. The check of a server certificate fails if it needs one
+        // of them.
         Root::System if config.get_ssl_mode() != SslMode::Disable => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }

@@ -1,7 +1,8 @@
-//! The row of a session: its beginning, its turns, and its end.
+//! The row of a session: creation, turns, end.
 //!
-//! Whether a session is held is its own property, so that every opener of the database keeps what one of them holds.
-//! Each host tells its own sessions only: a session that others have does not end because this one does not list it.
+//! A session itself records that it is held, so every process that opens the database keeps what one of them holds.
+//! Each host reports its own sessions only, so a session of other hosts does not end because this host does not list
+//! it.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -18,8 +19,8 @@ use crate::row::{first, store_rows};
 use crate::scope::session;
 use crate::text::{escaped, key};
 
-/// The row of a session, created when it is new: it has not ended, and is held by its host where there is one. Whoever
-/// runs this has the session to himself until his transaction ends.
+/// Ensures the row of a session, as one that has not ended and is held by its host if there is one. The caller's
+/// transaction holds the lock on the row until it ends.
 pub(crate) const ENSURE: &str = "WITH ensured AS (
        INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held) VALUES ($1, $2, $3, $4,
          moment($5), $6::text IS NOT NULL)
@@ -27,17 +28,17 @@ pub(crate) const ENSURE: &str = "WITH ensured AS (
      home AS (INSERT INTO session_hosts SELECT id, $6 FROM ensured WHERE $6 IS NOT NULL ON CONFLICT DO NOTHING)
      SELECT id FROM ensured";
 
-/// The held sessions, and whether the host `$1` and whether others have them.
+/// Selects the held sessions, and for each if the host `$1` and if other hosts have it.
 pub(crate) static HELD: LazyLock<String> = LazyLock::new(|| format!("SELECT {}", HELD_SESSIONS.replace('?', "$")));
 
-/// Whether a host has reported its sessions since a moment.
+/// Selects true if the host `$1` has reported its sessions within the last `$3` milliseconds.
 pub(crate) const HAS_REPORTED: &str =
     "SELECT EXISTS (SELECT 1 FROM hosts WHERE host = $1 AND seen_at > moment($2::bigint) - $3::bigint)";
 
-/// Whether nothing more is folded in a session.
+/// Selects a row if folding is switched off in the session.
 pub(crate) const IS_OFF: &str = "SELECT 1 FROM sessions WHERE session = $1 AND agent = $2 AND is_off";
 
-/// The row of a session that is at work.
+/// Returns the id of a session's row, which is created or reopened by [`ENSURE`].
 pub(crate) fn ensure(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Outcome<i64> {
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
     let (session_id, agent_id) = (escaped(&scope.session_id), escaped(&scope.agent_id));
@@ -46,7 +47,7 @@ pub(crate) fn ensure(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> O
     first(&rows[0])?.ok_or_else(|| Failure::Damaged("a session has no row".to_owned()))
 }
 
-/// Ends a session that has not ended, unless another host has it, too.
+/// Removes the host from the session, and ends the session unless another host has it.
 pub(crate) fn end(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Outcome<()> {
     const LEFT: &str = concat!("DELETE FROM session_hosts WHERE host = $3 AND session = ", session!());
     const END: &str = "UPDATE sessions SET ended_at = $3 WHERE session = $1 AND agent = $2 AND ended_at IS NULL
@@ -55,10 +56,10 @@ pub(crate) fn end(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Outc
     transaction.run(&[call!(LEFT, session, agent, host), call!(END, session, agent, now)]).map(drop)
 }
 
-/// The row of a session.
+/// Selects the id of a session.
 pub(crate) const FIND: &str = "SELECT id FROM sessions WHERE session = $1 AND agent = $2";
 
-/// Sets what the host's list says. Returns how many sessions it ended.
+/// Records the host's list of sessions. Returns the number of sessions that it ended.
 pub(crate) fn settle(transaction: &mut WriteTransaction<'_>, alive: &BTreeSet<String>) -> Outcome<u64> {
     const FOUND: &str =
         "INSERT INTO session_hosts SELECT id, $2 FROM unnest($1::bigint[]) AS given (id) ON CONFLICT DO NOTHING";
@@ -67,7 +68,7 @@ pub(crate) fn settle(transaction: &mut WriteTransaction<'_>, alive: &BTreeSet<St
     const END: &str = "UPDATE sessions SET ended_at = $2 WHERE id = ANY($1::bigint[])";
     const REPORT: &str =
         "INSERT INTO hosts VALUES ($1, $2) ON CONFLICT (host) DO UPDATE SET seen_at = excluded.seen_at";
-    // The time of a host that never reported begins now.
+    // A host that has never reported counts as seen now.
     const OTHERS: &str = "INSERT INTO hosts SELECT DISTINCT host, $1::bigint FROM session_hosts ON CONFLICT DO NOTHING";
     const GONE: &str = "WITH gone AS (DELETE FROM hosts WHERE seen_at < $1 RETURNING host) DELETE FROM session_hosts
       USING gone WHERE session_hosts.host = gone.host";
@@ -109,7 +110,7 @@ pub(crate) fn write_turn(transaction: &mut WriteTransaction<'_>, scope: &Scope, 
     Ok(TurnStatus::Committed)
 }
 
-/// Stops folding in a session, or takes that back.
+/// Switches folding off or on in a session.
 pub(crate) fn switch(transaction: &mut WriteTransaction<'_>, scope: &Scope, is_off: bool) -> Outcome<()> {
     const SWITCH: &str = "UPDATE sessions SET is_off = $2 WHERE id = $1";
     let session = ensure(transaction, scope)?;

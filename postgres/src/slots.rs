@@ -1,14 +1,14 @@
-//! The slots of the pool: how many connections there may be, and the connections that are idle.
+//! The slots of the pool, which limit the number of connections, and the idle connections.
 //!
-//! Whoever has a slot without a connection connects, so that an error comes at once and with its reason. A connection
-//! that is lost is replaced in its slot.
+//! The owner of a slot without a connection opens one itself, so that an error is returned at once and with its reason.
+//! A lost connection is replaced in its slot.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::connection::Connection;
 
-/// A connection, with how many had not answered in time when it was last used.
+/// A connection, with the number of silent connections at the time when it was last used.
 pub(crate) type IdleConnection = (u64, Connection);
 
 /// All slots.
@@ -24,7 +24,7 @@ struct State {
     idle: Vec<IdleConnection>,
 }
 
-/// One slot. Dropping it gives it back, with its connection where there is one.
+/// One slot. Dropping it returns the slot and its connection.
 pub(crate) struct Slot<'a> {
     slots: &'a Slots,
     pub(crate) connection: Option<IdleConnection>,
@@ -35,7 +35,7 @@ impl Slots {
         Self { size, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// A slot, with an idle connection where there is one; `None` where all are taken for so long.
+    /// Takes a slot, with an idle connection if there is one. Returns `None` if all slots stay taken for `patience`.
     pub(crate) fn take(&self, patience: Duration) -> Option<Slot<'_>> {
         let until = Instant::now() + patience;
         let mut state = self.state();
@@ -53,7 +53,7 @@ impl Slots {
 }
 
 impl Slot<'_> {
-    /// A connection that another slot gives back within this time, where this one can have none of its own.
+    /// Waits up to `patience` for a connection that another slot returns. For slots that cannot open one.
     pub(crate) fn borrow(&self, patience: Duration) -> Option<IdleConnection> {
         let mut state = self.slots.state();
         if state.idle.is_empty() {

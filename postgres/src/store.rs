@@ -1,4 +1,4 @@
-//! The store: each promise, and the transaction that keeps it.
+//! The store: each method of the trait, and the transaction that implements it.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,11 +26,10 @@ use crate::sweep::{self, PURGEABLE};
 use crate::text::{escaped, key};
 use crate::{commit, export, inherit, read as reading};
 
-/// A [`Store`] in a PostgreSQL database. Any number may be open on one namespace, on any machine, each with its own
-/// options.
+/// A [`Store`] in a PostgreSQL database. Any number of them can be open on one namespace, on any machine, each with its
+/// own options.
 ///
-/// Its methods block, and panic on a thread that drives an asynchronous runtime, as all of a runtime's blocking calls
-/// do.
+/// Its methods block, and panic on a thread that drives an asynchronous runtime, as blocking calls of a runtime do.
 pub struct PostgresStore {
     options: StoreOptions,
     pool: Pool,
@@ -41,18 +40,18 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Opens the namespace of a database, creating its tables where they are missing.
+    /// Opens the namespace of a database, and creates missing tables.
     ///
     /// `url` is `postgresql://user:password@host:port/database`, or `host=... dbname=...`. Certificates and host names
     /// are checked when TLS is used; `sslmode=require` insists on it, `verify-ca` and `verify-full` are the same, and
     /// `sslmode=disable` does without. `sslrootcert=FILE` trusts the certificates of that file (PEM) instead of the
-    /// system's. Of several hosts (`one:5432,two:5432`) the first counts that can be written.
+    /// system's. Of several hosts (`one:5432,two:5432`) the first writable one is used.
     ///
     /// # Errors
-    /// [`concertina_base::error::Error::BadArgument`] for an address or a namespace that is none;
-    /// [`concertina_base::error::Error::StoreUnavailable`] where the server is away or refuses, or certificates cannot
-    /// be read; [`concertina_base::error::Error::StoreDamaged`] when the schema is another program's, and
-    /// [`concertina_base::error::Error::StoreNewer`] when it comes from a newer version (it is left as it is).
+    /// [`concertina_base::error::Error::BadArgument`] if the address or the namespace is invalid;
+    /// [`concertina_base::error::Error::StoreUnavailable`] if the server is unreachable or refuses, or certificates
+    /// cannot be read; [`concertina_base::error::Error::StoreDamaged`] if the schema belongs to another program, and
+    /// [`concertina_base::error::Error::StoreNewer`] if it comes from a newer version (it is not changed).
     pub fn open(url: &str, namespace: &str, options: PostgresOptions) -> Result<Self> {
         let server = Server::new(url, namespace, &options)?;
         let pool = Pool::open(server, &options)?;
@@ -60,12 +59,12 @@ impl PostgresStore {
         Ok(Self { options: options.store, pool, cache, sent: commit::sent(), cached_generation: AtomicU64::new(0) })
     }
 
-    /// The server and the database, as errors name them: `host:port/database`.
+    /// Returns the name of the server and the database as it appears in errors: `host:port/database`.
     pub fn server(&self) -> &str {
         &self.pool.server.name
     }
 
-    /// What was removed stays in memory no longer.
+    /// Clears the cache if anything was removed.
     fn forget(&self, removed: Removed) -> Removed {
         if removed != Removed::default() {
             self.cache.clear();
@@ -88,7 +87,7 @@ impl Store for PostgresStore {
     }
 
     fn get_all(&self, ids: &[RefId], agent_id: &str, now: Millis) -> Result<Vec<Option<(RefId, Original)>>> {
-        // Who asks for nothing needs no server.
+        // An empty request needs no server.
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -197,7 +196,7 @@ impl Store for PostgresStore {
     fn export(&self, take: &mut Sink<'_>) -> Result<()> {
         let mut has_begun = false;
         self.pool.write(WriterLock::Exclusive, 0, |transaction| {
-            // Rows that were taken cannot be taken back.
+            // The export cannot be retried: the sink has received rows already.
             if std::mem::replace(&mut has_begun, true) {
                 return Err(Failure::Unreachable("the connection was lost while everything was read".to_owned()));
             }

@@ -1,8 +1,8 @@
-//! Removes what nobody refers to any more. The server gives the space to what comes next.
+//! Removes what is no longer referred to. The server reuses the space.
 //!
-//! What may go is looked for while others write, however long that takes; then it is removed in steps of [`STEP`] rows,
-//! each a transaction of its own and alone, which looks again at its own rows only. So a sweep never keeps another
-//! machine waiting for long. Rows below a removed one (projections, printed texts) go with it by foreign key.
+//! Candidates are searched while others write, however long that takes. They are then removed in steps of [`STEP`]
+//! rows. Each step is an exclusive transaction that checks its own rows again, so a sweep never blocks another machine
+//! for long. Dependent rows (projections, printed texts) are removed by foreign key.
 
 use std::sync::LazyLock;
 
@@ -18,13 +18,13 @@ use crate::row::{at, count, first, signed};
 use crate::scope::session;
 use crate::text::key;
 
-/// Rows removed in one transaction.
+/// The maximum number of rows removed in one transaction.
 const STEP: usize = 256;
 
-/// Rows looked for at once.
+/// The maximum number of candidates in one search.
 const LOOK: usize = 256 * STEP;
 
-/// Bytes of all payloads.
+/// Selects the number of bytes of all payloads.
 pub(crate) const USAGE: &str = "SELECT coalesce(sum(bytes), 0)::bigint FROM usage";
 
 /// Adds the requests of sessions that are about to be forgotten to the totals.
@@ -36,8 +36,8 @@ const REMOVE_UNGRANTED: &str = "WITH gone AS (
     INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING -originals,
       -bytes";
 
-/// Removes grants that expired and the originals that nobody else may see, originals above the limit that no session
-/// shows, and sessions that nothing is kept for.
+/// Removes expired grants and originals without a grant, originals above the size limit that no session shows, and
+/// sessions for which nothing is kept.
 pub(crate) fn sweep(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
     let expired = expire(pool, options, now)?;
     let evicted = evict(pool, options, now, options.max_bytes)?;
@@ -45,8 +45,8 @@ pub(crate) fn sweep(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<
     Ok(Removed { originals: expired.originals + evicted.originals, bytes: expired.bytes + evicted.bytes, sessions })
 }
 
-/// Looks for what may go while others write, and removes it step by step, alone. `look` is told the store's time, and
-/// finds at most [`LOOK`] rows.
+/// Searches candidates while others write, then removes them in exclusive steps. `look` receives the store's time and
+/// returns at most [`LOOK`] rows.
 fn remove<T>(
     pool: &Pool,
     now: Millis,
@@ -73,7 +73,7 @@ fn remove<T>(
     }
 }
 
-/// Removes grants that expired, and the originals that nobody else may see.
+/// Removes expired grants, and the originals that have no grant left.
 fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
     const EXPIRED: &str = "SELECT session, original FROM access WHERE referred_at < $1 LIMIT $2";
     const EXPIRE: &str = "DELETE FROM grants USING unnest($1::bigint[], $2::bigint[]) AS given (session, original)
@@ -93,9 +93,9 @@ fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
     })
 }
 
-/// Removes originals that no live session shows, until no more than `target` bytes are stored: those of ended sessions
-/// first, and then the least recently referred to first. Looks at no grant of a held session that has not ended, which
-/// keeps all.
+/// Removes originals that no live session shows until at most `target` bytes are stored: first those of ended sessions,
+/// then those that were least recently referred to. Skips the grants of held sessions that have not ended, because
+/// those keep everything.
 pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u64) -> Result<Removed> {
     const IDLE: &str = "WITH idle AS (
           SELECT original, bool_and(ended) AS ended, max(referred_at) AS referred_at FROM access
@@ -124,7 +124,7 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
         ids(&connection.survey(vec![call!(IDLE, before, excess, limit)])?[0])
     };
     remove(pool, now, look, |transaction, originals: &[i64]| {
-        // Another machine may have removed enough since.
+        // Another machine may have removed enough in the meantime.
         if used(&transaction.run(&[call!(USAGE)])?[0])? <= target {
             return Ok(Removed::default());
         }
@@ -133,8 +133,8 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
     })
 }
 
-/// Forgets sessions that nothing is kept for and that have not been heard of since they expired. What they added up to
-/// stays in the totals; that nothing is to be folded in one is kept. Adds the changes of what is stored up, too.
+/// Removes sessions for which nothing is kept and that were last seen before the retention period. Their totals are
+/// kept. Sessions in which folding is switched off are kept. Also sums up the list of size changes.
 fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<u64> {
     const SILENT: &str = "SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND last_seen < $1
          AND (NOT held OR ended_at < $1) AND NOT is_off
@@ -165,7 +165,7 @@ fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> R
     Ok(forgotten.sessions)
 }
 
-/// Forgets a session with everything it has.
+/// Removes a session with everything that belongs to it.
 pub(crate) fn purge(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Outcome<Removed> {
     const GRANTS: &str = concat!("DELETE FROM grants WHERE session = ", session!(), " RETURNING original");
     const SESSION: &str = "DELETE FROM sessions WHERE session = $1 AND agent = $2 RETURNING 1";
@@ -176,7 +176,7 @@ pub(crate) fn purge(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Ou
     Ok(Removed { sessions, ..removed })
 }
 
-/// What [`purge`] would remove.
+/// Selects what [`purge`] would remove.
 pub(crate) const PURGEABLE: &str = concat!(
     "SELECT count(*), coalesce(sum(octet_length(payload)), 0),
        (SELECT count(*) FROM sessions WHERE session = $1 AND agent = $2)
@@ -186,13 +186,13 @@ pub(crate) const PURGEABLE: &str = concat!(
                        WHERE original = originals.id AND (sessions.session <> $1 OR sessions.agent <> $2))"
 );
 
-/// A row of [`PURGEABLE`].
+/// Reads the row of [`PURGEABLE`].
 pub(crate) fn purgeable(rows: &[Row]) -> Outcome<Removed> {
     let Some(row) = rows.first() else { return Ok(Removed::default()) };
     Ok(Removed { originals: count(row, 0)?, bytes: count(row, 1)?, sessions: count(row, 2)? })
 }
 
-/// Removes those of some originals that no session may see.
+/// Removes those of `originals` that no session may see.
 fn remove_ungranted(transaction: &mut WriteTransaction<'_>, originals: &[i64]) -> Outcome<Removed> {
     if originals.is_empty() {
         return Ok(Removed::default());
@@ -205,13 +205,13 @@ fn removed(rows: &[Row]) -> Outcome<Removed> {
     Ok(Removed { originals: count(row, 0)?, bytes: count(row, 1)?, sessions: 0 })
 }
 
-/// What [`USAGE`] says.
+/// Reads the row of [`USAGE`].
 pub(crate) fn used(rows: &[Row]) -> Outcome<u64> {
     let used: Option<i64> = first(rows)?;
     Ok(u64::try_from(used.unwrap_or(0)).unwrap_or(0))
 }
 
-/// The ids of rows.
+/// Reads the ids of some rows.
 fn ids(rows: &[Row]) -> Outcome<Vec<i64>> {
     rows.iter().map(|row| at(row, 0)).collect()
 }

@@ -1,12 +1,13 @@
-//! Text <-> TEXT, which cannot hold U+0000.
+//! Converts text to SQL's TEXT, which cannot hold U+0000, and back.
 //!
-//! U+0000 becomes U+0001 and `0`, U+0001 becomes U+0001 and `1`; all other text is stored as it is, for people to read.
+//! U+0000 becomes U+0001 and `0`, and U+0001 becomes U+0001 and `1`. All other text is stored unchanged, so that people
+//! can read it.
 
 use std::borrow::Cow;
 
 use concertina_base::reference::ContentHash;
 
-/// As it is stored.
+/// Returns the stored form of a text.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte > 1) {
         return Cow::Borrowed(text);
@@ -14,7 +15,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0"))
 }
 
-/// As it was.
+/// Returns the text of a stored form.
 pub(crate) fn unescaped(text: String) -> String {
     if !text.contains('\u{1}') {
         return text;
@@ -22,7 +23,7 @@ pub(crate) fn unescaped(text: String) -> String {
     text.replace("\u{1}0", "\0").replace("\u{1}1", "\u{1}")
 }
 
-/// What a name is looked up by.
+/// Returns the SHA-256 by which a name is looked up.
 pub(crate) fn key(name: &str) -> Vec<u8> {
     ContentHash::of(name.as_bytes()).0.to_vec()
 }

@@ -1,4 +1,4 @@
-//! Versions that do not exist yet, migrated to as those that do.
+//! Tests of migrations to versions that do not exist yet.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use crate::server::Server;
 use crate::store::PostgresStore;
 use crate::version::NEWEST;
 
-/// The version after all that there are.
+/// The next version, which is invisible to the programs of today.
 const NEXT: Version = Version {
     statements: "ALTER TABLE originals ADD COLUMN origin TEXT; CREATE INDEX originals_by_origin ON originals (origin)",
     oldest: 1,
 };
-/// The one after that: what the programs of today write is not enough any more.
+/// The version after that. The programs of today can no longer write to it.
 const AFTER_NEXT: Version = Version {
     statements: "ALTER TABLE warnings ADD COLUMN kind TEXT NOT NULL DEFAULT ''; ALTER TABLE warnings ALTER kind DROP
       DEFAULT",
     oldest: VERSIONS.len() + 1,
 };
 
-/// Those that there are, and further ones.
+/// Returns all existing versions followed by `further`.
 fn and<const N: usize>(further: [Version; N]) -> Vec<Version> {
     VERSIONS.into_iter().chain(further).collect()
 }
@@ -37,12 +37,13 @@ fn program(cluster: &Cluster, namespace: &str, versions: &[Version]) -> Outcome<
     Ok(connection)
 }
 
-/// The version of a namespace, counted from the newest that there is, and the oldest whose programs work on it.
+/// Returns the version of a namespace relative to the newest existing one, and the oldest version whose programs work
+/// on it.
 fn versions(cluster: &Cluster, namespace: &str) -> Vec<String> {
     cluster.sql(&format!("SELECT version - {NEWEST} || ' ' || oldest FROM {namespace}.store"))
 }
 
-/// All that a program does at every turn, and what it does now and then.
+/// Does everything that a program does at every turn, and what it does occasionally.
 fn work(store: &PostgresStore, number: usize) -> concertina_base::error::Result<()> {
     let me = Scope { agent_id: "main".into(), session_id: "s".into() };
     let original = Original::text(&format!("text {number}"), "test");
@@ -65,7 +66,7 @@ fn programs_of_two_versions_work_on_one_database_for_one_release() {
     work(&old, 0).unwrap();
     program(&cluster, "two", &and([NEXT])).unwrap();
     assert_eq!(versions(&cluster, "two"), ["1 1"]);
-    // One that is open goes on, and one that is opened begins; neither takes anything back.
+    // The open program continues and a newly opened one works. Neither reverts the migration.
     work(&old, 1).unwrap();
     work(&cluster.open("two"), 2).unwrap();
     program(&cluster, "two", &and([NEXT])).unwrap();
@@ -141,7 +142,7 @@ fn a_migration_that_is_interrupted_leaves_nothing_and_is_made_by_the_next() {
     };
     let columns = "SELECT count(*) FROM information_schema.columns WHERE column_name = 'origin'";
     for (namespace, interruption) in [("ended", &end as &dyn Fn(&str)), ("crashed", &crash)] {
-        // While it is made for the first time: the first version is there and the second is not, so neither is.
+        // Interrupted during creation: the second version is missing, so the first one must be missing too.
         interrupt(namespace, &and([Version { statements: SLOW, oldest: 1 }]), interruption);
         assert_eq!(cluster.sql(&format!("SELECT count(*) FROM pg_namespace WHERE nspname = '{namespace}'")), ["0"]);
         let store = cluster.open(namespace);
