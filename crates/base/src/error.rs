@@ -115,7 +115,7 @@ impl Error {
         Self::BadArgument { name: name.into(), got: got.to_string(), expected: expected.into() }
     }
 
-    /// The stable code of this error, as JavaScript sees it in `error.code`.
+    /// Returns the stable code of this error, as JavaScript sees it in `error.code`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::BadArgument { .. } => "CONCERTINA_BAD_ARGUMENT",
@@ -134,7 +134,7 @@ impl Error {
         }
     }
 
-    /// Whether the caller made a mistake (a `TypeError` in JavaScript), rather than the world failing.
+    /// Returns true if the caller made a mistake (a `TypeError` in JavaScript), rather than the world failing.
     pub fn is_misuse(&self) -> bool {
         matches!(self, Self::BadArgument { .. } | Self::BadRefId { .. } | Self::BadPattern { .. })
     }

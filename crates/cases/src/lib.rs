@@ -64,7 +64,7 @@ pub fn check_in(fixtures: &str, folder: &str, made: impl Fn(&str, &str) -> Strin
     assert!(failures.is_empty(), "these cases have other outputs:\n\n{}", failures.join("\n\n"));
 }
 
-/// The text with each line `@1-20 …` and `@< …` written out.
+/// Returns the text with each line `@1-20 …` and `@< …` written out.
 fn repeated(fixtures: &Path, text: &str) -> String {
     let included = |line: &str| {
         let path = line.strip_prefix("@< ")?;
@@ -74,7 +74,7 @@ fn repeated(fixtures: &Path, text: &str) -> String {
     text.split('\n').map(written).collect()
 }
 
-/// The lines that a line `@1-20 …` stands for.
+/// Returns the lines that a line `@1-20 …` stands for.
 fn counted(line: &str) -> Option<String> {
     let (range, line) = line.strip_prefix('@')?.split_once(' ')?;
     let (first, last) = range.split_once('-')?;
@@ -83,7 +83,8 @@ fn counted(line: &str) -> Option<String> {
     Some(numbers.map(|number| line.replace("{n}", &number.to_string())).collect())
 }
 
-/// The JSON values of an input, one on a line. A string that begins with a line `@1-20 …` has these lines written out, too.
+/// Returns the JSON values of an input, one on a line. A string that begins with a line `@1-20 …` has these lines
+/// written out, too.
 pub fn json_lines(input: &str) -> Vec<Value> {
     let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     input.lines().filter(|line| !line.is_empty()).map(|line| written_out(read(line))).collect()

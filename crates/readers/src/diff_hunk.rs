@@ -70,9 +70,8 @@ pub struct HunkBody {
     pub added: usize,
     /// Removed ones.
     pub removed: usize,
-    /// Whether they are as many as the header counts. They are not where a hunk is cut, or is no line by line
-    /// comparison, as
-    /// `--word-diff` makes.
+    /// True if they are as many as the header counts. They are not where a hunk is cut, or is no line by line
+    /// comparison, as `--word-diff` makes.
     pub is_exact: bool,
 }
 
@@ -154,7 +153,7 @@ impl<'a> StatRow<'a> {
         (!path.is_empty() && is_change).then_some(Self { path, change })
     }
 
-    /// Whether a line is the total below the rows, ` 3 files changed, 9 insertions(+)`.
+    /// Returns true if a line is the total below the rows, ` 3 files changed, 9 insertions(+)`.
     pub fn is_total(line: &str) -> bool {
         line.contains(" changed") && {
             let counted = line.trim().trim_start_matches(|c: char| c.is_ascii_digit());
@@ -164,11 +163,12 @@ impl<'a> StatRow<'a> {
     }
 }
 
-/// The diff that starts at byte `start` of `text`, a line start: the byte where it ends, or `None` when none starts there.
+/// Returns the diff that starts at byte `start` of `text`, a line start: the byte where it ends, or `None` when none
+/// starts there.
 ///
-/// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, `5,6c7` with its lines below, or a commit
-/// header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong to it. A hunk
-/// that is cut short ends it.
+/// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, `5,6c7` with its lines below, or a
+/// commit header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong to
+/// it. A hunk that is cut short ends it.
 pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let mut scan = Scan { text, at: start, proved: false, is_git: false };
     loop {
@@ -181,7 +181,7 @@ pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     scan.proved.then_some(scan.at)
 }
 
-/// Whether a line may start a diff; cheap, to be asked before [`block_end`].
+/// Returns true if a line may start a diff; cheap, to be asked before [`block_end`].
 pub(crate) fn may_start(line: &str) -> bool {
     line.starts_with("diff ")
         || line.starts_with("--- ")
@@ -194,9 +194,9 @@ pub(crate) fn may_start(line: &str) -> bool {
 struct Scan<'a> {
     text: &'a str,
     at: usize,
-    /// Whether a hunk, a file header of git's or a diffstat was seen.
+    /// True if a hunk, a file header of git's or a diffstat was seen.
     proved: bool,
-    /// Whether the file at hand has git's header.
+    /// True if the file at hand has git's header.
     is_git: bool,
 }
 
@@ -252,7 +252,7 @@ impl<'a> Scan<'a> {
         found
     }
 
-    /// The hunks of a file in a diff without context.
+    /// Returns the hunks of a file in a diff without context.
     fn changes(&mut self) -> bool {
         let start = self.at;
         while self.change() {}
@@ -314,7 +314,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// A commit header with its message, and the diffstat below.
+    /// Returns a commit header with its message, and the diffstat below.
     fn commit(&mut self) -> bool {
         let start = self.at;
         self.take_while(|line| line.trim().is_empty());
@@ -357,7 +357,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether a line begins the header of a commit.
+/// Returns true if a line begins the header of a commit.
 pub fn is_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(|rest| {
         let hash = rest.split(' ').next().unwrap_or_default();
@@ -365,7 +365,7 @@ pub fn is_commit(line: &str) -> bool {
     })
 }
 
-/// A row of a diffstat, its total, ` create mode 100644 a`, `M<tab>src/a.rs`.
+/// Returns a row of a diffstat, its total, ` create mode 100644 a`, `M<tab>src/a.rs`.
 fn is_stat(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix(' ') {
         const MODES: [&str; 5] = ["create mode ", "delete mode ", "rename ", "copy ", "mode change "];

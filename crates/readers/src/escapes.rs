@@ -98,15 +98,16 @@ fn string_len(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a text holds anything that a terminal would not show as it stands.
+/// Returns true if a text holds anything that a terminal would not show as it stands.
 pub fn has_controls(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr3(ESCAPE, 0x08, 0x07, bytes).is_some()
         || memchr::memchr_iter(b'\r', bytes).any(|at| !matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r')))
 }
 
-/// A text as it is to be read, which is what summaries quote and count: [`visible`], with line feeds for line ends that are carriage
-/// returns alone, and without the zeros of UTF-16 that was taken for bytes. Another zero is a blank.
+/// Returns a text as it is to be read, which is what summaries quote and count: [`visible`], with line feeds for line
+/// ends that are carriage returns alone, and without the zeros of UTF-16 that was taken for bytes. Another zero is a
+/// blank.
 pub fn readable(text: &str) -> Cow<'_, str> {
     let text = without_zeros(text);
     let text = if has_old_line_ends(&text) { Cow::Owned(text.replace('\r', "\n")) } else { text };
@@ -130,7 +131,8 @@ fn without_zeros(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.trim_start_matches(['\u{feff}', '\u{fffd}']).replace('\0', ""))
 }
 
-/// Whether carriage returns are the only line ends of a text, and what they part are no states of one line, as progress is.
+/// Returns true if carriage returns are the only line ends of a text, and what they part are no states of one line, as
+/// progress is.
 pub fn has_old_line_ends(text: &str) -> bool {
     const LEAST: usize = 3;
     if text.contains('\n') || !text.contains('\r') {
@@ -147,7 +149,8 @@ pub fn has_old_line_ends(text: &str) -> bool {
     lines >= LEAST && states * 2 < lines
 }
 
-/// Whether a line that has the words of the one above may be a later state of it: it tells at most one number, a share or a rate.
+/// Returns true if a line that has the words of the one above may be a later state of it: it tells at most one number,
+/// a share or a rate.
 fn is_state(line: &str) -> bool {
     let numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).count();
     numbers < 2
@@ -159,8 +162,8 @@ fn is_state(line: &str) -> bool {
         })
 }
 
-/// A text as its kind is to be judged: without control sequences, and of what was overwritten from the start of a line only what
-/// came last. It has the lines of the text.
+/// Returns a text as its kind is to be judged: without control sequences, and of what was overwritten from the start of
+/// a line only what came last. It has the lines of the text.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !has_controls(text) {
         return Cow::Borrowed(text);

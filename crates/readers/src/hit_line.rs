@@ -39,7 +39,7 @@ pub enum Row<'a> {
 pub struct Hit<'a> {
     /// The file.
     pub path: &'a str,
-    /// Whether the path stands above, not in the line.
+    /// True if the path stands above, not in the line.
     pub is_headed: bool,
     /// How the line gives its place.
     pub form: Form,
@@ -68,7 +68,7 @@ pub enum Form {
 }
 
 impl<'a> Hit<'a> {
-    /// The line in the file.
+    /// Returns the line in the file.
     pub fn line(&self) -> Option<u64> {
         match self.form {
             Form::Numbered(line) | Form::Context(line) | Form::Parenthesized(line) | Form::Labelled(line) => Some(line),
@@ -76,7 +76,7 @@ impl<'a> Hit<'a> {
         }
     }
 
-    /// Whether it is a line around a hit.
+    /// Returns true if it is a line around a hit.
     pub fn is_context(&self) -> bool {
         matches!(self.form, Form::Context(_))
     }
@@ -170,13 +170,13 @@ fn row<'a>(line: &'a str, known: &FastSet<&str>) -> Row<'a> {
         .map_or(Row::Other, Row::Hit)
 }
 
-/// The path of a line that may stand above the lines of its file.
+/// Returns the path of a line that may stand above the lines of its file.
 fn heading_of(line: &str) -> Option<&str> {
     let path = line.strip_suffix(':').filter(|path| !path.contains(' ')).unwrap_or(line);
     is_path(path).then_some(path)
 }
 
-/// A line below the heading of its file.
+/// Returns a line below the heading of its file.
 fn below_heading<'a>(path: &'a str, line: &'a str) -> Option<Hit<'a>> {
     if let Some(number) = Number::read(line) {
         return Some(Hit { path, is_headed: true, ..Hit::numbered("", number) });
@@ -239,7 +239,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// A number of at most 18 digits without leading zeros, and what follows it.
+/// Returns a number of at most 18 digits without leading zeros, and what follows it.
 fn number(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_plain = (1..=18).contains(&digits) && !text.starts_with('0');
@@ -262,7 +262,7 @@ fn places(line: &str) -> impl Iterator<Item = (&str, Number<'_>)> {
     places.take(MAX_PLACES)
 }
 
-/// The first cut of a line whose path is believed. No path goes on behind `:12:`.
+/// Returns the first cut of a line whose path is believed. No path goes on behind `:12:`.
 fn numbered<'a>(line: &'a str, is_believed: impl Fn(&str, &Number) -> bool) -> Option<Hit<'a>> {
     for (path, number) in places(line) {
         if is_believed(path, &number) {
@@ -308,13 +308,13 @@ fn is_believed_alone(path: &str, is_context: bool) -> bool {
     is_path(path) && !path.contains(' ') && (has_suffix(path) || is_likely())
 }
 
-/// Whether a word may be the path of a file at all: a letter, and nothing that a shell would take for something else;
-/// blanks only where there is a dot or a slash.
+/// Returns true if a word may be the path of a file at all: a letter, and nothing that a shell would take for something
+/// else; blanks only where there is a dot or a slash.
 pub fn is_path(path: &str) -> bool {
     !path.ends_with('/') && is_name(path) && (!path.contains(' ') || path.contains(['/', '\\', '.']))
 }
 
-/// Whether words may name a file or a directory.
+/// Returns true if words may name a file or a directory.
 pub fn is_name(path: &str) -> bool {
     let is_foreign = |byte: u8| {
         matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'|' | b';' | b'*' | b'?' | b'=' | b',' | b'`' | b'{' | b'}')
@@ -331,7 +331,8 @@ pub fn is_name(path: &str) -> bool {
         && path.match_indices('(').all(|(at, _)| (at == 0 || path[..at].ends_with('/')) && path[at..].contains(')'))
 }
 
-/// Whether the last part of a path has a suffix like `.rs`: a dot and up to 16 letters and digits, or is a dot file.
+/// Returns true if the last part of a path has a suffix like `.rs`: a dot and up to 16 letters and digits, or is a dot
+/// file.
 pub fn has_suffix(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(_, suffix)| {

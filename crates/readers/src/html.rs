@@ -8,7 +8,8 @@ use super::lines::head;
 const OPENERS: &[&str] =
     &["<!doctype html", "<html", "<?xml", "<svg", "<rss", "<feed", "<!doctype ", "<head>", "<body"];
 
-/// Whether a text opens as an HTML or XML document, and goes on as one: it ends with a tag, or a tenth of its lines has one.
+/// Returns true if a text opens as an HTML or XML document, and goes on as one: it ends with a tag, or a tenth of its
+/// lines has one.
 pub(crate) fn is_document(text: &str) -> bool {
     let mut bare = text.trim_start_matches('\u{feff}').trim_start();
     // Comments before the document type.
@@ -30,7 +31,7 @@ fn goes_on(text: &str) -> bool {
     tagged * 10 >= total
 }
 
-/// Whether most of a text is markup: it opens with a tag, closes several, and its lines begin or end with tags.
+/// Returns true if most of a text is markup: it opens with a tag, closes several, and its lines begin or end with tags.
 pub(crate) fn is_markup<'t>(lines: &(impl Iterator<Item = &'t str> + Clone)) -> bool {
     let filled = || lines.clone().map(str::trim).filter(|line| !line.is_empty());
     let first = filled().next().unwrap_or_default();
@@ -48,8 +49,8 @@ pub(crate) fn is_markup<'t>(lines: &(impl Iterator<Item = &'t str> + Clone)) -> 
     closing >= 3 && tagged * 2 >= total && closing * 3 >= total
 }
 
-/// The document that starts at byte `start` of `text`, a line start: the byte where the line of its end tag ends, or the end
-/// of the text where there is none.
+/// Returns the document that starts at byte `start` of `text`, a line start: the byte where the line of its end tag
+/// ends, or the end of the text where there is none.
 pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let first = head(&text[start..], 20).trim_start().to_ascii_lowercase();
     let opens = first.starts_with("<!doctype html") || first.starts_with("<html");
@@ -94,7 +95,7 @@ const FETCHING: &[&str] = &["fetch", "crawl", "scrape"];
 const PRIVATE_ENDS: &[&str] =
     &["arpa", "corp", "home", "internal", "invalid", "lan", "local", "localdomain", "localhost", "test"];
 
-/// Whether an HTML text is a page or a piece of one, and not data: a feed, a picture, settings.
+/// Returns true if an HTML text is a page or a piece of one, and not data: a feed, a picture, settings.
 pub fn is_hypertext(text: &str) -> bool {
     let opening = opening(text);
     let is_piece = || {
@@ -104,8 +105,8 @@ pub fn is_hypertext(text: &str) -> bool {
     matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body") || is_piece()
 }
 
-/// Whether an HTML text is a page to be read, or a piece of one: not data, not a template, and not something that somebody
-/// opened, rendered, asked a server of their own for or filtered to work on it.
+/// Returns true if an HTML text is a page to be read, or a piece of one: not data, not a template, and not something
+/// that somebody opened, rendered, asked a server of their own for or filtered to work on it.
 pub fn is_page(text: &str, hints: &Hints) -> bool {
     is_fetched(hints) && is_hypertext(text) && !has(text, TEMPLATE_MARKS)
 }
@@ -114,7 +115,7 @@ fn has(text: &str, marks: &[&str]) -> bool {
     marks.iter().any(|mark| text.contains(mark))
 }
 
-/// Whether nearly all elements are those of pages.
+/// Returns true if nearly all elements are those of pages.
 fn has_page_elements(text: &str) -> bool {
     let (mut all, mut known) = (0, 0);
     for at in memchr::memchr_iter(b'<', text.as_bytes()) {
@@ -128,7 +129,7 @@ fn has_page_elements(text: &str) -> bool {
     known * 10 >= all * 9
 }
 
-/// The document type or the name of the first element, in small letters.
+/// Returns the document type or the name of the first element, in small letters.
 fn opening(text: &str) -> String {
     let mut bare = text.trim_start_matches('\u{feff}').trim_start();
     while let Some(end) = match bare {
@@ -148,7 +149,7 @@ fn opening(text: &str) -> String {
     start.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// Whether the text comes as it is from a public address, where anything is known of it.
+/// Returns true if the text comes as it is from a public address, where anything is known of it.
 fn is_fetched(hints: &Hints) -> bool {
     match (&hints.path, &hints.command, &hints.tool_name) {
         (Some(path), ..) => is_public(path),
@@ -163,7 +164,7 @@ fn fetches(command: &str) -> bool {
     words.any(|word| FETCHERS.contains(&program(word)))
 }
 
-/// Whether nothing looks into the markup in a pipeline.
+/// Returns true if nothing looks into the markup in a pipeline.
 fn is_shown(command: &str) -> bool {
     let first = |filter: &str| filter.split_whitespace().next().map(|word| program(word).to_owned());
     let command = command.replace("||", ";");
@@ -174,7 +175,7 @@ fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Whether there are addresses, and all of them public.
+/// Returns true if there are addresses, and all of them public.
 fn is_public(source: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || "/?#\"'`)|;&<>\\".contains(c);
     let mut hosts = source.split("://").skip(1).map(|rest| {
@@ -184,7 +185,8 @@ fn is_public(source: &str) -> bool {
     hosts.clone().next().is_some() && hosts.all(is_public_host)
 }
 
-/// Whether a host has a name that is known everywhere, and the usual port: no number, no variable, no name of a local net.
+/// Returns true if a host has a name that is known everywhere, and the usual port: no number, no variable, no name of a
+/// local net.
 fn is_public_host(host: &str) -> bool {
     let is_name = host.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-'));
     let is_end =

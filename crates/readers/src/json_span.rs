@@ -23,17 +23,17 @@ pub fn value_end(text: &str) -> Result<usize, usize> {
     }
 }
 
-/// Whether a line, without blanks around it, is an object.
+/// Returns true if a line, without blanks around it, is an object.
 pub(crate) fn is_record(line: &str) -> bool {
     line.starts_with("{\"") && line.ends_with('}')
 }
 
-/// Whether a line, without blanks around it, is a name with its value.
+/// Returns true if a line, without blanks around it, is a name with its value.
 pub(crate) fn is_member(line: &str) -> bool {
     line.starts_with('"') && line.contains("\":")
 }
 
-/// Whether a line, without blanks around it, is brackets, or an item of an array.
+/// Returns true if a line, without blanks around it, is brackets, or an item of an array.
 pub(crate) fn is_item(line: &str) -> bool {
     let is_value = line.starts_with(['"', '-']) || line.starts_with(|c: char| c.is_ascii_digit());
     line.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b' ')) || is_value && line.ends_with(',')
@@ -54,8 +54,8 @@ impl Budget {
         Self { bytes: text.len().saturating_mul(2) }
     }
 
-    /// The object or array that starts at byte `start`, a line start, and ends with a line: the byte where the next
-    /// line starts. `None` when it is broken, shorter than 200 bytes on one line, or the budget is spent.
+    /// Returns the object or array that starts at byte `start`, a line start, and ends with a line: the byte where the
+    /// next line starts. `None` when it is broken, shorter than 200 bytes on one line, or the budget is spent.
     pub(crate) fn block_end(&mut self, text: &str, start: usize) -> Option<usize> {
         let bare = text[start..].trim_start_matches([' ', '\t']);
         let indent = text.len() - start - bare.len();

@@ -39,7 +39,7 @@ pub struct Document<'a> {
     pub count: usize,
     /// Bytes that were read as JSON.
     pub read: usize,
-    /// Whether the text is JSON to its end.
+    /// True if the text is JSON to its end.
     pub complete: bool,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A value; `None` when there is none. After a break inside, what came before it, with `broken` set.
+    /// Returns a value; `None` when there is none. After a break inside, what came before it, with `broken` set.
     fn value(&mut self, depth: usize) -> Option<Node<'a>> {
         if self.left == 0 || depth > DEEPEST {
             return self.skip_value().then_some(Node::Skipped);

@@ -22,7 +22,7 @@ macro_rules! named {
             /// All of them, in documentation order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The name as JavaScript sees it.
+            /// Returns the name as JavaScript sees it.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

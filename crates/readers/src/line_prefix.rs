@@ -32,7 +32,7 @@ pub(crate) enum Form {
 pub(crate) const FORMS: &[Form] = &[Form::Bar, Form::Tag, Form::Label, Form::Quote, Form::Step, Form::Stamp, Form::Pod];
 
 impl Form {
-    /// The name in the prefix of a line, and where the prefix ends.
+    /// Returns the name in the prefix of a line, and where the prefix ends.
     pub(crate) fn parse(self, line: &str) -> Option<(&str, usize)> {
         let searched = head(line, REACH);
         let (name, end) = match self {
@@ -109,7 +109,7 @@ impl Form {
     }
 }
 
-/// Whether a word names a program, a container or a step.
+/// Returns true if a word names a program, a container or a step.
 fn is_name(word: &str) -> bool {
     (1..=MAX_NAME).contains(&word.len())
         && word.bytes().all(|byte| {
@@ -127,12 +127,12 @@ pub(crate) struct Prefix {
 }
 
 impl Prefix {
-    /// Whether it is a time stamp.
+    /// Returns true if it is a time stamp.
     pub(crate) fn is_stamp(self) -> bool {
         self.form == Form::Stamp
     }
 
-    /// Whether it is a name and a bar.
+    /// Returns true if it is a name and a bar.
     pub(crate) fn is_bar(self) -> bool {
         self.form == Form::Bar
     }

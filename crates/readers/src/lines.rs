@@ -18,7 +18,7 @@ pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
 }
 
-/// The lines of `text` from byte `start` (a line start) on.
+/// Returns the lines of `text` from byte `start` (a line start) on.
 pub(crate) fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Line<'_>> {
     let mut at = start;
     std::iter::from_fn(move || {
@@ -66,13 +66,14 @@ fn part(text: &str, range: Range<usize>) -> &str {
     &text[start..cut.map_or(end, |newline| start + newline + 1)]
 }
 
-/// The first `max` bytes of a line, or a little less where that would break a character: looking at more of it would not be linear.
+/// Returns the first `max` bytes of a line, or a little less where that would break a character: looking at more of it
+/// would not be linear.
 pub fn head(line: &str, max: usize) -> &str {
     &line[..line.floor_char_boundary(max)]
 }
 
-/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole
-/// line slow.
+/// Returns a pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the
+/// whole line slow.
 ///
 /// # Panics
 /// When it is no pattern.

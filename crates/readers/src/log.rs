@@ -54,13 +54,13 @@ const LEVELS: &[(&str, Level)] = &[
 const LEVEL_KEYS: &[&[u8]] = &[b"level", b"lvl", b"severity", b"priority"];
 
 impl Level {
-    /// The level that a word names, in any case.
+    /// Returns the level that a word names, in any case.
     pub fn named(word: &str) -> Option<Self> {
         let is_likely = (3..=11).contains(&word.len());
         LEVELS.iter().find(|(name, _)| is_likely && word.eq_ignore_ascii_case(name)).map(|(_, level)| *level)
     }
 
-    /// The level for which klog and logcat write a letter.
+    /// Returns the level for which klog and logcat write a letter.
     fn lettered(letter: u8) -> Option<Self> {
         Some(match letter {
             b'V' => Self::Trace,
@@ -73,7 +73,7 @@ impl Level {
         })
     }
 
-    /// The level of a number of syslog, from 0 for an emergency to 7 for debugging.
+    /// Returns the level of a number of syslog, from 0 for an emergency to 7 for debugging.
     fn of_syslog(number: u32) -> Self {
         match number % 8 {
             0..=2 => Self::Fatal,
@@ -85,7 +85,7 @@ impl Level {
         }
     }
 
-    /// The level of a number of bunyan and pino, from 10 for a trace to 60 for a fatal error.
+    /// Returns the level of a number of bunyan and pino, from 10 for a trace to 60 for a fatal error.
     fn of_pino(number: &str) -> Option<Self> {
         Some(match number {
             "10" => Self::Trace,
@@ -212,7 +212,7 @@ fn level_number(line: &str) -> Option<(Range<usize>, Level)> {
     Some((1..1 + number.to_string().len(), Level::of_syslog(number)))
 }
 
-/// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
+/// Returns true if the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
 pub(crate) fn leads_with_level(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '[', '<', '(']);
     let first = &bare[..skip(bare.as_bytes(), 0, is_word_byte)];

@@ -16,7 +16,7 @@ const TOLD: u64 = 10;
 /// Fewer lines cannot pay for the legend.
 const MIN_LINES: usize = 8;
 
-/// Whether a line may as well be a row of a table, whose first column counts.
+/// Returns true if a line may as well be a row of a table, whose first column counts.
 fn is_row(line: &NumberedLine) -> bool {
     let text = line.text.trim();
     let is_padded = line.prefix.starts_with(' ');
@@ -33,15 +33,15 @@ fn is_row(line: &NumberedLine) -> bool {
 pub struct Listing<'a> {
     text: &'a str,
     numbered: usize,
-    /// Whether it is one listing: no number is below another that stands above it.
+    /// True if it is one listing: no number is below another that stands above it.
     is_one: bool,
-    /// Whether all lines from the first number to the last have the next one.
+    /// True if all lines from the first number to the last have the next one.
     is_unbroken: bool,
 }
 
 impl<'a> Listing<'a> {
-    /// Whether a text is a listing: six of ten lines have numbers, nine of ten of these count up by one, and they are
-    /// neither the first column of a table (below a rule, or before other cells) nor the hours of times.
+    /// Returns true if a text is a listing: six of ten lines have numbers, nine of ten of these count up by one, and
+    /// they are neither the first column of a table (below a rule, or before other cells) nor the hours of times.
     pub fn of(text: &'a str) -> Option<Self> {
         let mut listing = Self { text, numbered: 0, is_one: true, is_unbroken: true };
         let (mut filled, mut steps, mut rows) = (0, 0, 0);
@@ -88,8 +88,8 @@ impl<'a> Listing<'a> {
         start.unwrap_or(end)..end
     }
 
-    /// The numbered lines without their numbers. Those without one (`[File: a.rs]`, `(5 more lines above)`) are left
-    /// out.
+    /// Returns the numbered lines without their numbers. Those without one (`[File: a.rs]`, `(5 more lines above)`) are
+    /// left out.
     pub(crate) fn bare(&self) -> String {
         let texts = self.text.lines().filter_map(|line| Some(NumberedLine::parse(line)?.text));
         texts.flat_map(|text| [text, "\n"]).collect()
@@ -102,7 +102,7 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// The lines of a text by the numbers that are printed before them, where it is one listing.
+/// Returns the lines of a text by the numbers that are printed before them, where it is one listing.
 ///
 /// A line without a number goes with the one above, and what stands before the first number goes with that.
 pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
@@ -126,7 +126,7 @@ pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
     Some(listed)
 }
 
-/// The listings of a text: runs of numbered lines with rising numbers, without their last line end.
+/// Returns the listings of a text: runs of numbered lines with rising numbers, without their last line end.
 pub fn listings(text: &str) -> Vec<Range<usize>> {
     let mut listings = Vec::new();
     let (mut start, mut lines, mut last) = (0, 0, None);
@@ -149,8 +149,8 @@ pub fn listings(text: &str) -> Vec<Range<usize>> {
     listings
 }
 
-/// A listing in which only those lines have a number that do not follow from the line above, and each tenth; `None` where a line has
-/// none.
+/// Returns a listing in which only those lines have a number that do not follow from the line above, and each tenth;
+/// `None` where a line has none.
 pub fn without_expected_numbers(listing: &str) -> Option<String> {
     let mut bare = String::with_capacity(listing.len());
     let mut expected = None;

@@ -30,7 +30,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Whether it tells of a failure. A warning does not.
+    /// Returns true if it tells of a failure. A warning does not.
     pub fn is_failure(self) -> bool {
         !matches!(self, Self::None | Self::Warning)
     }
@@ -89,14 +89,15 @@ pub fn severity_of_state(value: &str) -> Severity {
     found.map_or(Severity::None, |at| TABLE.states[at].1)
 }
 
-/// Whether the key of a member of data names a failure, so that any value of it tells of one: `error`, `stderr`.
+/// Returns true if the key of a member of data names a failure, so that any value of it tells of one: `error`,
+/// `stderr`.
 pub fn is_failure_key(key: &str) -> bool {
     const KEYS: [&str; 8] =
         ["error", "errors", "err", "exception", "failure", "error_message", "errormessage", "stderr"];
     KEYS.iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
-/// Whether a line is what a system or a shell answers where a call failed, or begins with a failure.
+/// Returns true if a line is what a system or a shell answers where a call failed, or begins with a failure.
 pub fn refuses(line: &str) -> bool {
     let text = head(line, ANSWER_REACH);
     mentions_in(text, Form::Line).any(|mention| {
@@ -114,12 +115,12 @@ pub struct Mention {
     is_answer: bool,
 }
 
-/// The words of a text, of one line or more, that tell of something, in order. They do not overlap.
+/// Returns the words of a text, of one line or more, that tell of something, in order. They do not overlap.
 pub fn mentions(text: &str) -> impl Iterator<Item = Mention> + '_ {
     mentions_in(text, Form::Line)
 }
 
-/// The single words of the table that speak of a failure or name its level, in lower case.
+/// Returns the single words of the table that speak of a failure or name its level, in lower case.
 pub fn words() -> impl Iterator<Item = &'static str> {
     let is_plain = |row: &Row| !row.is(Guard::Written) && !row.is(Guard::State) && !row.is(Guard::Value);
     rows().filter(is_plain).map(|row| row.phrase).filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
@@ -195,7 +196,7 @@ impl Row {
         self.guards & 1 << guard as u8 != 0
     }
 
-    /// Whether what was found of its phrase in any case is what the row means.
+    /// Returns true if what was found of its phrase in any case is what the row means.
     fn holds(&self, bytes: &[u8], range: &Range<usize>, form: Form) -> bool {
         let found = &bytes[range.clone()];
         let is_open =
@@ -245,9 +246,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
 });
 
-/// Whether a phrase that begins here begins a word, and is no part of a name such as `/error`, `--fail`,
-/// `console.error` or `std::error`. Such a name is in lower case, so `[main/ERROR]` and
-/// `-ERR unknown command` are none.
+/// Returns true if a phrase that begins here begins a word, and is no part of a name such as `/error`, `--fail`,
+/// `console.error` or `std::error`. Such a name is in lower case, so `[main/ERROR]` and `-ERR unknown command` are
+/// none.
 fn opens(bytes: &[u8], start: usize, form: Form) -> bool {
     let first = bytes[start];
     let Some(before) = start.checked_sub(1).map(|at| bytes[at]).filter(|_| is_word_byte(first)) else { return true };
@@ -263,7 +264,7 @@ fn opens(bytes: &[u8], start: usize, form: Form) -> bool {
     !(is_word_byte(before) || is_name && first.is_ascii_lowercase())
 }
 
-/// Whether a phrase that ends here ends a word, and is no part of a name such as `errors.rs`, `fail-fast` or
+/// Returns true if a phrase that ends here ends a word, and is no part of a name such as `errors.rs`, `fail-fast` or
 /// `errors::new`.
 fn closes(bytes: &[u8], end: usize, form: Form) -> bool {
     let last = bytes[end - 1];
@@ -280,19 +281,19 @@ fn closes(bytes: &[u8], end: usize, form: Form) -> bool {
     !(is_word_byte(after) || is_name && last.is_ascii_lowercase())
 }
 
-/// Whether what stands right before a place begins the name of a type: `Type` of `TypeError`, and not `on` of
+/// Returns true if what stands right before a place begins the name of a type: `Type` of `TypeError`, and not `on` of
 /// `onError`.
 fn ends_type(bytes: &[u8], at: usize) -> bool {
     let name = bytes[..at].iter().rev().take(NEAR).take_while(|byte| is_word_byte(**byte)).last();
     name.is_some_and(u8::is_ascii_uppercase)
 }
 
-/// Whether a new word begins between two letters: `paymentFailed`, `OOMKilled`.
+/// Returns true if a new word begins between two letters: `paymentFailed`, `OOMKilled`.
 fn is_hump(before: u8, first: u8, second: Option<&u8>) -> bool {
     first.is_ascii_uppercase() && (!before.is_ascii_uppercase() || second.is_some_and(u8::is_ascii_lowercase))
 }
 
-/// Whether nothing but blanks stands before a place in its line.
+/// Returns true if nothing but blanks stands before a place in its line.
 fn is_start(bytes: &[u8], at: usize) -> bool {
     let mut before = bytes[..at].iter().rev().take(NEAR).skip_while(|byte| matches!(byte, b' ' | b'\t'));
     before.next().map_or(at < NEAR, |&byte| byte == b'\n')

@@ -39,7 +39,7 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line) && !is_count(line))
 }
 
-/// The table below the figures that `top` prints above its header, else the whole text.
+/// Returns the table below the figures that `top` prints above its header, else the whole text.
 pub fn below_figures(text: &str) -> &str {
     const MOST_FIGURES: usize = 10;
     let (mut start, mut is_behind_blank) = (0, false);
@@ -63,12 +63,12 @@ fn is_count(line: &str) -> bool {
         && [" row)", " rows)", " row in set", " rows in set"].iter().any(|end| rest.starts_with(end))
 }
 
-/// Whether a line is nothing but a rule, `|---|:-:|`, `----+----`, `-----  ---`, `=====`.
+/// Returns true if a line is nothing but a rule, `|---|:-:|`, `----+----`, `-----  ---`, `=====`.
 pub fn is_rule(line: &str) -> bool {
     (line.contains("--") || line.contains("==")) && line.bytes().all(|byte| b"-=+| :\t\r".contains(&byte))
 }
 
-/// Whether a line underlines a header column by column: `-------  -----`.
+/// Returns true if a line underlines a header column by column: `-------  -----`.
 pub(crate) fn is_column_rule(row: &str) -> bool {
     let is_line = |word: &str| {
         word.len() >= 2 && (word.bytes().all(|byte| byte == b'-') || word.bytes().all(|byte| byte == b'='))
@@ -121,12 +121,12 @@ pub(crate) fn separators(row: &str, separator: u8) -> usize {
         .count()
 }
 
-/// Whether a line names the columns below it.
+/// Returns true if a line names the columns below it.
 pub(crate) fn is_header(row: &str, separator: u8) -> bool {
     head(row, 4096).split(separator as char).all(|cell| is_header_cell(cell.trim().trim_matches('"')))
 }
 
-/// Whether a cell may name a column: it is short, and neither a value nor a sentence.
+/// Returns true if a cell may name a column: it is short, and neither a value nor a sentence.
 pub fn is_header_cell(cell: &str) -> bool {
     let is_value = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-') || cell.parse::<f64>().is_ok();
     cell.len() <= 60 && !is_value && !cell.ends_with(['.', ':'])
@@ -163,7 +163,7 @@ pub fn dialect_of(text: &str) -> Option<Dialect> {
     agree(Dialect::Blanks(usize::MAX)).filter(|&columns| columns > 3).map(Dialect::Blanks)
 }
 
-/// Whether a line has three words or more and all of them are capital.
+/// Returns true if a line has three words or more and all of them are capital.
 pub fn is_capital_header(line: &str) -> bool {
     line.split_whitespace().all(is_capital) && line.split_whitespace().nth(2).is_some()
 }
@@ -188,12 +188,12 @@ fn dialect_below_capitals(probe: &[&str]) -> Option<Dialect> {
     is_aligned.then_some(Dialect::Aligned)
 }
 
-/// Whether a word is written in capitals, as `ps` and `kubectl` write their headers.
+/// Returns true if a word is written in capitals, as `ps` and `kubectl` write their headers.
 pub fn is_capital(word: &str) -> bool {
     !word.bytes().any(|byte| byte.is_ascii_lowercase()) && word.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// The cells of a line.
+/// Returns the cells of a line.
 fn cells(line: &str, dialect: Dialect) -> Vec<Cow<'_, str>> {
     match dialect {
         // A reader takes long to build, and only these need one.

@@ -44,8 +44,8 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The word or mark of a line that is the verdict on one test, or looks like one, and what it says: builds and installers
-/// tick what they have done, too. A task of a build is no test, and totals are no verdict on one.
+/// Returns the word or mark of a line that is the verdict on one test, or looks like one, and what it says: builds and
+/// installers tick what they have done, too. A task of a build is no test, and totals are no verdict on one.
 pub fn verdict(line: &str) -> Option<(&str, Outcome)> {
     let found = VERDICT.captures(line).filter(|_| !line.trim_start().starts_with('>'))?;
     let word = found.iter().skip(1).flatten().next()?.as_str();
@@ -78,13 +78,13 @@ static PROBLEMS: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(r"^[\s=─✔✘✖×✗✓]*(?:\d+ (?:errors?|warnings?|pending|skipped|todo)\b[,;|.]?\s*)+[\s=]*$")
 });
 
-/// Whether a runner says in a line how many of its tests went well or failed, or a tool how many errors there were: the
-/// last word on them.
+/// Returns true if a runner says in a line how many of its tests went well or failed, or a tool how many errors there
+/// were: the last word on them.
 pub fn is_totals(line: &str) -> bool {
     TOTALS.is_match(head(line, FRONT))
 }
 
-/// Whether a runner says in a line how many of its tests went well or failed.
+/// Returns true if a runner says in a line how many of its tests went well or failed.
 pub fn is_test_totals(line: &str) -> bool {
     is_totals(line) && !PROBLEMS.is_match(head(line, FRONT))
 }
@@ -96,7 +96,7 @@ static FAILING: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Whether totals say that something failed.
+/// Returns true if totals say that something failed.
 pub fn have_failures(totals: &str) -> bool {
     FAILING.is_match(head(totals, FRONT))
 }

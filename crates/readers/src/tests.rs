@@ -41,7 +41,7 @@ impl Debug for Debugged {
     }
 }
 
-/// An answer in one line or more: strings as they are, `Some` without its name.
+/// Returns an answer in one line or more: strings as they are, `Some` without its name.
 fn said(answer: &impl Debug) -> String {
     let said = format!("{answer:?}");
     let said = said.strip_prefix("Some(").and_then(|said| said.strip_suffix(')')).unwrap_or(&said);
@@ -123,7 +123,7 @@ fn each_form_reads_as_its_cases_say() {
     });
 }
 
-/// The parts of a row.
+/// Returns the parts of a row.
 fn told(row: &Row) -> String {
     let Row::Hit(hit) = row else { return format!("{row:?}") };
     let column = hit.column.map(|column| format!(", column {column}")).unwrap_or_default();

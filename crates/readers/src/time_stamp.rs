@@ -13,7 +13,7 @@ use super::lines::head;
 pub struct Stamp {
     /// Its bytes in the line, without brackets and quotes around it.
     pub range: Range<usize>,
-    /// Whether it only counts: it is none of the others, but a number in brackets.
+    /// True if it only counts: it is none of the others, but a number in brackets.
     pub is_counter: bool,
 }
 
@@ -43,7 +43,7 @@ impl Stamp {
         None
     }
 
-    /// Whether a line begins with one.
+    /// Returns true if a line begins with one.
     pub fn leads(line: &str) -> bool {
         Self::find(line).is_some_and(|stamp| line[..stamp.range.start].trim().is_empty())
     }

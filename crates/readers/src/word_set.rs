@@ -15,23 +15,23 @@ impl WordSet {
         Self(automaton.expect("a short list of short words"))
     }
 
-    /// Whether one of them is in the text.
+    /// Returns true if one of them is in the text.
     pub(crate) fn are_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// Whether the text starts with one of them.
+    /// Returns true if the text starts with one of them.
     pub(crate) fn start(&self, text: &str) -> bool {
         self.0.find(Input::new(text).anchored(Anchored::Yes)).is_some()
     }
 }
 
-/// Whether a byte is one of a word: a letter, a digit or an underscore.
+/// Returns true if a byte is one of a word: a letter, a digit or an underscore.
 pub fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a word is nothing but digits.
+/// Returns true if a word is nothing but digits.
 pub fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -23,7 +23,7 @@ impl Alphabet {
         Self(set)
     }
 
-    /// The alphabet of a row of `data/tokens.txt`.
+    /// Returns the alphabet of a row of `data/tokens.txt`.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "digit" => Self::DIGIT,

@@ -45,7 +45,7 @@ impl Announced {
         })
     }
 
-    /// Whether people choose the value and keep it short.
+    /// Returns true if people choose the value and keep it short.
     pub(crate) fn is_password(self) -> bool {
         matches!(self, Self::Password | Self::PasswordAtEnd | Self::Sql)
     }

@@ -33,7 +33,7 @@ const LONGEST: usize = 512;
 /// are, none is read twice.
 const LONGEST_BASE64: usize = 4096;
 
-/// The value assigned to a name that ends, but for a suffix, with the announcing word.
+/// Returns the value assigned to a name that ends, but for a suffix, with the announcing word.
 pub(crate) fn find(start: Cursor, end: Cursor, announced: Announced) -> Option<Range<usize>> {
     if follows_counted_token(start) {
         return None;
@@ -49,7 +49,7 @@ pub(crate) fn find(start: Cursor, end: Cursor, announced: Announced) -> Option<R
     }
 }
 
-/// Whether `pass` is a name or the last word of one, and not the beginning of a sentence.
+/// Returns true if `pass` is a name or the last word of one, and not the beginning of a sentence.
 fn is_end_of_name(start: Cursor, end: Cursor) -> bool {
     let is_upper = start.shown(end).bytes().all(|byte| byte.is_ascii_uppercase());
     start.previous().is_some_and(|byte| b"_-.\"'?&".contains(&byte)) || is_upper && end.peek() == Some(b'=')
@@ -59,12 +59,12 @@ fn literal_behind(name: Cursor) -> Option<Range<usize>> {
     Some(literal(name.skip_quote().skip_sign()?)?.0)
 }
 
-/// Whether a value is the number of a payment card.
+/// Returns true if a value is the number of a payment card.
 fn is_card_number(value: &str) -> bool {
     (13..=19).contains(&value.len()) && is_number(value) && has_check_digit(value)
 }
 
-/// Whether a value is the three or four digits on the back of a payment card.
+/// Returns true if a value is the three or four digits on the back of a payment card.
 fn is_card_code(value: &str) -> bool {
     (3..=4).contains(&value.len()) && is_number(value) && value != "123" && value != "1234"
 }
@@ -73,7 +73,7 @@ fn is_number(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_digit()) && value.bytes().any(|byte| byte != value.as_bytes()[0])
 }
 
-/// Whether the last digit is right by the Luhn formula, as on every payment card.
+/// Returns true if the last digit is right by the Luhn formula, as on every payment card.
 fn has_check_digit(number: &str) -> bool {
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let digits = number.bytes().rev().map(|byte| u32::from(byte - b'0'));
@@ -88,7 +88,7 @@ fn follows_counted_token(start: Cursor) -> bool {
     })
 }
 
-/// The value behind a name that ends, but for a suffix, at `end`.
+/// Returns the value behind a name that ends, but for a suffix, at `end`.
 fn find_value(start: Cursor, end: Cursor, is_password: bool) -> Option<Range<usize>> {
     let behind = end.skip(16, |byte| is_word(byte) || byte == b'-');
     let suffix = end.shown(behind).replace(['_', '-'], "").to_ascii_lowercase();
@@ -117,12 +117,12 @@ fn find_value(start: Cursor, end: Cursor, is_password: bool) -> Option<Range<usi
     })
 }
 
-/// Whether what can be nothing but a value is a secret.
+/// Returns true if what can be nothing but a value is a secret.
 fn is_value(value: &str, is_password: bool) -> bool {
     is_secret(value, is_password, true) || (is_password && is_quoted_password(value))
 }
 
-/// A value that looks random; `is_literal` when it cannot be a piece of code.
+/// Returns a value that looks random; `is_literal` when it cannot be a piece of code.
 fn find_random(value: Cursor, may_be_short: bool, is_literal: bool, name: Cursor) -> Option<Range<usize>> {
     let text = value.text();
     let (value, is_quoted) = literal(value)?;
@@ -141,7 +141,7 @@ fn find_random(value: Cursor, may_be_short: bool, is_literal: bool, name: Cursor
     (is_secret || (is_uuid(shown) && has_uuid_tokens(name))).then_some(value)
 }
 
-/// Whether those who issue the keys of this name make them like UUIDs: `_authToken` of npm, `HEROKU_API_KEY`.
+/// Returns true if those who issue the keys of this name make them like UUIDs: `_authToken` of npm, `HEROKU_API_KEY`.
 fn has_uuid_tokens(name: Cursor) -> bool {
     let before = name.before();
     ["_auth", "heroku_", "heroku-"].iter().any(|word| {
@@ -149,7 +149,7 @@ fn has_uuid_tokens(name: Cursor) -> bool {
     })
 }
 
-/// Whether a value looks like a secret; `is_literal` when it cannot be a piece of code.
+/// Returns true if a value looks like a secret; `is_literal` when it cannot be a piece of code.
 fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     // `config.db2.token3`: names joined by dots.
     let is_path = !is_literal && value.contains('.');
@@ -162,8 +162,8 @@ fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
 }
 
-/// Whether a value that begins as a path does is a key in base64: no folders have names with so many capitals, and with
-/// kinds of characters that change so often.
+/// Returns true if a value that begins as a path does is a key in base64: no folders have names with so many capitals,
+/// and with kinds of characters that change so often.
 fn is_base64_key(value: &str) -> bool {
     let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
     value.len() >= 24
@@ -172,7 +172,7 @@ fn is_base64_key(value: &str) -> bool {
         && capitals * 5 > value.len()
 }
 
-/// The value at a position without its quotes, and whether it had some.
+/// Returns the value at a position without its quotes, and whether it had some.
 fn literal(value: Cursor) -> Option<(Range<usize>, bool)> {
     let start = value.skip_quote();
     let quote = start.previous().filter(|_| start.at > value.at);

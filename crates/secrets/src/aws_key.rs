@@ -32,7 +32,7 @@ pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether nothing beside a run makes it a part of something longer.
+/// Returns true if nothing beside a run makes it a part of something longer.
 fn is_alone(start: Cursor, end: Cursor) -> bool {
     let joins = |byte: u8| b"_-.%:@~#?&".contains(&byte);
     let before = start.previous().is_none_or(|before| before == b':' || !joins(before));

@@ -59,7 +59,7 @@ impl Command {
     }
 }
 
-/// The rows of a table.
+/// Returns the rows of a table.
 ///
 /// # Panics
 /// When a row is none.
@@ -94,7 +94,7 @@ pub(crate) fn find(commands: &[Command], name: Cursor, end: Cursor, found: &mut 
     line_end
 }
 
-/// The value of a option: in the same word, or the next one.
+/// Returns the value of a option: in the same word, or the next one.
 fn value(bytes: &[u8], command: &Command, word: &Range<usize>, next: Option<&Range<usize>>) -> Option<Range<usize>> {
     let text = &bytes[word.clone()];
     let option = command.options.iter().find(|option| text.starts_with(option.as_bytes()))?;
@@ -134,8 +134,8 @@ fn find_password(text: &str, value: Range<usize>, form: Form, found: &mut Vec<Ra
     found.extend(password.filter(is_one).map(|password| value.end - password.len()..value.end));
 }
 
-/// The words of a command line from `start` on, with their quotes, and where the line ends. A backslash at its end
-/// continues it.
+/// Returns the words of a command line from `start` on, with their quotes, and where the line ends. A backslash at its
+/// end continues it.
 fn words(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, usize) {
     let limit = bytes.len().min(start + LONGEST);
     let (mut words, mut at) = (Vec::new(), start);

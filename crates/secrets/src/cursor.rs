@@ -34,17 +34,17 @@ impl<'t> Cursor<'t> {
         Self { text, at }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(crate) fn text(self) -> &'t str {
         self.text
     }
 
-    /// The bytes from here on.
+    /// Returns the bytes from here on.
     pub(crate) fn rest(self) -> &'t [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// The bytes before.
+    /// Returns the bytes before.
     pub(crate) fn before(self) -> &'t [u8] {
         &self.text.as_bytes()[..self.at.min(self.text.len())]
     }
@@ -57,12 +57,12 @@ impl<'t> Cursor<'t> {
         self.before().last().copied()
     }
 
-    /// The text from here to there, which both have to be on character boundaries.
+    /// Returns the text from here to there, which both have to be on character boundaries.
     pub(crate) fn shown(self, end: Self) -> &'t str {
         &self.text[self.at..end.at]
     }
 
-    /// The position so many bytes on.
+    /// Returns the position so many bytes on.
     pub(crate) fn plus(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, ..self }
     }
@@ -122,7 +122,7 @@ impl<'t> Cursor<'t> {
         (end.at == self.at + count).then_some(end)
     }
 
-    /// Whether a key can start here: not inside a word, but behind an escape sequence.
+    /// Returns true if a key can start here: not inside a word, but behind an escape sequence.
     pub(crate) fn is_start(self) -> bool {
         let is_inside = |before| is_word(before) || before == b'-';
         let is_behind_escape = || Self { at: self.at - 1, ..self }.skip_escape().at == self.at;

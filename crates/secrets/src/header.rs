@@ -73,7 +73,7 @@ pub(crate) fn find_authorization(name_end: Cursor, found: &mut Vec<Range<usize>>
     end.at
 }
 
-/// Whether a part of a header is one: random, or long and with digits where a credential stands.
+/// Returns true if a part of a header is one: random, or long and with digits where a credential stands.
 fn is_credential(key: &str, shown: &str) -> bool {
     const KEYS: [&str; 4] = ["signature", "response", "token", "key"];
     let names_it = key.is_empty() || KEYS.contains(&key.to_ascii_lowercase().as_str());
@@ -82,7 +82,7 @@ fn is_credential(key: &str, shown: &str) -> bool {
     (is_long || (is_random(shown) && !is_placeholder(shown))) && !is_filled(shown)
 }
 
-/// Whether base64 decodes to `user:password`, as in `Basic` and in `"auth"` of a Docker configuration.
+/// Returns true if base64 decodes to `user:password`, as in `Basic` and in `"auth"` of a Docker configuration.
 pub(crate) fn is_user_and_password(base64: &str) -> bool {
     let Ok(bytes) = base64_simd::STANDARD.decode_to_vec(base64) else { return false };
     let Ok(pair) = String::from_utf8(bytes) else { return false };
@@ -90,14 +90,14 @@ pub(crate) fn is_user_and_password(base64: &str) -> bool {
     is_text && pair.split_once(':').is_some_and(|(_, password)| is_password(password) || is_random(password))
 }
 
-/// Whether a key is filled up with one character, as examples are.
+/// Returns true if a key is filled up with one character, as examples are.
 fn is_filled(value: &str) -> bool {
     let first = value.as_bytes().first();
     value.bytes().filter(|byte| Some(byte) == first).count() * 4 > value.len() * 3
 }
 
-/// The value behind a name and `:` or `=`, without blanks and quotes: up to the end of its line, or of the string that
-/// it stands in.
+/// Returns the value behind a name and `:` or `=`, without blanks and quotes: up to the end of its line, or of the
+/// string that it stands in.
 fn value(name_end: Cursor) -> Option<(Cursor, Cursor)> {
     let is_between = |byte: u8| b"\\\"'` \t".contains(&byte);
     let sign = name_end.skip(8, is_between);

@@ -81,12 +81,12 @@ impl Finder {
     }
 }
 
-/// The byte ranges of what looks like a secret: in order, not overlapping, on character boundaries.
+/// Returns the byte ranges of what looks like a secret: in order, not overlapping, on character boundaries.
 pub fn find_secrets(text: &str) -> Vec<Range<usize>> {
     FINDER.find(text)
 }
 
-/// The text with each of these ranges blanked out.
+/// Returns the text with each of these ranges blanked out.
 ///
 /// # Panics
 /// When the ranges are not as [`find_secrets`] returns them for this text.
@@ -102,7 +102,7 @@ pub fn redact(text: &str, ranges: &[Range<usize>]) -> String {
     redacted
 }
 
-/// A line for people without its secrets. It is scrubbed whole and cut after that: half a secret is not found.
+/// Returns a line for people without its secrets. It is scrubbed whole and cut after that: half a secret is not found.
 pub fn scrub(line: &str) -> Cow<'_, str> {
     match find_secrets(line) {
         found if found.is_empty() => Cow::Borrowed(line),
@@ -118,7 +118,7 @@ mod reading;
 mod tests {
     use super::*;
 
-    /// The table rows of `## How to add a kind of secret`: file, row, planted line.
+    /// Returns the table rows of `## How to add a kind of secret`: file, row, planted line.
     fn recipe() -> Vec<[&'static str; 3]> {
         let guide = include_str!("../../../CONTRIBUTING.md");
         let (_, section) = guide.split_once("## How to add a kind of secret").expect("the recipe");

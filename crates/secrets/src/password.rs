@@ -15,7 +15,7 @@ const REFERENCES: [(char, &[char]); 3] = [('$', &['!', '#', '^']), ('@', &['!', 
 word_list!(STAND_INS, "stand_ins.txt");
 word_list!(SENTENCE_WORDS, "sentence_words.txt");
 
-/// Whether a value can be a password where nothing else can stand.
+/// Returns true if a value can be a password where nothing else can stand.
 pub(crate) fn is_password(value: &str) -> bool {
     (4..=LONGEST).contains(&value.len())
         && value.bytes().all(|byte| byte.is_ascii_graphic())
@@ -25,7 +25,7 @@ pub(crate) fn is_password(value: &str) -> bool {
         && !value.starts_with(['/', '~', '[', '{', '(', '*'])
 }
 
-/// Whether a value can be a password where code and words of a page may stand too: in quotes behind a name.
+/// Returns true if a value can be a password where code and words of a page may stand too: in quotes behind a name.
 pub(crate) fn is_quoted_password(value: &str) -> bool {
     if value.contains(' ') {
         return is_phrase(value);
@@ -35,7 +35,7 @@ pub(crate) fn is_quoted_password(value: &str) -> bool {
     (is_password(value) && !is_title && !is_reference(value)) || is_signed_password(value)
 }
 
-/// Whether a bare word can be a password on the line of a configuration.
+/// Returns true if a bare word can be a password on the line of a configuration.
 pub(crate) fn is_bare_password(value: &str) -> bool {
     let ends = |c: char| matches!(c, ',' | ';' | '(' | ')' | '{' | '}' | '[' | ']' | '>' | ':');
     is_quoted_password(value)
@@ -44,8 +44,9 @@ pub(crate) fn is_bare_password(value: &str) -> bool {
         && !value.contains(['(', '[', '{', '<'])
 }
 
-/// Whether a value begins as a reference does, but is none: letters and digits with a sign among them that no reference
-/// has. Hashes (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses hold what this does not let pass.
+/// Returns true if a value begins as a reference does, but is none: letters and digits with a sign among them that no
+/// reference has. Hashes (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses hold what this does not
+/// let pass.
 fn is_signed_password(value: &str) -> bool {
     let Some((_, signs)) = REFERENCES.iter().find(|(first, _)| value.starts_with(*first)) else { return false };
     let rest = &value[1..];
@@ -58,7 +59,7 @@ fn is_signed_password(value: &str) -> bool {
         && is_password(rest)
 }
 
-/// Whether several words are a passphrase, and not a sentence about one.
+/// Returns true if several words are a passphrase, and not a sentence about one.
 pub(crate) fn is_phrase(value: &str) -> bool {
     let words: Vec<&str> = value.split(' ').collect();
     let is_word = |word: &&str| {
@@ -72,7 +73,8 @@ pub(crate) fn is_phrase(value: &str) -> bool {
         && value.len() >= 10
 }
 
-/// Whether a short value is a password that no word list has: letters in both cases or signs, with digits among them.
+/// Returns true if a short value is a password that no word list has: letters in both cases or signs, with digits among
+/// them.
 pub(crate) fn is_mixed_password(value: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| value.bytes().any(|byte| kind(&byte));
     (8..=64).contains(&value.len())
@@ -96,7 +98,7 @@ fn is_stand_in(value: &str) -> bool {
         || word.trim_end_matches(|c: char| c.is_ascii_digit()) == "test"
 }
 
-/// Whether a value is a name of code: `request.form`, `SecretStr`, `getPassword`, `app/db`.
+/// Returns true if a value is a name of code: `request.form`, `SecretStr`, `getPassword`, `app/db`.
 fn is_reference(value: &str) -> bool {
     let parts = || value.split(['.', '_', '/', ':']);
     let is_name = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());

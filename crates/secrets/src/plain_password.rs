@@ -18,9 +18,9 @@ pub(crate) struct Place<'t> {
     pub(crate) name: Cursor<'t>,
     /// Where the value begins, or its quote.
     pub(crate) value: Cursor<'t>,
-    /// Whether nothing stands between name, sign and value.
+    /// True if nothing stands between name, sign and value.
     pub(crate) is_tight: bool,
-    /// Whether the name is an option of a command line.
+    /// True if the name is an option of a command line.
     pub(crate) is_option: bool,
 }
 
@@ -33,7 +33,7 @@ const LINE_ENDS: [&str; 6] = ["\n", "\\n", "\\r", "\\u000a", "\\x0a", "\\012"];
 /// Within so many bytes before and after, a variable is used again.
 const NEIGHBOURHOOD: usize = 512;
 
-/// The password at a place.
+/// Returns the password at a place.
 pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
     let text = place.name.text();
     let bytes = text.as_bytes();
@@ -77,8 +77,8 @@ pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
         .then(|| start..start + word.len())
 }
 
-/// Whether the word behind `--password` is its value: the last one, one before another option, or one that no sentence
-/// has.
+/// Returns true if the word behind `--password` is its value: the last one, one before another option, or one that no
+/// sentence has.
 fn is_option_value(word: &str, behind: &str) -> bool {
     let behind = behind.trim_start();
     let ends = behind.is_empty() || behind.starts_with(['-', '|', '&', '>', ';', '<', '@']);
@@ -86,7 +86,7 @@ fn is_option_value(word: &str, behind: &str) -> bool {
     is_value && is_bare_password(word)
 }
 
-/// Whether the word is used close by, other than as a value: then it is a name.
+/// Returns true if the word is used close by, other than as a value: then it is a name.
 fn is_variable(text: &str, word: Range<usize>) -> bool {
     let shown = &text[word.clone()];
     if !shown.bytes().all(is_word) {
@@ -106,7 +106,7 @@ fn is_variable(text: &str, word: Range<usize>) -> bool {
     })
 }
 
-/// Whether the line before or after a line, or itself, is one of code.
+/// Returns true if the line before or after a line, or itself, is one of code.
 fn is_among_code(text: &str, line: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
     let before = text[..line].trim_end_matches(['\n', '\r', ' ', 'n', '\\']);
@@ -116,7 +116,7 @@ fn is_among_code(text: &str, line: usize, end: usize) -> bool {
     [before, after].into_iter().any(|line| has_code(line) || ends_like_code(line))
 }
 
-/// Whether a line holds what only code does.
+/// Returns true if a line holds what only code does.
 fn has_code(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
     CODE_WORDS.occur_in(line)
@@ -126,8 +126,8 @@ fn ends_like_code(line: &str) -> bool {
     line.trim_end().ends_with(['{', '(', ',', ';', ')', '}', '['])
 }
 
-/// Whether what stands before a name on its line is a prompt, a number, a list's dash, `export`, or the word of a
-/// label.
+/// Returns true if what stands before a name on its line is a prompt, a number, a list's dash, `export`, or the word of
+/// a label.
 fn is_prompt(before: &str) -> bool {
     let is_mark = |c: char| c.is_ascii_digit() || c.is_whitespace() || "-+#>*|:→$%.;\"'".contains(c);
     let word = before.trim_matches(is_mark);

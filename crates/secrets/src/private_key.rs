@@ -34,7 +34,7 @@ const LONGEST: usize = 512;
 /// Longest end that lines of a key have in common: a quote and a plus, or a colour.
 const LONGEST_SUFFIX: usize = 16;
 
-/// A private key in PEM, which begins at `armour`; `name` is behind `-----BEGIN `.
+/// Returns a private key in PEM, which begins at `armour`; `name` is behind `-----BEGIN `.
 pub(crate) fn find_pem(armour: Cursor, name: Cursor) -> Option<Range<usize>> {
     let name_end = name.skip(40, |byte| byte.is_ascii_uppercase() || byte == b' ');
     let body = name_end.eat("-----").filter(|_| name.shown(name_end).contains("PRIVATE KEY"))?;
@@ -50,7 +50,7 @@ pub(crate) fn find_pem(armour: Cursor, name: Cursor) -> Option<Range<usize>> {
     Some(armour.at..armour.at + armour.shown(end).trim_end().len())
 }
 
-/// A private key whose armour is in base64, on one line or wrapped.
+/// Returns a private key whose armour is in base64, on one line or wrapped.
 pub(crate) fn find_encoded(start: Cursor) -> Option<Range<usize>> {
     if !start.is_start() {
         return None;
@@ -144,7 +144,7 @@ fn count_base64(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| is_base64(byte)).count()
 }
 
-/// The base64 lines behind `Private-Lines: 14`.
+/// Returns the base64 lines behind `Private-Lines: 14`.
 pub(crate) fn find_putty(count: Cursor) -> Option<Range<usize>> {
     let body = count.skip(4, |byte| byte.is_ascii_digit());
     let mut end = body;

@@ -64,7 +64,7 @@ struct Token {
     before: Option<Part>,
     sign: String,
     after: Part,
-    /// Whether words have this form too, so that what follows the sign must look random.
+    /// True if words have this form too, so that what follows the sign must look random.
     must_be_random: bool,
 }
 
@@ -154,7 +154,7 @@ impl Tokens {
     }
 }
 
-/// A JSON web token: two base64url parts that each begin an object, and a signature.
+/// Returns a JSON web token: two base64url parts that each begin an object, and a signature.
 fn find_web_token(start: Cursor) -> Option<Range<usize>> {
     if !start.is_start() {
         return None;
@@ -170,7 +170,7 @@ fn web_token_part(start: Cursor) -> Cursor {
     start.skip(usize::MAX, |byte| Alphabet::URL.has(byte))
 }
 
-/// The password of `scheme://user:password@host`, or all before the host where the user is a token.
+/// Returns the password of `scheme://user:password@host`, or all before the host where the user is a token.
 fn find_login(start: Cursor) -> Option<Range<usize>> {
     let end = start.skip(LONGEST_LOGIN, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
     if end.peek() != Some(b'@') {
@@ -188,7 +188,7 @@ fn find_login(start: Cursor) -> Option<Range<usize>> {
     (password.len() >= 4 && !is_word && !is_template).then(|| end.at - password.len()..end.at)
 }
 
-/// Whether the user of a URL is a token, as GitHub takes its own. Those before the hosts of Sentry are public.
+/// Returns true if the user of a URL is a token, as GitHub takes its own. Those before the hosts of Sentry are public.
 fn is_user_token(user: &str, host: Cursor) -> bool {
     let end = host.skip(64, |byte| !matches!(byte, b'/' | b' ' | b'\n'));
     user.len() >= 24
@@ -198,7 +198,7 @@ fn is_user_token(user: &str, host: Cursor) -> bool {
         && memchr::memmem::find(&host.rest()[..end.at - host.at], b"sentry").is_none()
 }
 
-/// A part of a URL without the characters in it that are written as `%40`.
+/// Returns a part of a URL without the characters in it that are written as `%40`.
 fn without_escapes(part: &str) -> String {
     let mut pieces = part.split('%');
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -208,7 +208,7 @@ fn without_escapes(part: &str) -> String {
     })
 }
 
-/// The token of a Discord bot: the bot's number in base64, the time in six characters, and a signature.
+/// Returns the token of a Discord bot: the bot's number in base64, the time in six characters, and a signature.
 fn find_bot_token(start: Cursor, _: Cursor) -> Option<Range<usize>> {
     let dot = |end: Cursor<'_>| end.rest().starts_with(b".");
     let number = start.skip(28, |byte| Alphabet::ALNUM.has(byte));

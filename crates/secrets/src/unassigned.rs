@@ -17,7 +17,7 @@ const STATEMENT: usize = 256;
 /// The beginnings of the statements in which SQL has passwords.
 const STATEMENTS: [&str; 6] = ["create user", "alter user", "create role", "alter role", "create login", "grant "];
 
-/// The value of a name that has its announcing word between two positions.
+/// Returns the value of a name that has its announcing word between two positions.
 pub(crate) fn find(word: Cursor, end: Cursor) -> Option<Range<usize>> {
     let name = word.back(NEAR, |byte| is_word(byte) || b"-.:".contains(&byte));
     match end.peek()? {
@@ -70,7 +70,7 @@ fn find_in_entry(name: Cursor, end: Cursor) -> Option<Range<usize>> {
     value.quoted().or_else(|| bare(value).filter(|_| comma.is_none()))
 }
 
-/// A value without quotes that is all of its line.
+/// Returns a value without quotes that is all of its line.
 fn bare(start: Cursor) -> Option<Range<usize>> {
     let end = start.skip(LONGEST, |byte| byte.is_ascii_graphic() && !b"\"'`,;()[]{}<>|&\\".contains(&byte));
     end.peek().is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'\\' | b'"')).then_some(start.at..end.at)

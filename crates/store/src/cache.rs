@@ -59,7 +59,7 @@ impl Weighter<Scope, CachedProjections> for Weight {
 }
 
 impl<K: Eq + Hash> ReadCache<K> {
-    /// An empty cache for `max_entries` originals, at least one.
+    /// Returns an empty cache for `max_entries` originals, at least one.
     pub fn new(max_entries: u64) -> Self {
         let projections = cache(PROJECTIONS_BYTES / PROJECTION_BYTES, PROJECTIONS_BYTES);
         Self { originals: cache(max_entries.max(1), ORIGINALS_BYTES), projections }
@@ -84,7 +84,7 @@ impl<K: Eq + Hash> ReadCache<K> {
 }
 
 impl CachedProjections {
-    /// Whether these are all up to the newest of them, of which the store of that generation has `count`.
+    /// Returns true if these are all up to the newest of them, of which the store of that generation has `count`.
     pub fn is_complete(&self, generation: u64, count: u64) -> bool {
         self.version == 0 || (self.generation, self.rows.len() as u64) == (generation, count)
     }

@@ -61,7 +61,7 @@ pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> 
     Ok(Copied { rows: written.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
 }
 
-/// The error of a target that holds something, for backends.
+/// Returns the error of a target that holds something, for backends.
 pub fn not_empty(table: &Table) -> Error {
     Error::bad_argument("to", format!("a store with {}", table.name), "an empty store: none is written over")
 }
@@ -94,7 +94,7 @@ impl Seen {
     }
 }
 
-/// The id of an original whose bytes are not those that its hash names.
+/// Returns the id of an original whose bytes are not those that its hash names.
 fn damage(row: &[Cell]) -> Option<String> {
     // In the order of the columns of [`ORIGINALS`].
     let [

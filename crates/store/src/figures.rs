@@ -10,7 +10,7 @@ use super::time::{DAY_MS, Millis};
 pub struct Request {
     /// When it was made.
     pub at: Millis,
-    /// Whether the provider reported the tokens; else they were counted here.
+    /// True if the provider reported the tokens; else they were counted here.
     pub is_measured: bool,
     /// Tokens of the messages that an assembly of ours handed over just for it, as counted here; `None` where it was
     /// not the first one behind.
@@ -105,12 +105,12 @@ pub struct FiguresQuery {
 }
 
 impl FiguresQuery {
-    /// The first moment and the first one that no longer counts.
+    /// Returns the first moment and the first one that no longer counts.
     pub fn range(&self) -> (Millis, Millis) {
         (self.since.map_or(Millis::MIN, |at| at as Millis), self.until.map_or(Millis::MAX, |at| at as Millis))
     }
 
-    /// The first and the last day since 1970.
+    /// Returns the first and the last day since 1970.
     pub fn days(&self) -> (i64, i64) {
         let (since, until) = self.range();
         (since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS))
@@ -273,9 +273,9 @@ pub struct KnownSession {
     pub session_key: Option<String>,
     /// When its context was last assembled.
     pub last_seen: Millis,
-    /// Whether nothing more is folded in it.
+    /// True if nothing more is folded in it.
     pub is_off: bool,
-    /// Whether the host that asks has it.
+    /// True if the host that asks has it.
     pub is_here: bool,
     /// Which other hosts have it.
     pub elsewhere: Vec<String>,

@@ -62,7 +62,7 @@ impl HostChanges {
         Ok(changes)
     }
 
-    /// Whether the list says what is known already.
+    /// Returns true if the list says what is known already.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty() && self.left.is_empty() && self.ended.is_empty()
     }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, RefId, SHORT_ID_DIGITS};
 
-/// The smallest and the largest hash that start with these digits.
+/// Returns the smallest and the largest hash that start with these digits.
 ///
 /// # Panics
 /// When they are not those of an id.
@@ -34,8 +34,8 @@ fn shared_digits(a: ContentHash, b: ContentHash) -> usize {
     }
 }
 
-/// The issued ids of stored contents, and for others the ids that they would get now, in this order. `stored` says what
-/// is stored from one hash to another, with its issued id.
+/// Returns the issued ids of stored contents, and for others the ids that they would get now, in this order. `stored`
+/// says what is stored from one hash to another, with its issued id.
 ///
 /// # Errors
 /// Those of `stored`; [`Error::BadRefId`] where what is stored is no id.

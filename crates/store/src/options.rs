@@ -54,7 +54,7 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    /// The host that holds the sessions that are written to, where one does.
+    /// Returns the host that holds the sessions that are written to, where one does.
     pub fn holder(&self) -> Option<&str> {
         (self.retention == Retention::Held).then_some(self.host.as_str())
     }

@@ -20,7 +20,7 @@ const ZSTD_LEVEL: i32 = 3;
 /// The bytes of an original as they lie on disk.
 #[derive(Debug)]
 pub struct Payload {
-    /// Whether they are compressed.
+    /// True if they are compressed.
     pub is_zstd: bool,
     /// The bytes.
     pub bytes: Vec<u8>,
@@ -90,7 +90,7 @@ impl Payload {
     }
 }
 
-/// Whether an original is what its hash and its id say.
+/// Returns true if an original is what its hash and its id say.
 ///
 /// # Errors
 /// [`Error::BadArgument`] where it is not.
@@ -116,7 +116,7 @@ fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
     }
 }
 
-/// The same with a decoder that no frame crashes, at a third of the speed.
+/// Returns the same with a decoder that no frame crashes, at a third of the speed.
 fn decompress_in_rust(frame: &[u8], size: usize) -> Option<Vec<u8>> {
     let size = size as u64;
     let mut bytes = Vec::new();

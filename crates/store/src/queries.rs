@@ -55,7 +55,7 @@ pub struct Queries {
 }
 
 impl Queries {
-    /// The statements in a dialect.
+    /// Returns the statements in a dialect.
     pub fn new(dialect: Dialect) -> Self {
         let d = &dialect;
         Self {
@@ -76,13 +76,13 @@ impl Queries {
         }
     }
 
-    /// The parameters that name a session, behind others.
+    /// Returns the parameters that name a session, behind others.
     fn params<const N: usize>(&self, first: [i64; N], scope: Option<&Scope>) -> Vec<Cell> {
         let names = scope.into_iter().flat_map(|scope| [&scope.session_id, &scope.agent_id]);
         first.into_iter().map(Cell::Integer).chain(names.map(|name| (self.dialect.key)(name))).collect()
     }
 
-    /// The figures; `max_bytes` and `path` are the store's.
+    /// Returns the figures; `max_bytes` and `path` are the store's.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
@@ -292,7 +292,7 @@ impl Queries {
         each(warnings, |row| Ok((row.get(0)?, row.get(1)?))).map_err(E::from)
     }
 
-    /// The statement that writes a request of the session with this row.
+    /// Returns the statement that writes a request of the session with this row.
     pub fn insert_request(&'static self, session: i64, request: &Request) -> Query {
         let cells = std::iter::once(Cell::Integer(session)).chain(request_cells(request));
         Query { sql: &self.insert_request, params: cells.collect() }
@@ -313,12 +313,12 @@ pub struct LedgerRows {
 }
 
 impl Dialect {
-    /// A statement, which is written with `?` before the number of a parameter.
+    /// Returns a statement, which is written with `?` before the number of a parameter.
     fn sql(&self, statement: &str) -> String {
         statement.replace('?', &self.parameter.to_string())
     }
 
-    /// The row of the session that two parameters name, from the given number on.
+    /// Returns the row of the session that two parameters name, from the given number on.
     fn session(&self, first: usize) -> String {
         let [session, agent] = self.session;
         format!("(SELECT id FROM sessions WHERE {session} = ?{first} AND {agent} = ?{})", first + 1)
@@ -434,7 +434,7 @@ fn queries<const N: usize>(statements: &'static [String; N], params: [Vec<Cell>;
     statements.iter().zip(params).map(|(sql, params)| Query { sql, params }).collect()
 }
 
-/// The rows of each answer.
+/// Returns the rows of each answer.
 fn rows<const N: usize>(answers: &[Vec<Row>]) -> Result<[&Vec<Row>; N], BadColumn> {
     let answers: Result<[&Vec<Row>; N], _> = answers.iter().collect::<Vec<_>>().try_into();
     answers.map_err(|answers| BadColumn(format!("{} answers instead of {N}", answers.len())))
@@ -444,12 +444,12 @@ fn each<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, BadColumn>) -> Result<
     rows.iter().map(read).collect()
 }
 
-/// The only row.
+/// Returns the only row.
 fn one(rows: &[Row]) -> Result<&Row, BadColumn> {
     rows.first().ok_or_else(|| BadColumn("there is no row".to_owned()))
 }
 
-/// The counts in the only row.
+/// Returns the counts in the only row.
 fn counts<const N: usize>(rows: &[Row]) -> Result<[u64; N], BadColumn> {
     let (row, mut counts) = (one(rows)?, [0; N]);
     for (column, count) in counts.iter_mut().enumerate() {
@@ -458,7 +458,7 @@ fn counts<const N: usize>(rows: &[Row]) -> Result<[u64; N], BadColumn> {
     Ok(counts)
 }
 
-/// A row of a projection, with its id: [`PROJECTION`].
+/// Returns a row of a projection, with its id: [`PROJECTION`].
 ///
 /// # Errors
 /// [`BadColumn`].
@@ -518,7 +518,7 @@ macro_rules! request_columns {
             Ok(Request { $($field,)+ weighed })
         }
 
-        /// A request as the columns of [`REQUEST`].
+        /// Returns a request as the columns of [`REQUEST`].
         fn request_cells(request: &Request) -> impl Iterator<Item = Cell> {
             let (reported, counted) = request.weighed.unzip();
             [$(request.$field.into(),)+ reported.into(), counted.into()].into_iter()

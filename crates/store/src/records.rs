@@ -105,7 +105,7 @@ pub enum FoldedKind {
 }
 
 impl FoldedKind {
-    /// The words for it.
+    /// Returns the words for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Results => "tool results",
@@ -150,14 +150,14 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty batch that was made from a ledger.
+    /// Returns an empty batch that was made from a ledger.
     pub fn after(ledger: &Ledger) -> Self {
         let state = ledger.state.clone();
         Self { since: ledger.version, generation: ledger.generation, state, ..Self::default() }
     }
 
-    /// Whether the batch changes nothing, and the session was last seen less than `touch_interval` before its ledger
-    /// was read. Such a batch counts as written at that moment, and nothing is written.
+    /// Returns true if the batch changes nothing, and the session was last seen less than `touch_interval` before its
+    /// ledger was read. Such a batch counts as written at that moment, and nothing is written.
     pub fn is_idle(&self, now: Millis, touch_interval: Millis) -> bool {
         let is_unchanged = |state: &SessionState| {
             let now = state.read_at.unwrap_or(now);
@@ -188,7 +188,7 @@ pub struct Ledger {
     pub epochs: Vec<(Millis, Epoch)>,
     /// A hash of the tools that the session had when it was last assembled.
     pub tools: Option<ContentHash>,
-    /// Whether nothing more is to be folded.
+    /// True if nothing more is to be folded.
     pub is_off: bool,
     /// When its last recorded request was made.
     pub last_request: Option<Millis>,
@@ -211,7 +211,7 @@ pub struct SessionState {
     pub read_at: Option<Millis>,
 }
 
-/// Whether a turn was new.
+/// True if a turn was new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnStatus {
     /// First time.

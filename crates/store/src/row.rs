@@ -37,7 +37,7 @@ pub struct Query {
 pub struct BadColumn(pub String);
 
 impl Row {
-    /// The value of a column, counted from 0.
+    /// Returns the value of a column, counted from 0.
     ///
     /// # Errors
     /// [`BadColumn`] where the column is missing or holds another type.
@@ -54,7 +54,7 @@ impl Row {
 
 /// A type that columns are read as.
 pub trait FromCell: Sized {
-    /// The value; `None` for a cell of another type.
+    /// Returns the value; `None` for a cell of another type.
     fn from_cell(cell: &Cell) -> Option<Self>;
 }
 

@@ -16,8 +16,8 @@ use super::time::Millis;
 /// [`Store::notices`]. Where a newer program has migrated the store meanwhile, what this one can no longer do there is
 /// [`concertina_base::error::Error::StoreNewer`]; nothing is changed then.
 pub trait Store: Send + Sync {
-    /// The ids that markers of these contents print: 16 digits, longer where another original has the same prefix, and
-    /// the same as before for what is already stored.
+    /// Returns the ids that markers of these contents print: 16 digits, longer where another original has the same
+    /// prefix, and the same as before for what is already stored.
     fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>>;
 
     /// Makes a batch durable in one transaction, and says how blocks are shown that the caller did not know of: all
@@ -39,7 +39,7 @@ pub trait Store: Send + Sync {
     /// written: make the batch again, from a new ledger.
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>>;
 
-    /// The original behind an id, with the id its markers print; `None` when it is unknown, expired, or another
+    /// Returns the original behind an id, with the id its markers print; `None` when it is unknown, expired, or another
     /// agent's.
     ///
     /// The issued id, all 64 digits and anything between resolve, for the agents whose sessions were granted it and for
@@ -66,7 +66,7 @@ pub trait Store: Send + Sync {
     /// What a session did since a moment, and how it stood before.
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent>;
 
-    /// The figures of requests, of one session or of all.
+    /// Returns the figures of requests, of one session or of all.
     fn figures(&self, query: &FiguresQuery) -> Result<Figures>;
 
     /// Every session that the store knows, the last seen first.
@@ -81,7 +81,7 @@ pub trait Store: Send + Sync {
     /// Stops folding anything more in a session, or takes that back. What is folded stays so, and can be fetched.
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()>;
 
-    /// Whether nothing more is to be folded in a session.
+    /// Returns true if nothing more is to be folded in a session.
     fn is_off(&self, scope: &Scope) -> Result<bool>;
 
     /// Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the
@@ -89,8 +89,8 @@ pub trait Store: Send + Sync {
     /// other way round, and not what the sub-agent's own sub-agents are granted.
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()>;
 
-    /// The host has ended a session: the time to live of what it held begins, unless another host has it, too. The
-    /// first end counts, until a further commit of the session takes it back.
+    /// Returns the host has ended a session: the time to live of what it held begins, unless another host has it, too.
+    /// The first end counts, until a further commit of the session takes it back.
     fn end_session(&self, scope: &Scope, now: Millis) -> Result<()>;
 
     /// Ends every held session that is not among those that the host still knows, unless another host has it, and takes

@@ -61,8 +61,8 @@ pub(crate) struct SumsSql {
     added: String,
 }
 
-/// The statement that adds the requests of sessions which are about to be forgotten to the totals by day. `is_gone` is
-/// the condition on the column `session`, in the SQL of the backend.
+/// Returns the statement that adds the requests of sessions which are about to be forgotten to the totals by day.
+/// `is_gone` is the condition on the column `session`, in the SQL of the backend.
 pub fn keep_sums(is_gone: &str) -> String {
     let SumsSql { selected, columns, added } = &*SUMS;
     format!(
@@ -101,13 +101,13 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Whether every request has a price in dollars.
+    /// Returns true if every request has a price in dollars.
     pub(crate) fn is_priced(&self) -> bool {
         let [requests, .., unpriced, _, _, _] = self.counts;
         requests > 0 && unpriced == 0
     }
 
-    /// The figures of these requests, in dollars or in input tokens.
+    /// Returns the figures of these requests, in dollars or in input tokens.
     pub(crate) fn amount(&self, in_usd: bool) -> Amount {
         let [requests, _, bypassed, _, sent_tokens, without_tokens, ..] = self.counts;
         let [sent_bill, without_bill, under, over, ..] = self.bills[usize::from(in_usd)];
@@ -115,7 +115,7 @@ impl Sums {
         Amount { requests, bypassed, sent_tokens, without_tokens, sent_bill, without_bill, without_least, without_most }
     }
 
-    /// The figures of all requests, of which this many originals were fetched.
+    /// Returns the figures of all requests, of which this many originals were fetched.
     pub(crate) fn total(&self, in_usd: bool, fetches: u64) -> Total {
         let [_, measured, _, compacting, _, _, overhead_tokens, fetch_tokens, _, answered, answer_tokens, unpriced] =
             self.counts;

@@ -80,13 +80,13 @@ pub static TABLES: [&Table; 15] = [
 ];
 
 impl Table {
-    /// Whether a new store holds no row of it.
+    /// Returns true if a new store holds no row of it.
     pub fn begins_empty(&self) -> bool {
         self.key > 0
     }
 
-    /// The statement that reads all rows in their order. Texts are in the order of their bytes where they have this
-    /// collation.
+    /// Returns the statement that reads all rows in their order. Texts are in the order of their bytes where they have
+    /// this collation.
     pub fn select(&self, collation: &str) -> String {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let order: Vec<String> = (self.columns[..self.key].iter())

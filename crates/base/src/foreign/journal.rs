@@ -38,7 +38,7 @@ pub struct Journal {
 struct Running {
     path: PathBuf,
     file: File,
-    /// Whether a note stands at each place.
+    /// True if a note stands at each place.
     taken: Vec<bool>,
 }
 
@@ -87,7 +87,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// A new file, locked.
+    /// Returns a new file, locked.
     fn create(dir: &Path) -> io::Result<Self> {
         for number in 1.. {
             let path = dir.join(format!("{RUNNING_NAME}{}-{number}", std::process::id()));

@@ -32,11 +32,11 @@ pub struct Skipped {
     pub code: String,
     /// How many texts ended it.
     pub texts: usize,
-    /// Whether it is given none any more.
+    /// True if it is given none any more.
     pub is_off: bool,
 }
 
-/// The code that ended a process, by name; of all directories that this process has opened.
+/// Returns the code that ended a process, by name; of all directories that this process has opened.
 pub fn skipped() -> Vec<Skipped> {
     let crashes = CRASHES.read().unwrap_or_else(PoisonError::into_inner);
     let of = |(code, texts): (&String, &HashSet<u128>)| Skipped {

@@ -35,7 +35,7 @@ impl ContentHash {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The id with this many digits.
+    /// Returns the id with this many digits.
     ///
     /// # Panics
     /// When `digits` is not 16 to 64.
@@ -60,12 +60,12 @@ impl RefId {
         if valid { Ok(Self(text.to_owned())) } else { Err(Error::BadRefId { got: text.chars().take(80).collect() }) }
     }
 
-    /// The digits.
+    /// Returns the digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether this id is a prefix of the hash.
+    /// Returns true if this id is a prefix of the hash.
     pub fn matches(&self, hash: ContentHash) -> bool {
         hash.to_hex().starts_with(&self.0)
     }
@@ -100,17 +100,18 @@ pub struct Original {
 }
 
 impl Original {
-    /// An original of text.
+    /// Returns an original of text.
     pub fn text(text: &str, label: impl Into<String>) -> Self {
         Self::hashed(ContentHash::of(text.as_bytes()), text, label)
     }
 
-    /// An original of text with its hash. A store refuses one whose hash is another's.
+    /// Returns an original of text with its hash. A store refuses one whose hash is another's.
     pub fn hashed(hash: ContentHash, text: &str, label: impl Into<String>) -> Self {
         Self { hash, bytes: text.as_bytes().to_vec(), media: Media::Text, label: label.into() }
     }
 
-    /// The same original, byte for byte that of a text with lone surrogates, where it is all of the text's stand-in: what was masked stays masked.
+    /// Returns the same original, byte for byte that of a text with lone surrogates, where it is all of the text's
+    /// stand-in: what was masked stays masked.
     #[must_use]
     pub fn exactly(self, stand_in: &str, exact: Option<&[u8]>) -> Self {
         match exact {
@@ -121,12 +122,12 @@ impl Original {
         }
     }
 
-    /// The text, with U+FFFD for lone surrogates; `None` for an image.
+    /// Returns the text, with U+FFFD for lone surrogates; `None` for an image.
     pub fn read_text(&self) -> Option<Cow<'_, str>> {
         if self.media == Media::Text { wtf8::stand_in(&self.bytes) } else { None }
     }
 
-    /// An original of an image.
+    /// Returns an original of an image.
     pub fn image(bytes: Vec<u8>, mime: impl Into<String>, label: impl Into<String>) -> Self {
         Self { hash: ContentHash::of(&bytes), bytes, media: Media::Image(mime.into()), label: label.into() }
     }

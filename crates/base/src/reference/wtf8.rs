@@ -12,7 +12,7 @@ pub const STAND_IN: char = char::REPLACEMENT_CHARACTER;
 const FIRST: u8 = 0xED;
 const SECOND: u8 = 0xA0;
 
-/// The bytes of a text whose stand-in this is; `units` are the UTF-16 units of every U+FFFD in it, in order.
+/// Returns the bytes of a text whose stand-in this is; `units` are the UTF-16 units of every U+FFFD in it, in order.
 pub fn encode(stand_in: &str, units: impl IntoIterator<Item = u16>) -> Vec<u8> {
     let mut bytes = stand_in.as_bytes().to_vec();
     for ((at, _), unit) in stand_in.match_indices(STAND_IN).zip(units) {
@@ -22,7 +22,7 @@ pub fn encode(stand_in: &str, units: impl IntoIterator<Item = u16>) -> Vec<u8> {
     bytes
 }
 
-/// The text, or its stand-in where it has lone surrogates; `None` for what is no text.
+/// Returns the text, or its stand-in where it has lone surrogates; `None` for what is no text.
 pub fn stand_in(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Some(text.into());
@@ -36,7 +36,7 @@ pub fn stand_in(bytes: &[u8]) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// The UTF-16 units of every U+FFFD in the stand-in of a text.
+/// Returns the UTF-16 units of every U+FFFD in the stand-in of a text.
 pub fn units<'a>(bytes: &'a [u8], stand_in: &'a str) -> impl Iterator<Item = u16> + 'a {
     stand_in.match_indices(STAND_IN).map(|(at, _)| {
         let bits = |at: usize| u16::from(bytes[at] & 0x3F);
@@ -44,7 +44,7 @@ pub fn units<'a>(bytes: &'a [u8], stand_in: &'a str) -> impl Iterator<Item = u16
     })
 }
 
-/// A text as JavaScript holds it.
+/// Returns a text as JavaScript holds it.
 pub fn utf16(bytes: &[u8]) -> Option<Vec<u16>> {
     let text = stand_in(bytes)?;
     let mut units = units(bytes, &text);

@@ -24,7 +24,7 @@ impl Encoding {
     /// Both, the newer first.
     pub const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
 
-    /// The name that it was published under.
+    /// Returns the name that it was published under.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::O200kBase => "o200k_base",
@@ -71,7 +71,7 @@ fn remembered(text: &str, encoding: Encoding, count: impl FnOnce(&str) -> usize)
     })
 }
 
-/// Whether a text has at most `limit` tokens; stops counting as soon as the answer is known.
+/// Returns true if a text has at most `limit` tokens; stops counting as soon as the answer is known.
 pub fn fits(text: &str, limit: usize, encoding: Encoding) -> bool {
     // No token is shorter than a byte.
     if text.len() <= limit {

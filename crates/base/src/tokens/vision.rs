@@ -61,7 +61,7 @@ const OPENAI_RULES: [(&str, OpenAiRule); 12] = [
 const GPT_4O: OpenAiRule = OpenAiRule::Tiles { base: 85, tile: 170 };
 
 impl Provider {
-    /// The provider of a model, by its name, with or without `provider/` before it.
+    /// Returns the provider of a model, by its name, with or without `provider/` before it.
     pub fn of_model(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
         let is_o_series = name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -114,7 +114,7 @@ impl ImageSize {
         Some(Self { width, height })
     }
 
-    /// The same from base64, of which no more is decoded than needed.
+    /// Returns the same from base64, of which no more is decoded than needed.
     pub fn of_base64(base64: &str) -> Option<Self> {
         let decode = |chars: &[u8]| {
             let mut chars: Vec<u8> = chars.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();

@@ -23,7 +23,7 @@ const STRONG: u32 = 3;
 /// Code has such a clue in so many lines. Any long text has a few somewhere: `gcc -v` prints `#include <...> search starts here:`.
 const LINES_PER_STRONG: usize = 100;
 
-/// The language named in a `#!` line or opened by `<?php`.
+/// Returns the language named in a `#!` line or opened by `<?php`.
 pub(super) fn declared(text: &str) -> Option<Language> {
     let first = head(lines(text).map(|line| line.text.trim()).find(|line| !line.is_empty())?, 200);
     if first.starts_with("<?php") {
@@ -37,7 +37,7 @@ pub(super) fn declared(text: &str) -> Option<Language> {
     INTERPRETERS.iter().find(|(name, _)| program.starts_with(name)).map(|&(_, language)| language)
 }
 
-/// The language whose clues prevail in a [`skeleton`]: several of them, and with a lead.
+/// Returns the language whose clues prevail in a [`skeleton`]: several of them, and with a lead.
 pub(super) fn language_of(skeleton: &[&PageLine]) -> Option<Language> {
     let scores = Lexicon::get().score(skeleton);
     let mut ranked: Vec<(Language, Score)> =
@@ -89,7 +89,7 @@ impl Score {
     }
 }
 
-/// The clues in a line of a [`skeleton`], each as often as it is there.
+/// Returns the clues in a line of a [`skeleton`], each as often as it is there.
 pub(super) fn clues(bone: &str) -> Box<[u16]> {
     let lexicon = Lexicon::get();
     let text = ["\n", bone, "\n"].concat();
@@ -238,7 +238,7 @@ fn open_block(text: &str) -> Option<&'static str> {
     text.split_once(marker).is_none_or(|(_, rest)| !rest.contains(close)).then_some(close)
 }
 
-/// A line without blanks around it, its comment cut down to the marker or off; expects it outside of comments.
+/// Returns a line without blanks around it, its comment cut down to the marker or off; expects it outside of comments.
 pub(super) fn bone(text: &str) -> Cow<'_, str> {
     if let Some(marker) = opens_block(text).map(|(marker, _)| marker).or_else(|| comment_marker(text)) {
         Cow::Borrowed(marker)
@@ -250,12 +250,12 @@ pub(super) fn bone(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a line of a [`skeleton`] is the marker of a comment.
+/// Returns true if a line of a [`skeleton`] is the marker of a comment.
 pub(super) fn is_marker(line: &str) -> bool {
     matches!(line, "//" | "///" | "///<" | "//!" | "#" | "--" | "/*" | "\"\"\"" | "'''")
 }
 
-/// The marker of a block comment or docstring that a line opens, and how it closes.
+/// Returns the marker of a block comment or docstring that a line opens, and how it closes.
 pub(super) fn opens_block(text: &str) -> Option<(&'static str, &'static str)> {
     let bare = text.strip_prefix(['r', 'u', 'R']).unwrap_or(text);
     [("/*", "*/"), ("\"\"\"", "\"\"\""), ("'''", "'''")].into_iter().find(|(open, _)| bare.starts_with(open))

@@ -62,7 +62,7 @@ impl Heading {
         is_rule(line).then(|| likely(Hints::default())).flatten()
     }
 
-    /// A label, `Running processes:`, above a line that is neither blank nor indented.
+    /// Returns a label, `Running processes:`, above a line that is neither blank nor indented.
     pub(super) fn of_label(line: &str, below: &str) -> Option<Self> {
         let label = line.trim_end().strip_suffix(':')?;
         let is_word = |word: &str| {
@@ -76,7 +76,7 @@ impl Heading {
         is_label.then(|| Self { strength: Strength::Likely, hints: Hints::default() })
     }
 
-    /// The heading of three lines: a rule, a title, the same rule again.
+    /// Returns the heading of three lines: a rule, a title, the same rule again.
     pub(super) fn of_banner(lines: [&str; 3]) -> Option<Self> {
         let [above, title, below] = lines.map(str::trim_end);
         let mark = above.chars().next()?;
@@ -95,7 +95,7 @@ impl Heading {
     }
 }
 
-/// Whether a line is nothing but a rule: three marks or more, all the same.
+/// Returns true if a line is nothing but a rule: three marks or more, all the same.
 pub(super) fn is_rule(line: &str) -> bool {
     let line = line.trim_end();
     let Some(mark) = line.chars().next().filter(|mark| RULES.contains(mark) && !matches!(mark, '<' | '>' | '+')) else {
@@ -104,7 +104,7 @@ pub(super) fn is_rule(line: &str) -> bool {
     line.chars().nth(2).is_some() && line.chars().all(|c| c == mark)
 }
 
-/// The title between two rules of one mark, `=== title ===`, or behind `=== `.
+/// Returns the title between two rules of one mark, `=== title ===`, or behind `=== `.
 fn ruled(line: &str) -> Option<&str> {
     let mark = line.chars().next().filter(|mark| RULES.contains(mark))?;
     let close = match mark {
@@ -131,7 +131,7 @@ fn ruled(line: &str) -> Option<&str> {
     ((is_closed || is_open) && is_title).then_some(title)
 }
 
-/// Whether a test runner, a key file or a merge writes this between rules: parts of one output.
+/// Returns true if a test runner, a key file or a merge writes this between rules: parts of one output.
 fn is_of_test_run(title: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
@@ -146,14 +146,14 @@ fn is_of_test_run(title: &str) -> bool {
     is_case || is_totals(title) || STARTS.iter().any(|start| title.starts_with(start))
 }
 
-/// The command behind a prompt: `$ `, `me@host:~/a$ `, `[me@host a]# `, `PS C:\> `, `❯ `.
+/// Returns the command behind a prompt: `$ `, `me@host:~/a$ `, `[me@host a]# `, `PS C:\> `, `❯ `.
 fn prompted(line: &str) -> Option<&str> {
     let bare = ["$ ", "❯ ", "λ "].iter().find_map(|prompt| line.strip_prefix(prompt));
     let command = bare.or_else(|| of_host(line)).or_else(|| of_windows(line))?.trim();
     (is_command(command) && !command.ends_with('$')).then_some(command)
 }
 
-/// The command behind `me@host:~/a$ ` or `[me@host a]# `.
+/// Returns the command behind `me@host:~/a$ ` or `[me@host a]# `.
 fn of_host(line: &str) -> Option<&str> {
     let searched = head(line, 120);
     let at = memchr::memchr(b'@', searched.as_bytes()).filter(|&at| at > 0)?;
@@ -173,7 +173,7 @@ fn of_host(line: &str) -> Option<&str> {
     (!user.is_empty() && user.chars().all(is_user) && is_place).then(|| &line[at + 1 + end + 2..])
 }
 
-/// The command behind `PS C:\a> ` or `C:\a>`.
+/// Returns the command behind `PS C:\a> ` or `C:\a>`.
 fn of_windows(line: &str) -> Option<&str> {
     let bare = line.strip_prefix("PS ").unwrap_or(line);
     let drive = bare.as_bytes();
@@ -181,7 +181,7 @@ fn of_windows(line: &str) -> Option<&str> {
     if is_drive { bare.split_once('>').map(|(_, command)| command) } else { None }
 }
 
-/// The command that `set -x` prints behind `+ `.
+/// Returns the command that `set -x` prints behind `+ `.
 fn traced(line: &str) -> Option<&str> {
     let command = line.trim_start_matches('+').strip_prefix(' ').filter(|_| line.starts_with('+'))?;
     let first = command.split(' ').next().unwrap_or_default();
@@ -197,7 +197,7 @@ fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(is_word_byte)
 }
 
-/// Whether words may be a command: the first is a program's name or path, or sets a variable for one.
+/// Returns true if words may be a command: the first is a program's name or path, or sets a variable for one.
 fn is_command(words: &str) -> bool {
     let first = words.split_whitespace().next().unwrap_or_default();
     let name = first.split_once('=').map_or(first, |(name, _)| name);
@@ -223,7 +223,7 @@ const WORDS: &[&str] = &[
     "test", "time", "timeout", "top", "tree", "which",
 ];
 
-/// Whether words run one of the programs that are known by name, or a path.
+/// Returns true if words run one of the programs that are known by name, or a path.
 fn runs(words: &str) -> bool {
     let mut rest = words.split_whitespace();
     let Some(first) = rest.next() else { return false };
@@ -242,7 +242,7 @@ fn of_command(command: &str) -> Hints {
     Hints { command: Some(command.trim().to_owned()), ..Hints::default() }
 }
 
-/// A file by its name; `.txt` says nothing about what is in it.
+/// Returns a file by its name; `.txt` says nothing about what is in it.
 fn of_file(path: &str) -> Hints {
     if path.ends_with(".txt") {
         return Hints::default();

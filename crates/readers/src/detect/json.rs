@@ -7,7 +7,8 @@ use serde_json::Deserializer;
 
 use super::page::{Page, PageLine, Question, filled};
 
-/// Whether a text is JSON: one or more objects or arrays and nothing else but a short tail, or the intact head of one.
+/// Returns true if a text is JSON: one or more objects or arrays and nothing else but a short tail, or the intact head
+/// of one.
 pub(super) fn is_json(text: &str) -> bool {
     let bare = text.trim_start_matches('\u{feff}').trim();
     if !bare.starts_with(['{', '[']) {
@@ -26,7 +27,7 @@ pub(super) fn is_json(text: &str) -> bool {
     }
 }
 
-/// Whether the head of a value shows more than a bracket.
+/// Returns true if the head of a value shows more than a bracket.
 fn has_structure(cut: &str) -> bool {
     let dense: String = cut.chars().filter(|c| !c.is_whitespace()).take(200).collect();
     dense.contains("\":") || ["[{", "[[", "[\""].iter().any(|start| dense.starts_with(start)) && dense.len() > 8
@@ -45,7 +46,7 @@ pub(super) fn has_json_lines(lines: &[PageLine]) -> bool {
     total >= 3 && members * 10 >= total * 3 && (members + items) * 10 >= total * 9
 }
 
-/// The share of lines, in percent of `length` bytes, that are objects.
+/// Returns the share of lines, in percent of `length` bytes, that are objects.
 pub(super) fn share_of_records(lines: &[PageLine], length: usize) -> usize {
     let records = lines.iter().filter(|line| line.is(Question::Record));
     records.map(|line| line.bare.len()).sum::<usize>() * 100 / length.max(1)

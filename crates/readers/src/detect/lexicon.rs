@@ -59,7 +59,7 @@ pub(super) const INTERPRETERS: &[(&str, Language)] = &[
     ("swift", Language::Swift),
 ];
 
-/// The clues, language by language. SQL is written in lower case and matched in upper case as well.
+/// Returns the clues, language by language. SQL is written in lower case and matched in upper case as well.
 pub(super) fn clues() -> impl Iterator<Item = (Language, String, u32)> {
     let mut language = None;
     include_str!("lexicon.txt").lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {

@@ -98,9 +98,9 @@ struct Kind {
     content_type: ContentType,
     /// The language of code.
     language: Option<Language>,
-    /// Whether structure proves it, so that no hint can say otherwise.
+    /// True if structure proves it, so that no hint can say otherwise.
     is_proved: bool,
-    /// Whether its lines stand behind prefixes.
+    /// True if its lines stand behind prefixes.
     is_prefixed: bool,
 }
 
@@ -119,8 +119,8 @@ impl Kind {
         Self { language, ..Self::of(ContentType::Code) }
     }
 
-    /// The parts of a text of this kind. Behind prefixes everything but code reads as the lines of a log: what knows its form
-    /// would read the prefixes, too.
+    /// Returns the parts of a text of this kind. Behind prefixes everything but code reads as the lines of a log: what
+    /// knows its form would read the prefixes, too.
     fn segments(self, view: View) -> Vec<Segment> {
         if self.is_prefixed {
             let is_code = self.content_type == ContentType::Code;
@@ -141,7 +141,7 @@ fn find(view: View, hints: &Hints) -> Kind {
     }
 }
 
-/// The type of more than half of a text that is nothing as a whole.
+/// Returns the type of more than half of a text that is nothing as a whole.
 fn prevailing(segments: &[Segment], length: usize) -> ContentType {
     let bytes = |content_type| {
         segments.iter().filter(|part| part.content_type == content_type).map(|part| part.range.len()).sum::<usize>()
@@ -219,7 +219,7 @@ fn shape(skeleton: &[&PageLine]) -> Shape {
     Shape::of(skeleton.iter().map(|line| line.bone_class()))
 }
 
-/// Whether what follows a first line is plainly no code.
+/// Returns true if what follows a first line is plainly no code.
 fn is_contradicted(sample: View) -> bool {
     let Some(first) = sample.lines.iter().position(|line| !line.is(Question::Blank)) else { return false };
     let rest = &sample.lines[first + 1..];
@@ -364,7 +364,8 @@ fn words(lines: &[&PageLine]) -> Kind {
     Kind::UNKNOWN
 }
 
-/// Whether most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose, whatever the values say.
+/// Returns true if most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose,
+/// whatever the values say.
 fn is_settings(lines: &[&PageLine]) -> bool {
     let is_comment = |line: &PageLine| line.bare.starts_with('#');
     let (mut total, mut settings) = (0usize, 0usize);
@@ -375,7 +376,7 @@ fn is_settings(lines: &[&PageLine]) -> bool {
     total >= 3 && settings * 10 >= total * 4
 }
 
-/// Whether a text may be what the hints promise.
+/// Returns true if a text may be what the hints promise.
 fn fits(expected: &Expected, sample: View) -> bool {
     let is_error = is_error_message(sample);
     match expected.content_type {
@@ -398,7 +399,7 @@ fn fits(expected: &Expected, sample: View) -> bool {
     }
 }
 
-/// Whether a text of few lines says that something failed.
+/// Returns true if a text of few lines says that something failed.
 fn is_error_message(view: View) -> bool {
     view.filled().nth(3).is_none() && view.filled().any(|line| refuses(line.text))
 }

@@ -25,7 +25,7 @@ const MIN_PARAGRAPH: usize = 3;
 struct Part {
     range: Range<usize>,
     is_heading: bool,
-    /// Whether a heading above it says what to expect, and names a file.
+    /// True if a heading above it says what to expect, and names a file.
     is_announced: bool,
     is_file: bool,
     /// What it is; unknown for a heading.
@@ -35,7 +35,7 @@ struct Part {
 }
 
 impl Part {
-    /// A body below a heading with hints; blank lines alone belong to the heading above them.
+    /// Returns a body below a heading with hints; blank lines alone belong to the heading above them.
     fn of(body: View, hints: &Hints) -> Self {
         let lines = body.filled().count();
         let kind = if lines == 0 { Kind::UNKNOWN } else { find(body, hints) };
@@ -47,12 +47,12 @@ impl Part {
         Self { range, is_heading: true, is_announced: false, is_file: false, kind: Kind::UNKNOWN, lines: 0 }
     }
 
-    /// Whether it is large enough, or announced, to be an output.
+    /// Returns true if it is large enough, or announced, to be an output.
     fn counts(&self) -> bool {
         !self.is_heading && (self.lines >= MIN_LINES || self.is_announced)
     }
 
-    /// Whether structure, not words, says what it is.
+    /// Returns true if structure, not words, says what it is.
     fn is_structured(&self) -> bool {
         use ContentType::{Diff, Html, Json, Log, Search, Table};
         self.counts() && matches!(self.kind.content_type, Diff | Html | Json | Log | Search | Table)
@@ -76,7 +76,7 @@ pub(super) fn detect(view: View, whole: Kind, hints: &Hints) -> Option<Detection
     Some(Detection { content_type, language, segments: segments.collect() })
 }
 
-/// The parts of a text: by sure headings, and what stands between them by whatever else cuts it.
+/// Returns the parts of a text: by sure headings, and what stands between them by whatever else cuts it.
 fn parts(view: View, whole: Kind) -> Option<Vec<Part>> {
     let is_apart = |parts: &Vec<Part>| are_outputs(parts, whole, is_manual(view, whole), view.range().len());
     let Some(parts) = by_headings(view, Strength::Sure).filter(is_apart) else { return inner(view, whole) };
@@ -96,7 +96,7 @@ fn is_manual(view: View, kind: Kind) -> bool {
         && view.sampled(|sample| is_markdown(&sample.lines.iter().collect::<Vec<_>>()))
 }
 
-/// The parts of a text without sure headings.
+/// Returns the parts of a text without sure headings.
 fn inner(view: View, whole: Kind) -> Option<Vec<Part>> {
     // A script is one text, with all the commands in its comments.
     if whole.content_type == ContentType::Code && whole.is_proved {
@@ -109,7 +109,7 @@ fn inner(view: View, whole: Kind) -> Option<Vec<Part>> {
     headed.or_else(|| if is_manual { None } else { by_blank_lines(view).filter(differ) })
 }
 
-/// The type of more than half of all bodies, and the language where all code is in one.
+/// Returns the type of more than half of all bodies, and the language where all code is in one.
 fn prevailing(parts: &[Part]) -> (ContentType, Option<Language>) {
     let bodies = || parts.iter().filter(|part| !part.is_heading);
     let total: usize = bodies().map(|part| part.range.len()).sum();
@@ -125,7 +125,7 @@ fn prevailing(parts: &[Part]) -> (ContentType, Option<Language>) {
     (content_type, first.filter(|_| is_one))
 }
 
-/// Whether what stands between sure headings is worth being told apart.
+/// Returns true if what stands between sure headings is worth being told apart.
 fn are_outputs(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> bool {
     use ContentType::{Code, Log, Text, Unknown};
     let bytes = |is: &dyn Fn(&Part) -> bool| {
@@ -151,13 +151,13 @@ fn are_outputs(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> b
     }
 }
 
-/// Whether there is code of two languages.
+/// Returns true if there is code of two languages.
 fn are_in_languages(parts: &[Part]) -> bool {
     let mut languages = parts.iter().filter_map(|part| part.kind.language);
     languages.next().is_some_and(|first| languages.any(|language| language != first))
 }
 
-/// Whether what stands between likely headings, or blank lines, is of several kinds beyond doubt.
+/// Returns true if what stands between likely headings, or blank lines, is of several kinds beyond doubt.
 fn are_different(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> bool {
     use ContentType::{Code, Html, Json, Log, Search, Table, Text, Unknown};
     let counted = || parts.iter().filter(|part| part.counts());
@@ -241,7 +241,7 @@ struct Scan<'p, 't> {
     budget: Budget,
     /// The last number of a listing, and how many came one after the other.
     listing: (u64, usize),
-    /// Whether a fence was found that nothing closes: nothing is looked for again.
+    /// True if a fence was found that nothing closes: nothing is looked for again.
     has_open_fence: bool,
 }
 
@@ -250,8 +250,8 @@ impl<'p, 't> Scan<'p, 't> {
         Self { view, at: 0, budget: Budget::of(view.text()), listing: (0, 0), has_open_fence: false }
     }
 
-    /// The next heading and what it says; an empty range where a listing begins again. What lies inside of fences, diffs,
-    /// documents and JSON values is passed over.
+    /// Returns the next heading and what it says; an empty range where a listing begins again. What lies inside of
+    /// fences, diffs, documents and JSON values is passed over.
     fn next_mark(&mut self, least: Strength) -> Option<(Range<usize>, Hints)> {
         let lines = self.view.lines;
         while let Some(line) = lines.get(self.at) {
@@ -310,7 +310,7 @@ impl<'p, 't> Scan<'p, 't> {
         None
     }
 
-    /// Whether a line is the first of a listing behind another listing.
+    /// Returns true if a line is the first of a listing behind another listing.
     fn begins_again(&mut self, line: &PageLine) -> bool {
         // Hits of a search and the cells of a table have numbers, too.
         let is_listed = |found: &NumberedLine| {
@@ -362,7 +362,7 @@ fn by_blank_lines(view: View) -> Option<Vec<Part>> {
     (parts.len() > 1).then_some(parts)
 }
 
-/// Whether a paragraph belongs to the one before it.
+/// Returns true if a paragraph belongs to the one before it.
 fn goes_on(before: &Part, part: &Part) -> bool {
     use ContentType::{Code, Log, Table, Unknown};
     let is_same = before.kind == part.kind && part.kind.content_type != Table;

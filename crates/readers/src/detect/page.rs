@@ -86,12 +86,12 @@ questions! {
 const _: () = assert!(Question::COUNT <= 48);
 
 impl<'t> PageLine<'t> {
-    /// The answer to a question.
+    /// Returns the answer to a question.
     pub(super) fn is(&self, question: Question) -> bool {
         self.kept(question as usize, || question.answer(self))
     }
 
-    /// The answer to a question of another's, by its number from 0.
+    /// Returns the answer to a question of another's, by its number from 0.
     pub(super) fn is_other(&self, number: usize, answer: impl FnOnce() -> bool) -> bool {
         self.kept(Question::COUNT + number, answer)
     }
@@ -106,12 +106,12 @@ impl<'t> PageLine<'t> {
         self.answers.get() & bit != 0
     }
 
-    /// The fence that it opens or closes.
+    /// Returns the fence that it opens or closes.
     pub(super) fn fence(&self) -> Option<Fence<'t>> {
         if self.is(Question::Fence) { Fence::parse(self.text) } else { None }
     }
 
-    /// Whether it is one of a log.
+    /// Returns true if it is one of a log.
     pub(super) fn is_log(&self) -> bool {
         self.is(Question::Stamped) || self.is(Question::LeadsWithLevel)
     }
@@ -135,7 +135,7 @@ impl<'t> PageLine<'t> {
         })
     }
 
-    /// The clues to a language in it, without its comment.
+    /// Returns the clues to a language in it, without its comment.
     pub(super) fn clues(&self) -> &[u16] {
         self.clues.get_or_init(|| code::clues(&code::bone(self.bare)))
     }
@@ -186,7 +186,7 @@ impl<'p, 't> View<'p, 't> {
         self.lines.first().map_or(self.above.len(), |line| line.start)
     }
 
-    /// The bytes of the text that they are.
+    /// Returns the bytes of the text that they are.
     pub(super) fn range(&self) -> std::ops::Range<usize> {
         self.start()..self.above.len()
     }
@@ -221,7 +221,7 @@ impl<'p, 't> View<'p, 't> {
     }
 }
 
-/// The lines that are not blank.
+/// Returns the lines that are not blank.
 pub(super) fn filled<'p, 't: 'p>(
     lines: impl IntoIterator<Item = &'p PageLine<'t>>,
 ) -> impl Iterator<Item = &'p PageLine<'t>> {

@@ -17,7 +17,7 @@ use crate::numbered::Listing;
 pub struct Prefixes {
     /// How many bytes of each line, as `\n` parts them; 0 for a line without.
     pub lengths: Vec<usize>,
-    /// Whether they number the lines.
+    /// True if they number the lines.
     pub are_numbers: bool,
 }
 
@@ -44,8 +44,9 @@ pub fn prefixes(text: &str) -> Option<Prefixes> {
 /// How many prefixes stand one behind the other at most: a container, a stream, a time.
 const MAX_PREFIXES: usize = 3;
 
-/// The prefixes that lines share, of which the `first` is off, and what the lines are: without the prefixes, where that says more than
-/// `plain`, what they are with them, else `plain`. `None` where nothing is known better without prefixes.
+/// Returns the prefixes that lines share, of which the `first` is off, and what the lines are: without the prefixes,
+/// where that says more than `plain`, what they are with them, else `plain`. `None` where nothing is known better
+/// without prefixes.
 pub(super) fn judge_behind_prefixes(first: WithoutPrefix, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
     use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
     if plain.is_proved {
@@ -144,7 +145,7 @@ pub(super) fn without_prefix(lines: &[PageLine]) -> Option<WithoutPrefix> {
 mod tests {
     use super::*;
 
-    /// The lines without what stands before them.
+    /// Returns the lines without what stands before them.
     fn bare(text: &str) -> Option<String> {
         let lines = text.split('\n').zip(prefixes(text)?.lengths).map(|(line, length)| &line[length..]);
         Some(lines.collect::<Vec<_>>().join("\n"))

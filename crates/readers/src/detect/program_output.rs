@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use crate::lines::head;
 use crate::word_set::{WordSet, is_number};
 
-/// Whether the line belongs to a stack trace: a frame, or the words that open one.
+/// Returns true if the line belongs to a stack trace: a frame, or the words that open one.
 pub fn is_frame(line: &str) -> bool {
     let bare = head(line.trim_start(), 300);
     let indented = bare.len() < line.len();
@@ -63,7 +63,7 @@ const WITHIN: &[&str] = &[
     ": Creation complete after ", ": Pull complete", ": Still creating... [", "%] Building ", "%] Built target ",
 ];
 
-/// Whether the line looks like one of a build, a test run, an installer or a stack trace.
+/// Returns true if the line looks like one of a build, a test run, an installer or a stack trace.
 ///
 /// Weak evidence: a single such line proves nothing.
 pub(super) fn is_output_line(line: &str) -> bool {

@@ -107,30 +107,31 @@ impl Shape {
         shape
     }
 
-    /// Whether code prevails.
+    /// Returns true if code prevails.
     pub(super) fn is_code(&self) -> bool {
         self.code * 100 >= self.lines * 35 && self.code >= self.prose
     }
 
-    /// Whether nearly everything is code, so that it need not be told which.
+    /// Returns true if nearly everything is code, so that it need not be told which.
     pub(super) fn is_surely_code(&self) -> bool {
         self.lines >= 4 && self.closed * 100 >= self.lines * 40 && self.code * 100 >= self.lines * 75
     }
 
-    /// Whether someone writes about the code: a few whole sentences outside of comments, which programs do not have.
+    /// Returns true if someone writes about the code: a few whole sentences outside of comments, which programs do not
+    /// have.
     pub(super) fn is_told(&self) -> bool {
         self.sentences >= 2 && self.sentences * 100 >= self.lines * 4
     }
 
-    /// Whether prose prevails, with lists and headings.
+    /// Returns true if prose prevails, with lists and headings.
     pub(super) fn is_text(&self) -> bool {
         let readable = self.prose + self.markup;
         self.prose > 0 && readable * 100 >= self.lines * 45 && readable > self.code
     }
 }
 
-/// Whether lines are Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables, quotes), or front
-/// matter, and more prose than code outside of fences.
+/// Returns true if lines are Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables,
+/// quotes), or front matter, and more prose than code outside of fences.
 pub(super) fn is_markdown(lines: &[&PageLine]) -> bool {
     use Question::{MarkdownEmphasis, MarkdownHeading, MarkdownItem, MarkdownLink, MarkdownQuote, MarkdownRule};
     const MARKS: [Question; 6] =
@@ -167,7 +168,7 @@ pub(super) fn behind_front_matter<'l, 'p, 't>(lines: &'l [&'p PageLine<'t>]) -> 
     rest[..end].iter().any(|line| line.text.contains(':')).then(|| &rest[end + 1..])
 }
 
-/// Whether a line, without blanks around it, is `key: value` or `key = value`.
+/// Returns true if a line, without blanks around it, is `key: value` or `key = value`.
 pub(super) fn is_setting(line: &str) -> bool {
     // `- Hardware: two cards` is an item of prose: keys are not capitalised.
     let item = line.strip_prefix("- ").filter(|item| !item.starts_with(|c: char| c.is_ascii_uppercase()));
@@ -193,7 +194,7 @@ fn is_markup(line: &str) -> bool {
         || line.starts_with("http")
 }
 
-/// Whether a line reads as words: mostly letters, or script without blanks between words.
+/// Returns true if a line reads as words: mostly letters, or script without blanks between words.
 fn is_prose(line: &str) -> bool {
     if line.ends_with([';', '{', '}', '\\']) {
         return false;
@@ -236,7 +237,7 @@ static SOLID: [u32; 256] = {
     solid
 };
 
-/// Whether a word is of letters, but for what stands around it.
+/// Returns true if a word is of letters, but for what stands around it.
 fn is_plain(word: &str) -> bool {
     if word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         return true;
@@ -247,14 +248,14 @@ fn is_plain(word: &str) -> bool {
         && !word.ends_with('(')
 }
 
-/// Whether a line of prose begins and ends as a sentence does, with five words at least.
+/// Returns true if a line of prose begins and ends as a sentence does, with five words at least.
 fn is_sentence(line: &str) -> bool {
     line.starts_with(char::is_uppercase)
         && line.ends_with(['.', '!', '?', ':'])
         && line.split_whitespace().nth(4).is_some()
 }
 
-/// Whether a line ends or is joined as code is.
+/// Returns true if a line ends or is joined as code is.
 fn is_code(line: &str) -> bool {
     static OPERATORS: LazyLock<WordSet> = LazyLock::new(|| {
         WordSet::of([" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"])

@@ -4,7 +4,7 @@ use super::page::{PageLine, Question};
 use crate::hit_line::{Row, has_suffix, is_name, read_line, unnumbered};
 use crate::lines::head;
 
-/// Whether a line of a file listing: one path without blanks, or a branch of a `tree`.
+/// Returns true if a line of a file listing: one path without blanks, or a branch of a `tree`.
 pub(super) fn is_listed(line: &str) -> bool {
     let bare = line.trim_end();
     if bare == "." {
@@ -18,12 +18,12 @@ pub(super) fn is_listed(line: &str) -> bool {
     !bare.contains([' ', '\t', ':']) && is_name(bare)
 }
 
-/// Whether a line that is [listed](is_listed) may be nothing else.
+/// Returns true if a line that is [listed](is_listed) may be nothing else.
 pub(super) fn is_surely_listed(line: &str) -> bool {
     has_suffix(line) || line.starts_with(['.', '/', '~']) || !line.is_ascii()
 }
 
-/// Whether a line is a hit without its number. Weak evidence.
+/// Returns true if a line is a hit without its number. Weak evidence.
 pub(super) fn is_unnumbered_hit(line: &str) -> bool {
     unnumbered(line).is_some_and(|hit| !hit.text.is_empty() && hit.path.contains('/') && has_suffix(hit.path))
 }
@@ -48,7 +48,7 @@ pub(super) struct Survey {
     pub(super) headings: usize,
     /// Lines that are a URL, with a list mark or a label before it.
     pub(super) urls: usize,
-    /// Whether the text opens as a web search tool's answer.
+    /// True if the text opens as a web search tool's answer.
     pub(super) web: bool,
 }
 
@@ -83,7 +83,7 @@ impl Survey {
         survey
     }
 
-    /// Whether this is the output of a search, a listing or a web search.
+    /// Returns true if this is the output of a search, a listing or a web search.
     pub(super) fn is_search(&self) -> bool {
         let share = |count: usize, percent: usize| count > 0 && count * 100 >= self.lines * percent;
         let hits = self.hits + self.unnumbered;
@@ -96,13 +96,13 @@ impl Survey {
     }
 }
 
-/// Whether a line is one of those above a web search tool's summary: what was searched for, and the links that were
-/// found.
+/// Returns true if a line is one of those above a web search tool's summary: what was searched for, and the links that
+/// were found.
 pub(super) fn is_web_header(line: &str) -> bool {
     line.starts_with("Web search results for ") || line.starts_with("Links: [{")
 }
 
-/// Whether a line is a hit that is a compiler's message.
+/// Returns true if a line is a hit that is a compiler's message.
 pub(super) fn is_compiler_message(line: &str) -> bool {
     let Row::Hit(hit) = read_line(line) else { return false };
     let text = head(hit.text, 80).trim_start();
@@ -111,7 +111,7 @@ pub(super) fn is_compiler_message(line: &str) -> bool {
             || ["error", "warning", "note:", "fatal error"].iter().any(|word| text.starts_with(word)))
 }
 
-/// Whether a line, without blanks around it, is a URL, with a list mark or a label before it.
+/// Returns true if a line, without blanks around it, is a URL, with a list mark or a label before it.
 pub(super) fn is_url_line(line: &str) -> bool {
     let bare = line.trim_start_matches(['-', '*', '<', '•', ' ']);
     let bare = ["URL: ", "url: ", "Link: ", "link: ", "Source: ", "🔗 "]

@@ -86,7 +86,7 @@ pub(super) fn split(view: View, whole: ContentType, language: Option<Language>) 
     }
 }
 
-/// The type of a run once its surroundings are known.
+/// Returns the type of a run once its surroundings are known.
 fn resolve(view: View, whole: ContentType, run: &Run, at_edge: bool) -> (ContentType, Option<Language>) {
     match run.kind {
         Kind::Block(content_type, language) => (content_type, language),
@@ -112,7 +112,7 @@ fn resolve(view: View, whole: ContentType, run: &Run, at_edge: bool) -> (Content
     }
 }
 
-/// The runs of a text with the code in its prose that has no fence around it: paragraphs of nothing but code.
+/// Returns the runs of a text with the code in its prose that has no fence around it: paragraphs of nothing but code.
 fn with_bare_code(view: View, whole: ContentType, runs: Vec<Run>) -> Vec<Run> {
     if whole != ContentType::Text {
         return runs;
@@ -164,7 +164,7 @@ fn shape(view: View) -> Shape {
     Shape::of(view.lines.iter().map(PageLine::class))
 }
 
-/// Whether a paragraph is code without a fence: four lines or more, or any number below other code.
+/// Returns true if a paragraph is code without a fence: four lines or more, or any number below other code.
 fn is_bare_code(paragraph: View, below_code: bool) -> bool {
     let shape = shape(paragraph);
     let is_code = shape.code * 100 >= shape.lines * 90 || shape.is_surely_code();
@@ -228,7 +228,7 @@ fn fenced(body: View, info: &str) -> Kind {
     }
 }
 
-/// A block that tells itself by its first line: where it ends and what it is.
+/// Returns a block that tells itself by its first line: where it ends and what it is.
 fn block(text: &str, line: &PageLine, is_readable: bool, budget: &mut Budget) -> Option<(usize, Kind)> {
     let found = |end: usize, content_type| (end, Kind::Block(content_type, None));
     if line.is(Question::DiffStart)
@@ -257,7 +257,7 @@ fn block(text: &str, line: &PageLine, is_readable: bool, budget: &mut Budget) ->
     None
 }
 
-/// The kind of a line, given the kind of the run before it, and whether it is that by itself.
+/// Returns the kind of a line, given the kind of the run before it, and whether it is that by itself.
 fn classify(line: &PageLine, whole: ContentType, before: Option<Kind>) -> (Kind, usize) {
     if line.is(Question::Blank) {
         let goes_on = before.filter(|kind| !matches!(kind, Kind::Block(..)));

@@ -11,7 +11,7 @@ const WIDTH: usize = 160;
 /// How many lines are compared for alignment.
 const ALIGNED_LINES: usize = 120;
 
-/// Whether lines are a table.
+/// Returns true if lines are a table.
 pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> bool {
     let rows: Vec<&PageLine> = filled(lines).collect();
     if rows.len() < 2 {
@@ -23,7 +23,7 @@ pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<
 /// Fewer columns of blanks may be chance, or the assignments of a program.
 const MIN_GUTTERS: usize = 3;
 
-/// Whether so many of a hundred rows pass; looks at no more than it takes.
+/// Returns true if so many of a hundred rows pass; looks at no more than it takes.
 fn share(rows: &[&PageLine], percent: usize, pass: impl Fn(&PageLine) -> bool) -> bool {
     let needed = (rows.len() * percent).div_ceil(100);
     let mut passed = 0;
@@ -58,7 +58,7 @@ fn is_separated(rows: &[&PageLine]) -> bool {
     separated(&lines).any(|table| are_rows(&rows[table.title..], table.separator, table.columns))
 }
 
-/// Whether rows that agree on a separator are no prose, code or log.
+/// Returns true if rows that agree on a separator are no prose, code or log.
 fn are_rows(rows: &[&PageLine], separator: u8, columns: usize) -> bool {
     let is_bare = |row: &PageLine| {
         row.text.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.text.starts_with("- ")
@@ -84,7 +84,8 @@ fn are_rows(rows: &[&PageLine], separator: u8, columns: usize) -> bool {
 /// Fewest rows of a table that is told by its rows, not its lines.
 const MIN_ROWS: usize = 4;
 
-/// Whether a text is rows of separated values of which some have a line end between quotes, so that its lines are no table.
+/// Returns true if a text is rows of separated values of which some have a line end between quotes, so that its lines
+/// are no table.
 pub(super) fn has_broken_rows(text: &str) -> bool {
     let Some(header) = text.lines().next() else { return false };
     SEPARATORS.into_iter().any(|separator| {
@@ -108,7 +109,7 @@ pub(super) fn has_broken_rows(text: &str) -> bool {
     })
 }
 
-/// Whether a comma outside of quotes has a blank behind it.
+/// Returns true if a comma outside of quotes has a blank behind it.
 fn has_spaced_comma(row: &str) -> bool {
     let mut quoted = false;
     head(row, 4096).as_bytes().windows(2).any(|pair| {
@@ -125,7 +126,7 @@ fn is_listing(rows: &[&PageLine]) -> bool {
             && share(rows, 60, |row| row.text.bytes().take(7).any(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a line begins with a file's mode, `ls -l`'s first column, or is its first line.
+/// Returns true if a line begins with a file's mode, `ls -l`'s first column, or is its first line.
 pub(super) fn has_mode(row: &str) -> bool {
     // `ls -i` and `ls -s` print a number first.
     let row = row.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
@@ -135,19 +136,19 @@ pub(super) fn has_mode(row: &str) -> bool {
         || row.starts_with("total ")
 }
 
-/// Whether a line begins with a commit's hash.
+/// Returns true if a line begins with a commit's hash.
 pub(super) fn has_hash(row: &str) -> bool {
     let digits = row.bytes().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).count();
     (7..=40).contains(&digits) && row[digits..].starts_with(' ')
 }
 
-/// Whether a word of a line begins with a digit.
+/// Returns true if a word of a line begins with a digit.
 pub(super) fn has_number(row: &str) -> bool {
     let is_start = |at: usize| at == 0 || row[..at].ends_with(char::is_whitespace);
     row.bytes().enumerate().any(|(at, byte)| byte.is_ascii_digit() && is_start(at))
 }
 
-/// Whether there are two blanks side by side where columns are looked for.
+/// Returns true if there are two blanks side by side where columns are looked for.
 pub(super) fn has_gap(row: &str) -> bool {
     let bytes = head(row, WIDTH).as_bytes();
     memchr::memchr_iter(b' ', bytes).any(|at| bytes.get(at + 1) == Some(&b' '))
@@ -197,7 +198,7 @@ fn gutters(rows: &[&PageLine]) -> usize {
     (1..width).filter(|&at| is_blank(at - 1) && !is_blank(at)).count()
 }
 
-/// Whether nearly all lines have two cells or more.
+/// Returns true if nearly all lines have two cells or more.
 fn has_cells(rows: &[&PageLine]) -> bool {
     share(rows, 90, |row| row.text.split_whitespace().nth(1).is_some())
 }

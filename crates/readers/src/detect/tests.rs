@@ -54,7 +54,7 @@ fn told(heading: Heading) -> String {
     format!("{:?}{}", heading.strength, named.unwrap_or_default())
 }
 
-/// The kinds of a text and of its segments, each with its lines.
+/// Returns the kinds of a text and of its segments, each with its lines.
 fn parts(text: &str, hint: &str) -> String {
     let mut hints = Hints::default();
     match hint.split_once('=') {

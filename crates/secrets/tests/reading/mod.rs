@@ -36,12 +36,12 @@ pub(crate) fn noise(alphabet: &str, length: usize, seed: usize) -> String {
         .collect()
 }
 
-/// The lines of a file that are no comments.
+/// Returns the lines of a file that are no comments.
 pub(crate) fn lines(file: &str) -> impl Iterator<Item = &str> {
     file.lines().filter(|line| !line.is_empty() && !line.starts_with("# "))
 }
 
-/// A line as a text, and what is marked in it. Noise differs from line to line and within it.
+/// Returns a line as a text, and what is marked in it. Noise differs from line to line and within it.
 pub(crate) fn read(line: &str) -> Case {
     let mut seed = line.bytes().fold(0, |sum: usize, byte| (sum * 31 + usize::from(byte)) % 1_000_003);
     let (mut text, mut secrets, mut start) = (String::new(), Vec::new(), 0);

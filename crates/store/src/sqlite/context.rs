@@ -24,7 +24,7 @@ pub(super) fn grant(transaction: &Transaction<'_>, session: i64, original: i64, 
     Ok(())
 }
 
-/// An original that any session of this agent was granted, or one that works for it.
+/// Returns an original that any session of this agent was granted, or one that works for it.
 fn find_granted(connection: &Connection, scope: &Scope, hash: ContentHash) -> Outcome<Option<i64>> {
     Ok(connection
         .prepare_cached(
@@ -35,7 +35,7 @@ fn find_granted(connection: &Connection, scope: &Scope, hash: ContentHash) -> Ou
         .optional()?)
 }
 
-/// The row of an original that this session refers to, shared with it when another session of the agent has it.
+/// Returns the row of an original that this session refers to, shared with it when another session of the agent has it.
 pub(super) fn require_grant(
     transaction: &Transaction<'_>,
     session: i64,

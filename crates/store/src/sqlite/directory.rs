@@ -140,7 +140,7 @@ impl Directory {
         Ok(None)
     }
 
-    /// The names of all that is in the directory.
+    /// Returns the names of all that is in the directory.
     #[cfg(unix)]
     fn names(&self) -> Outcome<Vec<OsString>> {
         let entries = fs::read_dir(&self.dir).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());

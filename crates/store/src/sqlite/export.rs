@@ -25,7 +25,7 @@ pub(super) fn export(transaction: &Transaction<'_>, take: &mut Sink<'_>) -> Outc
     Ok(())
 }
 
-/// A cell of a column of a type, where it is of that type.
+/// Returns a cell of a column of a type, where it is of that type.
 fn typed(cell: Cell, of: ColumnType) -> Option<Cell> {
     match (&cell, of) {
         (Cell::Integer(number @ (0 | 1)), ColumnType::Flag) => Some(Cell::Flag(*number == 1)),

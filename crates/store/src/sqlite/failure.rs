@@ -56,7 +56,7 @@ impl From<BadColumn> for Failure {
 }
 
 impl Failure {
-    /// Whether another process or connection holds a lock.
+    /// Returns true if another process or connection holds a lock.
     pub(super) fn is_locked(&self) -> bool {
         matches!(self, Self::Sql(error) if matches!(
             error.sqlite_error_code(),
@@ -73,7 +73,7 @@ impl Failure {
         }
     }
 
-    /// The error of the crate, for the store at `path` that waits `waited_ms` for locks.
+    /// Returns the error of the crate, for the store at `path` that waits `waited_ms` for locks.
     pub(super) fn at(self, path: &Path, waited_ms: u64) -> Error {
         let path = path.display().to_string();
         let error = match self {
@@ -111,7 +111,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
         )
 }
 
-/// The error for a directory or file that the system refuses.
+/// Returns the error for a directory or file that the system refuses.
 pub(super) fn unavailable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Other(Error::StoreUnavailable { path: path.display().to_string(), reason: error.to_string() })
 }

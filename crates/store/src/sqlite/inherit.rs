@@ -50,8 +50,8 @@ pub(super) fn inherit(
     Ok(())
 }
 
-/// The originals to be given: those that the parent's session may see and, where ids are named, whose issued id is one
-/// of them.
+/// Returns the originals to be given: those that the parent's session may see and, where ids are named, whose issued id
+/// is one of them.
 fn given(
     transaction: &Transaction<'_>,
     parent: i64,

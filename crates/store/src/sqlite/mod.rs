@@ -91,7 +91,7 @@ impl SqliteStore {
         Ok((Self { options, opened, journal, cache, cached_generation: AtomicU64::new(1) }, aside))
     }
 
-    /// The database file.
+    /// Returns the database file.
     pub fn path(&self) -> &Path {
         &self.opened.directory().file
     }
@@ -354,7 +354,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// A date that may stand in a file's name.
+/// Returns a date that may stand in a file's name.
 fn date(today: &str) -> Result<&str> {
     let is_date = !today.is_empty() && today.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let wrong = || Error::bad_argument("today", format!("{today:?}"), "a date such as 2026-01-31");

@@ -97,7 +97,7 @@ impl Opened {
         std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The connection that is used under such a lock.
+    /// Returns the connection that is used under such a lock.
     fn state(&self, mode: LockMode) -> MutexGuard<'_, State> {
         let side = match mode {
             LockMode::Shared => &self.reader,

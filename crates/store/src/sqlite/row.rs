@@ -19,7 +19,7 @@ pub(super) fn run(connection: &Connection, queries: Vec<Query>) -> Outcome<Vec<V
     queries.into_iter().map(|Query { sql, params }| rows(connection, sql, params)).collect()
 }
 
-/// The rows of one statement.
+/// Returns the rows of one statement.
 pub(super) fn rows(connection: &Connection, sql: &str, params: Vec<Cell>) -> Outcome<Vec<Row>> {
     let mut statement = connection.prepare_cached(sql)?;
     let width = statement.column_count();
@@ -32,7 +32,7 @@ pub(super) fn rows(connection: &Connection, sql: &str, params: Vec<Cell>) -> Out
     Ok(found)
 }
 
-/// A cell as the parameter of a statement.
+/// Returns a cell as the parameter of a statement.
 pub(super) fn value(cell: Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
@@ -44,7 +44,7 @@ pub(super) fn value(cell: Cell) -> Value {
     }
 }
 
-/// A value of a row. SQLite has no flags: one is the number 0 or 1.
+/// Returns a value of a row. SQLite has no flags: one is the number 0 or 1.
 pub(super) fn cell(value: ValueRef<'_>) -> Outcome<Cell> {
     Ok(match value {
         ValueRef::Null => Cell::Null,
@@ -74,7 +74,7 @@ impl FromSql for Count {
     }
 }
 
-/// The count in a column.
+/// Returns the count in a column.
 pub(super) fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, Count>(column)?.0)
 }

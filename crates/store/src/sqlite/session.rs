@@ -14,7 +14,7 @@ use crate::hosts::{GONE_MS, HELD_SESSIONS, HostChanges, REPORTED_MS};
 use crate::records::{Scope, TurnStatus};
 use crate::time::Millis;
 
-/// The row of a session.
+/// Returns the row of a session.
 pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM sessions WHERE session_id = ?1 AND agent_id = ?2")?
@@ -22,7 +22,7 @@ pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Op
         .optional()?)
 }
 
-/// The row of a session, created when it is new.
+/// Returns the row of a session, created when it is new.
 pub(super) fn ensure_session(transaction: &Transaction<'_>, scope: &Scope, now: Millis) -> Outcome<i64> {
     if let Some(session) = find_session(transaction, scope)? {
         return Ok(session);
@@ -44,7 +44,7 @@ pub(super) fn keep(transaction: &Transaction<'_>, session: i64, holder: Option<&
     holder.map_or(Ok(()), |host| add_host(transaction, session, host))
 }
 
-/// Whether [`keep`] would change nothing.
+/// Returns true if [`keep`] would change nothing.
 pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str>) -> Outcome<bool> {
     Ok(connection
         .prepare_cached(
@@ -54,7 +54,7 @@ pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str
         .exists((session, holder))?)
 }
 
-/// A host has a session.
+/// Returns a host has a session.
 fn add_host(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome<()> {
     transaction.prepare_cached("INSERT OR IGNORE INTO session_hosts VALUES (?1, ?2)")?.execute((session, host))?;
     Ok(())
@@ -78,7 +78,7 @@ fn host_changes(connection: &Connection, host: &str, listed: &BTreeSet<String>, 
     Ok(HostChanges::read(&held, listed, now)?)
 }
 
-/// Whether a host's list says what is known already, and has said so lately.
+/// Returns true if a host's list says what is known already, and has said so lately.
 pub(super) fn is_settled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<bool> {
     let has_reported = connection
         .prepare_cached("SELECT 1 FROM hosts WHERE host = ?1 AND seen_at > ?2")?
@@ -157,7 +157,7 @@ pub(super) fn switch(
     Ok(())
 }
 
-/// Whether nothing more is folded in a session.
+/// Returns true if nothing more is folded in a session.
 pub(super) fn is_off(connection: &Connection, scope: &Scope) -> Outcome<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM sessions WHERE session_id = ?1 AND agent_id = ?2 AND is_off")?
