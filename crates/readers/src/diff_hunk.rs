@@ -296,8 +296,8 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// The rest of a hunk whose header counts too few lines, as edited diffs have it: what looks like its lines belongs to it
-    /// when another header follows, or nothing at all.
+    /// The rest of a hunk whose header counts too few lines, as edited diffs have it: what looks like its lines belongs
+    /// to it when another header follows, or nothing at all.
     fn overrun(&mut self) {
         let start = self.at;
         let mut blank = false;

@@ -37,8 +37,8 @@ pub enum Control {
 
 const ESCAPE: u8 = 0x1b;
 
-/// Reads the control sequence that `bytes` start with; its length comes second. Looks no further than the sequence, or than
-/// what shows that it is none.
+/// Reads the control sequence that `bytes` start with; its length comes second. Looks no further than the sequence, or
+/// than what shows that it is none.
 pub fn control(bytes: &[u8]) -> Option<(Control, usize)> {
     if bytes.first() != Some(&ESCAPE) {
         return None;

@@ -103,8 +103,8 @@ pub(crate) fn of_info(info: &str) -> Option<Expected> {
     })
 }
 
-/// What all hints together promise: the path first, then the command, then the tool. Lines that a search found in a file of another
-/// language or format are no such file.
+/// What all hints together promise: the path first, then the command, then the tool. Lines that a search found in a
+/// file of another language or format are no such file.
 pub fn expected(hints: &Hints) -> Option<Expected> {
     let of_this_tool = hints.tool_name.as_deref().and_then(of_tool);
     let searches = of_this_tool.is_some_and(|expected| expected.content_type == ContentType::Search);

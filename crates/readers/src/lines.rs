@@ -41,8 +41,8 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 const HEAD: usize = 24 * 1024;
 const PART: usize = 8 * 1024;
 
-/// What to look at when the kind of a text is to be judged: all of a short one, else its head, some of the middle and the
-/// tail, 40 KB in all. The parts start at line starts where there are any near.
+/// What to look at when the kind of a text is to be judged: all of a short one, else its head, some of the middle and
+/// the tail, 40 KB in all. The parts start at line starts where there are any near.
 pub(crate) fn sample(text: &str) -> Cow<'_, str> {
     if text.len() <= HEAD + 2 * PART {
         return Cow::Borrowed(text);

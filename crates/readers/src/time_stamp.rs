@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::escapes::control;
 use super::lines::head;
 
-/// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone, seconds or
-/// milliseconds since 1970, or a counter in brackets at the line's start.
+/// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone,
+/// seconds or milliseconds since 1970, or a counter in brackets at the line's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     /// Its bytes in the line, without brackets and quotes around it.

@@ -1,5 +1,5 @@
-//! Reads the tables and word lists of `data/`: a row a line, fields between blanks, `\s` for a blank within a field,
-//! and `#` before what is no row.
+//! Reads the tables and word lists of `data/`: one row per line, fields separated by blanks, `\s` for a blank within a
+//! field, and `#` before a comment.
 
 /// Returns the rows of a table.
 pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
@@ -29,7 +29,7 @@ impl Words {
         self.0.iter().map(String::as_str)
     }
 
-    /// Returns true if a text holds one of the words.
+    /// Returns true if a text contains one of the words.
     pub(crate) fn occur_in(&self, text: &str) -> bool {
         self.iter().any(|word| text.contains(word))
     }

@@ -20,7 +20,8 @@ const MIN_SCORE: u32 = 9;
 const MIN_STRONG: u32 = 2;
 /// The weight from which a clue is such a one.
 const STRONG: u32 = 3;
-/// Code has such a clue in so many lines. Any long text has a few somewhere: `gcc -v` prints `#include <...> search starts here:`.
+/// Code has such a clue in so many lines. Any long text has a few somewhere: `gcc -v` prints `#include <...> search
+/// starts here:`.
 const LINES_PER_STRONG: usize = 100;
 
 /// Returns the language named in a `#!` line or opened by `<?php`.
@@ -215,7 +216,8 @@ fn capital_calls(bone: &str) -> usize {
     memchr::memchr_iter(b'.', bone.as_bytes()).filter(|&at| is_call(at)).count()
 }
 
-/// Source reduced to what the lexicon describes: lines that are more than the inside of a comment, each as its [`bone`].
+/// Source reduced to what the lexicon describes: lines that are more than the inside of a comment, each as its
+/// [`bone`].
 pub(super) fn skeleton<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> Vec<&'p PageLine<'t>> {
     let mut kept = Vec::new();
     let mut block: Option<&str> = None;

@@ -36,10 +36,11 @@ const MAX_LINES: usize = 1 << 20;
 
 /// Detects what a text is. Linear in its length.
 ///
-/// A type or language in the hints holds for the whole; a language alone means code. Fences, diffs, JSON values and the like
-/// inside a text, log or search result still stand apart in the segments. A path, command or tool name gives way to what the
-/// text's structure proves, and to a text that is plainly something else. Control sequences of terminals say nothing. Of a text of
-/// more than a million lines nothing is said but what the hints insist on: what is remembered of each line would take too much room.
+/// A type or language in the hints holds for the whole; a language alone means code. Fences, diffs, JSON values and the
+/// like inside a text, log or search result still stand apart in the segments. A path, command or tool name gives way
+/// to what the text's structure proves, and to a text that is plainly something else. Control sequences of terminals
+/// say nothing. Of a text of more than a million lines nothing is said but what the hints insist on: what is remembered
+/// of each line would take too much room.
 pub fn detect(text: &str, hints: &Hints) -> Detection {
     if memchr::memchr_iter(b'\n', text.as_bytes()).count() > MAX_LINES {
         let content_type =

@@ -21,8 +21,8 @@ pub struct Prefixes {
     pub are_numbers: bool,
 }
 
-/// Finds what stands before nearly all lines of a text, where these are something else than prose without it: their numbers, or who
-/// printed them and when. Which prefixes they are is told by a sample of the lines.
+/// Finds what stands before nearly all lines of a text, where these are something else than prose without it: their
+/// numbers, or who printed them and when. Which prefixes they are is told by a sample of the lines.
 pub fn prefixes(text: &str) -> Option<Prefixes> {
     if let Some(lengths) = Listing::of(text).and_then(|listing| listing.lengths()) {
         return Some(Prefixes { lengths, are_numbers: true });

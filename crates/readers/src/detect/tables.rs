@@ -154,7 +154,8 @@ pub(super) fn has_gap(row: &str) -> bool {
     memchr::memchr_iter(b' ', bytes).any(|at| bytes.get(at + 1) == Some(&b' '))
 }
 
-/// Columns that start at the same place behind two blanks or more, under a header or over numbers (`kubectl get`, `ps`, `df`).
+/// Columns that start at the same place behind two blanks or more, under a header or over numbers (`kubectl get`, `ps`,
+/// `df`).
 fn is_aligned(rows: &[&PageLine]) -> bool {
     let rows = &rows[..rows.len().min(ALIGNED_LINES)];
     if rows.len() < 3
