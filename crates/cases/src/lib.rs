@@ -26,10 +26,10 @@ macro_rules! check {
     };
 }
 
-/// Compares what `made` returns for each input and argument with what the files of a folder expect.
+/// Compares the results of `made` for each input and argument with the expected outputs in the files of a folder.
 ///
 /// # Panics
-/// If an output differs, or if there is no case.
+/// If an output differs, or if there are no cases.
 pub fn check_in(fixtures: &str, folder: &str, made: impl Fn(&str, &str) -> String) {
     let fixtures = Path::new(fixtures);
     let dir = fixtures.join("cases").join(folder);
@@ -64,7 +64,7 @@ pub fn check_in(fixtures: &str, folder: &str, made: impl Fn(&str, &str) -> Strin
     assert!(failures.is_empty(), "these cases have other outputs:\n\n{}", failures.join("\n\n"));
 }
 
-/// Returns the text with each line `@1-20 …` and `@< …` written out.
+/// Returns the text with each line `@1-20 …` and `@< …` expanded.
 fn repeated(fixtures: &Path, text: &str) -> String {
     let included = |line: &str| {
         let path = line.strip_prefix("@< ")?;
@@ -83,8 +83,7 @@ fn counted(line: &str) -> Option<String> {
     Some(numbers.map(|number| line.replace("{n}", &number.to_string())).collect())
 }
 
-/// Returns the JSON values of an input, one on a line. A string that begins with a line `@1-20 …` has these lines
-/// written out, too.
+/// Returns the JSON values of an input, one per line. A string that begins with a line `@1-20 …` is expanded, too.
 pub fn json_lines(input: &str) -> Vec<Value> {
     let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     input.lines().filter(|line| !line.is_empty()).map(|line| written_out(read(line))).collect()

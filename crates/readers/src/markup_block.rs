@@ -5,18 +5,18 @@ use super::table::is_rule;
 /// A fence line of Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence<'a> {
-    /// `` ` `` or `~`.
+    /// The mark: `` ` `` or `~`.
     pub mark: char,
-    /// How many of them, at least three.
+    /// The number of marks, at least three.
     pub length: usize,
-    /// The info string's first word (`rust`), or nothing.
+    /// The first word of the info string (`rust`), or an empty string.
     pub info: &'a str,
-    /// Blanks before it.
+    /// The blanks before the fence.
     pub indent: usize,
 }
 
 impl<'a> Fence<'a> {
-    /// Reads a line that opens or closes a fence.
+    /// Parses a line that opens or closes a fence.
     pub fn parse(line: &'a str) -> Option<Self> {
         let bare = line.trim_start_matches([' ', '\t']);
         let mark = bare.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -46,19 +46,19 @@ pub fn is_markdown_rule(line: &str) -> bool {
     line.contains('|') && !line.contains('=') && is_rule(line.trim())
 }
 
-/// Returns true if a line has a link of Markdown.
+/// Returns true if a line contains a Markdown link.
 pub fn has_link(line: &str) -> bool {
     let bytes = line.as_bytes();
     memchr::memchr_iter(b']', bytes).any(|at| bytes.get(at + 1) == Some(&b'(')) && line.contains('[')
 }
 
-/// Returns true if a line has words that are set apart by marks of Markdown.
+/// Returns true if a line contains words emphasised in Markdown.
 pub fn has_emphasis(line: &str) -> bool {
     memchr::memchr_iter(b'`', line.as_bytes()).nth(1).is_some()
         || memchr::memchr(b'*', line.as_bytes()).is_some_and(|at| line[at..].matches("**").nth(1).is_some())
 }
 
-/// Returns true if a line is a heading of Markdown.
+/// Returns true if a line is a Markdown heading.
 pub fn is_heading(line: &str) -> bool {
     let marks = line.bytes().take_while(|&byte| byte == b'#').count();
     (1..=6).contains(&marks) && line[marks..].starts_with([' ', '\t'])

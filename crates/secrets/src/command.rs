@@ -105,7 +105,7 @@ fn value(bytes: &[u8], command: &Command, word: &Range<usize>, next: Option<&Ran
             b'=' => rest.start + 1..rest.end,
             _ => return None,
         },
-        // `-passin` is another option than `-pass`, and longer than an option joined with its value would be.
+        // A longer word is another option: `-passin` is not `-pass` with a joined value.
         (false, _) if option.len() > 2 => return None,
         (false, _) => rest,
     };

@@ -111,8 +111,8 @@ impl Original {
         Self { hash, bytes: text.as_bytes().to_vec(), media: Media::Text, label: label.into() }
     }
 
-    /// Returns the same original, byte for byte that of a text with lone surrogates, where it is all of the text's
-    /// stand-in: what was masked stays masked.
+    /// Returns this original with the exact bytes of a text with lone surrogates, if it contains the whole stand-in of
+    /// that text. Any other original, for example a masked one, is returned unchanged.
     #[must_use]
     pub fn exactly(self, stand_in: &str, exact: Option<&[u8]>) -> Self {
         match exact {

@@ -270,7 +270,7 @@ fn structure(lines: &[&PageLine]) -> Option<Kind> {
     html::is_markup(&lines.iter().map(|line| line.bare)).then(|| Kind::of(ContentType::Html))
 }
 
-/// The diffs and JSON values of a text, and its remaining lines.
+/// Totals for the diffs and JSON values of a text, and its remaining lines.
 #[derive(Debug, Default)]
 struct Blocks<'p, 't> {
     diff: usize,

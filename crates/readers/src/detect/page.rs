@@ -21,10 +21,10 @@ pub(super) struct PageLine<'t> {
     /// The start of the line, and the start of the next line, in the text.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The text of the line without surrounding blanks and line end.
+    /// The text of the line without its line end (`text`), and also without surrounding blanks (`bare`).
     pub(super) text: &'t str,
     pub(super) bare: &'t str,
-    /// Two bits for each question: one is set when it was asked, the other holds the answer.
+    /// The bits of the questions that were asked; the same bits of `answers` hold the answers.
     asked: Cell<u64>,
     answers: Cell<u64>,
     class: Cell<Option<Class>>,
