@@ -1,8 +1,8 @@
 //! The rule by which ids resolve to originals.
 //!
-//! Digits resolve to the original whose hash starts with them *and* whose issued id they either start with or are
-//! started by. The issued id, all 64 digits and anything between resolve. An id that was issued never changes its
-//! meaning: a later original with the same first digits gets a longer id.
+//! Digits resolve to the original whose hash starts with them *and* whose issued id is a prefix of them. The issued id,
+//! all 64 digits and anything between resolve. An id that was issued never changes its meaning: a later original with
+//! the same first digits gets a longer id.
 
 use std::collections::HashMap;
 

@@ -20,23 +20,23 @@ pub trait Store: Send + Sync {
     /// and the issued id for content that is already stored.
     fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>>;
 
-    /// Makes a batch durable in one transaction, and says how blocks are shown that the caller did not know of: all
-    /// projections of the session that are newer than `batch.since`, and those that `batch` wanted to decide and
-    /// another writer had decided before, in the order in which they were written. Only these may be shown: for a block
-    /// that has a row, the first one stays.
+    /// Commits a batch in one transaction. Returns the projections that the caller did not know: all projections of the
+    /// session that are newer than `batch.since`, and those that `batch` wanted to decide and another writer had
+    /// decided before, in the order in which they were written. Only these may be shown: if a block already has a row,
+    /// the first row stays.
     ///
-    /// An original that is already stored is kept and only newly shared with the session. What a projection, a printed
-    /// text or `in_context` names and another session of the agent has is shared with this one; naming never opens
-    /// another agent's. A text is recorded as printed once. Receipts and the epoch are written unless all that the
-    /// batch decides was decided before. A batch that says no more than the ledger that it was made from is not written
-    /// while the session's time is recent ([`Batch::is_idle`]), nor is anything asked.
+    /// An original that is already stored is kept and only granted to the session. An original that a projection, a
+    /// printed text or `in_context` names and that another session of the agent has is granted to this one; naming
+    /// never grants another agent's original. A text is recorded as printed once. Receipts and the epoch are written
+    /// unless everything that the batch decides was decided before. A batch that adds nothing to the ledger from which
+    /// it was made is skipped without a query if the session was touched recently ([`Batch::is_idle`]).
     ///
     /// # Errors
-    /// [`concertina_base::error::Error::BadArgument`], with nothing written, for an original that does not hash to its
+    /// [`concertina_base::error::Error::BadArgument`], with nothing written, for an original that does not match its
     /// hash or id, an id that another original took since [`Store::ref_ids`], and a projection or printed text whose
-    /// original is neither in the batch nor stored for the agent. [`concertina_base::error::Error::StoreReplaced`] when
-    /// the file is no longer the one that the batch was made from, or stopped being the store's while the batch was
-    /// written: make the batch again, from a new ledger.
+    /// original is neither in the batch nor stored for the agent. [`concertina_base::error::Error::StoreReplaced`] if
+    /// the file is no longer the one from which the batch was made, or was replaced while the batch was written: make
+    /// the batch again, from a new ledger.
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>>;
 
     /// Returns the original behind an id, with the id that its markers print; `None` if it is unknown, expired, or

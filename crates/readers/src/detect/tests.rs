@@ -1,5 +1,5 @@
-//! What is detected, and what the parts of detection say of texts and lines: the cases of `fixtures/cases/detect`,
-//! which are as those of `forms`. `detect` takes a hint: `detect path=a.rs`.
+//! Tests of detection and of its parts, with the cases of `fixtures/cases/detect`, whose format is that of `forms`.
+//! `detect` takes a hint as its argument: `detect path=a.rs`.
 
 use super::code::{bone, declared, language_of, skeleton};
 use super::command_line::Heading;

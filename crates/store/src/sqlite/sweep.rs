@@ -31,8 +31,9 @@ pub(super) type Step = (u64, bool);
 pub(super) const EXPIRED: &str =
     "SELECT session, original FROM access WHERE referred_at < ?1 ORDER BY session, original LIMIT ?2";
 
-/// Selects what may be removed above the limit. Ignores grants of held sessions that have not ended, because these keep
-/// everything. If everything stored is still shown, no commit at the limit finds anything, although each one searches.
+/// Selects what may be removed above the limit. Skips grants of held sessions that have not ended, because these keep
+/// everything. This keeps the query fast if everything stored is still shown: then each commit at the limit runs it and
+/// finds nothing.
 pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
     SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
     WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
