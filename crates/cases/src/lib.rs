@@ -1,4 +1,4 @@
-//! Tests whose cases are files: each file in a folder of `fixtures/cases` holds cases, and another file adds more.
+//! Tests whose cases are read from the files in a folder of `fixtures/cases`.
 //!
 //! ```text
 //! %%% what the case shows
@@ -7,9 +7,10 @@
 //! the expected output
 //! ```
 //!
-//! An input may have several outputs, each behind an arrow. Line ends at the end of an output do not count. A line
+//! An input may have several outputs, each after an arrow. Line ends at the end of an output are ignored. A line
 //! `@1-20 case {n}` stands for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. A line
-//! `@< messages/a.txt` stands for that file of `fixtures`. With `CONCERTINA_WRITE=1` the outputs are written anew.
+//! `@< messages/a.txt` stands for that file of `fixtures`. With `CONCERTINA_WRITE=1`, the files are rewritten with the
+//! actual outputs.
 //!
 //! The fixtures are those of the crate whose test calls [`check!`].
 

@@ -10,19 +10,19 @@ use super::lines::{head, lines};
 /// The effect of a control sequence on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Moves the cursor up by so many rows.
+    /// Moves the cursor up by this many rows.
     Up(usize),
-    /// Moves the cursor down by so many rows.
+    /// Moves the cursor down by this many rows.
     Down(usize),
-    /// Moves the cursor to the right by so many columns.
+    /// Moves the cursor to the right by this many columns.
     Forward(usize),
-    /// Moves the cursor to the left by so many columns.
+    /// Moves the cursor to the left by this many columns.
     Back(usize),
-    /// Moves the cursor to a column, from 0.
+    /// Moves the cursor to a column, counted from 0.
     Column(usize),
-    /// Moves the cursor up by so many rows, to their start.
+    /// Moves the cursor up by this many rows, to the start of the row.
     UpToStart(usize),
-    /// Moves the cursor down by so many rows, to their start.
+    /// Moves the cursor down by this many rows, to the start of the row.
     DownToStart(usize),
     /// Moves the cursor to a position counted from the top of the screen.
     Place,

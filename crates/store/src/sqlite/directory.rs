@@ -226,7 +226,7 @@ fn unless_missing(path: &Path, done: std::io::Result<()>) -> Outcome<()> {
     }
 }
 
-/// Checks the file size and permissions of a database file without opening it in SQLite.
+/// Checks the size of a database file, without opening it.
 fn check_file(path: &Path) -> Outcome<()> {
     let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
     // SQLite treats a file of one byte as an empty one.
