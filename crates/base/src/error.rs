@@ -1,10 +1,10 @@
-//! The one error type. Every error has a stable [`Error::code`] that crosses into JavaScript; messages are lower case, name
-//! the thing that was wrong, what it was and what it may be.
+//! The error type of all crates. Every error has a stable [`Error::code`] that JavaScript sees. Messages are lower
+//! case; they name what was wrong, the value, and the values that are allowed.
 
-/// A result of this crate.
+/// A result whose error is [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Whatever can go wrong. Expected outcomes (an unknown id, a duplicate turn) are data, not errors.
+/// An error of Concertina. Expected outcomes (an unknown id, a duplicate turn) are data, not errors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,9 +13,9 @@ pub enum Error {
     BadArgument {
         /// The argument as the caller wrote it, for example `staleTurns`.
         name: String,
-        /// What was given, as short text.
+        /// The value that was given, as short text.
         got: String,
-        /// What it may be.
+        /// A description of the allowed values.
         expected: String,
     },
     /// A string that is not a reference id reached a place where only ids may go.
@@ -29,7 +29,7 @@ pub enum Error {
     StoreUnavailable {
         /// The directory or file.
         path: String,
-        /// The system's words.
+        /// The message of the operating system or of SQLite.
         reason: String,
     },
     /// Another process holds the store's write lock for longer than the store waits.
@@ -37,7 +37,7 @@ pub enum Error {
     StoreLocked {
         /// The database file.
         path: String,
-        /// How long the store waited, in milliseconds.
+        /// The time that the store waited, in milliseconds.
         waited_ms: u64,
     },
     /// The disk, or the store's own size limit, is full.
@@ -45,23 +45,24 @@ pub enum Error {
     StoreFull {
         /// The database file.
         path: String,
-        /// The system's words.
+        /// The message of the operating system or of SQLite.
         reason: String,
     },
-    /// The database file is not a database of ours, or is damaged.
+    /// The database file is damaged or belongs to another program.
     #[error("the store at {path} is damaged or foreign: {reason}")]
     StoreDamaged {
         /// The database file.
         path: String,
-        /// What was found.
+        /// A description of the damage.
         reason: String,
     },
-    /// A newer version of this program wrote the store, before it was opened or while it was open. Nothing in it was changed.
+    /// A newer version of this program wrote the store, before it was opened or while it was open. Nothing in it was
+    /// changed.
     #[error("the store at {path} was written by a newer version: {reason}")]
     StoreNewer {
         /// The database file.
         path: String,
-        /// Its version, those that are known, and what to do.
+        /// The version of the file, the known versions, and the remedy.
         reason: String,
     },
     /// The database file was deleted or replaced under the store since the caller read from it.
@@ -77,20 +78,20 @@ pub enum Error {
     OriginalDamaged {
         /// The id that was asked for.
         ref_id: String,
-        /// What the bytes found hash to.
+        /// The hash of the bytes that were found.
         found: String,
     },
-    /// A fold of ours does not give the text that it was made from.
+    /// A fold does not restore the text that it was made from.
     #[error("the fold by {stage} in line {line} is damaged: {reason}")]
     FoldDamaged {
-        /// The stage that its header names.
+        /// The stage that the header of the fold names.
         stage: String,
-        /// The line of its header in the text as far as it was restored, from 1.
+        /// The line of the header in the text restored so far, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// A description of the damage.
         reason: String,
     },
-    /// A text ends with the id of an original that was not handed in.
+    /// A text ends with the id of an original that the caller did not pass.
     #[error("the text was shortened and cannot be restored without its original {ref_id}; pass it in `originals`")]
     OriginalMissing {
         /// The id that the last line names.
@@ -104,7 +105,7 @@ pub enum Error {
     BadPattern {
         /// The pattern, cut to 80 characters.
         pattern: String,
-        /// The parser's words.
+        /// The message of the pattern parser.
         reason: String,
     },
 }
@@ -115,7 +116,7 @@ impl Error {
         Self::BadArgument { name: name.into(), got: got.to_string(), expected: expected.into() }
     }
 
-    /// The stable code of this error, as JavaScript sees it in `error.code`.
+    /// Returns the stable code of this error, which JavaScript sees as `error.code`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::BadArgument { .. } => "CONCERTINA_BAD_ARGUMENT",
@@ -134,7 +135,7 @@ impl Error {
         }
     }
 
-    /// Whether the caller made a mistake (a `TypeError` in JavaScript), rather than the world failing.
+    /// Returns true if the caller made a mistake (a `TypeError` in JavaScript).
     pub fn is_misuse(&self) -> bool {
         matches!(self, Self::BadArgument { .. } | Self::BadRefId { .. } | Self::BadPattern { .. })
     }

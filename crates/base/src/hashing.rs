@@ -1,4 +1,4 @@
-//! Hash maps for many small keys: the same order of magnitude faster than the standard hasher, and without its random seed.
+//! Hash maps for many small keys, with a hasher that is faster than the standard one and has no random seed.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -6,17 +6,18 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A map for keys from one text.
+/// A map whose keys come from one text.
 pub type FastMap<K, V> = HashMap<K, V, FastState>;
 
-/// A set of such keys.
+/// A set whose keys come from one text.
 pub type FastSet<K> = HashSet<K, FastState>;
 
-/// What such maps hash with.
+/// The hasher state of [`FastMap`] and [`FastSet`].
 pub type FastState = BuildHasherDefault<FastHasher>;
 
-/// What a map has for the first key with a hash that `is_it` says is the same; what `add` gives where there is none. For keys that
-/// are dear to make: the map has only their hashes, and those that are equal by chance move on to the next.
+/// Returns the value of the first key that has this hash and that `is_it` accepts; if there is none, inserts and
+/// returns the value of `add`. This is for keys that are expensive to build: the map stores only their hashes, and a
+/// collision moves on to the next hash.
 pub fn first_like<T: Copy>(
     known: &mut FastMap<u64, T>,
     mut hash: u64,
@@ -32,20 +33,20 @@ pub fn first_like<T: Copy>(
     }
 }
 
-/// Mixes whole integers, and hashes text with XXH3.
+/// A hasher that mixes whole integers and hashes text with XXH3.
 #[derive(Debug, Default, Clone)]
 pub struct FastHasher(u64);
 
 impl FastHasher {
     fn mix(&mut self, number: u64) {
-        // The odd constant is that of Fibonacci hashing: 2^64 divided by the golden ratio.
+        // The odd constant of Fibonacci hashing: 2^64 divided by the golden ratio.
         self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
 
 impl Hasher for FastHasher {
     fn finish(&self) -> u64 {
-        // The table takes its position from the low bits, the product has its best ones on top.
+        // The table uses the low bits, but the product's best bits are the high ones.
         self.0 ^ (self.0 >> 32)
     }
 

@@ -1,5 +1,5 @@
-//! What every crate of Concertina shares: the error type, ids and originals, counts of tokens, work on all cores, files
-//! for their owner, and calls into C.
+//! The base of all crates of Concertina: the error type, ids and originals, token counts, parallel work, private files,
+//! and calls into C.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

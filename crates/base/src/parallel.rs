@@ -1,20 +1,22 @@
-//! Work on many blocks, on all cores.
+//! Parallel work on many blocks.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Threads for one call, at most: a host has other work.
+/// The maximum number of threads for one call. The host has other work.
 const THREADS_MAX: usize = 4;
 
-/// Fewer items are worked on where they are: a thread costs some ten microseconds, the summary of a block hundreds.
+/// The minimum number of items for which threads are started. A thread costs some 10 microseconds; the summary of a
+/// block costs hundreds.
 const LEAST: usize = 8;
 
-/// What some work makes of each item, in their order. Each thread has tools of its own. A panic goes on in the caller.
+/// Returns the results of `work` for all items, in their order. Each thread has its own tools. A panic is propagated to
+/// the caller.
 pub fn map<T: Sync, U: Send, Tools: Default>(items: &[T], work: impl Fn(&mut Tools, &T) -> U + Sync) -> Vec<U> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
     let threads = if items.len() < LEAST { 1 } else { threads };
-    // By turns: neighbours are alike, and so are their costs.
+    // Items are dealt out in turn, because neighbours have similar costs.
     let share = |first: usize| {
         let mut tools = Tools::default();
         items.iter().skip(first).step_by(threads).map(|item| work(&mut tools, item)).collect::<Vec<_>>()

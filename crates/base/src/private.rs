@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Creates a directory, with those above it, where it is missing.
+/// Creates a directory and its missing parents for the owner only.
 pub fn create_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -16,7 +16,7 @@ pub fn create_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// Options with which a file that is created is such a one.
+/// Returns the options, changed so that a new file is created for the owner only.
 pub fn file(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Tests whose cases are files: each file in a folder of `fixtures/cases` holds cases, and another file adds more.
+//! Tests whose cases are read from the files in a folder of `fixtures/cases`.
 //!
 //! ```text
 //! %%% what the case shows
@@ -7,9 +7,10 @@
 //! the expected output
 //! ```
 //!
-//! An input may have several outputs, each behind an arrow. Line ends at the end of an output do not count. A line
+//! An input may have several outputs, each after an arrow. Line ends at the end of an output are ignored. A line
 //! `@1-20 case {n}` stands for 20 lines, with the numbers in place of `{n}`; `\n` in it is a line end. A line
-//! `@< messages/a.txt` stands for that file of `fixtures`. With `CONCERTINA_WRITE=1` the outputs are written anew.
+//! `@< messages/a.txt` stands for that file of `fixtures`. With `CONCERTINA_WRITE=1`, the files are rewritten with the
+//! actual outputs.
 //!
 //! The fixtures are those of the crate whose test calls [`check!`].
 
@@ -26,10 +27,10 @@ macro_rules! check {
     };
 }
 
-/// Compares what `made` returns for each input and argument with what the files of a folder expect.
+/// Compares the results of `made` for each input and argument with the expected outputs in the files of a folder.
 ///
 /// # Panics
-/// If an output differs, or if there is no case.
+/// If an output differs, or if there are no cases.
 pub fn check_in(fixtures: &str, folder: &str, made: impl Fn(&str, &str) -> String) {
     let fixtures = Path::new(fixtures);
     let dir = fixtures.join("cases").join(folder);
@@ -64,7 +65,7 @@ pub fn check_in(fixtures: &str, folder: &str, made: impl Fn(&str, &str) -> Strin
     assert!(failures.is_empty(), "these cases have other outputs:\n\n{}", failures.join("\n\n"));
 }
 
-/// The text with each line `@1-20 …` and `@< …` written out.
+/// Returns the text with each line `@1-20 …` and `@< …` expanded.
 fn repeated(fixtures: &Path, text: &str) -> String {
     let included = |line: &str| {
         let path = line.strip_prefix("@< ")?;
@@ -74,7 +75,7 @@ fn repeated(fixtures: &Path, text: &str) -> String {
     text.split('\n').map(written).collect()
 }
 
-/// The lines that a line `@1-20 …` stands for.
+/// Returns the lines that a line `@1-20 …` stands for.
 fn counted(line: &str) -> Option<String> {
     let (range, line) = line.strip_prefix('@')?.split_once(' ')?;
     let (first, last) = range.split_once('-')?;
@@ -83,7 +84,7 @@ fn counted(line: &str) -> Option<String> {
     Some(numbers.map(|number| line.replace("{n}", &number.to_string())).collect())
 }
 
-/// The JSON values of an input, one on a line. A string that begins with a line `@1-20 …` has these lines written out, too.
+/// Returns the JSON values of an input, one per line. A string that begins with a line `@1-20 …` is expanded, too.
 pub fn json_lines(input: &str) -> Vec<Value> {
     let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     input.lines().filter(|line| !line.is_empty()).map(|line| written_out(read(line))).collect()

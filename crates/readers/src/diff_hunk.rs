@@ -1,7 +1,7 @@
-//! Diffs, unified or without context: headers and lines of hunks, rows of diffstats, and where a diff that stands in
-//! other text ends.
+//! Parses diffs, unified or without context: headers and lines of hunks, rows of diffstats, and the end of a diff
+//! inside other text.
 //!
-//! Hunks are read by their counts, not by looks: a removed line that reads `-- a` is a line, not a header.
+//! Hunks are read by the counts in their headers: a removed line that reads `-- a` is a line, not a header.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use super::lines::{Line, lines_from};
 /// A hunk header, `@@ -12,7 +12,9 @@ fn section`, or of a merge, `@@@ -12,7 -12,8 +12,9 @@@ fn section`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HunkHeader<'a> {
-    /// How many old files the new one is compared with; each has its column of signs.
+    /// The number of old files that the new one is compared with. Each has its column of signs.
     pub parents: usize,
-    /// First line in the (first) old file.
+    /// The first line in the (first) old file.
     pub old_start: u64,
-    /// Number of old lines, of all old files together: context and removed.
+    /// The number of old lines, context and removed, in all old files together.
     pub old_lines: u64,
-    /// First line in the new file.
+    /// The first line in the new file.
     pub new_start: u64,
-    /// Number of new lines: context and added.
+    /// The number of new lines, context and added.
     pub new_lines: u64,
-    /// What follows the second `@@`, with its blank.
+    /// The text after the second `@@`, with its blank.
     pub section: &'a str,
 }
 
 impl<'a> HunkHeader<'a> {
-    /// Reads a header; a count that is left out is 1.
+    /// Parses a header. A missing count is 1.
     pub fn parse(line: &'a str) -> Option<Self> {
         let parents =
             line.bytes().take_while(|&byte| byte == b'@').count().checked_sub(1).filter(|&count| count > 0)?;
@@ -41,7 +41,7 @@ impl<'a> HunkHeader<'a> {
         Some(Self { parents, old_start: old_start?, old_lines, new_start, new_lines, section })
     }
 
-    /// Reads the lines of the hunk, given those below its header.
+    /// Reads the lines of the hunk from the lines below its header.
     pub fn body<'t>(&self, below: impl Iterator<Item = &'t str>) -> HunkBody {
         let (mut old, mut new) = (self.old_lines, self.new_lines);
         let mut body = HunkBody { lines: 0, added: 0, removed: 0, is_exact: true };
@@ -61,23 +61,22 @@ impl<'a> HunkHeader<'a> {
     }
 }
 
-/// What stands below a hunk's header.
+/// Counts of the lines below a hunk's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HunkBody {
-    /// Its lines, with notes on missing line ends.
+    /// The number of its lines, including notes on missing line ends.
     pub lines: usize,
-    /// Added ones.
+    /// The number of added lines.
     pub added: usize,
-    /// Removed ones.
+    /// The number of removed lines.
     pub removed: usize,
-    /// Whether they are as many as the header counts. They are not where a hunk is cut, or is no line by line
-    /// comparison, as
-    /// `--word-diff` makes.
+    /// True if the counts match the header. They do not if a hunk is truncated, or is no line-by-line comparison, such
+    /// as the output of `--word-diff`.
     pub is_exact: bool,
 }
 
 impl fmt::Display for HunkHeader<'_> {
-    /// As git and GNU diff print it between two files.
+    /// Writes the header as git and GNU diff print it between two files.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
         let (old, new) = (count(self.old_lines), count(self.new_lines));
@@ -98,7 +97,7 @@ fn number(text: &str) -> Option<(u64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// How many old and new lines follow a command of a diff without context, `5,6c7`.
+/// Returns the numbers of old and new lines that follow a command of a diff without context, `5,6c7`.
 fn change(line: &str) -> Option<(u64, u64)> {
     let lines = |text| {
         let (first, rest) = number(text)?;
@@ -117,13 +116,13 @@ fn change(line: &str) -> Option<(u64, u64)> {
     }
 }
 
-/// How many lines of all old files and of the new one a line inside a hunk is.
+/// Returns how many lines of the old files and of the new file a line inside a hunk counts for.
 fn steps(line: &str, parents: usize) -> Option<(u64, u64)> {
-    // `\ No newline at end of file`.
+    // The note `\ No newline at end of file`.
     if line.starts_with('\\') {
         return Some((0, 0));
     }
-    // Some tools strip the blank of an empty context line.
+    // Some tools remove the blank of an empty context line.
     let signs = &line.as_bytes()[..line.len().min(parents)];
     let count = |sign: u8| signs.iter().filter(|&&byte| byte == sign).count();
     let (added, removed) = (count(b'+'), count(b'-'));
@@ -137,14 +136,14 @@ fn steps(line: &str, parents: usize) -> Option<(u64, u64)> {
 /// A file's row of a diffstat, ` src/a.rs | 12 ++--`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatRow<'a> {
-    /// The file.
+    /// The path of the file.
     pub path: &'a str,
-    /// What follows the bar: `12 ++--` or `Bin 0 -> 3 bytes`.
+    /// The text after the bar: `12 ++--` or `Bin 0 -> 3 bytes`.
     pub change: &'a str,
 }
 
 impl<'a> StatRow<'a> {
-    /// Reads one.
+    /// Parses a row.
     pub fn parse(line: &'a str) -> Option<Self> {
         let (path, change) = line.strip_prefix(' ')?.rsplit_once(" | ")?;
         let (path, change) = (path.trim(), change.trim_start());
@@ -154,7 +153,7 @@ impl<'a> StatRow<'a> {
         (!path.is_empty() && is_change).then_some(Self { path, change })
     }
 
-    /// Whether a line is the total below the rows, ` 3 files changed, 9 insertions(+)`.
+    /// Returns true if a line is the total below the rows, ` 3 files changed, 9 insertions(+)`.
     pub fn is_total(line: &str) -> bool {
         line.contains(" changed") && {
             let counted = line.trim().trim_start_matches(|c: char| c.is_ascii_digit());
@@ -164,11 +163,11 @@ impl<'a> StatRow<'a> {
     }
 }
 
-/// The diff that starts at byte `start` of `text`, a line start: the byte where it ends, or `None` when none starts there.
+/// Returns the end of the diff that starts at byte `start` of `text`, a line start; `None` if no diff starts there.
 ///
-/// It starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, `5,6c7` with its lines below, or a commit
-/// header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong to it. A hunk
-/// that is cut short ends it.
+/// A diff starts with `diff --git`, `Index: `, `--- a` with `+++ b` and a hunk below, `5,6c7` with its lines below, or
+/// a commit header that leads to one of them or to a diffstat. Commit headers, messages and stats between files belong
+/// to it. A truncated hunk ends it.
 pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let mut scan = Scan { text, at: start, proved: false, is_git: false };
     loop {
@@ -181,7 +180,7 @@ pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     scan.proved.then_some(scan.at)
 }
 
-/// Whether a line may start a diff; cheap, to be asked before [`block_end`].
+/// Returns true if a line may start a diff. This is a cheap check before [`block_end`].
 pub(crate) fn may_start(line: &str) -> bool {
     line.starts_with("diff ")
         || line.starts_with("--- ")
@@ -194,9 +193,9 @@ pub(crate) fn may_start(line: &str) -> bool {
 struct Scan<'a> {
     text: &'a str,
     at: usize,
-    /// Whether a hunk, a file header of git's or a diffstat was seen.
+    /// True if a hunk, a git file header or a diffstat was found.
     proved: bool,
-    /// Whether the file at hand has git's header.
+    /// True if the current file has a git header.
     is_git: bool,
 }
 
@@ -205,7 +204,7 @@ impl<'a> Scan<'a> {
         lines_from(self.text, self.at).next()
     }
 
-    /// Takes lines while they pass.
+    /// Consumes lines while `pass` accepts them, and returns their number.
     fn take_while(&mut self, mut pass: impl FnMut(&str) -> bool) -> usize {
         let mut count = 0;
         while let Some(line) = self.peek().filter(|line| pass(line.text)) {
@@ -225,7 +224,7 @@ impl<'a> Scan<'a> {
         found.is_some()
     }
 
-    /// One file: its headers and hunks.
+    /// Reads one file: its headers and hunks.
     fn file(&mut self) -> bool {
         let start = self.at;
         let git = self.take_one(|line| line.starts_with("diff ") || line.starts_with("Index: "));
@@ -252,14 +251,14 @@ impl<'a> Scan<'a> {
         found
     }
 
-    /// The hunks of a file in a diff without context.
+    /// Reads the hunks of a file in a diff without context.
     fn changes(&mut self) -> bool {
         let start = self.at;
         while self.change() {}
         self.at > start
     }
 
-    /// One of them, by its counts; the last may be cut short.
+    /// Reads one hunk of a diff without context, by its counts. The last one may be truncated.
     fn change(&mut self) -> bool {
         let start = self.at;
         let Some((old, new)) = self.peek().and_then(|line| change(line.text)) else { return false };
@@ -274,7 +273,7 @@ impl<'a> Scan<'a> {
         self.at > start
     }
 
-    /// So many lines behind a sign, as far as the text goes.
+    /// Reads this many lines that begin with a sign, or as many as there are before the text ends.
     fn side(&mut self, sign: char, mut lines: u64) -> bool {
         self.take_while(|line| {
             let is_line =
@@ -285,7 +284,7 @@ impl<'a> Scan<'a> {
         lines == 0 || self.peek().is_none()
     }
 
-    /// One hunk, by its counts.
+    /// Reads one hunk, by its counts.
     fn hunk(&mut self) -> bool {
         let Some(line) = self.peek() else { return false };
         let Some(header) = HunkHeader::parse(line.text) else { return false };
@@ -296,8 +295,8 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// The rest of a hunk whose header counts too few lines, as edited diffs have it: what looks like its lines belongs to it
-    /// when another header follows, or nothing at all.
+    /// Reads the rest of a hunk whose header counts too few lines, as in edited diffs. Lines that look like lines of a
+    /// hunk belong to it if another header or the end of the text follows.
     fn overrun(&mut self) {
         let start = self.at;
         let mut blank = false;
@@ -314,13 +313,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// A commit header with its message, and the diffstat below.
+    /// Reads a commit header with its message, and the diffstat below.
     fn commit(&mut self) -> bool {
         let start = self.at;
         self.take_while(|line| line.trim().is_empty());
         let mail = self.peek().is_some_and(|line| line.text.starts_with("From "));
         if !self.peek().is_some_and(|line| mail || is_commit(line.text)) {
-            // A stat or a blank line between files of one commit.
+            // A stat or a blank line between the files of one commit.
             let stat = self.take_while(is_stat);
             self.take_while(|line| line.trim().is_empty());
             let goes_on = stat > 0 || self.peek().is_some_and(|line| line.text.starts_with("diff --git "));
@@ -357,7 +356,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether a line begins the header of a commit.
+/// Returns true if a line begins the header of a commit.
 pub fn is_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(|rest| {
         let hash = rest.split(' ').next().unwrap_or_default();
@@ -365,7 +364,7 @@ pub fn is_commit(line: &str) -> bool {
     })
 }
 
-/// A row of a diffstat, its total, ` create mode 100644 a`, `M<tab>src/a.rs`.
+/// Returns true for a row of a diffstat, its total, ` create mode 100644 a`, or `M<tab>src/a.rs`.
 fn is_stat(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix(' ') {
         const MODES: [&str; 5] = ["create mode ", "delete mode ", "rename ", "copy ", "mode change "];

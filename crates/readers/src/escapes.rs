@@ -1,44 +1,45 @@
-//! `\x1b[32mok\x1b[0m` -> `ok`: the control sequences of terminals (ECMA-48), and a text without them.
+//! Control sequences of terminals (ECMA-48), and texts without them: `\x1b[32mok\x1b[0m` -> `ok`.
 //!
-//! A sequence never spans a line end: one that is not closed on its line is text, so that a cut one hides nothing behind it.
+//! A sequence never spans a line end. One that is not closed on its line is text, so that a truncated sequence hides
+//! nothing after it.
 
 use std::borrow::Cow;
 
 use super::lines::{head, lines};
 
-/// What a control sequence does to a screen.
+/// The effect of a control sequence on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// Moves the cursor up by so many rows.
+    /// Moves the cursor up by this many rows.
     Up(usize),
-    /// Moves the cursor down by so many rows.
+    /// Moves the cursor down by this many rows.
     Down(usize),
-    /// Moves the cursor to the right by so many columns.
+    /// Moves the cursor to the right by this many columns.
     Forward(usize),
-    /// Moves the cursor to the left by so many columns.
+    /// Moves the cursor to the left by this many columns.
     Back(usize),
-    /// Moves the cursor to a column, from 0.
+    /// Moves the cursor to a column, counted from 0.
     Column(usize),
-    /// Moves the cursor up by so many rows, to their start.
+    /// Moves the cursor up by this many rows, to the start of the row.
     UpToStart(usize),
-    /// Moves the cursor down by so many rows, to their start.
+    /// Moves the cursor down by this many rows, to the start of the row.
     DownToStart(usize),
-    /// Moves the cursor to a place counted from the top of the screen.
+    /// Moves the cursor to a position counted from the top of the screen.
     Place,
-    /// Erases in its row: 0 behind the cursor, 1 before it, 2 everywhere.
+    /// Erases in its row: 0 after the cursor, 1 before it, 2 everywhere.
     EraseInRow(usize),
     /// Erases below the cursor.
     EraseBelow,
     /// Sets colours and weights.
     Colour,
-    /// Shows nothing and moves nothing that matters here: titles, links, modes.
+    /// Has no effect that matters here: titles, links, modes.
     Silent,
 }
 
 const ESCAPE: u8 = 0x1b;
 
-/// Reads the control sequence that `bytes` start with; its length comes second. Looks no further than the sequence, or than
-/// what shows that it is none.
+/// Parses the control sequence at the start of `bytes` and returns it with its length. Reads no further than its end,
+/// or than the byte that shows that it is none.
 pub fn control(bytes: &[u8]) -> Option<(Control, usize)> {
     if bytes.first() != Some(&ESCAPE) {
         return None;
@@ -59,7 +60,7 @@ pub fn control(bytes: &[u8]) -> Option<(Control, usize)> {
     }
 }
 
-/// `ESC [ parameters intermediates final`.
+/// Parses `ESC [ parameters intermediates final`.
 fn csi(bytes: &[u8]) -> Option<(Control, usize)> {
     let len = bytes[2..].iter().take_while(|byte| (b' '..=b'?').contains(byte)).count();
     let parameters = &bytes[2..2 + len];
@@ -88,7 +89,7 @@ fn csi(bytes: &[u8]) -> Option<(Control, usize)> {
     Some((control, 3 + len))
 }
 
-/// `ESC ] … BEL` or `ESC ] … ESC \`, and the other strings that end so.
+/// Returns the length of `ESC ] … BEL` or `ESC ] … ESC \`, or of another string with the same end.
 fn string_len(bytes: &[u8]) -> Option<usize> {
     let at = 2 + bytes[2..].iter().position(|&byte| matches!(byte, 0x07 | ESCAPE | b'\n'))?;
     match bytes[at] {
@@ -98,15 +99,15 @@ fn string_len(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a text holds anything that a terminal would not show as it stands.
+/// Returns true if a text contains characters that a terminal does not show as they are.
 pub fn has_controls(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr3(ESCAPE, 0x08, 0x07, bytes).is_some()
         || memchr::memchr_iter(b'\r', bytes).any(|at| !matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r')))
 }
 
-/// A text as it is to be read, which is what summaries quote and count: [`visible`], with line feeds for line ends that are carriage
-/// returns alone, and without the zeros of UTF-16 that was taken for bytes. Another zero is a blank.
+/// Returns a text in the form that summaries quote and count: [`visible`], with line feeds in place of lone carriage
+/// returns that end lines. The zero bytes of UTF-16 that was read as bytes are removed; any other zero becomes a blank.
 pub fn readable(text: &str) -> Cow<'_, str> {
     let text = without_zeros(text);
     let text = if has_old_line_ends(&text) { Cow::Owned(text.replace('\r', "\n")) } else { text };
@@ -117,7 +118,7 @@ pub fn readable(text: &str) -> Cow<'_, str> {
 }
 
 fn without_zeros(text: &str) -> Cow<'_, str> {
-    /// Characters that tell how the text is encoded.
+    /// The number of characters from which the encoding of the text is inferred.
     const PROBED: usize = 1_000;
     if !text.contains('\0') {
         return Cow::Borrowed(text);
@@ -130,7 +131,8 @@ fn without_zeros(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.trim_start_matches(['\u{feff}', '\u{fffd}']).replace('\0', ""))
 }
 
-/// Whether carriage returns are the only line ends of a text, and what they part are no states of one line, as progress is.
+/// Returns true if carriage returns are the only line ends of a text and do not separate successive states of one line,
+/// such as progress.
 pub fn has_old_line_ends(text: &str) -> bool {
     const LEAST: usize = 3;
     if text.contains('\n') || !text.contains('\r') {
@@ -147,7 +149,8 @@ pub fn has_old_line_ends(text: &str) -> bool {
     lines >= LEAST && states * 2 < lines
 }
 
-/// Whether a line that has the words of the one above may be a later state of it: it tells at most one number, a share or a rate.
+/// Returns true if a line with the words of the line above may be a later state of it: it contains at most one number,
+/// a percentage or a rate.
 fn is_state(line: &str) -> bool {
     let numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).count();
     numbers < 2
@@ -159,8 +162,8 @@ fn is_state(line: &str) -> bool {
         })
 }
 
-/// A text as its kind is to be judged: without control sequences, and of what was overwritten from the start of a line only what
-/// came last. It has the lines of the text.
+/// Returns a text in the form in which its kind is judged: without control sequences, and with only the last state of
+/// text that was overwritten from the start of its line. The line structure is unchanged.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !has_controls(text) {
         return Cow::Borrowed(text);
@@ -187,7 +190,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
                     let rest = &line.text[at..];
                     let end = memchr::memchr3(ESCAPE, 0x08, b'\r', rest.as_bytes()).unwrap_or(rest.len());
                     let end = memchr::memchr(0x07, &rest.as_bytes()[..end]).unwrap_or(end);
-                    // Blanks erase what stands there, and something else comes.
+                    // Blanks erase the text there before other text follows.
                     let is_shown = !is_back || !rest[..end].trim().is_empty();
                     if is_back && is_shown {
                         visible.truncate(start);

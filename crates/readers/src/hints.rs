@@ -1,25 +1,26 @@
-//! What the host knows before anyone looks: file suffixes, commands, tool names -> the kind of text to expect.
+//! Expectations from hints of the host: file suffixes, commands and tool names -> the expected kind of text.
 //!
-//! An expectation, not a finding: a `cat foo.rs` that printed `No such file` is no Rust. [`super::detect()`] checks it against the text.
+//! An expectation is not a finding: a `cat foo.rs` that printed `No such file` is no Rust code. [`super::detect()`]
+//! checks it against the text.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{ContentType, Hints, Language};
 
-/// What to expect, and the language when it is code.
+/// The expected type of a text, and the language if it is code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expected {
     /// The kind of text.
     pub content_type: ContentType,
-    /// The language, where it is one of the sixteen.
+    /// The language, if it is one of the sixteen.
     pub language: Option<Language>,
-    /// What it is called, where it is none of them and no other type.
+    /// The name of another language or format that has no type of its own.
     pub name: Option<&'static str>,
 }
 
 impl Hints {
-    /// Where a text came from, for people: `exec: npm test`, `read: src/lib.rs`.
+    /// Returns the source of a text for display, for example `exec: npm test` or `read: src/lib.rs`.
     pub fn label(&self) -> String {
         let source = self.path.as_deref().or(self.command.as_deref());
         match (self.tool_name.as_deref(), source) {
@@ -42,7 +43,7 @@ const fn other(content_type: ContentType, name: &'static str) -> Expected {
     Expected { content_type, language: None, name: Some(name) }
 }
 
-/// What each suffix in `suffixes.txt` promises.
+/// The expectation for each suffix in `suffixes.txt`.
 static SUFFIXES: LazyLock<HashMap<&str, Expected>> = LazyLock::new(|| {
     let row = |line: &'static str| {
         let (group, row) = line.split_once(' ')?;
@@ -58,7 +59,7 @@ static SUFFIXES: LazyLock<HashMap<&str, Expected>> = LazyLock::new(|| {
     include_str!("suffixes.txt").lines().filter(|line| !line.starts_with('#')).filter_map(row).flatten().collect()
 });
 
-/// Names that stand in fences and shebangs beside the suffixes and the languages' own names.
+/// Names in fences and shebangs that are neither suffixes nor the languages' own names.
 const ALIASES: &[(&str, Language)] = &[
     ("python3", Language::Python),
     ("golang", Language::Go),
@@ -70,7 +71,7 @@ const ALIASES: &[(&str, Language)] = &[
     ("plpgsql", Language::Sql),
 ];
 
-/// What a file's name promises.
+/// Returns the expectation for a file name.
 pub fn of_path(path: &str) -> Option<Expected> {
     let name = path.trim_end_matches(['"', '\'']).rsplit(['/', '\\']).next().unwrap_or(path);
     match name {
@@ -87,12 +88,12 @@ pub fn of_path(path: &str) -> Option<Expected> {
     SUFFIXES.get(suffix.as_str()).copied()
 }
 
-/// What a suffix promises, where that is one of the sixteen languages or a type.
+/// Returns the expectation for a suffix if that is one of the sixteen languages or a type.
 fn of_suffix(suffix: &str) -> Option<Expected> {
     SUFFIXES.get(suffix).copied().filter(|expected| expected.name.is_none())
 }
 
-/// What the info string of a fence promises (`rust`, `py`, `json`, `diff`).
+/// Returns the expectation for the info string of a fence (`rust`, `py`, `json`, `diff`).
 pub(crate) fn of_info(info: &str) -> Option<Expected> {
     let info = info.to_ascii_lowercase();
     let named = Language::parse(&info)
@@ -103,8 +104,8 @@ pub(crate) fn of_info(info: &str) -> Option<Expected> {
     })
 }
 
-/// What all hints together promise: the path first, then the command, then the tool. Lines that a search found in a file of another
-/// language or format are no such file.
+/// Returns the expectation for all hints together: the path outranks the command, and the command outranks the tool.
+/// Lines that a search found in a file of another language or format are not such a file.
 pub fn expected(hints: &Hints) -> Option<Expected> {
     let of_this_tool = hints.tool_name.as_deref().and_then(of_tool);
     let searches = of_this_tool.is_some_and(|expected| expected.content_type == ContentType::Search);
@@ -122,11 +123,12 @@ fn of_tool(tool: &str) -> Option<Expected> {
     }
 }
 
-/// What package managers are asked for; they print lists and records.
+/// Subcommands that query package managers. They print lists and records.
 const ASKING: &[&str] =
     &["list", "ls", "show", "view", "info", "outdated", "freeze", "tree", "metadata", "env", "why", "--version"];
 
-/// What a shell command prints: that of the last command in a list, and in a pipeline of the first.
+/// Returns the expectation for the output of a shell command: of a list, the last command counts; of a pipeline, the
+/// first.
 pub fn of_command(command: &str) -> Option<Expected> {
     let last = command
         .split([';', '\n'])
@@ -181,7 +183,7 @@ pub fn of_command(command: &str) -> Option<Expected> {
             }
         }
         "ps" | "df" | "du" | "top" | "netstat" | "ss" | "lsof" => Some(kind(ContentType::Table)),
-        // What is asked about packages is no log of a run.
+        // The output of a query about packages is not the log of a run.
         "npm" | "pnpm" | "yarn" | "cargo" | "go" | "pip" | "pip3" | "apt" | "dotnet"
             if arguments.iter().any(|argument| ASKING.contains(argument)) =>
         {

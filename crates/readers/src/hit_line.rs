@@ -1,9 +1,9 @@
-//! The lines that grep, ripgrep and compilers print -> the file, the line in it, and what stands there.
+//! Parses the lines that grep, ripgrep and compilers print into the file, the line number and the text.
 //!
-//! A line is read alone ([`read_line`]) or among the others of its output ([`read_lines`]). A context line
-//! (`path-12-text`) has no separator that could not stand in a path: alone, its path is believed where it ends with a
-//! suffix; among others, also where a hit names it. Compiler messages (`src/a.rs:1:2: error`) have the form of hits and
-//! are read as such.
+//! A line is read alone ([`read_line`]) or among the others of its output ([`read_lines`]). The separator of a context
+//! line (`path-12-text`) may also occur in a path. If the line is read alone, the path must end with a suffix; among
+//! other lines, it is enough that a hit names the path. Compiler messages (`src/a.rs:1:2: error`) have the form of hits
+//! and are read as such.
 
 use std::ops::Range;
 
@@ -12,23 +12,23 @@ use concertina_base::hashing::{FastMap, FastSet};
 use super::lines::head;
 use super::time_stamp::Stamp;
 
-/// The longest path that is believed, in bytes.
+/// The maximum length of a path, in bytes.
 const MAX_PATH: usize = 400;
 
-/// A path and its place end within so many bytes. Looking further would not be linear.
+/// The number of bytes within which a path and its position must end. A longer search would not be linear.
 const REACH: usize = MAX_PATH + 24;
 
-/// How many numbers between separators may be a line's.
+/// The maximum number of numbers between separators that are tried as the line number.
 const MAX_PLACES: usize = 16;
 
-/// One line.
+/// The result of reading one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row<'a> {
     /// A line of a file that was searched, or a message about one.
     Hit(Hit<'a>),
     /// `--` between groups.
     Separator,
-    /// The path of the lines below it, as `rg --heading` prints.
+    /// The path of the lines below it, as `rg --heading` prints it.
     Heading(&'a str),
     /// Anything else.
     Other,
@@ -37,22 +37,21 @@ pub enum Row<'a> {
 /// The parts of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit<'a> {
-    /// The file.
+    /// The path of the file.
     pub path: &'a str,
-    /// Whether the path stands above, not in the line.
+    /// True if the path stands above the line, not in it.
     pub is_headed: bool,
-    /// How the line gives its place.
+    /// The form in which the line gives its position.
     pub form: Form,
-    /// The column, where one is printed.
+    /// The column, if one is printed.
     pub column: Option<u64>,
-    /// The line from its number on, or from what follows the path where the number does not stand between two
-    /// separators.
+    /// The line from its number on, or from the text after the path if the number is not between two separators.
     pub place: &'a str,
-    /// What follows the last separator.
+    /// The text after the last separator.
     pub text: &'a str,
 }
 
-/// How a line gives its place; the value is the line.
+/// The form of a line's position, with the line number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `path:12:text` and `path:12:5:text`.
@@ -68,7 +67,7 @@ pub enum Form {
 }
 
 impl<'a> Hit<'a> {
-    /// The line in the file.
+    /// Returns the line number in the file.
     pub fn line(&self) -> Option<u64> {
         match self.form {
             Form::Numbered(line) | Form::Context(line) | Form::Parenthesized(line) | Form::Labelled(line) => Some(line),
@@ -76,12 +75,12 @@ impl<'a> Hit<'a> {
         }
     }
 
-    /// Whether it is a line around a hit.
+    /// Returns true if it is a context line.
     pub fn is_context(&self) -> bool {
         matches!(self.form, Form::Context(_))
     }
 
-    /// Its place as printed (`12` or `12:5`) and its text, where one separator stands between them.
+    /// Returns the position as printed (`12` or `12:5`) and the text, if one separator is between them.
     pub fn place_and_text(&self) -> Option<(&'a str, &'a str)> {
         let is_plain = matches!(self.form, Form::Numbered(_) | Form::Context(_));
         is_plain.then(|| (&self.place[..self.place.len() - self.text.len() - 1], self.text))
@@ -97,7 +96,7 @@ impl<'a> Hit<'a> {
     }
 }
 
-/// Reads a line by itself; the path must look like one (a `/`, a suffix or a well-known name; no blanks).
+/// Parses a line by itself. The path must look like one: a `/`, a suffix or a well-known name, and no blanks.
 pub fn read_line(line: &str) -> Row<'_> {
     if line == "--" {
         return Row::Separator;
@@ -110,15 +109,15 @@ pub fn read_line(line: &str) -> Row<'_> {
     hit.map_or(Row::Other, Row::Hit)
 }
 
-/// Reads `12:text` and `12-text`, as printed below a heading or when one file was searched; the path is empty.
+/// Parses `12:text` and `12-text`, as printed below a heading or for a search in one file. The path is empty.
 pub fn read_headed(line: &str) -> Row<'_> {
     let Some(number) = Number::read(line) else { return if line == "--" { Row::Separator } else { Row::Other } };
-    // `2012-01-31`: a date.
+    // A date such as `2012-01-31`.
     let is_date = number.is_context && number.text.get(2..3) == Some("-");
     if is_date || Stamp::find(line).is_some() { Row::Other } else { Row::Hit(Hit::numbered("", number)) }
 }
 
-/// Reads every line of a text that has no final line end, where most lines are known to be of a search.
+/// Parses every line of a text without a final line end, most of whose lines are known to be search results.
 pub fn read_lines(text: &str) -> Vec<(&str, Row<'_>)> {
     let lines: Vec<&str> = text.split('\n').collect();
     let known = known_paths(&lines);
@@ -146,7 +145,8 @@ pub fn read_lines(text: &str) -> Vec<(&str, Row<'_>)> {
     rows
 }
 
-/// From the first line that names a file to the last, where there are any: their bytes, and which of the lines.
+/// Returns the range from the first line that names a file to the last one, in bytes and in lines; `None` if there is
+/// none.
 pub fn range(rows: &[(&str, Row)]) -> Option<(Range<usize>, Range<usize>)> {
     let names_file = |(_, row): &(&str, Row)| matches!(row, Row::Hit(_) | Row::Heading(_));
     let lines = rows.iter().position(names_file)?..rows.iter().rposition(names_file)? + 1;
@@ -159,7 +159,7 @@ fn row<'a>(line: &'a str, known: &FastSet<&str>) -> Row<'a> {
     if line == "--" {
         return Row::Separator;
     }
-    // A path that another line names decides, wherever it is cut off.
+    // A path that another line names decides, wherever the line is split.
     let is_known = |path: &str, _: &Number| known.contains(path);
     let is_likely =
         |path: &str, number: &Number| !path.contains(' ') && is_path(path) && (!number.is_context || has_suffix(path));
@@ -170,13 +170,13 @@ fn row<'a>(line: &'a str, known: &FastSet<&str>) -> Row<'a> {
         .map_or(Row::Other, Row::Hit)
 }
 
-/// The path of a line that may stand above the lines of its file.
+/// Returns the path in a line that may be the heading of the lines of its file.
 fn heading_of(line: &str) -> Option<&str> {
     let path = line.strip_suffix(':').filter(|path| !path.contains(' ')).unwrap_or(line);
     is_path(path).then_some(path)
 }
 
-/// A line below the heading of its file.
+/// Parses a line below the heading of its file.
 fn below_heading<'a>(path: &'a str, line: &'a str) -> Option<Hit<'a>> {
     if let Some(number) = Number::read(line) {
         return Some(Hit { path, is_headed: true, ..Hit::numbered("", number) });
@@ -188,8 +188,8 @@ fn below_heading<'a>(path: &'a str, line: &'a str) -> Option<Hit<'a>> {
     Some(Hit { path, is_headed: true, form, column: None, place: line, text: number.text })
 }
 
-/// Paths that other lines may be read by. One with a blank in it, or of a hit without a number, must come twice, be it
-/// before a context line.
+/// Returns the paths by which other lines may be read. A path that contains a blank, or that belongs to a hit without a
+/// number, must occur twice; the second time may be before a context line.
 fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
     let mut known = FastSet::default();
     let mut weak: FastMap<&str, usize> = FastMap::default();
@@ -220,18 +220,19 @@ fn known_paths<'a>(lines: &[&'a str]) -> FastSet<&'a str> {
     known
 }
 
-/// A number and the separator behind it.
+/// A number and the separator after it.
 #[derive(Clone, Copy)]
 struct Number<'a> {
     line: u64,
     is_context: bool,
-    /// From the number on, and what follows the separator.
+    /// The text from the number on, and the text after the separator.
     place: &'a str,
     text: &'a str,
 }
 
 impl<'a> Number<'a> {
-    /// Reads `12:` and `12-`. A number with leading zeros is of a date or a time, and would not print back.
+    /// Parses `12:` and `12-`. A number with leading zeros belongs to a date or a time, and would not be printed back
+    /// exactly.
     fn read(place: &'a str) -> Option<Self> {
         let (line, rest) = number(place)?;
         let separator = *rest.as_bytes().first().filter(|byte| matches!(byte, b':' | b'-'))?;
@@ -239,20 +240,20 @@ impl<'a> Number<'a> {
     }
 }
 
-/// A number of at most 18 digits without leading zeros, and what follows it.
+/// Returns a number of at most 18 digits without leading zeros, and the text after it.
 fn number(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_plain = (1..=18).contains(&digits) && !text.starts_with('0');
     is_plain.then(|| text[..digits].parse().ok().map(|number| (number, &text[digits..])))?
 }
 
-/// `5:text`: with a column the text follows a second number; `12:34` at the start of the text itself reads the same.
+/// Parses the column in `5:text`. A text that itself begins with `12:34` reads the same.
 fn column(text: &str) -> Option<(u64, &str)> {
     let (column, rest) = text.strip_prefix('0').map(|rest| (0, rest)).or_else(|| number(text))?;
     Some((column, rest.strip_prefix(':')?))
 }
 
-/// Where a line may be cut: what stands before `:12:` or `-12-`, and the number.
+/// Returns the positions at which a line may be split: the text before `:12:` or `-12-`, and the number.
 fn places(line: &str) -> impl Iterator<Item = (&str, Number<'_>)> {
     let bytes = head(line, REACH).as_bytes();
     let places = memchr::memchr2_iter(b':', b'-', bytes).filter_map(|at| {
@@ -262,7 +263,7 @@ fn places(line: &str) -> impl Iterator<Item = (&str, Number<'_>)> {
     places.take(MAX_PLACES)
 }
 
-/// The first cut of a line whose path is believed. No path goes on behind `:12:`.
+/// Returns the first split of a line whose path is accepted. No path continues after `:12:`.
 fn numbered<'a>(line: &'a str, is_believed: impl Fn(&str, &Number) -> bool) -> Option<Hit<'a>> {
     for (path, number) in places(line) {
         if is_believed(path, &number) {
@@ -275,7 +276,7 @@ fn numbered<'a>(line: &'a str, is_believed: impl Fn(&str, &Number) -> bool) -> O
     None
 }
 
-/// `path(12,34): text` or `path(12): text`.
+/// Parses `path(12,34): text` or `path(12): text`.
 fn parenthesized(line: &str) -> Option<Hit<'_>> {
     memchr::memchr_iter(b'(', head(line, REACH).as_bytes()).find_map(|at| {
         let (path, place) = line.split_at(at);
@@ -290,10 +291,11 @@ fn parenthesized(line: &str) -> Option<Hit<'_>> {
     })
 }
 
-/// `packages/tui/src/utils.ts:export function ...`: a hit without its line number. Weak evidence.
+/// Parses a hit without its line number, such as `packages/tui/src/utils.ts:export function ...`. This is weak
+/// evidence.
 pub fn unnumbered(line: &str) -> Option<Hit<'_>> {
     let bytes = head(line, REACH).as_bytes();
-    // The colon of a drive is part of the path.
+    // The colon after a drive letter is part of the path.
     let drive = if bytes.get(1) == Some(&b':') && matches!(bytes.get(2), Some(b'\\' | b'/')) { 2 } else { 0 };
     let at = drive + memchr::memchr(b':', &bytes[drive..])?;
     let (path, place) = line.split_at(at);
@@ -308,13 +310,13 @@ fn is_believed_alone(path: &str, is_context: bool) -> bool {
     is_path(path) && !path.contains(' ') && (has_suffix(path) || is_likely())
 }
 
-/// Whether a word may be the path of a file at all: a letter, and nothing that a shell would take for something else;
-/// blanks only where there is a dot or a slash.
+/// Returns true if a word may be the path of a file: it has a letter and no characters that a shell would interpret,
+/// and blanks only together with a dot or a slash.
 pub fn is_path(path: &str) -> bool {
     !path.ends_with('/') && is_name(path) && (!path.contains(' ') || path.contains(['/', '\\', '.']))
 }
 
-/// Whether words may name a file or a directory.
+/// Returns true if words may name a file or a directory.
 pub fn is_name(path: &str) -> bool {
     let is_foreign = |byte: u8| {
         matches!(byte, b'"' | b'\'' | b'<' | b'>' | b'|' | b';' | b'*' | b'?' | b'=' | b',' | b'`' | b'{' | b'}')
@@ -325,13 +327,14 @@ pub fn is_name(path: &str) -> bool {
         && path.bytes().any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
         && !path.bytes().any(is_foreign)
         && !(path.contains(':') && (path.contains("://") || path.contains("::")))
-        // `HEAD:src/a.rs` is a file of a revision, `src/a.rs:name` a place in a file.
+        // `HEAD:src/a.rs` is a file of a revision; `src/a.rs:name` is a position in a file.
         && path.rsplit_once(':').is_none_or(|(before, _)| !has_suffix(before))
-        // `app/(shop)/page.tsx`: a group of routes. Any other bracket opens an argument or a remark.
+        // `app/(shop)/page.tsx` is a group of routes. Any other bracket opens an argument or a remark.
         && path.match_indices('(').all(|(at, _)| (at == 0 || path[..at].ends_with('/')) && path[at..].contains(')'))
 }
 
-/// Whether the last part of a path has a suffix like `.rs`: a dot and up to 16 letters and digits, or is a dot file.
+/// Returns true if the last part of a path has a suffix like `.rs` (a dot and up to 16 letters and digits), or is a dot
+/// file.
 pub fn has_suffix(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(_, suffix)| {

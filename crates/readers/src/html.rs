@@ -1,6 +1,6 @@
-//! HTML and XML.
+//! Recognises HTML and XML.
 //!
-//! A few tags make no HTML: Markdown, JSX and log messages have them, too.
+//! A few tags are not enough: Markdown, JSX and log messages have them, too.
 
 use super::Hints;
 use super::lines::head;
@@ -8,10 +8,11 @@ use super::lines::head;
 const OPENERS: &[&str] =
     &["<!doctype html", "<html", "<?xml", "<svg", "<rss", "<feed", "<!doctype ", "<head>", "<body"];
 
-/// Whether a text opens as an HTML or XML document, and goes on as one: it ends with a tag, or a tenth of its lines has one.
+/// Returns true if a text begins as an HTML or XML document and continues as one: it ends with a tag, or a tenth of its
+/// lines have one.
 pub(crate) fn is_document(text: &str) -> bool {
     let mut bare = text.trim_start_matches('\u{feff}').trim_start();
-    // Comments before the document type.
+    // Comments may precede the document type.
     while let Some(rest) = bare.strip_prefix("<!--") {
         let Some(close) = rest.find("-->") else { break };
         bare = rest[close + 3..].trim_start();
@@ -30,7 +31,8 @@ fn goes_on(text: &str) -> bool {
     tagged * 10 >= total
 }
 
-/// Whether most of a text is markup: it opens with a tag, closes several, and its lines begin or end with tags.
+/// Returns true if most of a text is markup: it begins with a tag, closes several, and its lines begin or end with
+/// tags.
 pub(crate) fn is_markup<'t>(lines: &(impl Iterator<Item = &'t str> + Clone)) -> bool {
     let filled = || lines.clone().map(str::trim).filter(|line| !line.is_empty());
     let first = filled().next().unwrap_or_default();
@@ -48,8 +50,8 @@ pub(crate) fn is_markup<'t>(lines: &(impl Iterator<Item = &'t str> + Clone)) -> 
     closing >= 3 && tagged * 2 >= total && closing * 3 >= total
 }
 
-/// The document that starts at byte `start` of `text`, a line start: the byte where the line of its end tag ends, or the end
-/// of the text where there is none.
+/// Returns the end of the document that starts at byte `start` of `text`, a line start. It is the end of the line with
+/// the document's end tag, or the end of the text if there is none.
 pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     let first = head(&text[start..], 20).trim_start().to_ascii_lowercase();
     let opens = first.starts_with("<!doctype html") || first.starts_with("<html");
@@ -62,7 +64,7 @@ pub(crate) fn block_end(text: &str, start: usize) -> Option<usize> {
     }))
 }
 
-/// The elements of pages.
+/// The elements of web pages.
 #[rustfmt::skip]
 const ELEMENTS: &[&str] = &[
     "a", "abbr", "address", "article", "aside", "b", "blockquote", "body", "br", "button", "caption", "center",
@@ -74,27 +76,27 @@ const ELEMENTS: &[&str] = &[
     "textarea", "tfoot", "th", "thead", "time", "title", "tr", "tt", "u", "ul", "use", "var", "video", "wbr",
 ];
 
-/// What only templates have in their tags: the words of the page are yet to come.
+/// Marks that only templates have in their tags. The words of such a page are not filled in yet.
 const TEMPLATE_MARKS: &[&str] =
     &["=\"{{", "='{{", "<%", "<?php", "<?=", " v-if=\"", " v-for=\"", " *ngIf=\"", " *ngFor=\""];
 
-/// What a piece of a page does not have either, but JSX and Markdown.
+/// Marks that a fragment of a page does not have, but JSX and Markdown have.
 const OTHER_MARKS: &[&str] = &["className=", "={", "\n```", "\n~~~", "\n# ", "\n## ", "\n### ", "\n- ", "\n* ", "\n| "];
 
-/// What shows a page as it comes, in a pipeline. Other programs look for something in its markup.
+/// Programs that pass a page through a pipeline unchanged. Other programs search in its markup.
 const SHOWING: &[&str] = &["head", "tail", "cat", "tee", "less", "more", "gunzip", "iconv"];
 
-/// Programs that print what an address holds.
+/// Programs that print the content of an address.
 const FETCHERS: &[&str] = &["curl", "wget", "http", "https", "xh", "lynx", "w3m"];
 
-/// What the names of tools hold that do.
+/// Parts of the names of tools that print the content of an address.
 const FETCHING: &[&str] = &["fetch", "crawl", "scrape"];
 
-/// What no name of a public host ends with.
+/// Endings of names that are not public hosts.
 const PRIVATE_ENDS: &[&str] =
     &["arpa", "corp", "home", "internal", "invalid", "lan", "local", "localdomain", "localhost", "test"];
 
-/// Whether an HTML text is a page or a piece of one, and not data: a feed, a picture, settings.
+/// Returns true if an HTML text is a page or a fragment of one, and not data such as a feed, a picture or settings.
 pub fn is_hypertext(text: &str) -> bool {
     let opening = opening(text);
     let is_piece = || {
@@ -104,8 +106,8 @@ pub fn is_hypertext(text: &str) -> bool {
     matches!(opening.as_str(), "!doctype html" | "html" | "head" | "body") || is_piece()
 }
 
-/// Whether an HTML text is a page to be read, or a piece of one: not data, not a template, and not something that somebody
-/// opened, rendered, asked a server of their own for or filtered to work on it.
+/// Returns true if an HTML text is a page for reading, or a fragment of one. Data and templates are not, nor is a page
+/// that somebody opened, rendered, requested from their own server or filtered in order to work on it.
 pub fn is_page(text: &str, hints: &Hints) -> bool {
     is_fetched(hints) && is_hypertext(text) && !has(text, TEMPLATE_MARKS)
 }
@@ -114,7 +116,7 @@ fn has(text: &str, marks: &[&str]) -> bool {
     marks.iter().any(|mark| text.contains(mark))
 }
 
-/// Whether nearly all elements are those of pages.
+/// Returns true if nearly all elements are those of web pages.
 fn has_page_elements(text: &str) -> bool {
     let (mut all, mut known) = (0, 0);
     for at in memchr::memchr_iter(b'<', text.as_bytes()) {
@@ -128,7 +130,7 @@ fn has_page_elements(text: &str) -> bool {
     known * 10 >= all * 9
 }
 
-/// The document type or the name of the first element, in small letters.
+/// Returns the document type or the name of the first element, in lower case.
 fn opening(text: &str) -> String {
     let mut bare = text.trim_start_matches('\u{feff}').trim_start();
     while let Some(end) = match bare {
@@ -148,7 +150,7 @@ fn opening(text: &str) -> String {
     start.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// Whether the text comes as it is from a public address, where anything is known of it.
+/// Returns true unless the hints show that the text was filtered or did not come from a public address.
 fn is_fetched(hints: &Hints) -> bool {
     match (&hints.path, &hints.command, &hints.tool_name) {
         (Some(path), ..) => is_public(path),
@@ -163,7 +165,7 @@ fn fetches(command: &str) -> bool {
     words.any(|word| FETCHERS.contains(&program(word)))
 }
 
-/// Whether nothing looks into the markup in a pipeline.
+/// Returns true if no command of a pipeline searches in the markup.
 fn is_shown(command: &str) -> bool {
     let first = |filter: &str| filter.split_whitespace().next().map(|word| program(word).to_owned());
     let command = command.replace("||", ";");
@@ -174,7 +176,7 @@ fn program(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Whether there are addresses, and all of them public.
+/// Returns true if there are addresses and all of them are public.
 fn is_public(source: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || "/?#\"'`)|;&<>\\".contains(c);
     let mut hosts = source.split("://").skip(1).map(|rest| {
@@ -184,7 +186,7 @@ fn is_public(source: &str) -> bool {
     hosts.clone().next().is_some() && hosts.all(is_public_host)
 }
 
-/// Whether a host has a name that is known everywhere, and the usual port: no number, no variable, no name of a local net.
+/// Returns true if a host has a public name and the usual port: no number, no variable, no name of a local network.
 fn is_public_host(host: &str) -> bool {
     let is_name = host.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-'));
     let is_end =

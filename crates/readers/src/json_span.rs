@@ -1,16 +1,16 @@
-//! JSON: the lines that it is printed on, and where a value that stands in other text ends.
+//! Recognises the lines of printed JSON, and finds the end of a JSON value inside other text.
 //!
-//! Nothing is built: values are parsed and dropped.
+//! Values are parsed and dropped; no tree is built.
 
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 use super::lines::lines;
 
-/// Where the JSON value at the start of a text ends; where there is none, how many bytes it took to see that.
+/// Returns the end of the JSON value at the start of a text.
 ///
 /// # Errors
-/// The bytes that were read before it was clear that the text begins with no value, or with one that is cut.
+/// The number of bytes that were read before it was clear that the text begins with no value, or with a truncated one.
 pub fn value_end(text: &str) -> Result<usize, usize> {
     let mut stream = Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match stream.next() {
@@ -23,39 +23,40 @@ pub fn value_end(text: &str) -> Result<usize, usize> {
     }
 }
 
-/// Whether a line, without blanks around it, is an object.
+/// Returns true if a line without surrounding blanks is an object.
 pub(crate) fn is_record(line: &str) -> bool {
     line.starts_with("{\"") && line.ends_with('}')
 }
 
-/// Whether a line, without blanks around it, is a name with its value.
+/// Returns true if a line without surrounding blanks is a name with its value.
 pub(crate) fn is_member(line: &str) -> bool {
     line.starts_with('"') && line.contains("\":")
 }
 
-/// Whether a line, without blanks around it, is brackets, or an item of an array.
+/// Returns true if a line without surrounding blanks consists of brackets, or is an item of an array.
 pub(crate) fn is_item(line: &str) -> bool {
     let is_value = line.starts_with(['"', '-']) || line.starts_with(|c: char| c.is_ascii_digit());
     line.bytes().all(|byte| matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b' ')) || is_value && line.ends_with(',')
 }
 
-/// Attempts to read values inside other text; bounded, so that a text of opening brackets stays linear.
+/// The budget of attempts to parse values inside other text. It keeps a text of opening brackets linear.
 #[derive(Debug)]
 pub(crate) struct Budget {
     bytes: usize,
 }
 
-/// A value on one line that is shorter stays part of what it stands in.
+/// The minimum length of a value on one line. A shorter one stays part of the text around it.
 const MIN_INLINE: usize = 200;
 
 impl Budget {
-    /// For one text.
+    /// Creates the budget for one text.
     pub(crate) fn of(text: &str) -> Self {
         Self { bytes: text.len().saturating_mul(2) }
     }
 
-    /// The object or array that starts at byte `start`, a line start, and ends with a line: the byte where the next
-    /// line starts. `None` when it is broken, shorter than 200 bytes on one line, or the budget is spent.
+    /// Returns the start of the line after the object or array that starts at byte `start`, a line start, and ends with
+    /// a line. Returns `None` if the value is malformed, is shorter than 200 bytes on one line, or the budget is used
+    /// up.
     pub(crate) fn block_end(&mut self, text: &str, start: usize) -> Option<usize> {
         let bare = text[start..].trim_start_matches([' ', '\t']);
         let indent = text.len() - start - bare.len();

@@ -1,14 +1,15 @@
-//! JSON text -> a tree of slices of it, as far as the text goes.
+//! Parses JSON text into a tree of slices of it, as far as the text goes.
 //!
-//! Tolerant on purpose: tool output is often cut in the middle, so what was read before the break is kept and the break is
-//! reported. Numbers and strings stay as they are written. The tree is bounded; what lies beyond is counted, not kept.
+//! The parser is tolerant, because tool output is often truncated: what was read before the break is kept, and the
+//! break is reported. Numbers and strings are kept as written. The size of the tree is bounded; values beyond the bound
+//! are counted, not kept.
 
 use memchr::memchr2;
 
-/// Values kept in the tree.
+/// The maximum number of values in the tree.
 const MOST_NODES: usize = 200_000;
 
-/// Deeper values are skipped.
+/// The maximum depth. Deeper values are skipped.
 const DEEPEST: usize = 64;
 
 /// A JSON value.
@@ -20,30 +21,30 @@ pub enum Node<'a> {
     Bool(bool),
     /// The digits as written.
     Number(&'a str),
-    /// What is between the quotes, escapes as written.
+    /// The text between the quotes, with escapes as written.
     Text(&'a str),
-    /// Items in order; the count includes those that are not kept.
+    /// Items in order; the count includes items that are not kept.
     Array(Vec<Node<'a>>, usize),
-    /// Fields in order; the count includes those that are not kept.
+    /// Fields in order; the count includes fields that are not kept.
     Object(Vec<(&'a str, Node<'a>)>, usize),
-    /// Not looked at: too deep, or beyond the bound.
+    /// A value that was not read: too deep, or beyond the bound.
     Skipped,
 }
 
-/// What a text holds.
+/// The JSON values of a text.
 #[derive(Debug)]
 pub struct Document<'a> {
-    /// The values, one for a document, several for lines of JSON.
+    /// The values: one for a document, several for lines of JSON.
     pub roots: Vec<Node<'a>>,
-    /// How many values there are, kept or not.
+    /// The number of values, kept or not.
     pub count: usize,
-    /// Bytes that were read as JSON.
+    /// The number of bytes that were read as JSON.
     pub read: usize,
-    /// Whether the text is JSON to its end.
+    /// True if the text is JSON to its end.
     pub complete: bool,
 }
 
-/// Reads as much JSON as the text starts with. Linear.
+/// Parses as much JSON as the text starts with. Linear.
 pub fn read(text: &str) -> Document<'_> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, left: MOST_NODES, broken: false };
     let mut roots = Vec::new();
@@ -56,7 +57,7 @@ pub fn read(text: &str) -> Document<'_> {
     while reader.at < text.len() && !reader.broken {
         let start = reader.at;
         let Some(root) = reader.value(0) else { break };
-        // Behind a value, what breaks is a row that was cut or a note of who cut: neither is counted.
+        // After a value, a break is a truncated row or a note of the tool that truncated it. Neither is counted.
         if reader.broken && (reader.at == start || count > 0) {
             break;
         }
@@ -94,7 +95,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// A value; `None` when there is none. After a break inside, what came before it, with `broken` set.
+    /// Parses a value; returns `None` if there is none. If the value breaks off, sets `broken` and returns the part
+    /// before the break.
     fn value(&mut self, depth: usize) -> Option<Node<'a>> {
         if self.left == 0 || depth > DEEPEST {
             return self.skip_value().then_some(Node::Skipped);
@@ -121,7 +123,7 @@ impl<'a> Reader<'a> {
             }
             match self.value(depth + 1) {
                 Some(Node::Skipped) if self.left == 0 => len += 1,
-                // A row that was cut says nothing about its kind; alone, it is all there is.
+                // A truncated row says nothing about the kind of the rows; if it is the only one, it is kept.
                 Some(_) if self.broken && !items.is_empty() => break,
                 Some(item) => {
                     len += 1;
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
         Node::Object(fields, len)
     }
 
-    /// Steps over a comma; false at the end of the container or at a break.
+    /// Skips a comma. Returns false at the end of the container or at a break.
     fn next_member(&mut self, close: u8) -> bool {
         if self.broken {
             return false;
@@ -234,7 +236,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Steps over a value without keeping it, however deep it is.
+    /// Skips a value of any depth.
     fn skip_value(&mut self) -> bool {
         let mut depth = 0usize;
         loop {

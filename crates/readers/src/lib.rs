@@ -1,12 +1,11 @@
-//! What the forms of text say, and what kind of text something is (Cortex): content types, languages, the segments of a
-//! mixed text.
+//! Parsers for the forms of text, and detection of the kind of a text (Cortex): content types, languages, and the
+//! segments of a mixed text.
 //!
-//! Each form (a hit of a search, a hunk of a diff, a time stamp) is read by one module at the top, which has no opinion
-//! on what the text around it is. `detect` has these opinions, and asks the forms; so do the stages, the summaries and
-//! the history.
+//! Each module at the top level parses one form (a search hit, a hunk of a diff, a time stamp) and does not judge the
+//! text around it. `detect` judges texts and calls these parsers, as do the stages, the summaries and the history.
 //!
-//! Detection needs several signals and says [`ContentType::Unknown`] when unsure: a wrong guess costs more than none.
-//! Structural markers weigh more than hints, hints more than lexical evidence.
+//! Detection needs several signals and returns [`ContentType::Unknown`] when unsure: a wrong guess costs more than
+//! none. Structural markers outweigh hints, and hints outweigh lexical evidence.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
@@ -19,15 +18,15 @@ macro_rules! named {
         pub enum $name { $($variant),+ }
 
         impl $name {
-            /// All of them, in documentation order.
+            /// All values, in documentation order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The name as JavaScript sees it.
+            /// Returns the name as JavaScript sees it.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Reads the name back.
+            /// Parses the name.
             pub fn parse(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
             }
@@ -64,7 +63,7 @@ pub use lines::{head, line_pattern};
 pub use word_set::{is_number, is_word_byte};
 
 named! {
-    /// The kinds of text that are treated differently.
+    /// The kinds of text that are processed differently.
     ContentType {
         Code = "code",
         Json = "json",
@@ -100,18 +99,18 @@ named! {
     }
 }
 
-/// What the host knows about a text before anyone looks at it.
+/// The hints of the host about a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Hints {
-    /// The tool that produced it.
+    /// The tool that produced the text.
     pub tool_name: Option<String>,
-    /// The file it was read from.
+    /// The file from which it was read.
     pub path: Option<String>,
     /// The command that printed it.
     pub command: Option<String>,
-    /// A type that the caller insists on.
+    /// The type that the caller requests.
     pub content_type: Option<ContentType>,
-    /// A language that the caller insists on.
+    /// The language that the caller requests.
     pub language: Option<Language>,
 }
 
@@ -127,19 +126,19 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// All of a text.
+    /// Creates the segment of a whole text.
     pub fn whole(text: &str, content_type: ContentType, language: Option<Language>) -> Self {
         Self { range: 0..text.len(), content_type, language }
     }
 }
 
-/// What a text is.
+/// The detected kind of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detection {
     /// The type of most of it.
     pub content_type: ContentType,
     /// The language, for code.
     pub language: Option<Language>,
-    /// Its parts, in order; at least one unless the text is empty.
+    /// The segments, in order; at least one unless the text is empty.
     pub segments: Vec<Segment>,
 }

@@ -1,18 +1,18 @@
-//! What stands before lines and says who printed them and when: `web-1  | `, `[1/3] `, `stdout: `, `> `.
+//! Line prefixes that name who printed a line, or when: `web-1  | `, `[1/3] `, `stdout: `, `> `.
 
 use super::lines::head;
 use super::log::level;
 use super::time_stamp::Stamp;
 
-/// A prefix ends within this many bytes.
+/// The maximum length of a prefix, in bytes.
 const REACH: usize = 160;
-/// The longest name of who printed a line, in bytes.
+/// The maximum length of a name in a prefix, in bytes.
 const MAX_NAME: usize = 80;
 
-/// A shape that prefixes have.
+/// A form of prefixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// `web-1  | `, as `docker compose` prints.
+    /// `web-1  | `, as `docker compose` prints it.
     Bar,
     /// `[1/3] `, `[pod/web-1/app] `.
     Tag,
@@ -20,19 +20,19 @@ pub(crate) enum Form {
     Label,
     /// `> `, `>> `, `| `, `│ `.
     Quote,
-    /// `#7 0.123 `, as a build of images prints.
+    /// `#7 0.123 `, as an image build prints it.
     Step,
-    /// `web-7f9c-x2 app `: a pod, and perhaps its container.
+    /// `web-7f9c-x2 app `: a pod and optionally its container.
     Pod,
     /// `2026-11-22T10:00:00Z `, `2026-11-22T10:00:00Z stdout F `, before a value or another prefix.
     Stamp,
 }
 
-/// All of them, in the order in which they are tried.
+/// All forms, in the order in which they are tried.
 pub(crate) const FORMS: &[Form] = &[Form::Bar, Form::Tag, Form::Label, Form::Quote, Form::Step, Form::Stamp, Form::Pod];
 
 impl Form {
-    /// The name in the prefix of a line, and where the prefix ends.
+    /// Returns the name in the prefix of a line, and the end of the prefix.
     pub(crate) fn parse(self, line: &str) -> Option<(&str, usize)> {
         let searched = head(line, REACH);
         let (name, end) = match self {
@@ -99,17 +99,17 @@ impl Form {
         is_name(name).then_some((name, end))
     }
 
-    /// How many different names `lines` of this form may have, for all of them to be names of who printed something.
+    /// Returns the maximum number of different names in prefixes of this form on `lines` lines.
     pub(crate) fn names(self, lines: usize) -> usize {
         match self {
-            // `key: value` has as many keys as lines.
+            // In settings, `key: value`, there are as many keys as lines.
             Self::Label | Self::Pod | Self::Bar => (lines / 3).clamp(1, 12),
             _ => lines,
         }
     }
 }
 
-/// Whether a word names a program, a container or a step.
+/// Returns true if a word names a program, a container or a step.
 fn is_name(word: &str) -> bool {
     (1..=MAX_NAME).contains(&word.len())
         && word.bytes().all(|byte| {
@@ -120,30 +120,30 @@ fn is_name(word: &str) -> bool {
 /// A prefix that nearly all lines of a text have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Prefix {
-    /// Its shape.
+    /// The form of the prefix.
     pub(crate) form: Form,
-    /// How many blanks more stand behind it in all lines.
+    /// The number of further blanks after the prefix that all lines have.
     pub(crate) blanks: usize,
 }
 
 impl Prefix {
-    /// Whether it is a time stamp.
+    /// Returns true if the prefix is a time stamp.
     pub(crate) fn is_stamp(self) -> bool {
         self.form == Form::Stamp
     }
 
-    /// Whether it is a name and a bar.
+    /// Returns true if the prefix is a name and a bar.
     pub(crate) fn is_bar(self) -> bool {
         self.form == Form::Bar
     }
 
-    /// Where it ends in a line; 0 where the line has none.
+    /// Returns the end of the prefix in a line; 0 if the line has none.
     pub(crate) fn end(self, line: &str) -> usize {
         self.form.parse(line).map_or(0, |(_, end)| end + blanks(&line[end..]).min(self.blanks))
     }
 }
 
-/// How many blanks a line begins with.
+/// Returns the number of blanks at the start of a line.
 pub(crate) fn blanks(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ' || *byte == b'\t').count()
 }

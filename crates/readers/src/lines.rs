@@ -1,6 +1,7 @@
-//! Text -> its lines with their places, and small samples of long texts.
+//! Splits a text into lines with their positions, and takes small samples of long texts.
 //!
-//! A line's text comes without its line end (`\n` or `\r\n`), its range with it: ranges of consecutive lines touch.
+//! The text of a line excludes its line end (`\n` or `\r\n`), its range includes it: the ranges of consecutive lines
+//! touch.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,15 +11,15 @@ use regex::Regex;
 /// One line of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// Where it starts in the text.
+    /// The start of the line in the text.
     pub(crate) start: usize,
-    /// Where the next line starts.
+    /// The start of the next line.
     pub(crate) end: usize,
-    /// Its text without the line end.
+    /// The text of the line without its line end.
     pub(crate) text: &'a str,
 }
 
-/// The lines of `text` from byte `start` (a line start) on.
+/// Returns the lines of `text` from byte `start`, a line start.
 pub(crate) fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Line<'_>> {
     let mut at = start;
     std::iter::from_fn(move || {
@@ -33,7 +34,7 @@ pub(crate) fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Line<
     })
 }
 
-/// All lines of a text.
+/// Returns all lines of a text.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     lines_from(text, 0)
 }
@@ -41,8 +42,8 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 const HEAD: usize = 24 * 1024;
 const PART: usize = 8 * 1024;
 
-/// What to look at when the kind of a text is to be judged: all of a short one, else its head, some of the middle and the
-/// tail, 40 KB in all. The parts start at line starts where there are any near.
+/// Returns a sample from which the kind of a text is judged: all of a short text; otherwise its start, parts of its
+/// middle and its end, 40 KB in total. The parts begin at line starts if there are any nearby.
 pub(crate) fn sample(text: &str) -> Cow<'_, str> {
     if text.len() <= HEAD + 2 * PART {
         return Cow::Borrowed(text);
@@ -61,21 +62,22 @@ fn part(text: &str, range: Range<usize>) -> &str {
     {
         start += newline + 1;
     }
-    // A cut last line would look like something else: it goes, unless it is all there is.
+    // A truncated last line would look like something else, so it is removed unless it is the only one.
     let cut = if end < text.len() { memchr::memrchr(b'\n', &text.as_bytes()[start..end]) } else { None };
     &text[start..cut.map_or(end, |newline| start + newline + 1)]
 }
 
-/// The first `max` bytes of a line, or a little less where that would break a character: looking at more of it would not be linear.
+/// Returns the first `max` bytes of a line, or slightly fewer at a character boundary. Examining more of it would not
+/// be linear.
 pub fn head(line: &str, max: usize) -> &str {
     &line[..line.floor_char_boundary(max)]
 }
 
-/// A pattern for lines. Its `\b` and `\d` are those of ASCII: with Unicode's, one letter beyond ASCII makes the whole
-/// line slow.
+/// Compiles a pattern for lines. Its `\b` and `\d` are ASCII only: with Unicode, one letter beyond ASCII makes the
+/// whole line slow.
 ///
 /// # Panics
-/// When it is no pattern.
+/// If the pattern is invalid.
 pub fn line_pattern(pattern: &str) -> Regex {
     let pattern = pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]");
     Regex::new(&pattern).expect("the patterns are fixed and valid")

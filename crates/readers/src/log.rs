@@ -8,7 +8,7 @@ use super::time_stamp::{digits, skip, time};
 use super::word_set::is_word_byte;
 
 named! {
-    /// How grave a line of a log says that it is; names in lower case.
+    /// The level that a line of a log states. Names are in lower case.
     Level {
         Trace = "trace",
         Debug = "debug",
@@ -20,7 +20,7 @@ named! {
     }
 }
 
-/// The words of levels. Journals, JUL, zerolog and .NET each write their own.
+/// The words for levels. journald, JUL, zerolog and .NET each have their own.
 const LEVELS: &[(&str, Level)] = &[
     ("TRACE", Level::Trace),
     ("TRC", Level::Trace),
@@ -54,13 +54,13 @@ const LEVELS: &[(&str, Level)] = &[
 const LEVEL_KEYS: &[&[u8]] = &[b"level", b"lvl", b"severity", b"priority"];
 
 impl Level {
-    /// The level that a word names, in any case.
+    /// Returns the level that a word names, ignoring case.
     pub fn named(word: &str) -> Option<Self> {
         let is_likely = (3..=11).contains(&word.len());
         LEVELS.iter().find(|(name, _)| is_likely && word.eq_ignore_ascii_case(name)).map(|(_, level)| *level)
     }
 
-    /// The level for which klog and logcat write a letter.
+    /// Returns the level for a letter of klog and logcat.
     fn lettered(letter: u8) -> Option<Self> {
         Some(match letter {
             b'V' => Self::Trace,
@@ -73,7 +73,7 @@ impl Level {
         })
     }
 
-    /// The level of a number of syslog, from 0 for an emergency to 7 for debugging.
+    /// Returns the level for a number of syslog, from 0 for an emergency to 7 for debugging.
     fn of_syslog(number: u32) -> Self {
         match number % 8 {
             0..=2 => Self::Fatal,
@@ -85,7 +85,7 @@ impl Level {
         }
     }
 
-    /// The level of a number of bunyan and pino, from 10 for a trace to 60 for a fatal error.
+    /// Returns the level for a number of bunyan and pino, from 10 for a trace to 60 for a fatal error.
     fn of_pino(number: &str) -> Option<Self> {
         Some(match number {
             "10" => Self::Trace,
@@ -98,7 +98,7 @@ impl Level {
         })
     }
 
-    /// How grave a line of this level is.
+    /// Returns the severity of a line of this level.
     pub fn severity(self) -> Severity {
         match self {
             Self::Trace | Self::Debug | Self::Info | Self::Notice => Severity::None,
@@ -109,14 +109,14 @@ impl Level {
     }
 }
 
-/// A level is looked for in this many bytes of a line.
+/// The part of a line that is searched for a level, in bytes.
 const LEVEL_REACH: usize = 200;
 
-/// Finds the level that a line of a log names, and the bytes that name it: a word in capitals, or in any case between
-/// brackets, behind `level=`, or where a tool writes it (`error: …`, `a.c:3: warning: …`); a letter of klog or
-/// logcat; a number of syslog or pino.
+/// Returns the level that a line of a log states, and the range of the bytes that state it. The level is a word in
+/// capitals; or a word in any case between brackets, after `level=`, or in the position where a tool writes it (`error:
+/// …`, `a.c:3: warning: …`); or a letter of klog or logcat; or a number of syslog or pino.
 ///
-/// Looks at the first 200 bytes.
+/// Examines the first 200 bytes.
 pub fn level(line: &str) -> Option<(Range<usize>, Level)> {
     let line = head(line, LEVEL_REACH);
     let bytes = line.as_bytes();
@@ -144,13 +144,13 @@ pub fn level(line: &str) -> Option<(Range<usize>, Level)> {
     None
 }
 
-/// `[error]`, `<warn>`, `[core:error]`: a word between brackets, or the last part of one.
+/// Returns true if a word is between brackets, or the last part of a word that is: `[error]`, `<warn>`, `[core:error]`.
 fn is_bracketed(bytes: &[u8], at: usize, end: usize) -> bool {
     let before = at.checked_sub(1).map(|before| bytes[before]);
     matches!(before, Some(b'[' | b'<' | b'(')) || before == Some(b':') && bytes.get(end) == Some(&b']')
 }
 
-/// `level=warn`, `"level": "warn"`, `severity: warn`.
+/// Returns true if a word is the value of a level: `level=warn`, `"level": "warn"`, `severity: warn`.
 fn is_keyed(bytes: &[u8], at: usize) -> bool {
     let before = |text: &[u8], set: &[u8]| text.len() - text.iter().rev().take_while(|byte| set.contains(byte)).count();
     let key = &bytes[..before(&bytes[..at], b"\" ")];
@@ -164,8 +164,8 @@ fn is_keyed(bytes: &[u8], at: usize) -> bool {
             .any(|name| key.len() >= name.len() && key[key.len() - name.len()..].eq_ignore_ascii_case(name))
 }
 
-/// `error: …`, `warning[E0425]: …` at the start of a line or behind `: ` or ` - `; `error TS2322: …` there; `  error
-/// …` in a column of eslint's.
+/// Returns true if a word is a label: `error: …` or `warning[E0425]: …` at the start of a line or after `: ` or ` - `;
+/// `error TS2322: …` in the same positions; `  error …` in a column of eslint's output.
 fn is_label(bytes: &[u8], at: usize, end: usize) -> bool {
     let before = &bytes[..at];
     let after = &bytes[end..];
@@ -184,8 +184,8 @@ fn is_label(bytes: &[u8], at: usize, end: usize) -> bool {
     }
 }
 
-/// `E0102 15:04:05.123` of klog; `03-17 16:13:38.811  1702  2395 E Tag: …`, `E/Tag( 123): …` of logcat; `[E 15:04:05
-/// …]` of tornado.
+/// Returns the level letter of `E0102 15:04:05.123` (klog), `03-17 16:13:38.811  1702  2395 E Tag: …` or `E/Tag( 123):
+/// …` (logcat), or `[E 15:04:05 …]` (tornado).
 fn level_letter(bytes: &[u8]) -> Option<(Range<usize>, Level)> {
     let start = usize::from(bytes.first() == Some(&b'['));
     let at = if start == 0 { skip(bytes, 0, |byte| byte.is_ascii_digit() || b"-/:. ".contains(&byte)) } else { start };
@@ -197,7 +197,7 @@ fn level_letter(bytes: &[u8]) -> Option<(Range<usize>, Level)> {
         digits(bytes, 1, 4).is_some_and(|day| bytes.get(day) == Some(&b' ') && time(bytes, day + 1, true).is_some())
             || after.starts_with(b"/") && after.iter().take(64).any(|&byte| byte == b'(')
     } else {
-        // A date alone is no stamp, nor is a number.
+        // Neither a date alone nor a number is a stamp.
         bytes[at - 1] == b' '
             && matches!(after.first(), Some(b' ' | b'/'))
             && bytes[..at].iter().filter(|byte| byte.is_ascii_digit()).count() >= 6
@@ -205,18 +205,18 @@ fn level_letter(bytes: &[u8]) -> Option<(Range<usize>, Level)> {
     is_here.then_some((at..at + 1, level))
 }
 
-/// `<3>…` and `<131>1 …` of syslog.
+/// Returns the level of `<3>…` and `<131>1 …` (syslog).
 fn level_number(line: &str) -> Option<(Range<usize>, Level)> {
     let (number, _) = line.strip_prefix('<')?.split_once('>')?;
     let number: u32 = number.parse().ok().filter(|number| *number < 192)?;
     Some((1..1 + number.to_string().len(), Level::of_syslog(number)))
 }
 
-/// Whether the line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
+/// Returns true if a line begins with a level: `ERROR: ...`, `[warn] ...`, `INFO  ...`.
 pub(crate) fn leads_with_level(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '[', '<', '(']);
     let first = &bare[..skip(bare.as_bytes(), 0, is_word_byte)];
-    // Most lines do not, and a look at their start tells.
+    // Most lines have none, which their start shows.
     let searched = head(line, LEVEL_REACH);
     let has_key = || memchr::memchr_iter(b'=', searched.as_bytes()).any(|at| searched[..at].ends_with("level"));
     if Level::named(first).is_none() && !has_key() {

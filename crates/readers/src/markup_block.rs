@@ -5,18 +5,18 @@ use super::table::is_rule;
 /// A fence line of Markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence<'a> {
-    /// `` ` `` or `~`.
+    /// The mark: `` ` `` or `~`.
     pub mark: char,
-    /// How many of them, at least three.
+    /// The number of marks, at least three.
     pub length: usize,
-    /// The info string's first word (`rust`), or nothing.
+    /// The first word of the info string (`rust`), or an empty string.
     pub info: &'a str,
-    /// Blanks before it.
+    /// The blanks before the fence.
     pub indent: usize,
 }
 
 impl<'a> Fence<'a> {
-    /// Reads a line that opens or closes a fence.
+    /// Parses a line that opens or closes a fence.
     pub fn parse(line: &'a str) -> Option<Self> {
         let bare = line.trim_start_matches([' ', '\t']);
         let mark = bare.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -29,42 +29,42 @@ impl<'a> Fence<'a> {
         Some(Self { mark, length, info, indent: line.len() - bare.len() })
     }
 
-    /// Whether this line closes a fence that `open` opened.
+    /// Returns true if this line closes a fence that `open` opened.
     pub fn closes(&self, open: &Fence) -> bool {
         self.mark == open.mark && self.length >= open.length && self.info.is_empty()
     }
 }
 
-/// Whether a line is a row of a Markdown table.
+/// Returns true if a line is a row of a Markdown table.
 pub fn is_markdown_row(line: &str) -> bool {
     let bare = line.trim();
     bare.len() > 2 && bare.starts_with('|') && bare.ends_with('|')
 }
 
-/// Whether a line is the rule under a Markdown table's header: `|---|:--:|`.
+/// Returns true if a line is the rule under a Markdown table's header: `|---|:--:|`.
 pub fn is_markdown_rule(line: &str) -> bool {
     line.contains('|') && !line.contains('=') && is_rule(line.trim())
 }
 
-/// Whether a line has a link of Markdown.
+/// Returns true if a line contains a Markdown link.
 pub fn has_link(line: &str) -> bool {
     let bytes = line.as_bytes();
     memchr::memchr_iter(b']', bytes).any(|at| bytes.get(at + 1) == Some(&b'(')) && line.contains('[')
 }
 
-/// Whether a line has words that are set apart by marks of Markdown.
+/// Returns true if a line contains words emphasised in Markdown.
 pub fn has_emphasis(line: &str) -> bool {
     memchr::memchr_iter(b'`', line.as_bytes()).nth(1).is_some()
         || memchr::memchr(b'*', line.as_bytes()).is_some_and(|at| line[at..].matches("**").nth(1).is_some())
 }
 
-/// Whether a line is a heading of Markdown.
+/// Returns true if a line is a Markdown heading.
 pub fn is_heading(line: &str) -> bool {
     let marks = line.bytes().take_while(|&byte| byte == b'#').count();
     (1..=6).contains(&marks) && line[marks..].starts_with([' ', '\t'])
 }
 
-/// A line without `- `, `* `, `12. `, `[ ] ` or `## ` before it.
+/// Returns a line without `- `, `* `, `12. `, `[ ] ` or `## ` before it.
 pub fn without_list_mark(line: &str) -> &str {
     let bare = line.trim_start();
     let item = ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "• ", "– "].iter().find_map(|mark| bare.strip_prefix(mark));

@@ -1,7 +1,8 @@
 //! The line numbers that `cat -n` and read tools print before the lines of a file.
 //!
-//! Numbers count up by one: the hits of a search in one file have the same form and do not. So a listing says as much where most of
-//! its lines leave their number out, for a quarter less ([`without_expected_numbers`]); its lines are the same, byte for byte.
+//! Line numbers count up by one; the hits of a search in one file have the same form but do not. If most lines of a
+//! listing leave their number out, it says the same for a quarter fewer tokens ([`without_expected_numbers`]). Its
+//! lines are unchanged, byte for byte.
 
 use std::ops::Range;
 
@@ -10,13 +11,13 @@ pub use concertina_format::listing::{LEGEND, NumberedLine, renumbered, with_expe
 use super::table::is_rule;
 use super::time_stamp::Stamp;
 
-/// Lines whose number can be divided by it keep it.
+/// Lines whose number is a multiple of this keep it.
 const TOLD: u64 = 10;
 
-/// Fewer lines cannot pay for the legend.
+/// The minimum number of lines. With fewer, the legend costs more than it saves.
 const MIN_LINES: usize = 8;
 
-/// Whether a line may as well be a row of a table, whose first column counts.
+/// Returns true if a line may also be a row of a table with a counter as its first column.
 fn is_row(line: &NumberedLine) -> bool {
     let text = line.text.trim();
     let is_padded = line.prefix.starts_with(' ');
@@ -28,20 +29,20 @@ fn is_row(line: &NumberedLine) -> bool {
     }
 }
 
-/// A text most of whose lines are numbered by a tool, as one listing or several.
+/// A text most of whose lines were numbered by a tool, as one listing or several.
 #[derive(Debug, Clone, Copy)]
 pub struct Listing<'a> {
     text: &'a str,
     numbered: usize,
-    /// Whether it is one listing: no number is below another that stands above it.
+    /// True if it is one listing: the numbers never decrease.
     is_one: bool,
-    /// Whether all lines from the first number to the last have the next one.
+    /// True if every line from the first number to the last has the next number.
     is_unbroken: bool,
 }
 
 impl<'a> Listing<'a> {
-    /// Whether a text is a listing: six of ten lines have numbers, nine of ten of these count up by one, and they are
-    /// neither the first column of a table (below a rule, or before other cells) nor the hours of times.
+    /// Returns the listing if a text is one: six of ten lines have numbers, nine of ten of these count up by one, and
+    /// they are neither the first column of a table (below a rule, or before other cells) nor the hours of times.
     pub fn of(text: &'a str) -> Option<Self> {
         let mut listing = Self { text, numbered: 0, is_one: true, is_unbroken: true };
         let (mut filled, mut steps, mut rows) = (0, 0, 0);
@@ -74,7 +75,7 @@ impl<'a> Listing<'a> {
         (numbered * 10 >= filled * 6 && (is_counted || is_single) && rows * 2 <= numbered).then_some(listing)
     }
 
-    /// From the first to the last numbered line.
+    /// Returns the range from the first to the last numbered line.
     pub fn range(&self) -> Range<usize> {
         let (mut start, mut end, mut at) = (None, 0, 0);
         for line in self.text.split_inclusive('\n') {
@@ -88,29 +89,30 @@ impl<'a> Listing<'a> {
         start.unwrap_or(end)..end
     }
 
-    /// The numbered lines without their numbers. Those without one (`[File: a.rs]`, `(5 more lines above)`) are left
-    /// out.
+    /// Returns the numbered lines without their numbers. Lines without one (`[File: a.rs]`, `(5 more lines above)`) are
+    /// omitted.
     pub(crate) fn bare(&self) -> String {
         let texts = self.text.lines().filter_map(|line| Some(NumberedLine::parse(line)?.text));
         texts.flat_map(|text| [text, "\n"]).collect()
     }
 
-    /// How many bytes of each line, as `\n` parts them, are its number, where it is unbroken.
+    /// Returns the length of the number of each line in bytes, with lines separated by `\n`, if the listing is
+    /// unbroken.
     pub(crate) fn lengths(&self) -> Option<Vec<usize>> {
         let length = |line| NumberedLine::parse(line).map_or(0, |found| found.prefix.len());
         (self.is_unbroken && self.numbered > 1).then(|| self.text.split('\n').map(length).collect())
     }
 }
 
-/// The lines of a text by the numbers that are printed before them, where it is one listing.
+/// Returns the lines of a text with the numbers printed before them, if the text is one listing.
 ///
-/// A line without a number goes with the one above, and what stands before the first number goes with that.
+/// A line without a number belongs to the line above; text before the first number belongs to the first line.
 pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
-    /// Two numbers may follow each other by chance.
+    /// Two consecutive numbers may be chance.
     const LEAST: usize = 3;
     Listing::of(text).filter(|listing| listing.is_one && listing.numbered >= LEAST)?;
     let mut listed: Vec<(usize, &str)> = Vec::new();
-    // Where the lines of the last number begin, and the line that is looked at.
+    // The start of the lines of the last number, and the current line.
     let (mut start, mut at) = (0, 0);
     for line in text.split_inclusive('\n') {
         if let Some(found) = NumberedLine::parse(line) {
@@ -126,7 +128,8 @@ pub fn listed_lines(text: &str) -> Option<Vec<(usize, &str)>> {
     Some(listed)
 }
 
-/// The listings of a text: runs of numbered lines with rising numbers, without their last line end.
+/// Returns the ranges of the listings in a text: runs of numbered lines with increasing numbers, without the last line
+/// end.
 pub fn listings(text: &str) -> Vec<Range<usize>> {
     let mut listings = Vec::new();
     let (mut start, mut lines, mut last) = (0, 0, None);
@@ -149,8 +152,8 @@ pub fn listings(text: &str) -> Vec<Range<usize>> {
     listings
 }
 
-/// A listing in which only those lines have a number that do not follow from the line above, and each tenth; `None` where a line has
-/// none.
+/// Returns a listing in which a line keeps its number only if the number does not follow from the line above or is a
+/// multiple of ten; `None` if a line has no number.
 pub fn without_expected_numbers(listing: &str) -> Option<String> {
     let mut bare = String::with_capacity(listing.len());
     let mut expected = None;

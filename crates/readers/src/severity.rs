@@ -1,8 +1,8 @@
-//! The one answer to "is this a failure?": how grave a line, a value or the answer to a call is.
+//! Rates the severity of a line, a value or the answer to a call: the one place that decides what is a failure.
 //!
-//! A level that a line names outranks the words behind it: `INFO ... parity error corrected` only speaks of an error.
-//! The words are the rows of `severity.txt`. What form a line has (a verdict on a test, a frame of a trace) is not
-//! asked here.
+//! A level that a line states outranks the words after it: `INFO ... parity error corrected` only mentions an error.
+//! The words are the rows of `severity.txt`. The form of a line (a verdict on a test, a frame of a trace) is not
+//! considered here.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,12 +14,12 @@ use super::lines::head;
 use super::log;
 use super::word_set::is_word_byte;
 
-/// How grave something is; the graver is the greater.
+/// A severity, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// It tells of nothing that went wrong.
+    /// Reports no problem.
     None,
-    /// It speaks of a failure, but names no level of one, or a harmless level.
+    /// Mentions a failure without stating a level, or states a harmless level.
     Notice,
     /// A warning.
     Warning,
@@ -30,7 +30,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Whether it tells of a failure. A warning does not.
+    /// Returns true if it is a failure. A warning is not.
     pub fn is_failure(self) -> bool {
         !matches!(self, Self::None | Self::Warning)
     }
@@ -46,16 +46,17 @@ impl Severity {
     }
 }
 
-/// The part of a line that is looked at, in bytes. Longer lines are data, and what they report stands at their start.
+/// The part of a line that is examined, in bytes. Longer lines are data, and what they report is at their start.
 const REACH: usize = 4096;
 
-/// The part of each line of an answer that is looked at, in bytes.
+/// The part of each line of an answer that is examined, in bytes.
 const ANSWER_REACH: usize = 400;
 
-/// Blanks that may stand before the start of a line, between a word and its number, and bytes of a word that denies.
+/// The maximum number of blanks before the start of a line or between a word and its number, and the maximum length of
+/// a negating word, in bytes.
 const NEAR: usize = 64;
 
-/// How grave a line is: by its level, and else by its words. Linear in the line, without allocation.
+/// Returns the severity of a line: by its level, otherwise by its words. Linear in the line, without allocation.
 pub fn severity(line: &str) -> Severity {
     let text = head(line, REACH);
     let level = log::level(text);
@@ -71,14 +72,15 @@ pub fn severity(line: &str) -> Severity {
     if said < Severity::Error && is_numbered_failure(text) { Severity::Error } else { said }
 }
 
-/// How grave a value of data is. The parts of a name are words here: `payment_failed`, `ConnectionTimeout`.
+/// Returns the severity of a data value. The parts of a name count as words here: `payment_failed`,
+/// `ConnectionTimeout`.
 pub fn severity_of_value(value: &str) -> Severity {
     let said = mentions_in(head(value, REACH), Form::Value).map(|mention| mention.severity);
     said.max().unwrap_or(Severity::None).max(severity_of_state(value))
 }
 
-/// How grave a state is: one word of the table as the whole value of a status or a cell, or what docker says of a
-/// container, `Exited (137) …`.
+/// Returns the severity of a state: one word of the table that is the whole value of a status or a cell, or a container
+/// state of docker, `Exited (137) …`.
 pub fn severity_of_state(value: &str) -> Severity {
     let exit = value.strip_prefix("Exited (").and_then(|rest| rest.split_once(')'));
     if exit.is_some_and(|(code, _)| code != "0") {
@@ -89,14 +91,14 @@ pub fn severity_of_state(value: &str) -> Severity {
     found.map_or(Severity::None, |at| TABLE.states[at].1)
 }
 
-/// Whether the key of a member of data names a failure, so that any value of it tells of one: `error`, `stderr`.
+/// Returns true if the key of a data member names a failure, so that any value of it reports one: `error`, `stderr`.
 pub fn is_failure_key(key: &str) -> bool {
     const KEYS: [&str; 8] =
         ["error", "errors", "err", "exception", "failure", "error_message", "errormessage", "stderr"];
     KEYS.iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
-/// Whether a line is what a system or a shell answers where a call failed, or begins with a failure.
+/// Returns true if a line is the answer of a system or a shell to a failed call, or begins with a failure.
 pub fn refuses(line: &str) -> bool {
     let text = head(line, ANSWER_REACH);
     mentions_in(text, Form::Line).any(|mention| {
@@ -104,28 +106,29 @@ pub fn refuses(line: &str) -> bool {
     })
 }
 
-/// A place in a text that tells of something.
+/// A mention of a failure or a level in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
-    /// Where the words stand.
+    /// The range of the words.
     pub range: Range<usize>,
-    /// How grave they are.
+    /// The severity of the words.
     pub severity: Severity,
     is_answer: bool,
 }
 
-/// The words of a text, of one line or more, that tell of something, in order. They do not overlap.
+/// Returns the words of a text, of one line or more, that mention a failure or a level. They are in order and do not
+/// overlap.
 pub fn mentions(text: &str) -> impl Iterator<Item = Mention> + '_ {
     mentions_in(text, Form::Line)
 }
 
-/// The single words of the table that speak of a failure or name its level, in lower case.
+/// Returns the single words of the table that speak of a failure or name its level, in lower case.
 pub fn words() -> impl Iterator<Item = &'static str> {
     let is_plain = |row: &Row| !row.is(Guard::Written) && !row.is(Guard::State) && !row.is(Guard::Value);
     rows().filter(is_plain).map(|row| row.phrase).filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-/// What is searched for words.
+/// The kind of text that is searched for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Line,
@@ -173,7 +176,7 @@ impl Guard {
 struct Row {
     severity: Severity,
     phrase: &'static str,
-    /// A bit for each guard.
+    /// One bit for each guard.
     guards: u8,
 }
 
@@ -183,7 +186,7 @@ impl Row {
         let severity =
             fields.next().and_then(|level| Severity::parse(level.trim())).expect("a row begins with its level");
         let phrase = fields.next().expect("a row has a phrase");
-        // One blank on each side is no part of it.
+        // One blank on each side is not part of the phrase.
         let phrase =
             phrase.strip_prefix(' ').and_then(|phrase| phrase.strip_suffix(' ')).expect("a blank on each side");
         let guard = |name| Guard::NAMES.iter().find(|(known, _)| *known == name).expect("a guard of the table").1;
@@ -195,7 +198,7 @@ impl Row {
         self.guards & 1 << guard as u8 != 0
     }
 
-    /// Whether what was found of its phrase in any case is what the row means.
+    /// Returns true if an occurrence of the phrase, in any case, is what the row means.
     fn holds(&self, bytes: &[u8], range: &Range<usize>, form: Form) -> bool {
         let found = &bytes[range.clone()];
         let is_open =
@@ -209,10 +212,10 @@ impl Row {
     }
 }
 
-/// The rows of the table, prepared for a search.
+/// The rows of the table, prepared for searching.
 struct Table {
     automaton: AhoCorasick,
-    /// By pattern: the rows that have this phrase in some case.
+    /// The rows by pattern: those whose phrase it is in some case.
     phrases: Vec<Vec<Row>>,
     /// Whole values in lower case, sorted.
     states: Vec<(&'static str, Severity)>,
@@ -245,9 +248,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     }
 });
 
-/// Whether a phrase that begins here begins a word, and is no part of a name such as `/error`, `--fail`,
-/// `console.error` or `std::error`. Such a name is in lower case, so `[main/ERROR]` and
-/// `-ERR unknown command` are none.
+/// Returns true if a phrase that begins here begins a word and is not part of a name such as `/error`, `--fail`,
+/// `console.error` or `std::error`. Such names are in lower case, so `[main/ERROR]` and `-ERR unknown command` are
+/// accepted.
 fn opens(bytes: &[u8], start: usize, form: Form) -> bool {
     let first = bytes[start];
     let Some(before) = start.checked_sub(1).map(|at| bytes[at]).filter(|_| is_word_byte(first)) else { return true };
@@ -256,14 +259,14 @@ fn opens(bytes: &[u8], start: usize, form: Form) -> bool {
     }
     let is_name = match before {
         b'/' | b'\\' | b'-' | b'.' | b'$' => true,
-        // `::error file=a.js` is how actions of GitHub write a level.
+        // GitHub actions write a level as `::error file=a.js`.
         b':' => start >= 2 && bytes[start - 2] == b':' && !is_start(bytes, start - 2),
         _ => false,
     };
     !(is_word_byte(before) || is_name && first.is_ascii_lowercase())
 }
 
-/// Whether a phrase that ends here ends a word, and is no part of a name such as `errors.rs`, `fail-fast` or
+/// Returns true if a phrase that ends here ends a word and is not part of a name such as `errors.rs`, `fail-fast` or
 /// `errors::new`.
 fn closes(bytes: &[u8], end: usize, form: Form) -> bool {
     let last = bytes[end - 1];
@@ -280,31 +283,31 @@ fn closes(bytes: &[u8], end: usize, form: Form) -> bool {
     !(is_word_byte(after) || is_name && last.is_ascii_lowercase())
 }
 
-/// Whether what stands right before a place begins the name of a type: `Type` of `TypeError`, and not `on` of
+/// Returns true if the letters before a position begin the name of a type: `Type` in `TypeError`, but not `on` in
 /// `onError`.
 fn ends_type(bytes: &[u8], at: usize) -> bool {
     let name = bytes[..at].iter().rev().take(NEAR).take_while(|byte| is_word_byte(**byte)).last();
     name.is_some_and(u8::is_ascii_uppercase)
 }
 
-/// Whether a new word begins between two letters: `paymentFailed`, `OOMKilled`.
+/// Returns true if a new word begins between two letters: `paymentFailed`, `OOMKilled`.
 fn is_hump(before: u8, first: u8, second: Option<&u8>) -> bool {
     first.is_ascii_uppercase() && (!before.is_ascii_uppercase() || second.is_some_and(u8::is_ascii_lowercase))
 }
 
-/// Whether nothing but blanks stands before a place in its line.
+/// Returns true if only blanks stand before a position in its line.
 fn is_start(bytes: &[u8], at: usize) -> bool {
     let mut before = bytes[..at].iter().rev().take(NEAR).skip_while(|byte| matches!(byte, b' ' | b'\t'));
     before.next().map_or(at < NEAR, |&byte| byte == b'\n')
 }
 
-/// `: 1`, ` 137`, `=2`: a number other than zero.
+/// Returns true if a number other than zero follows: `: 1`, ` 137`, `=2`.
 fn has_code(after: &[u8]) -> bool {
     let digits = after.iter().take(NEAR).skip_while(|byte| matches!(byte, b':' | b' ' | b'=' | b'(' | b'"' | b'-'));
     digits.take_while(|byte| byte.is_ascii_digit()).any(|&byte| byte != b'0')
 }
 
-/// `curl: (60) …`: a program's name, and the number of the error that ended it.
+/// Returns true for the name of a program and the number of the error that ended it: `curl: (60) …`.
 fn is_numbered_failure(text: &str) -> bool {
     let Some((name, rest)) = text.split_once(": (").filter(|_| text.starts_with(|c: char| c.is_ascii_lowercase()))
     else {
@@ -314,7 +317,7 @@ fn is_numbered_failure(text: &str) -> bool {
     is_name && rest.bytes().take(NEAR).any(|byte| byte == b')') && has_code(rest.as_bytes())
 }
 
-/// `0 errors`, `no errors`, `0 tests failed`, `not fatal`.
+/// Returns true if a negation stands before a position: `0 errors`, `no errors`, `0 tests failed`, `not fatal`.
 fn is_denied_before(bytes: &[u8], start: usize) -> bool {
     const DENYING: [&[u8]; 7] = [b"0", b"no", b"without", b"any", b"zero", b"not", b"never"];
     let line = &bytes[start.saturating_sub(NEAR)..start];
@@ -332,7 +335,7 @@ fn is_denied_before(bytes: &[u8], start: usize) -> bool {
     word.iter().all(u8::is_ascii_alphabetic) && words.next().is_some_and(|count| &count[bare(count)] == b"0")
 }
 
-/// `: 0`, `=0`, `": null`, `(s): 0`, ` transactions: 0`, and ` 0` where nothing follows.
+/// Returns true if a negation follows: `: 0`, `=0`, `": null`, `(s): 0`, ` transactions: 0`, or ` 0` at the end.
 fn is_denied_after(bytes: &[u8], end: usize) -> bool {
     const NOTHING: [&[u8]; 7] = [b"none", b"null", b"nil", b"<nil>", b"false", b"no", b"undefined"];
     let text = &bytes[end..bytes.len().min(end + NEAR)];
@@ -355,7 +358,7 @@ fn is_denied_after(bytes: &[u8], end: usize) -> bool {
     let len = value.iter().take_while(|byte| byte.is_ascii_graphic() && !b",;)]}\"'".contains(byte)).count();
     let (value, rest) = value.split_at(len);
     let is_zero = value.starts_with(b"0") && value.iter().all(|byte| b"0.%".contains(byte));
-    // `error 0 of 12`, `error: no such file`: the words go on. Pairs such as `err=null` end at the blank.
+    // In `error 0 of 12` and `error: no such file` the words go on. Pairs such as `err=null` end at the blank.
     let is_pair = text[blanks..].starts_with(b"=");
     let goes_on = !is_pair && matches!(rest.first(), Some(b' ' | b'\t')) && rest.iter().any(u8::is_ascii_alphanumeric);
     match signs {

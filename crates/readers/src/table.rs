@@ -1,37 +1,37 @@
-//! Tables: how their lines are divided into cells, which of them are rules, and what a header looks like.
+//! Tables: the division of lines into cells, rules, and headers.
 //!
-//! The dialect is decided once, from the first lines; a text whose lines do not agree has none.
+//! The dialect is decided once, from the first lines. A text whose lines do not agree has none.
 
 use std::borrow::Cow;
 
 use super::lines::head;
 
-/// Lines that decide how rows are divided.
+/// The number of lines from which the dialect is decided.
 const PROBED: usize = 40;
 
-/// Bytes; a longer line is no row.
+/// The maximum length of a row, in bytes.
 const LONGEST_ROW: usize = 65_536;
 
-/// The most lines above a header that say what the table is.
+/// The maximum number of lines above a header that say what the table is.
 pub(crate) const MAX_TITLE: usize = 3;
 
-/// The share of rows that have as many cells as the first, in percent; chosen on the labelled texts of
+/// The minimum share of rows with as many cells as the first, in percent; tuned on the labelled texts of
 /// `tests/detection.rs`.
 const SHARE: usize = 92;
 
-/// What may stand between values.
+/// The separators of values.
 pub(crate) const SEPARATORS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
-/// How a line is divided into cells.
+/// A dialect: how a line is divided into cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dialect {
-    /// At each such byte outside of quotes.
+    /// Divided at this byte outside of quotes.
     Delimited(u8),
-    /// At bars, with blanks around them.
+    /// Divided at bars with blanks around them.
     Pipes,
-    /// Two blanks or a tab between cells.
+    /// Divided at two or more blanks or a tab.
     Aligned,
-    /// Any blanks between this many cells; the last cell takes the rest.
+    /// Divided at any blanks into this many cells; the last cell takes the rest.
     Blanks(usize),
 }
 
@@ -39,7 +39,7 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim().is_empty() && !is_rule(line) && !is_count(line))
 }
 
-/// The table below the figures that `top` prints above its header, else the whole text.
+/// Returns the table below the figures that `top` prints above its header, or the whole text.
 pub fn below_figures(text: &str) -> &str {
     const MOST_FIGURES: usize = 10;
     let (mut start, mut is_behind_blank) = (0, false);
@@ -55,7 +55,7 @@ pub fn below_figures(text: &str) -> &str {
     text
 }
 
-/// `(40 rows)`, `40 rows in set (0.01 sec)`: what psql and mysql say of a table.
+/// Returns true for the row count that psql and mysql print below a table: `(40 rows)`, `40 rows in set (0.01 sec)`.
 fn is_count(line: &str) -> bool {
     let line = line.trim();
     let rest = line.trim_start_matches('(').trim_start_matches(|c: char| c.is_ascii_digit());
@@ -63,12 +63,12 @@ fn is_count(line: &str) -> bool {
         && [" row)", " rows)", " row in set", " rows in set"].iter().any(|end| rest.starts_with(end))
 }
 
-/// Whether a line is nothing but a rule, `|---|:-:|`, `----+----`, `-----  ---`, `=====`.
+/// Returns true if a line is a rule: `|---|:-:|`, `----+----`, `-----  ---`, `=====`.
 pub fn is_rule(line: &str) -> bool {
     (line.contains("--") || line.contains("==")) && line.bytes().all(|byte| b"-=+| :\t\r".contains(&byte))
 }
 
-/// Whether a line underlines a header column by column: `-------  -----`.
+/// Returns true if a line underlines a header column by column: `-------  -----`.
 pub(crate) fn is_column_rule(row: &str) -> bool {
     let is_line = |word: &str| {
         word.len() >= 2 && (word.bytes().all(|byte| byte == b'-') || word.bytes().all(|byte| byte == b'='))
@@ -76,23 +76,22 @@ pub(crate) fn is_column_rule(row: &str) -> bool {
     row.split_whitespace().nth(1).is_some() && row.split_whitespace().all(is_line)
 }
 
-/// Lines whose values are separated, perhaps below lines of their own form: a title, a comment, a header without the
-/// cell above the row names.
+/// Lines of separated values, optionally below a title, a comment, or a header without a cell above the row names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Separated {
     pub(crate) separator: u8,
-    /// Cells of the first row.
+    /// The number of cells of the first row.
     pub(crate) columns: usize,
-    /// Lines above the first row.
+    /// The number of lines above the first row.
     pub(crate) title: usize,
 }
 
-/// How lines may be separated, for each separator that nearly all agree on.
+/// Returns the possible divisions of lines, one for each separator on which nearly all lines agree.
 pub(crate) fn separated(lines: &[&str]) -> impl Iterator<Item = Separated> {
     let fits = |separator: u8, title: usize| {
         let rows = &lines[title..];
         let header = separators(rows.first()?, separator);
-        // Trailing cells may be left out below a header of several.
+        // Trailing cells may be missing below a header of several cells.
         let is_row = |count: usize| count == header || header >= 3 && count < header && count * 2 >= header;
         let others = rows.len() - (rows.len() * SHARE).div_ceil(100);
         let is_other = |row: &&&str| !is_row(separators(row, separator));
@@ -109,7 +108,7 @@ pub(crate) fn separated(lines: &[&str]) -> impl Iterator<Item = Separated> {
     })
 }
 
-/// Separators outside of quotes, in the first 4 KB.
+/// Returns the number of separators outside of quotes in the first 4 KB.
 pub(crate) fn separators(row: &str, separator: u8) -> usize {
     let mut quoted = false;
     head(row, 4096)
@@ -121,18 +120,18 @@ pub(crate) fn separators(row: &str, separator: u8) -> usize {
         .count()
 }
 
-/// Whether a line names the columns below it.
+/// Returns true if a line names the columns below it.
 pub(crate) fn is_header(row: &str, separator: u8) -> bool {
     head(row, 4096).split(separator as char).all(|cell| is_header_cell(cell.trim().trim_matches('"')))
 }
 
-/// Whether a cell may name a column: it is short, and neither a value nor a sentence.
+/// Returns true if a cell may name a column: it is short and neither a value nor a sentence.
 pub fn is_header_cell(cell: &str) -> bool {
     let is_value = cell.starts_with(|c: char| c.is_ascii_digit() || c == '-') || cell.parse::<f64>().is_ok();
     cell.len() <= 60 && !is_value && !cell.ends_with(['.', ':'])
 }
 
-/// How the rows of a text are divided, when most of its first lines agree.
+/// Returns the dialect of a text, if most of its first lines agree on one.
 pub fn dialect_of(text: &str) -> Option<Dialect> {
     let probe: Vec<&str> = lines_of(text).take(PROBED).collect();
     let agree = |dialect: Dialect| {
@@ -150,7 +149,7 @@ pub fn dialect_of(text: &str) -> Option<Dialect> {
     {
         return Some(Dialect::Pipes);
     }
-    // More columns speak for a delimiter: a comma inside prose makes two now and then.
+    // The candidate with the most columns wins: a comma in prose sometimes makes two.
     if let Some(table) = separated(&probe).max_by_key(|table| table.columns) {
         return Some(Dialect::Delimited(table.separator));
     }
@@ -163,13 +162,13 @@ pub fn dialect_of(text: &str) -> Option<Dialect> {
     agree(Dialect::Blanks(usize::MAX)).filter(|&columns| columns > 3).map(Dialect::Blanks)
 }
 
-/// Whether a line has three words or more and all of them are capital.
+/// Returns true if a line has at least three words and all of them are in capitals.
 pub fn is_capital_header(line: &str) -> bool {
     line.split_whitespace().all(is_capital) && line.split_whitespace().nth(2).is_some()
 }
 
-/// How rows below a header in capitals are divided. Words of it with one blank between them are one name, as
-/// `CONTAINER ID`, unless nothing stands below that blank, as below that of `PID %CPU`.
+/// Returns the dialect of rows below a header in capitals. Header words separated by one blank are one name, such as
+/// `CONTAINER ID`, unless the column below that blank is empty, as below `PID %CPU`.
 fn dialect_below_capitals(probe: &[&str]) -> Option<Dialect> {
     let (header, rows) = probe.split_first()?;
     let most = |is_so: &dyn Fn(&str) -> bool| rows.iter().filter(|row| is_so(row)).count() * 10 >= rows.len() * 8;
@@ -188,15 +187,15 @@ fn dialect_below_capitals(probe: &[&str]) -> Option<Dialect> {
     is_aligned.then_some(Dialect::Aligned)
 }
 
-/// Whether a word is written in capitals, as `ps` and `kubectl` write their headers.
+/// Returns true if a word is in capitals, as in the headers of `ps` and `kubectl`.
 pub fn is_capital(word: &str) -> bool {
     !word.bytes().any(|byte| byte.is_ascii_lowercase()) && word.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// The cells of a line.
+/// Returns the cells of a line.
 fn cells(line: &str, dialect: Dialect) -> Vec<Cow<'_, str>> {
     match dialect {
-        // A reader takes long to build, and only these need one.
+        // A CSV reader is slow to build, and only these lines need one.
         Dialect::Delimited(delimiter) if !line.starts_with('\u{feff}') && !line.contains(['"', '\r']) => {
             line.split(char::from(delimiter)).map(Cow::Borrowed).collect()
         }
@@ -248,10 +247,10 @@ fn aligned_cells(line: &str) -> Vec<Cow<'_, str>> {
     found
 }
 
-/// Calls `row` with the cells of each row and, where a row is a line, the line.
+/// Calls `row` with the cells of each row and, if the row is one line, with that line.
 pub fn for_each_row<'t>(text: &'t str, dialect: Dialect, mut row: impl FnMut(&[Cow<'_, str>], Option<&'t str>)) {
     let Dialect::Delimited(delimiter) = dialect else {
-        // What psql says below a table, as how long it took, is no row of it.
+        // The notes of psql below a table, such as the time it took, are not rows.
         for line in lines_of(text).filter(|line| dialect != Dialect::Pipes || line.contains('|')) {
             row(&cells(line, dialect), Some(line));
         }

@@ -1,7 +1,7 @@
-//! What test runners print: the verdict on one test, a mark before its name, and the totals of a run.
+//! Parses the output of test runners: the verdict on one test, a mark before its name, and the totals of a run.
 //!
-//! A list with ticks may be anyone's, and so may a line with a number and `passed`: what else stands in the text
-//! decides, which is for others. Each pattern is tried once on a line, most of them only on its front.
+//! Lists with ticks and lines with a number and `passed` occur elsewhere, too; callers decide by the rest of the text.
+//! Each pattern is tried once per line, most of them only at its start.
 
 use std::sync::LazyLock;
 
@@ -10,28 +10,28 @@ use regex::Regex;
 use super::line_pattern;
 use super::lines::head;
 
-/// Bytes of a line in which totals are looked for.
+/// The part of a line that is searched for totals, in bytes.
 const FRONT: usize = 240;
 
-/// How a test went.
+/// The outcome of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It went well.
+    /// The test passed.
     Passed,
-    /// It failed.
+    /// The test failed.
     Failed,
-    /// It did not run, or was expected to fail.
+    /// The test did not run, or was expected to fail.
     Skipped,
 }
 
-/// The marks that reporters write before names of tests.
+/// The marks that reporters print before names of tests.
 const MARKS: [(&[char], Outcome); 3] = [
     (&['✔', '✓', '√'], Outcome::Passed),
     (&['✖', '✕', '×', '✗', '✘'], Outcome::Failed),
     (&['﹣', '○', '◯', '↓'], Outcome::Skipped),
 ];
 
-/// How a test went by the mark that a line begins with, and what follows the mark.
+/// Returns the outcome by the mark at the start of a line, and the text after the mark.
 pub fn mark(line: &str) -> Option<(Outcome, &str)> {
     MARKS.iter().find_map(|(marks, outcome)| Some((*outcome, line.strip_prefix(*marks)?)))
 }
@@ -44,8 +44,8 @@ static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// The word or mark of a line that is the verdict on one test, or looks like one, and what it says: builds and installers
-/// tick what they have done, too. A task of a build is no test, and totals are no verdict on one.
+/// Returns the word or mark of a line that is, or looks like, the verdict on one test, and its outcome. Builds and
+/// installers also print ticks. A build task is not a test, and totals are not a verdict on one.
 pub fn verdict(line: &str) -> Option<(&str, Outcome)> {
     let found = VERDICT.captures(line).filter(|_| !line.trim_start().starts_with('>'))?;
     let word = found.iter().skip(1).flatten().next()?.as_str();
@@ -60,7 +60,7 @@ pub fn verdict(line: &str) -> Option<(&str, Outcome)> {
 static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^[\s=─✔✘✖×✗✓]*(?:",
-        // mocha, playwright, pytest, bun, ava: nothing but numbers with their words, and how long it took.
+        // mocha, playwright, pytest, bun, ava: only counts with their words, and the duration.
         r"(?:\d+ (?:(?:sub)?tests? |specs? )?(?:pass(?:ed|ing)?|fail(?:ed|ing)?|pending|skipped|flaky|did not run",
         r"|interrupted|cancelled|todo|errors?|warnings?|xfailed|xpassed|deselected|reruns?|uncaught exceptions?)\b[,;|.]?\s*)+",
         r"(?:in [\d.]+ ?\w+.*|\(.*)?[\s=]*$",
@@ -73,18 +73,17 @@ static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Problems without a word of tests, as compilers and linters count them: the part of [`TOTALS`] that is not of tests.
+/// Problem counts of compilers and linters, which do not mention tests: the part of [`TOTALS`] that is not about tests.
 static PROBLEMS: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(r"^[\s=─✔✘✖×✗✓]*(?:\d+ (?:errors?|warnings?|pending|skipped|todo)\b[,;|.]?\s*)+[\s=]*$")
 });
 
-/// Whether a runner says in a line how many of its tests went well or failed, or a tool how many errors there were: the
-/// last word on them.
+/// Returns true if a line gives the final counts: of passed or failed tests by a runner, or of errors by a tool.
 pub fn is_totals(line: &str) -> bool {
     TOTALS.is_match(head(line, FRONT))
 }
 
-/// Whether a runner says in a line how many of its tests went well or failed.
+/// Returns true if a runner states in a line how many tests passed or failed.
 pub fn is_test_totals(line: &str) -> bool {
     is_totals(line) && !PROBLEMS.is_match(head(line, FRONT))
 }
@@ -96,7 +95,7 @@ static FAILING: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Whether totals say that something failed.
+/// Returns true if totals report a failure.
 pub fn have_failures(totals: &str) -> bool {
     FAILING.is_match(head(totals, FRONT))
 }

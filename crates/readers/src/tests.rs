@@ -1,6 +1,6 @@
-//! What each form reads: the cases of `fixtures/cases/forms`. The argument of a case names the reader.
+//! Tests of the readers with the cases of `fixtures/cases/forms`. The argument of a case names the reader.
 //!
-//! Most readers are asked about each line, some about each text; a line `%` parts texts. `␛`, `␇`, `␈`, `␍` and `␉`
+//! Most readers are applied to each line, some to each text; a line `%` separates texts. `␛`, `␇`, `␈`, `␍` and `␉`
 //! stand for the control characters.
 
 use std::fmt::Debug;
@@ -14,19 +14,19 @@ use crate::{Hints, diff_hunk, escapes, hints, hit_line, html, json_tree, log, nu
 
 const PICTURES: [(char, char); 5] = [('␛', '\x1b'), ('␇', '\x07'), ('␈', '\x08'), ('␍', '\r'), ('␉', '\t')];
 
-/// What a reader says of each line, behind the line.
+/// Returns each line with the answer of a reader after it.
 pub(crate) fn lines<R: Debug>(input: &str, read: impl Fn(&str) -> R) -> String {
     let input = written(input);
     shown(input.lines().map(|line| format!("{line} => {}", said(&read(line)))))
 }
 
-/// What a reader says of each text.
+/// Returns the answer of a reader for each text.
 pub(crate) fn texts<R: Debug>(input: &str, read: impl Fn(&str) -> R) -> String {
     let input = written(input);
     shown(input.strip_suffix('\n').unwrap_or(&input).split("\n%\n").map(|text| said(&read(&format!("{text}\n")))))
 }
 
-/// The answer of a reader that borrows from the text.
+/// The formatted answer of a reader that borrows from the text.
 struct Debugged(String);
 
 impl Debugged {
@@ -41,7 +41,7 @@ impl Debug for Debugged {
     }
 }
 
-/// An answer in one line or more: strings as they are, `Some` without its name.
+/// Formats an answer in one or more lines: strings as they are, `Some` without its name.
 fn said(answer: &impl Debug) -> String {
     let said = format!("{answer:?}");
     let said = said.strip_prefix("Some(").and_then(|said| said.strip_suffix(')')).unwrap_or(&said);
@@ -123,7 +123,7 @@ fn each_form_reads_as_its_cases_say() {
     });
 }
 
-/// The parts of a row.
+/// Formats the parts of a row.
 fn told(row: &Row) -> String {
     let Row::Hit(hit) = row else { return format!("{row:?}") };
     let column = hit.column.map(|column| format!(", column {column}")).unwrap_or_default();

@@ -1,29 +1,29 @@
-//! The time stamps of log lines.
+//! Parses the time stamps of log lines.
 //!
-//! A date without a time is no stamp: tables are full of them.
+//! A date without a time is not a time stamp, because tables are full of dates.
 
 use std::ops::Range;
 
 use super::escapes::control;
 use super::lines::head;
 
-/// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone, seconds or
-/// milliseconds since 1970, or a counter in brackets at the line's start.
+/// The time stamp of a log line: a date and a time as programs, syslog, ctime and access logs write them, a time alone,
+/// seconds or milliseconds since 1970, or a counter in brackets at the start of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    /// Its bytes in the line, without brackets and quotes around it.
+    /// Its byte range in the line, without surrounding brackets and quotes.
     pub range: Range<usize>,
-    /// Whether it only counts: it is none of the others, but a number in brackets.
+    /// True if it is only a counter in brackets.
     pub is_counter: bool,
 }
 
-/// Tokens before the stamp that are looked past: `- 1117838570`, `web_1 | 2024-...`, `10.0.0.1 - - [10/Oct/...`.
+/// The maximum number of words before a stamp: `- 1117838570`, `web_1 | 2024-...`, `10.0.0.1 - - [10/Oct/...`.
 const TOKENS_BEFORE: usize = 3;
-/// A stamp starts within this many bytes.
+/// The number of bytes within which a stamp must start.
 const REACH: usize = 160;
 
 impl Stamp {
-    /// Finds the stamp at the start of a line, or behind at most three words (host, container, file, `-`).
+    /// Returns the stamp at the start of a line, or after at most three words (host, container, file, `-`).
     pub fn find(line: &str) -> Option<Self> {
         let bytes = head(line, REACH + 64).as_bytes();
         if !bytes.iter().any(u8::is_ascii_digit) {
@@ -43,7 +43,7 @@ impl Stamp {
         None
     }
 
-    /// Whether a line begins with one.
+    /// Returns true if a line begins with a stamp.
     pub fn leads(line: &str) -> bool {
         Self::find(line).is_some_and(|stamp| line[..stamp.range.start].trim().is_empty())
     }
@@ -66,7 +66,7 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
     }
     at = skip(bytes, at, |byte| matches!(byte, b'[' | b'(' | b'"' | b'\'' | b'<'));
     at = skip_escape(bytes, at);
-    // Numbers, or the letters of a month, a day or a level.
+    // A stamp begins with a digit, or with the letters of a month, a weekday or a level.
     bytes.get(at).filter(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())?;
     let found = |end: Option<usize>| {
         let end = end.filter(|&end| !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric))?;
@@ -78,17 +78,17 @@ fn stamp_at(bytes: &[u8], token_at: usize, token: usize) -> Option<Stamp> {
         .or_else(|| (token <= 1).then(|| found(time(bytes, at, true)).or_else(|| found(epoch(bytes, at)))).flatten())
 }
 
-/// Where a run of bytes that pass ends.
+/// Returns the end of a run of bytes that pass.
 pub(crate) fn skip(bytes: &[u8], from: usize, mut pass: impl FnMut(u8) -> bool) -> usize {
     from + bytes[from.min(bytes.len())..].iter().take_while(|&&byte| pass(byte)).count()
 }
 
-/// Past a control sequence, such as a colour.
+/// Returns the position after a control sequence, such as a colour.
 fn skip_escape(bytes: &[u8], from: usize) -> usize {
     from + bytes.get(from..).and_then(control).map_or(0, |(_, length)| length)
 }
 
-/// Exactly `count` digits, or `None`.
+/// Returns the position after exactly `count` digits, or `None`.
 pub(super) fn digits(bytes: &[u8], at: usize, count: usize) -> Option<usize> {
     let end = at + count;
     bytes.get(at..end)?.iter().all(u8::is_ascii_digit).then_some(end)
@@ -98,7 +98,7 @@ fn one_of(bytes: &[u8], at: usize, set: &[u8]) -> Option<usize> {
     bytes.get(at).filter(|byte| set.contains(byte)).map(|_| at + 1)
 }
 
-/// `h:mm`, `hh:mm:ss`, with fraction and zone; `seconds` demands the seconds.
+/// Returns the end of `h:mm` or `hh:mm:ss` with fraction and zone. With `seconds`, the seconds are required.
 pub(super) fn time(bytes: &[u8], at: usize, seconds: bool) -> Option<usize> {
     let hours = digits(bytes, at, 2).or_else(|| digits(bytes, at, 1))?;
     let minutes = digits(bytes, one_of(bytes, hours, b":.")?, 2)?;
@@ -114,7 +114,7 @@ pub(super) fn time(bytes: &[u8], at: usize, seconds: bool) -> Option<usize> {
     }
     if let Some(fraction) = one_of(bytes, end, b".,:") {
         let past = skip(bytes, fraction, |byte| byte.is_ascii_digit());
-        // Pairs that go on are a fingerprint or an address.
+        // More pairs make it a fingerprint or an address.
         if bytes[end] == b':' && past == fraction + 2 {
             return None;
         }
@@ -162,7 +162,7 @@ fn date_time(bytes: &[u8], at: usize) -> Option<usize> {
     time(bytes, skip(bytes, separator, |byte| byte == b' '), long.is_none())
 }
 
-/// `Jun 14 15:16:01`, `Jun 14 2024 15:16:01`, `14 Jun 2024 15:16:01`, `Sun Dec 04 04:47:44 2005`.
+/// Returns the end of `Jun 14 15:16:01`, `Jun 14 2024 15:16:01`, `14 Jun 2024 15:16:01` or `Sun Dec 04 04:47:44 2005`.
 fn month_first(bytes: &[u8], at: usize) -> Option<usize> {
     const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
     const DAYS: &[u8] = b"MonTueWedThuFriSatSun";

@@ -1,4 +1,4 @@
-//! Many words looked for at once, in one walk over a text; and what words are made of.
+//! Searches for many words in one pass over a text, and defines the characters of words.
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
@@ -7,31 +7,31 @@ use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 pub(crate) struct WordSet(AhoCorasick);
 
 impl WordSet {
-    /// Takes a constant list: none of the words may be empty.
+    /// Builds a set from a constant list. No word may be empty.
     pub(crate) fn of(words: impl IntoIterator<Item = &'static str>) -> Self {
-        // Which of them is found does not matter; this kind of match has the faster search.
+        // It does not matter which word is found, and this match kind has the fastest search.
         let kind = MatchKind::LeftmostFirst;
         let automaton = AhoCorasick::builder().match_kind(kind).start_kind(StartKind::Both).build(words);
         Self(automaton.expect("a short list of short words"))
     }
 
-    /// Whether one of them is in the text.
+    /// Returns true if one of the words is in the text.
     pub(crate) fn are_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// Whether the text starts with one of them.
+    /// Returns true if the text starts with one of the words.
     pub(crate) fn start(&self, text: &str) -> bool {
         self.0.find(Input::new(text).anchored(Anchored::Yes)).is_some()
     }
 }
 
-/// Whether a byte is one of a word: a letter, a digit or an underscore.
+/// Returns true if a byte is part of a word: a letter, a digit or an underscore.
 pub fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a word is nothing but digits.
+/// Returns true if a word consists of digits.
 pub fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

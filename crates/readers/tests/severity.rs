@@ -1,5 +1,5 @@
-//! Lines that real tools print, each with how grave it is. A file in `severity/` adds tools, a line adds a test:
-//! `level|line`, below `# tool`.
+//! Tests the severity of lines that real tools print. To add a tool, add a file to `severity/`; to add a test, add a
+//! line `level|line` below `# tool`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use concertina_readers::severity::{Severity, severity};
 
-/// A line of a file: the tool that printed it, its level, and the line.
+/// A line of a file: the tool that printed it, its level, and its text.
 struct Case {
     tool: String,
     level: Severity,

@@ -1,11 +1,11 @@
 //! The characters that keys are made of.
 
-/// A set of ASCII characters: the bit of each that it has.
+/// A set of ASCII characters, one bit each.
 #[derive(Clone, Copy)]
 pub(crate) struct Alphabet(u128);
 
 impl Alphabet {
-    /// Digits and letters, and the signs of base64url.
+    /// Letters, digits and the signs of base64url.
     pub(crate) const URL: Self = Self::ALNUM.and(b"_-");
 
     const DIGIT: Self = Self(0).and(b"0123456789");
@@ -23,7 +23,7 @@ impl Alphabet {
         Self(set)
     }
 
-    /// The alphabet of a row of `data/tokens.txt`.
+    /// Parses the name of an alphabet in `data/tokens.txt`.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "digit" => Self::DIGIT,
@@ -34,13 +34,13 @@ impl Alphabet {
             "dotted" => Self::URL.and(b"."),
             "tilde" => Self::URL.and(b".~"),
             "base64" => Self::BASE64,
-            // Without the sign that fills it up.
+            // Base64 without the padding sign.
             "unpadded" => Self::UNPADDED,
-            // Also as a URL has them: `%2B`.
+            // Base64 with percent escapes of URLs, such as `%2B`.
             "escaped" => Self::BASE64.and(b"%"),
-            // Of base64 and of base64url.
+            // Base64 and base64url.
             "both" => Self::BASE64.and(b"-_"),
-            // Slashes, and the sign between two parts of an address.
+            // Base64url with slashes and `@`, which separates the parts of an address.
             "path" => Self::URL.and(b"/@"),
             _ => return None,
         })

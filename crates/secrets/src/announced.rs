@@ -1,5 +1,5 @@
-//! Secrets that a word beside them announces: a name of a value (`data/names.txt`), a header, a command
-//! (`data/commands.txt`), a line of a credential file. One pass looks for all these words.
+//! Secrets that a word beside them announces: the name of a value (`data/names.txt`), a header, a command
+//! (`data/commands.txt`), or a line of a credential file. One pass searches for all these words.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use crate::cursor::Cursor;
 use crate::table::rows;
 use crate::{assignment, command, credential_file, header};
 
-/// What a word announces.
+/// The kind of secret that a word announces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Announced {
     Password,
-    /// The same, where the word is the last of a name.
+    /// A password, if the word is the last one of a name.
     PasswordAtEnd,
     Key,
     Sql,
@@ -45,13 +45,13 @@ impl Announced {
         })
     }
 
-    /// Whether people choose the value and keep it short.
+    /// Returns true if people choose the value and keep it short.
     pub(crate) fn is_password(self) -> bool {
         matches!(self, Self::Password | Self::PasswordAtEnd | Self::Sql)
     }
 }
 
-/// The announcing words with the automaton that looks for them.
+/// The announcing words, with the automaton that searches for them.
 pub(crate) struct Announcements {
     announced: Vec<Announced>,
     commands: Vec<command::Command>,
@@ -59,8 +59,10 @@ pub(crate) struct Announcements {
 }
 
 impl Announcements {
+    /// Parses the tables.
+    ///
     /// # Panics
-    /// When a row is none.
+    /// If a row is malformed.
     pub(crate) fn read(names: &str, commands: &str) -> Self {
         let read = |row: &str| {
             let (word, announced) = row.rsplit_once(char::is_whitespace)?;
@@ -80,21 +82,21 @@ impl Announcements {
         Self { announced: words.into_iter().map(|(_, announced)| announced).collect(), commands, words: automaton }
     }
 
-    /// Ranges of what the words of a text announce; they may overlap, and are in no order.
+    /// Returns the ranges of the announced secrets of a text. They may overlap and are not sorted.
     pub(crate) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let (mut value_end, mut command_end, mut header_end) = (0, 0, 0);
         for hit in self.words.find_iter(text) {
             let (start, end) = (Cursor::new(text, hit.start()), Cursor::new(text, hit.end()));
             let value = match self.announced[hit.pattern().as_usize()] {
-                // A value may hold the names of others; a command line holds values that are found on their own.
+                // A value may contain other names. A command line may contain values that are found on their own.
                 _ if start.at < value_end => continue,
                 Announced::Command if start.at < command_end => continue,
                 Announced::Command => {
                     command_end = command::find(&self.commands, start, end, &mut found);
                     None
                 }
-                // A command line may hold headers.
+                // A command line may contain headers.
                 Announced::Authorization | Announced::Cookie if start.at < header_end => continue,
                 Announced::Authorization => {
                     header_end = header::find_authorization(end, &mut found);

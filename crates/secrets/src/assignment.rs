@@ -1,8 +1,8 @@
-//! `password = "..."`, `API_KEY=...`, `"token": "..."`: a telling name, a sign of assignment, a value that looks
-//! random.
+//! Secrets in assignments, `password = "..."`, `API_KEY=...`, `"token": "..."`: a name that announces a secret, an
+//! assignment sign, and a value that looks random.
 //!
-//! The value decides. Code assigns names, calls and templates to such names all day; what counts is a literal that no
-//! one would write as a word. Only behind names of passwords may it be a word, and there the place decides.
+//! The value decides. Code often assigns names, calls and templates to such names; only a literal that nobody would
+//! write as a word counts. A word counts only if the name announces a password, and then the context decides.
 
 use std::ops::Range;
 
@@ -17,23 +17,23 @@ use crate::value::{is_base64, is_placeholder, is_random, is_random_letters, is_u
 
 word_list!(COUNTED_TOKENS, "counted_tokens.txt");
 
-/// What may follow in the name.
+/// The suffixes that may follow the announcing word in a name.
 const SUFFIXES: [&str; 10] = ["", "key", "value", "hex", "b64", "base64", "raw", "base", "keybase", "accesskey"];
 
-/// What hashes that are written with their kind begin with.
+/// The prefixes of hashes that are written with their algorithm.
 const HASHES: [&str; 6] = ["sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:"];
 
-/// Longest beginning of a name before the word that tells of a secret.
+/// The longest part of a name before the announcing word, in bytes.
 const LONGEST_NAME: usize = 40;
 
-/// Longest value, in bytes.
+/// The longest value, in bytes.
 const LONGEST: usize = 512;
 
-/// Longest value of base64, such as the session tokens of AWS. No name and sign stand within one, so however long they
-/// are, none is read twice.
+/// The longest base64 value, such as an AWS session token. Such a value contains no name with a sign, so no value is
+/// read twice.
 const LONGEST_BASE64: usize = 4096;
 
-/// The value assigned to a name that ends, but for a suffix, with the announcing word.
+/// Returns the value assigned to a name that ends with the announcing word, ignoring a suffix.
 pub(crate) fn find(start: Cursor, end: Cursor, announced: Announced) -> Option<Range<usize>> {
     if follows_counted_token(start) {
         return None;
@@ -49,7 +49,7 @@ pub(crate) fn find(start: Cursor, end: Cursor, announced: Announced) -> Option<R
     }
 }
 
-/// Whether `pass` is a name or the last word of one, and not the beginning of a sentence.
+/// Returns true if `pass` is a name or the last word of one, and not the beginning of a sentence.
 fn is_end_of_name(start: Cursor, end: Cursor) -> bool {
     let is_upper = start.shown(end).bytes().all(|byte| byte.is_ascii_uppercase());
     start.previous().is_some_and(|byte| b"_-.\"'?&".contains(&byte)) || is_upper && end.peek() == Some(b'=')
@@ -59,12 +59,12 @@ fn literal_behind(name: Cursor) -> Option<Range<usize>> {
     Some(literal(name.skip_quote().skip_sign()?)?.0)
 }
 
-/// Whether a value is the number of a payment card.
+/// Returns true if a value is the number of a payment card.
 fn is_card_number(value: &str) -> bool {
     (13..=19).contains(&value.len()) && is_number(value) && has_check_digit(value)
 }
 
-/// Whether a value is the three or four digits on the back of a payment card.
+/// Returns true if a value is the three or four digits on the back of a payment card.
 fn is_card_code(value: &str) -> bool {
     (3..=4).contains(&value.len()) && is_number(value) && value != "123" && value != "1234"
 }
@@ -73,7 +73,7 @@ fn is_number(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_digit()) && value.bytes().any(|byte| byte != value.as_bytes()[0])
 }
 
-/// Whether the last digit is right by the Luhn formula, as on every payment card.
+/// Returns true if the last digit is correct by the Luhn formula, as on every payment card.
 fn has_check_digit(number: &str) -> bool {
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let digits = number.bytes().rev().map(|byte| u32::from(byte - b'0'));
@@ -88,7 +88,7 @@ fn follows_counted_token(start: Cursor) -> bool {
     })
 }
 
-/// The value behind a name that ends, but for a suffix, at `end`.
+/// Returns the value behind a name that ends at `end`, ignoring a suffix.
 fn find_value(start: Cursor, end: Cursor, is_password: bool) -> Option<Range<usize>> {
     let behind = end.skip(16, |byte| is_word(byte) || byte == b'-');
     let suffix = end.shown(behind).replace(['_', '-'], "").to_ascii_lowercase();
@@ -109,7 +109,7 @@ fn find_value(start: Cursor, end: Cursor, is_password: bool) -> Option<Range<usi
             return unassigned::find(start, behind).filter(|value| is_value(&start.text()[value.clone()], is_password));
         }
     };
-    // Nothing but a value stands behind an option and in a query.
+    // Only a value can follow an option, or a name in a query.
     let may_be_short = is_password || is_option || is_in_query;
     find_random(value, may_be_short, is_tight || is_option, start).or_else(|| {
         let place = plain_password::Place { name: start, value, is_tight, is_option };
@@ -117,17 +117,17 @@ fn find_value(start: Cursor, end: Cursor, is_password: bool) -> Option<Range<usi
     })
 }
 
-/// Whether what can be nothing but a value is a secret.
+/// Returns true if text in a position where only a value can stand is a secret.
 fn is_value(value: &str, is_password: bool) -> bool {
     is_secret(value, is_password, true) || (is_password && is_quoted_password(value))
 }
 
-/// A value that looks random; `is_literal` when it cannot be a piece of code.
+/// Returns a value that looks random. `is_literal` is true if it cannot be a piece of code.
 fn find_random(value: Cursor, may_be_short: bool, is_literal: bool, name: Cursor) -> Option<Range<usize>> {
     let text = value.text();
     let (value, is_quoted) = literal(value)?;
     let shown = &text[value.clone()];
-    // A name and its type: `token: str = "..."`.
+    // A name with its type: `token: str = "..."`.
     if !is_quoted
         && shown.bytes().all(is_word)
         && let Some((typed, true)) = Cursor::new(text, value.end).skip_sign().and_then(literal)
@@ -141,7 +141,7 @@ fn find_random(value: Cursor, may_be_short: bool, is_literal: bool, name: Cursor
     (is_secret || (is_uuid(shown) && has_uuid_tokens(name))).then_some(value)
 }
 
-/// Whether those who issue the keys of this name make them like UUIDs: `_authToken` of npm, `HEROKU_API_KEY`.
+/// Returns true if the issuers of keys of this name make them like UUIDs: `_authToken` of npm, `HEROKU_API_KEY`.
 fn has_uuid_tokens(name: Cursor) -> bool {
     let before = name.before();
     ["_auth", "heroku_", "heroku-"].iter().any(|word| {
@@ -149,9 +149,9 @@ fn has_uuid_tokens(name: Cursor) -> bool {
     })
 }
 
-/// Whether a value looks like a secret; `is_literal` when it cannot be a piece of code.
+/// Returns true if a value looks like a secret. `is_literal` is true if it cannot be a piece of code.
 fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
-    // `config.db2.token3`: names joined by dots.
+    // `config.db2.token3` is a path of names joined by dots.
     let is_path = !is_literal && value.contains('.');
     let looks_secret = (!is_path && is_random(value))
         || (is_literal && is_random_letters(value))
@@ -162,8 +162,8 @@ fn is_secret(value: &str, may_be_short: bool, is_literal: bool) -> bool {
     looks_secret && !is_place() && !is_hash() && !is_placeholder(value)
 }
 
-/// Whether a value that begins as a path does is a key in base64: no folders have names with so many capitals, and with
-/// kinds of characters that change so often.
+/// Returns true if a value that begins like a path is a base64 key. Directory names do not have so many capitals, nor
+/// do they change so often between kinds of characters.
 fn is_base64_key(value: &str) -> bool {
     let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
     value.len() >= 24
@@ -172,7 +172,7 @@ fn is_base64_key(value: &str) -> bool {
         && capitals * 5 > value.len()
 }
 
-/// The value at a position without its quotes, and whether it had some.
+/// Returns the value at a position without its quotes, and true if it had quotes.
 fn literal(value: Cursor) -> Option<(Range<usize>, bool)> {
     let start = value.skip_quote();
     let quote = start.previous().filter(|_| start.at > value.at);

@@ -1,7 +1,7 @@
-//! The forty characters of an AWS secret access key, which nothing announces.
+//! AWS secret access keys: 40 characters that no word announces.
 //!
-//! Hashes are hexadecimal and paths are words, so a run of exactly this length that changes between large, small and
-//! digits all the time is neither. One byte in forty is looked at until one can be part of such a run.
+//! Hashes are hexadecimal and paths are words, so a run of exactly this length that changes constantly between upper
+//! case, lower case and digits is neither. The search reads one byte in 40 until one can be part of such a run.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::value::{digit_turns, is_base64, is_placeholder, kind_turns};
 
 const LENGTH: usize = 40;
 
-/// Ranges of what looks like a secret access key.
+/// Returns the ranges of what looks like a secret access key.
 pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut cursor = Cursor::new(text, LENGTH - 1);
@@ -32,7 +32,7 @@ pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether nothing beside a run makes it a part of something longer.
+/// Returns true if a run is not part of a longer one.
 fn is_alone(start: Cursor, end: Cursor) -> bool {
     let joins = |byte: u8| b"_-.%:@~#?&".contains(&byte);
     let before = start.previous().is_none_or(|before| before == b':' || !joins(before));
@@ -43,7 +43,7 @@ fn is_alone(start: Cursor, end: Cursor) -> bool {
 fn is_key(run: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| run.bytes().any(|byte| kind(&byte));
     let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    // Few random keys have fewer, and no path or identifier as many.
+    // Few random keys have fewer changes, and no path or identifier has as many.
     is_mixed
         && (digit_turns(run) >= 3 && kind_turns(run) >= 15 || digit_turns(run) >= 1 && kind_turns(run) >= 18)
         && run.bytes().filter(|byte| *byte == b'/').count() <= 4

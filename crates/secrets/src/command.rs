@@ -1,7 +1,6 @@
-//! Secrets among the words of a command line: `curl -u user:password`, `mysql -ppassword`, `sshpass -p password`.
+//! Secrets in command lines: `curl -u user:password`, `mysql -ppassword`, `sshpass -p password`.
 //!
-//! An option means a password only behind the command that says so (`data/commands.txt`): `mkdir -p` and `docker run
-//! -p` take none.
+//! An option means a password only for the commands in `data/commands.txt`: `mkdir -p` and `docker run -p` take none.
 
 use std::ops::Range;
 
@@ -11,18 +10,18 @@ use crate::password::is_password;
 use crate::table::{fields, rows};
 use crate::value::{is_random, is_word};
 
-/// How the value of an option holds a password.
+/// The form in which the value of an option contains a password.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// It is one.
+    /// The value is the password.
     Whole,
-    /// It is one, and stands right behind the option, which means something else alone.
+    /// The value is the password and follows the option without a blank; the option alone means something else.
     Joined,
-    /// It follows after this sign; a user stands before.
+    /// The password follows this sign; a user stands before it.
     After(char),
-    /// It follows after `pass:`.
+    /// The password follows `pass:`.
     Scheme,
-    /// It holds cookies.
+    /// The value contains cookies.
     Cookies,
 }
 
@@ -38,10 +37,10 @@ impl Form {
     }
 }
 
-/// What one program takes as a password: a row of the table.
+/// A row of the table: the options of one program that take a password.
 pub(crate) struct Command {
     pub(crate) program: String,
-    /// A word that must stand between.
+    /// A subcommand that must stand between the program and the option.
     subcommand: Option<String>,
     options: Vec<String>,
     form: Form,
@@ -59,20 +58,20 @@ impl Command {
     }
 }
 
-/// The rows of a table.
+/// Parses the rows of a table.
 ///
 /// # Panics
-/// When a row is none.
+/// If a row is malformed.
 pub(crate) fn read(table: &str) -> Vec<Command> {
     let read = |row| Command::read(row).unwrap_or_else(|| panic!("no row of data/commands.txt: {row}"));
     rows(table).map(read).collect()
 }
 
-/// Longest command line that is read.
+/// The longest command line that is read, in bytes.
 const LONGEST: usize = 8192;
 
-/// Adds the ranges of passwords behind the program whose name stands at `name`, and a blank before `end`; returns where
-/// its line ends.
+/// Adds the ranges of passwords that follow the program at `name`. `end` is the position after the blank behind that
+/// name. Returns the end of the command line.
 pub(crate) fn find(commands: &[Command], name: Cursor, end: Cursor, found: &mut Vec<Range<usize>>) -> usize {
     let is_command = name.previous().is_none_or(|byte| !is_word(byte) && !b"-.".contains(&byte));
     let program = name.shown(end).trim_end();
@@ -94,7 +93,7 @@ pub(crate) fn find(commands: &[Command], name: Cursor, end: Cursor, found: &mut 
     line_end
 }
 
-/// The value of a option: in the same word, or the next one.
+/// Returns the value of an option, in the same word or the next one.
 fn value(bytes: &[u8], command: &Command, word: &Range<usize>, next: Option<&Range<usize>>) -> Option<Range<usize>> {
     let text = &bytes[word.clone()];
     let option = command.options.iter().find(|option| text.starts_with(option.as_bytes()))?;
@@ -106,7 +105,7 @@ fn value(bytes: &[u8], command: &Command, word: &Range<usize>, next: Option<&Ran
             b'=' => rest.start + 1..rest.end,
             _ => return None,
         },
-        // `-passin` of another option `-pass` is longer than a option with its value.
+        // A longer word is another option: `-passin` is not `-pass` with a joined value.
         (false, _) if option.len() > 2 => return None,
         (false, _) => rest,
     };
@@ -134,8 +133,8 @@ fn find_password(text: &str, value: Range<usize>, form: Form, found: &mut Vec<Ra
     found.extend(password.filter(is_one).map(|password| value.end - password.len()..value.end));
 }
 
-/// The words of a command line from `start` on, with their quotes, and where the line ends. A backslash at its end
-/// continues it.
+/// Returns the words of a command line from `start` on, with their quotes, and the end of the line. A backslash at the
+/// end of a line continues it.
 fn words(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, usize) {
     let limit = bytes.len().min(start + LONGEST);
     let (mut words, mut at) = (Vec::new(), start);
@@ -145,7 +144,7 @@ fn words(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, usize) {
             b'\n' | b'\r' | b'|' | b';' => break,
             b'"' | b'\'' if at > start && !bytes[at - 1].is_ascii_whitespace() => break,
             b'&' if bytes.get(at + 1) == Some(&b'&') => break,
-            // A line that goes on, also where the text is in JSON.
+            // A continued line, also in a text that is escaped in JSON.
             b'\\' if matches!(bytes.get(at + 1), Some(b'\n')) => at += 2,
             b'\\' if bytes[at..].starts_with(b"\\\\\\n") => at += 4,
             b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r')) => break,
@@ -168,7 +167,7 @@ fn word_end(bytes: &[u8], start: usize, limit: usize) -> usize {
             Some(_) if byte == b'\n' => break,
             Some(_) => {}
             None if matches!(byte, b'"' | b'\'') => {
-                // A lone quote, or one inside a word, closes what was opened before the command.
+                // A single quote mark, or one inside a word, closes a quote that was opened before the command.
                 if at > start + 2 && !matches!(bytes[at - 1], b'=' | b':' | b'\\') {
                     break;
                 }

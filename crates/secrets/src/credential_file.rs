@@ -6,11 +6,11 @@ use crate::cursor::{Cursor, LONGEST};
 use crate::password::is_password;
 use crate::value::{is_random, is_word};
 
-/// Longest host, database or user.
+/// The longest host, database or user, in bytes.
 const LONGEST_FIELD: usize = 128;
 
-/// The password of `machine h login u password p` or `default login u password p`, on one line or several; `word` is
-/// where the first word stands.
+/// Returns the password of `machine h login u password p` or `default login u password p`, on one line or several.
+/// `word` is the position of the first word.
 pub(crate) fn find_netrc(word: Cursor, _: Cursor) -> Option<Range<usize>> {
     if !word.is_start() {
         return None;
@@ -34,14 +34,14 @@ pub(crate) fn find_netrc(word: Cursor, _: Cursor) -> Option<Range<usize>> {
     None
 }
 
-/// The next word, from its start to its end, behind blanks and line ends.
+/// Returns the start and the end of the next word, after blanks and line ends.
 fn next_word(cursor: Cursor) -> Option<(Cursor, Cursor)> {
     let start = cursor.skip_lines();
     let end = start.skip(LONGEST, |byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"'));
     (start.at > cursor.at && end.at > start.at).then_some((start, end))
 }
 
-/// The password of `host:port:database:user:password`; `port` is where the port stands, with its colons.
+/// Returns the password of `host:port:database:user:password`. `port` is the position of the port with its colons.
 pub(crate) fn find_pgpass(port: Cursor, end: Cursor) -> Option<Range<usize>> {
     let host = port.back(LONGEST_FIELD, |byte| is_word(byte) || b".-*".contains(&byte)).shown(port);
     let is_any = host == "*" || host == "localhost" || host.contains('.');

@@ -1,25 +1,25 @@
-//! A position in a text, and the moves over its bytes that all finders share.
+//! A position in a text, and the bounded moves over its bytes that all finders share.
 //!
-//! Each move is bounded, so that a text of nothing but beginnings is read in linear time. A position may lie behind the
-//! end of the text, where nothing is.
+//! Every move is bounded, so a text that consists of nothing but prefixes of secrets is still read in linear time. A
+//! position may be past the end of the text.
 
 use std::ops::Range;
 
 use crate::value::is_word;
 
-/// Longest run of blanks between a name, its sign and its value.
+/// The longest run of blanks between a name, its sign and its value, in bytes.
 const BLANKS: usize = 8;
 
-/// Longest run of blanks and line ends between two words.
+/// The longest run of blanks and line ends between two words, in bytes.
 const LINES: usize = 64;
 
-/// Most backslashes before a quote: one in JSON inside a string, and three or seven where that stands in strings again.
+/// The maximum number of backslashes before a quote: one for JSON inside a string, three or seven for deeper nesting.
 const BACKSLASHES: usize = 7;
 
-/// Longest escape sequence: a colour of 24 bits behind `\u001b`.
+/// The longest escape sequence, in bytes: a 24-bit colour behind `\u001b`.
 const LONGEST_ESCAPE: usize = 26;
 
-/// Longest value in quotes or on a line of its own.
+/// The longest value in quotes or on a line of its own, in bytes.
 pub(crate) const LONGEST: usize = 256;
 
 /// A position in a text.
@@ -34,17 +34,17 @@ impl<'t> Cursor<'t> {
         Self { text, at }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub(crate) fn text(self) -> &'t str {
         self.text
     }
 
-    /// The bytes from here on.
+    /// Returns the bytes from this position on.
     pub(crate) fn rest(self) -> &'t [u8] {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// The bytes before.
+    /// Returns the bytes before this position.
     pub(crate) fn before(self) -> &'t [u8] {
         &self.text.as_bytes()[..self.at.min(self.text.len())]
     }
@@ -57,41 +57,41 @@ impl<'t> Cursor<'t> {
         self.before().last().copied()
     }
 
-    /// The text from here to there, which both have to be on character boundaries.
+    /// Returns the text between two positions, both of which must be character boundaries.
     pub(crate) fn shown(self, end: Self) -> &'t str {
         &self.text[self.at..end.at]
     }
 
-    /// The position so many bytes on.
+    /// Returns the position this many bytes later.
     pub(crate) fn plus(self, bytes: usize) -> Self {
         Self { at: self.at + bytes, ..self }
     }
 
-    /// Behind at most `limit` bytes of a kind.
+    /// Returns the position after at most `limit` bytes that `is_part` accepts.
     pub(crate) fn skip(self, limit: usize, is_part: impl Fn(u8) -> bool) -> Self {
         self.plus(self.rest().iter().take(limit).take_while(|&&byte| is_part(byte)).count())
     }
 
-    /// Before at most `limit` bytes of a kind that end here.
+    /// Returns the position before at most `limit` bytes that `is_part` accepts and that end here.
     pub(crate) fn back(self, limit: usize, is_part: impl Fn(u8) -> bool) -> Self {
         let length = self.before().iter().rev().take(limit).take_while(|&&byte| is_part(byte)).count();
         Self { at: self.at - length, ..self }
     }
 
-    /// Behind a word in any case.
+    /// Returns the position after a word, ignoring case.
     pub(crate) fn eat(self, word: &str) -> Option<Self> {
         let is_here = self.rest().get(..word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()));
         is_here.then(|| self.plus(word.len()))
     }
 
-    /// Behind the escape sequence that this position is inside of, or here where it is inside of none.
+    /// Returns the end of the escape sequence that contains this position, or the position itself if none does.
     pub(crate) fn skip_escape(self) -> Self {
         let ends =
             (1..=LONGEST_ESCAPE.min(self.at)).filter_map(|back| Self { at: self.at - back, ..self }.escape_end());
         ends.map(|end| end.at).find(|&end| end >= self.at).map_or(self, |at| Self { at, ..self })
     }
 
-    /// Behind the escape sequences that begin here.
+    /// Returns the position after the escape sequences that begin here.
     pub(crate) fn skip_escapes(self) -> Self {
         let mut end = self;
         while let Some(next) = end.escape_end() {
@@ -100,8 +100,8 @@ impl<'t> Cursor<'t> {
         end
     }
 
-    /// Behind the escape sequence that begins here: a line end or a tab as JSON and shells write it (`\n`, `\u000a`,
-    /// `\x0a`, `\012`), or a colour, whose first character may be written so, too.
+    /// Returns the end of the escape sequence that begins here. It is a line end or a tab as JSON and shells write it
+    /// (`\n`, `\u000a`, `\x0a`, `\012`), or a colour, whose first character may be written in the same way.
     fn escape_end(self) -> Option<Self> {
         let end = match *self.rest() {
             [0x1b, ..] => self.plus(1),
@@ -116,13 +116,13 @@ impl<'t> Cursor<'t> {
         Some(if is_colour { parameters.plus(1) } else { end })
     }
 
-    /// Behind so many digits.
+    /// Returns the position after exactly this many digits.
     fn eat_digits(self, count: usize, radix: u32) -> Option<Self> {
         let end = self.skip(count, |byte| char::from(byte).is_digit(radix));
         (end.at == self.at + count).then_some(end)
     }
 
-    /// Whether a key can start here: not inside a word, but behind an escape sequence.
+    /// Returns true if a key can start here: at the start of a word, or after an escape sequence.
     pub(crate) fn is_start(self) -> bool {
         let is_inside = |before| is_word(before) || before == b'-';
         let is_behind_escape = || Self { at: self.at - 1, ..self }.skip_escape().at == self.at;
@@ -133,7 +133,7 @@ impl<'t> Cursor<'t> {
         self.skip(BLANKS, |byte| matches!(byte, b' ' | b'\t'))
     }
 
-    /// Behind blanks and line ends, real or escaped.
+    /// Returns the position after blanks and line ends, real or escaped.
     pub(crate) fn skip_lines(self) -> Self {
         let mut cursor = self;
         while cursor.at < self.at + LINES {
@@ -146,13 +146,13 @@ impl<'t> Cursor<'t> {
         cursor
     }
 
-    /// Behind a quote and its backslashes, or here where none stands.
+    /// Returns the position after a quote and its backslashes, or the position itself if there is no quote.
     pub(crate) fn skip_quote(self) -> Self {
         let behind = self.skip(BACKSLASHES, |byte| byte == b'\\');
         if matches!(behind.peek(), Some(b'"' | b'\'' | b'`')) { behind.plus(1) } else { self }
     }
 
-    /// Behind `=`, `:`, `:=` or `=>` with its blanks, but not `==` or `::`.
+    /// Returns the position after `=`, `:`, `:=` or `=>` and its blanks. `==` and `::` are not accepted.
     pub(crate) fn skip_sign(self) -> Option<Self> {
         let sign = self.skip_blanks();
         let length = match sign.rest() {
@@ -164,7 +164,7 @@ impl<'t> Cursor<'t> {
         Some(sign.plus(length).skip_blanks())
     }
 
-    /// What stands in the quotes that open here.
+    /// Returns the text inside the quotes that open here.
     pub(crate) fn quoted(self) -> Option<Range<usize>> {
         let start = self.skip_quote();
         let quote = start.previous().filter(|_| start.at > self.at)?;

@@ -1,6 +1,6 @@
 //! Credentials in HTTP headers: `Authorization: <scheme> <credential>`, `Cookie: <name>=<value>; …`.
 //!
-//! Most cookies are settings. One counts when it looks random, or when its name says that it is a session.
+//! Most cookies are settings. A cookie counts if it looks random, or if its name says that it is a session.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::value::{is_placeholder, is_random, is_word};
 
 word_list!(SESSION_COOKIES, "session_cookies.txt");
 
-/// Longest header that is read.
+/// The longest header that is read, in bytes.
 const LONGEST: usize = 8192;
 
 /// Adds the values of the cookies among `name=value; name=value`.
@@ -33,15 +33,15 @@ pub(crate) fn find_cookie_values(text: &str, cookies: Range<usize>, found: &mut 
     }
 }
 
-/// Adds the cookies behind the end of the name `Cookie`; returns where the header ends.
+/// Adds the cookies that follow the end of the name `Cookie`. Returns the end of the header.
 pub(crate) fn find_cookies(name_end: Cursor, found: &mut Vec<Range<usize>>) -> usize {
     let Some((start, end)) = value(name_end) else { return name_end.at };
     find_cookie_values(start.text(), start.at..end.at, found);
     end.at
 }
 
-/// Adds the credential behind the end of the name `Authorization`: after a scheme, or alone; returns where the header
-/// ends.
+/// Adds the credential that follows the end of the name `Authorization`, with or without a scheme. Returns the end of
+/// the header.
 pub(crate) fn find_authorization(name_end: Cursor, found: &mut Vec<Range<usize>>) -> usize {
     let Some((start, end)) = value(name_end) else { return name_end.at };
     let value = start.shown(end);
@@ -73,7 +73,8 @@ pub(crate) fn find_authorization(name_end: Cursor, found: &mut Vec<Range<usize>>
     end.at
 }
 
-/// Whether a part of a header is one: random, or long and with digits where a credential stands.
+/// Returns true if a part of a header is a credential: it is random, or it is long and has digits in the position of a
+/// credential.
 fn is_credential(key: &str, shown: &str) -> bool {
     const KEYS: [&str; 4] = ["signature", "response", "token", "key"];
     let names_it = key.is_empty() || KEYS.contains(&key.to_ascii_lowercase().as_str());
@@ -82,7 +83,7 @@ fn is_credential(key: &str, shown: &str) -> bool {
     (is_long || (is_random(shown) && !is_placeholder(shown))) && !is_filled(shown)
 }
 
-/// Whether base64 decodes to `user:password`, as in `Basic` and in `"auth"` of a Docker configuration.
+/// Returns true if a base64 text decodes to `user:password`, as in `Basic` and in `"auth"` of a Docker configuration.
 pub(crate) fn is_user_and_password(base64: &str) -> bool {
     let Ok(bytes) = base64_simd::STANDARD.decode_to_vec(base64) else { return false };
     let Ok(pair) = String::from_utf8(bytes) else { return false };
@@ -90,14 +91,14 @@ pub(crate) fn is_user_and_password(base64: &str) -> bool {
     is_text && pair.split_once(':').is_some_and(|(_, password)| is_password(password) || is_random(password))
 }
 
-/// Whether a key is filled up with one character, as examples are.
+/// Returns true if a key is padded with one repeated character, as examples are.
 fn is_filled(value: &str) -> bool {
     let first = value.as_bytes().first();
     value.bytes().filter(|byte| Some(byte) == first).count() * 4 > value.len() * 3
 }
 
-/// The value behind a name and `:` or `=`, without blanks and quotes: up to the end of its line, or of the string that
-/// it stands in.
+/// Returns the value behind a name and `:` or `=`, without blanks and quotes. It ends with its line or with the string
+/// that contains it.
 fn value(name_end: Cursor) -> Option<(Cursor, Cursor)> {
     let is_between = |byte: u8| b"\\\"'` \t".contains(&byte);
     let sign = name_end.skip(8, is_between);

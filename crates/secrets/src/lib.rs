@@ -1,12 +1,12 @@
-//! Finds secrets in text before it is stored: tokens by their form, values by the name, header, command or file that
-//! they stand in.
+//! Finds secrets in text before it is stored: tokens by their form, and values by the name, header, command or file
+//! that contains them.
 //!
-//! It errs towards silence: hashes, identifiers, UUIDs and code that merely names a token are what tool outputs are
-//! made of, and each false hit keeps a large text in the context. So it is a net for accidents, not a guarantee. Linear
-//! in the text.
+//! It prefers to miss a secret than to report a false one: tool outputs are full of hashes, identifiers, UUIDs and code
+//! that names a token, and each false hit keeps a large text in the context. It is a safety net, not a guarantee. The
+//! time is linear in the text.
 //!
-//! What is a secret stands in the tables and word lists of `data/`, which `table` reads; how to look for it, in three
-//! finders: `token`, `announced` and `aws_key`. They move a `Cursor` over the text.
+//! The tables and word lists of `data/`, which `table` reads, define the secrets. Three finders search for them:
+//! `token`, `announced` and `aws_key`. They move a `Cursor` over the text.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
@@ -34,10 +34,10 @@ use std::sync::LazyLock;
 use announced::Announcements;
 use token::Tokens;
 
-/// The text that stands where a secret was.
+/// The replacement of a secret.
 const REDACTED: &str = "[REDACTED]";
 
-/// The tables, as their files hold them.
+/// The contents of the table files.
 const TABLES: Tables<'_> = Tables {
     tokens: include_str!("../data/tokens.txt"),
     names: include_str!("../data/names.txt"),
@@ -54,7 +54,7 @@ struct Tables<'t> {
     commands: &'t str,
 }
 
-/// What the tables say is looked for.
+/// The finders, built from the tables.
 struct Finder {
     tokens: Tokens,
     announcements: Announcements,
@@ -81,15 +81,16 @@ impl Finder {
     }
 }
 
-/// The byte ranges of what looks like a secret: in order, not overlapping, on character boundaries.
+/// Returns the byte ranges of what looks like a secret. They are in order, do not overlap, and are at character
+/// boundaries.
 pub fn find_secrets(text: &str) -> Vec<Range<usize>> {
     FINDER.find(text)
 }
 
-/// The text with each of these ranges blanked out.
+/// Returns the text with [`REDACTED`] in place of each of these ranges.
 ///
 /// # Panics
-/// When the ranges are not as [`find_secrets`] returns them for this text.
+/// If the ranges are not those that [`find_secrets`] returns for this text.
 pub fn redact(text: &str, ranges: &[Range<usize>]) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut end = 0;
@@ -102,7 +103,8 @@ pub fn redact(text: &str, ranges: &[Range<usize>]) -> String {
     redacted
 }
 
-/// A line for people without its secrets. It is scrubbed whole and cut after that: half a secret is not found.
+/// Returns a line for display without its secrets. The whole line is scrubbed before it is cut, because half a secret
+/// is not found.
 pub fn scrub(line: &str) -> Cow<'_, str> {
     match find_secrets(line) {
         found if found.is_empty() => Cow::Borrowed(line),
@@ -118,7 +120,7 @@ mod reading;
 mod tests {
     use super::*;
 
-    /// The table rows of `## How to add a kind of secret`: file, row, planted line.
+    /// Returns the table rows of `## How to add a kind of secret`: file, row, planted line.
     fn recipe() -> Vec<[&'static str; 3]> {
         let guide = include_str!("../../../CONTRIBUTING.md");
         let (_, section) = guide.split_once("## How to add a kind of secret").expect("the recipe");

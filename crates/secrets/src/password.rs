@@ -1,21 +1,20 @@
-//! Whether a value in the place of a password is one: passwords that people choose are words, and so are names and
-//! types.
+//! Rules for passwords that people choose. Such passwords are words, but so are names and types.
 //!
-//! The place has to be sure before a plain word counts. A stand-in (`password`, `string`, `<password>`) never does.
+//! A plain word counts only if the context is certain. A stand-in (`password`, `string`, `<password>`) never counts.
 
 use crate::table::word_list;
 use crate::value::{digit_turns, is_mixed, is_placeholder};
 
-/// Longest password that a person types.
+/// The longest password that a person types, in bytes.
 const LONGEST: usize = 128;
 
-/// What variables, parameters and paths begin with, and the signs that stand in none of them.
+/// The first characters of variables, parameters and paths, and the signs that never occur in them.
 const REFERENCES: [(char, &[char]); 3] = [('$', &['!', '#', '^']), ('@', &['!', '#', '^']), ('/', &['!', '^'])];
 
 word_list!(STAND_INS, "stand_ins.txt");
 word_list!(SENTENCE_WORDS, "sentence_words.txt");
 
-/// Whether a value can be a password where nothing else can stand.
+/// Returns true if a value can be a password in a position where nothing else can stand.
 pub(crate) fn is_password(value: &str) -> bool {
     (4..=LONGEST).contains(&value.len())
         && value.bytes().all(|byte| byte.is_ascii_graphic())
@@ -25,7 +24,7 @@ pub(crate) fn is_password(value: &str) -> bool {
         && !value.starts_with(['/', '~', '[', '{', '(', '*'])
 }
 
-/// Whether a value can be a password where code and words of a page may stand too: in quotes behind a name.
+/// Returns true if a quoted value behind a name can be a password. Code and text of web pages may stand there too.
 pub(crate) fn is_quoted_password(value: &str) -> bool {
     if value.contains(' ') {
         return is_phrase(value);
@@ -35,7 +34,7 @@ pub(crate) fn is_quoted_password(value: &str) -> bool {
     (is_password(value) && !is_title && !is_reference(value)) || is_signed_password(value)
 }
 
-/// Whether a bare word can be a password on the line of a configuration.
+/// Returns true if a bare word can be a password on the line of a configuration.
 pub(crate) fn is_bare_password(value: &str) -> bool {
     let ends = |c: char| matches!(c, ',' | ';' | '(' | ')' | '{' | '}' | '[' | ']' | '>' | ':');
     is_quoted_password(value)
@@ -44,8 +43,9 @@ pub(crate) fn is_bare_password(value: &str) -> bool {
         && !value.contains(['(', '[', '{', '<'])
 }
 
-/// Whether a value begins as a reference does, but is none: letters and digits with a sign among them that no reference
-/// has. Hashes (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses hold what this does not let pass.
+/// Returns true if a value begins like a reference but is none: it consists of letters and digits, with a sign that
+/// references do not have. Hashes (`$2b$…`), templates (`${x}`), members (`$x->y`), paths and addresses contain other
+/// characters.
 fn is_signed_password(value: &str) -> bool {
     let Some((_, signs)) = REFERENCES.iter().find(|(first, _)| value.starts_with(*first)) else { return false };
     let rest = &value[1..];
@@ -58,7 +58,7 @@ fn is_signed_password(value: &str) -> bool {
         && is_password(rest)
 }
 
-/// Whether several words are a passphrase, and not a sentence about one.
+/// Returns true if several words are a passphrase, and not a sentence about one.
 pub(crate) fn is_phrase(value: &str) -> bool {
     let words: Vec<&str> = value.split(' ').collect();
     let is_word = |word: &&str| {
@@ -72,7 +72,8 @@ pub(crate) fn is_phrase(value: &str) -> bool {
         && value.len() >= 10
 }
 
-/// Whether a short value is a password that no word list has: letters in both cases or signs, with digits among them.
+/// Returns true if a short value is a password that no word list contains: letters in both cases, or signs, with digits
+/// among them.
 pub(crate) fn is_mixed_password(value: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| value.bytes().any(|byte| kind(&byte));
     (8..=64).contains(&value.len())
@@ -96,7 +97,7 @@ fn is_stand_in(value: &str) -> bool {
         || word.trim_end_matches(|c: char| c.is_ascii_digit()) == "test"
 }
 
-/// Whether a value is a name of code: `request.form`, `SecretStr`, `getPassword`, `app/db`.
+/// Returns true if a value is a name in code: `request.form`, `SecretStr`, `getPassword`, `app/db`.
 fn is_reference(value: &str) -> bool {
     let parts = || value.split(['.', '_', '/', ':']);
     let is_name = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());

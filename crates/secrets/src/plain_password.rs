@@ -1,7 +1,7 @@
-//! Passwords of plain words behind their names: `password: correct horse`, `DB_PASSWORD=summer`, `--password summer`.
+//! Passwords that are plain words: `password: correct horse`, `DB_PASSWORD=summer`, `--password summer`.
 //!
-//! `password = other` is code and `passwd = summer` a configuration, and nothing in the line tells them apart. So the
-//! lines beside it do, and whether the text uses the word elsewhere.
+//! `password = other` is code and `passwd = summer` is configuration, and the line alone does not tell them apart. The
+//! neighbouring lines decide, and any other use of the word in the text.
 
 use std::ops::Range;
 
@@ -12,28 +12,28 @@ use crate::value::{is_mixed, is_word};
 
 word_list!(CODE_WORDS, "code_words.txt");
 
-/// Where a value was assigned to the name of a password.
+/// An assignment of a value to a name that announces a password.
 pub(crate) struct Place<'t> {
-    /// Where the end of the name begins that tells of a password.
+    /// The position of the announcing word in the name.
     pub(crate) name: Cursor<'t>,
-    /// Where the value begins, or its quote.
+    /// The position of the value or its opening quote.
     pub(crate) value: Cursor<'t>,
-    /// Whether nothing stands between name, sign and value.
+    /// True if no blanks separate name, sign and value.
     pub(crate) is_tight: bool,
-    /// Whether the name is an option of a command line.
+    /// True if the name is an option of a command line.
     pub(crate) is_option: bool,
 }
 
-/// Longest line that is looked back on.
+/// The longest line that is searched backwards, in bytes.
 const LONGEST_LINE: usize = 256;
 
-/// Line ends, and how JSON and shells write them.
+/// Line ends, real and as JSON and shells escape them.
 const LINE_ENDS: [&str; 6] = ["\n", "\\n", "\\r", "\\u000a", "\\x0a", "\\012"];
 
-/// Within so many bytes before and after, a variable is used again.
+/// The distance within which another use of a word makes it a variable, in bytes.
 const NEIGHBOURHOOD: usize = 512;
 
-/// The password at a place.
+/// Returns the password at a place.
 pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
     let text = place.name.text();
     let bytes = text.as_bytes();
@@ -77,8 +77,8 @@ pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
         .then(|| start..start + word.len())
 }
 
-/// Whether the word behind `--password` is its value: the last one, one before another option, or one that no sentence
-/// has.
+/// Returns true if the word behind `--password` is its value: the last word, a word before another option, or a word
+/// that does not occur in sentences.
 fn is_option_value(word: &str, behind: &str) -> bool {
     let behind = behind.trim_start();
     let ends = behind.is_empty() || behind.starts_with(['-', '|', '&', '>', ';', '<', '@']);
@@ -86,7 +86,7 @@ fn is_option_value(word: &str, behind: &str) -> bool {
     is_value && is_bare_password(word)
 }
 
-/// Whether the word is used close by, other than as a value: then it is a name.
+/// Returns true if the word is used nearby other than as a value, so that it is a name.
 fn is_variable(text: &str, word: Range<usize>) -> bool {
     let shown = &text[word.clone()];
     if !shown.bytes().all(is_word) {
@@ -106,7 +106,7 @@ fn is_variable(text: &str, word: Range<usize>) -> bool {
     })
 }
 
-/// Whether the line before or after a line, or itself, is one of code.
+/// Returns true if a line, or the line before or after it, is code.
 fn is_among_code(text: &str, line: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
     let before = text[..line].trim_end_matches(['\n', '\r', ' ', 'n', '\\']);
@@ -116,7 +116,7 @@ fn is_among_code(text: &str, line: usize, end: usize) -> bool {
     [before, after].into_iter().any(|line| has_code(line) || ends_like_code(line))
 }
 
-/// Whether a line holds what only code does.
+/// Returns true if a line contains something that only code contains.
 fn has_code(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
     CODE_WORDS.occur_in(line)
@@ -126,7 +126,7 @@ fn ends_like_code(line: &str) -> bool {
     line.trim_end().ends_with(['{', '(', ',', ';', ')', '}', '['])
 }
 
-/// Whether what stands before a name on its line is a prompt, a number, a list's dash, `export`, or the word of a
+/// Returns true if the text before a name on its line is a prompt, a number, a list mark, `export`, or a word of a
 /// label.
 fn is_prompt(before: &str) -> bool {
     let is_mark = |c: char| c.is_ascii_digit() || c.is_whitespace() || "-+#>*|:→$%.;\"'".contains(c);
@@ -135,13 +135,13 @@ fn is_prompt(before: &str) -> bool {
     is_label || matches!(word, "" | "export" | "set" | "ENV" | "env" | "declare -x")
 }
 
-/// Where the name that ends at the end of `line` begins.
+/// Returns the start of the name that ends at the end of `line`.
 fn name_start(line: &[u8]) -> usize {
     let is_part = |byte: &&u8| is_word(**byte) || matches!(byte, b'-' | b'.' | b'"' | b'\'');
     line.len() - line.iter().rev().take_while(is_part).count()
 }
 
-/// Where the line of a position begins, also where its line ends are escaped; at most [`LONGEST_LINE`] back.
+/// Returns the start of the line of a position. Line ends may be escaped. Searches at most [`LONGEST_LINE`] bytes.
 fn line_start(bytes: &[u8], at: usize) -> usize {
     let first = at.saturating_sub(LONGEST_LINE);
     let behind = |at: usize| LINE_ENDS.iter().any(|end| bytes[..at].ends_with(end.as_bytes()));

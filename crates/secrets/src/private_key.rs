@@ -1,7 +1,7 @@
-//! Private keys in their armour: PEM, OpenSSH, PGP, PuTTY; also with escaped line ends, cut off, and behind what a tool
-//! puts before each line.
+//! Private keys in their armour: PEM, OpenSSH, PGP, PuTTY. Line ends may be escaped, the key may be cut, and a tool may
+//! have printed a prefix before each line.
 //!
-//! A key that ends in the middle is still one: whoever cut it kept the first half.
+//! A key that is cut is still a secret: its first half is there.
 
 use std::ops::Range;
 
@@ -10,31 +10,31 @@ use memchr::memmem;
 use crate::cursor::Cursor;
 use crate::value::is_base64;
 
-/// What armour begins with.
+/// The beginning of armour.
 pub(crate) const PEM: &str = "-----BEGIN ";
 
-/// What the key of a PuTTY file begins with.
+/// The beginning of the key in a PuTTY file.
 pub(crate) const PUTTY: &str = "Private-Lines: ";
 
-/// What armour begins with where the whole key is in base64, as in kubeconfig.
+/// The beginning of armour that is itself encoded in base64, as in kubeconfig.
 pub(crate) const ENCODED: &str = "LS0tLS1CRUdJTi";
 
-/// What ends armour.
+/// The beginning of the last line of armour.
 const END: &[u8] = b"-----END ";
 
-/// A body of fewer characters is the example of a manual.
+/// The minimum number of characters of a key. A shorter one is an example from a manual.
 const LEAST: usize = 40;
 
-/// Longest line that base64 is wrapped at; a longer one is all of it.
+/// The longest line of wrapped base64. A longer line contains the whole key.
 const WIDEST: usize = 128;
 
-/// Longest line of a key, and longest beginning that its lines have in common.
+/// The longest line of a key, and the longest prefix that its lines share, in bytes.
 const LONGEST: usize = 512;
 
-/// Longest end that lines of a key have in common: a quote and a plus, or a colour.
+/// The longest suffix that the lines of a key share, in bytes: a quote and a plus, or a colour.
 const LONGEST_SUFFIX: usize = 16;
 
-/// A private key in PEM, which begins at `armour`; `name` is behind `-----BEGIN `.
+/// Returns the range of a PEM private key that begins at `armour`. `name` is the position after `-----BEGIN `.
 pub(crate) fn find_pem(armour: Cursor, name: Cursor) -> Option<Range<usize>> {
     let name_end = name.skip(40, |byte| byte.is_ascii_uppercase() || byte == b' ');
     let body = name_end.eat("-----").filter(|_| name.shown(name_end).contains("PRIVATE KEY"))?;
@@ -50,7 +50,7 @@ pub(crate) fn find_pem(armour: Cursor, name: Cursor) -> Option<Range<usize>> {
     Some(armour.at..armour.at + armour.shown(end).trim_end().len())
 }
 
-/// A private key whose armour is in base64, on one line or wrapped.
+/// Returns the range of a private key whose armour is in base64, on one line or wrapped.
 pub(crate) fn find_encoded(start: Cursor) -> Option<Range<usize>> {
     if !start.is_start() {
         return None;
@@ -72,18 +72,20 @@ pub(crate) fn find_encoded(start: Cursor) -> Option<Range<usize>> {
     (count >= name * 4 / 3 + LEAST).then_some(start.at..end.at)
 }
 
-/// Behind a line end, real or escaped, and what a line is indented by; `None` where there is no line end.
+/// Returns the position after a line end, real or escaped, and the indentation of the next line; `None` if there is no
+/// line end.
 fn next_line(cursor: Cursor) -> Option<Cursor> {
     let line = ["\n", "\r\n", "\\n", "\\r\\n"].iter().find_map(|end| cursor.eat(end))?;
     Some(line.skip(LONGEST, |byte| matches!(byte, b' ' | b'\t')))
 }
 
-/// What stands in a key beside base64: line ends, real or escaped, and the header lines of older files.
+/// Returns true if a byte may occur in a key in addition to base64: in line ends, real or escaped, and in the header
+/// lines of older files.
 fn is_part(byte: u8) -> bool {
     is_base64(byte) || byte.is_ascii_whitespace() || b"\\:,-".contains(&byte)
 }
 
-/// How many characters of base64 a key holds that begins at `body`, and where it ends.
+/// Returns the number of base64 characters of a key that begins at `body`, and its end.
 fn read_body(body: Cursor) -> (usize, Cursor) {
     let mut end = body;
     while end.peek().is_some_and(is_part) && ![END, PEM.as_bytes()].iter().any(|armour| end.rest().starts_with(armour))
@@ -93,7 +95,8 @@ fn read_body(body: Cursor) -> (usize, Cursor) {
     (count_base64(body.shown(end).as_bytes()), end)
 }
 
-/// [`read_body`] of a key whose lines all begin and end as its first one does, which has `-----BEGIN ` at `armour`.
+/// Does the same as [`read_body`] for a key whose lines share the prefix and the suffix of its first line, which has
+/// `-----BEGIN ` at `armour`.
 fn read_lines<'t>(armour: Cursor, body: Cursor<'t>, line_end: &[u8]) -> (usize, Cursor<'t>) {
     let find = |cursor: Cursor, reach: usize| memmem::find(&cursor.rest()[..cursor.rest().len().min(reach)], line_end);
     let Some(length) = find(body, LONGEST_SUFFIX) else { return (0, body) };
@@ -121,7 +124,7 @@ fn read_lines<'t>(armour: Cursor, body: Cursor<'t>, line_end: &[u8]) -> (usize, 
     (count, end)
 }
 
-/// Behind what a line has in common with the beginning of another one, whose numbers and blanks may be others:
+/// Returns the length of the prefix that a line shares with another one. Numbers and blanks in it may differ:
 /// `key.pem:12:`.
 fn common_beginning(prefix: &[u8], line: &[u8]) -> usize {
     let is_count = |byte: &&u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
@@ -132,7 +135,7 @@ fn common_beginning(prefix: &[u8], line: &[u8]) -> usize {
                 expected = &rest[rest.iter().take_while(is_count).count()..];
                 at += line[at..].iter().take_while(is_count).count();
             }
-            // `key.pem-13-` stands behind `key.pem:12:`.
+            // In the output of grep, `key.pem-13-` follows `key.pem:12:`.
             Some(&byte) if byte == first || (first, byte) == (b':', b'-') => (expected, at) = (rest, at + 1),
             _ => break,
         }
@@ -144,7 +147,7 @@ fn count_base64(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| is_base64(byte)).count()
 }
 
-/// The base64 lines behind `Private-Lines: 14`.
+/// Returns the range of the base64 lines behind `Private-Lines: 14`.
 pub(crate) fn find_putty(count: Cursor) -> Option<Range<usize>> {
     let body = count.skip(4, |byte| byte.is_ascii_digit());
     let mut end = body;

@@ -1,12 +1,12 @@
-//! Reads the tables and word lists of `data/`: a row a line, fields between blanks, `\s` for a blank within a field,
-//! and `#` before what is no row.
+//! Reads the tables and word lists of `data/`: one row per line, fields separated by blanks, `\s` for a blank within a
+//! field, and `#` before a comment.
 
-/// The rows of a table.
+/// Returns the rows of a table.
 pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
     table.lines().map(str::trim).filter(|row| !row.is_empty() && !row.starts_with('#'))
 }
 
-/// The fields of a row.
+/// Returns the fields of a row.
 pub(crate) fn fields(row: &str) -> Vec<String> {
     row.split_whitespace().map(|field| field.replace("\\s", " ")).collect()
 }
@@ -29,7 +29,7 @@ impl Words {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether a text holds one of the words.
+    /// Returns true if a text contains one of the words.
     pub(crate) fn occur_in(&self, text: &str) -> bool {
         self.iter().any(|word| text.contains(word))
     }

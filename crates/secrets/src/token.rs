@@ -1,8 +1,8 @@
-//! Tokens of a known form: a fixed beginning or a sign within, and so many characters of one alphabet
-//! (`data/tokens.txt`), and a few forms of their own.
+//! Tokens of a known form: a fixed prefix or an inner sign, and a number of characters of one alphabet
+//! (`data/tokens.txt`), and a few special forms.
 //!
-//! A beginning inside a longer word does not count. That also keeps the search linear: a run of key characters has one
-//! start.
+//! A prefix inside a longer word does not count. This also keeps the search linear, because a run of key characters has
+//! only one start.
 
 use std::ops::Range;
 
@@ -18,14 +18,13 @@ word_list!(URL_WORDS, "url_words.txt");
 
 const URL: &str = "://";
 
-/// Longest user and password of a URL.
+/// The longest user and password of a URL, in bytes.
 const LONGEST_LOGIN: usize = 256;
 
-/// Finds a secret whose sign stands between two positions.
+/// A function that finds a secret whose sign is between two positions.
 type Find = fn(Cursor, Cursor) -> Option<Range<usize>>;
 
-/// The forms that are no row of the table, by what they begin with. What a number begins with in base64 when it is
-/// written in digits begins the token of a bot.
+/// The forms that are not rows of the table, by their prefix. Discord bot tokens begin with a decimal number in base64.
 const FORMS: [(&str, Find); 14] = [
     ("eyJ", |start, _| find_web_token(start)),
     (private_key::PEM, private_key::find_pem),
@@ -43,7 +42,7 @@ const FORMS: [(&str, Find); 14] = [
     ("OT", find_bot_token),
 ];
 
-/// A part of a token: its characters, and how many.
+/// A part of a token: its alphabet and its length.
 struct Part {
     alphabet: Alphabet,
     length: Range<usize>,
@@ -64,7 +63,7 @@ struct Token {
     before: Option<Part>,
     sign: String,
     after: Part,
-    /// Whether words have this form too, so that what follows the sign must look random.
+    /// True if words have this form too, so that the part after the sign must look random.
     must_be_random: bool,
 }
 
@@ -92,7 +91,7 @@ impl Token {
             let start = sign.back(part.length.end, |byte| part.alphabet.has(byte));
             start.skip_escape()
         });
-        // In URLs the token of a Telegram bot follows the word.
+        // In URLs, the token of a Telegram bot follows the word `bot`.
         let is_whole = start.is_start() || self.before.is_some() && start.before().ends_with(b"bot");
         let run = body.skip(self.after.length.end, |byte| self.after.alphabet.has(byte));
         let end = body.plus(body.shown(run).trim_end_matches('.').len());
@@ -104,21 +103,23 @@ impl Token {
             && !end.peek().is_some_and(is_word)
             && ![lead, shown].iter().any(|part| is_placeholder(&without_escapes(part)))
             && (!self.must_be_random || is_random(shown));
-        // What follows `=` or a blank is the token itself; a fixed beginning belongs to it.
+        // After a sign that ends with `=` or a blank, the token begins; a fixed prefix is part of the token.
         let start = if self.sign.ends_with(['=', ' ']) && self.before.is_none() { body } else { start };
         is_token.then_some(start.at..end.at)
     }
 }
 
-/// The table with the automaton that looks for its signs.
+/// The table, with the automaton that searches for its signs.
 pub(crate) struct Tokens {
     tokens: Vec<Token>,
     signs: AhoCorasick,
 }
 
 impl Tokens {
+    /// Parses the table.
+    ///
     /// # Panics
-    /// When a row is none.
+    /// If a row is malformed.
     pub(crate) fn read(table: &str) -> Self {
         let read = |row| Token::read(row).unwrap_or_else(|| panic!("no row of data/tokens.txt: {row}"));
         let tokens: Vec<Token> = rows(table).map(read).collect();
@@ -130,7 +131,7 @@ impl Tokens {
         Self { tokens, signs }
     }
 
-    /// Ranges of tokens; they may overlap.
+    /// Returns the ranges of tokens. They may overlap.
     pub(crate) fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -142,7 +143,7 @@ impl Tokens {
                 None => FORMS[which - self.tokens.len()].1(start, end),
             };
             at = match &range {
-                // Another sign may begin within this one: `api_org_` in `\napi_org_`.
+                // Another sign may begin inside this one: `api_org_` in `\napi_org_`.
                 None => start.at + 1,
                 // The user of a URL may be a token that is found on its own.
                 Some(_) if start.shown(end) == URL => end.at,
@@ -154,7 +155,7 @@ impl Tokens {
     }
 }
 
-/// A JSON web token: two base64url parts that each begin an object, and a signature.
+/// Returns the range of a JSON web token: two base64url parts that each begin with an object, and a signature.
 fn find_web_token(start: Cursor) -> Option<Range<usize>> {
     if !start.is_start() {
         return None;
@@ -165,12 +166,12 @@ fn find_web_token(start: Cursor) -> Option<Range<usize>> {
     (header.at - start.at >= 16 && body.at - header.at >= 16 && end.at - body.at >= 20).then_some(start.at..end.at)
 }
 
-/// Behind one part of a web token.
+/// Returns the position after one part of a web token.
 fn web_token_part(start: Cursor) -> Cursor {
     start.skip(usize::MAX, |byte| Alphabet::URL.has(byte))
 }
 
-/// The password of `scheme://user:password@host`, or all before the host where the user is a token.
+/// Returns the range of the password in `scheme://user:password@host`, or of user and password if the user is a token.
 fn find_login(start: Cursor) -> Option<Range<usize>> {
     let end = start.skip(LONGEST_LOGIN, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
     if end.peek() != Some(b'@') {
@@ -188,7 +189,8 @@ fn find_login(start: Cursor) -> Option<Range<usize>> {
     (password.len() >= 4 && !is_word && !is_template).then(|| end.at - password.len()..end.at)
 }
 
-/// Whether the user of a URL is a token, as GitHub takes its own. Those before the hosts of Sentry are public.
+/// Returns true if the user of a URL is a token, as GitHub accepts its tokens. Users before the hosts of Sentry are
+/// public.
 fn is_user_token(user: &str, host: Cursor) -> bool {
     let end = host.skip(64, |byte| !matches!(byte, b'/' | b' ' | b'\n'));
     user.len() >= 24
@@ -198,7 +200,7 @@ fn is_user_token(user: &str, host: Cursor) -> bool {
         && memchr::memmem::find(&host.rest()[..end.at - host.at], b"sentry").is_none()
 }
 
-/// A part of a URL without the characters in it that are written as `%40`.
+/// Returns a part of a URL without the characters that are percent-encoded, such as `%40`.
 fn without_escapes(part: &str) -> String {
     let mut pieces = part.split('%');
     let first = pieces.next().unwrap_or_default().to_owned();
@@ -208,7 +210,7 @@ fn without_escapes(part: &str) -> String {
     })
 }
 
-/// The token of a Discord bot: the bot's number in base64, the time in six characters, and a signature.
+/// Returns the range of a Discord bot token: the bot's number in base64, the time in six characters, and a signature.
 fn find_bot_token(start: Cursor, _: Cursor) -> Option<Range<usize>> {
     let dot = |end: Cursor<'_>| end.rest().starts_with(b".");
     let number = start.skip(28, |byte| Alphabet::ALNUM.has(byte));
@@ -227,7 +229,8 @@ mod tests {
     use super::*;
     use crate::reading::{MIXED, lines, noise, read};
 
-    /// Noise of an alphabet in which letters and digits take turns, as `is_random` wants it of short tokens.
+    /// Returns noise of an alphabet. With `is_mixed`, letters and digits alternate, as `is_random` requires of short
+    /// tokens.
     fn part(part: &Part, length: usize, is_mixed: bool) -> String {
         let all = (0..128).filter(|&byte| part.alphabet.has(byte)).map(char::from);
         let [letters, digits, mixed] = [
@@ -266,7 +269,7 @@ mod tests {
                 let text = format!("a{escape}{key}\\n");
                 let found = tokens.find(&text);
                 let before = 1 + escape.len();
-                // With the letter of an escape some tokens read as others: `\nfp_`.
+                // Behind the letter of an escape, some tokens read as others: `\nfp_`.
                 let is_covered = |found: &Range<usize>| {
                     found.start <= before + alone.start && found.end == before + alone.end && found.start >= 2
                 };

@@ -1,23 +1,25 @@
-//! Values that no sign joins to their names: `<password>x</password>`, `define('DB_PASSWORD', 'x')`, `IDENTIFIED BY
-//! 'x'`, and lists of variables, where a name and its value are two entries: `name: DB_PASSWORD`, `value: x`.
+//! Values that no assignment sign joins to their names: `<password>x</password>`, `define('DB_PASSWORD', 'x')`,
+//! `IDENTIFIED BY 'x'`, and lists of variables in which a name and its value are two entries: `name: DB_PASSWORD`,
+//! `value: x`.
 //!
-//! Lists of words look alike (`["password", "username"]`), so each form counts only with what stands before the name.
+//! Lists of words look similar (`["password", "username"]`), so each form counts only with the text that must stand
+//! before the name.
 
 use std::ops::Range;
 
 use crate::cursor::{Cursor, LONGEST};
 use crate::value::is_word;
 
-/// Longest name, and longest way from it to its value.
+/// The longest name, and the longest distance to its value, in bytes.
 const NEAR: usize = 64;
 
-/// How far before a password its statement begins.
+/// The distance within which the statement of a password begins, in bytes.
 const STATEMENT: usize = 256;
 
-/// The beginnings of the statements in which SQL has passwords.
+/// The beginnings of the SQL statements that contain passwords.
 const STATEMENTS: [&str; 6] = ["create user", "alter user", "create role", "alter role", "create login", "grant "];
 
-/// The value of a name that has its announcing word between two positions.
+/// Returns the value of a name whose announcing word is between two positions.
 pub(crate) fn find(word: Cursor, end: Cursor) -> Option<Range<usize>> {
     let name = word.back(NEAR, |byte| is_word(byte) || b"-.:".contains(&byte));
     match end.peek()? {
@@ -27,14 +29,15 @@ pub(crate) fn find(word: Cursor, end: Cursor) -> Option<Range<usize>> {
     }
 }
 
-/// `<password>x</password>`.
+/// Returns the value in `<password>x</password>`.
 fn find_in_element(name: Cursor, content: Cursor) -> Option<Range<usize>> {
     let end = content.skip(LONGEST, |byte| byte != b'<');
     (name.previous() == Some(b'<') && end.rest().starts_with(b"</") && end.at < content.at + LONGEST)
         .then_some(content.at..end.at)
 }
 
-/// `CREATE USER a IDENTIFIED BY 'x'`, `ALTER ROLE a PASSWORD 'x'`; the announcing word ends before or behind `BY`.
+/// Returns the password in `CREATE USER a IDENTIFIED BY 'x'` or `ALTER ROLE a PASSWORD 'x'`. The announcing word ends
+/// before or after `BY`.
 pub(crate) fn find_in_statement(word: Cursor, end: Cursor) -> Option<Range<usize>> {
     let mut behind = end.skip_blanks();
     if let Some(by) = behind.eat("by ") {
@@ -46,13 +49,13 @@ pub(crate) fn find_in_statement(word: Cursor, end: Cursor) -> Option<Range<usize
     STATEMENTS.iter().any(|statement| before.contains(statement)).then_some(value)
 }
 
-/// `define('DB_PASSWORD', 'x')` of PHP.
+/// Returns the value in PHP's `define('DB_PASSWORD', 'x')`.
 fn find_in_define(name: Cursor, end: Cursor) -> Option<Range<usize>> {
     let comma = end.skip_quote().eat(",")?;
     before_quote(name).before().ends_with(b"define(").then(|| comma.skip_blanks().quoted())?
 }
 
-/// `"name": "DB_PASSWORD", "value": "x"`, and in YAML on two lines without quotes.
+/// Returns the value in `"name": "DB_PASSWORD", "value": "x"`, and in the YAML form on two lines without quotes.
 fn find_in_entry(name: Cursor, end: Cursor) -> Option<Range<usize>> {
     let colon = before_quote(name);
     if colon.previous() != Some(b':') {
@@ -70,13 +73,13 @@ fn find_in_entry(name: Cursor, end: Cursor) -> Option<Range<usize>> {
     value.quoted().or_else(|| bare(value).filter(|_| comma.is_none()))
 }
 
-/// A value without quotes that is all of its line.
+/// Returns a value without quotes that takes up its whole line.
 fn bare(start: Cursor) -> Option<Range<usize>> {
     let end = start.skip(LONGEST, |byte| byte.is_ascii_graphic() && !b"\"'`,;()[]{}<>|&\\".contains(&byte));
     end.peek().is_none_or(|byte| matches!(byte, b'\n' | b'\r' | b'\\' | b'"')).then_some(start.at..end.at)
 }
 
-/// Before blanks and the quote that opens here.
+/// Returns the position before the quote that opens here and the blanks before it.
 fn before_quote(cursor: Cursor) -> Cursor {
     cursor.back(NEAR, |byte| matches!(byte, b'"' | b'\'' | b'\\' | b' '))
 }

@@ -1,12 +1,12 @@
-//! What a value looks like: as mixed as a random key, or as something that stands for another.
+//! Properties of values: as random as a key, or a placeholder for another value.
 
 use crate::table::word_list;
 
 word_list!(PLACEHOLDERS, "placeholders.txt");
 
-/// Whether a string is as mixed as a random key: long, with few repeats, and with a digit among letters that change
-/// places with digits, or large with small, much more often than in words. Identifiers with a number, paths, dates and
-/// version numbers are not.
+/// Returns true if a string is as mixed as a random key: long, with few repeats, and with digits among letters, where
+/// letters and digits, or upper and lower case, alternate much more often than in words. Identifiers with a number,
+/// paths, dates and version numbers are not.
 pub(crate) fn is_random(value: &str) -> bool {
     let length = value.len();
     length >= 16
@@ -15,8 +15,8 @@ pub(crate) fn is_random(value: &str) -> bool {
         && !is_uuid(value)
 }
 
-/// Whether letters change between large and small as often as in a random key, and large ones stand side by side as in
-/// no joined words.
+/// Returns true if letters alternate between upper and lower case as often as in a random key, with adjacent capitals
+/// as joined words do not have them.
 pub(crate) fn is_random_letters(value: &str) -> bool {
     let pairs = value.as_bytes().windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
     value.len() >= 24
@@ -26,31 +26,31 @@ pub(crate) fn is_random_letters(value: &str) -> bool {
         && entropy(value) >= 3.8
 }
 
-/// Whether a value has digits among its letters, as no word of a sentence has.
+/// Returns true if a value has digits among its letters, which words of sentences do not have.
 pub(crate) fn is_mixed(value: &str) -> bool {
     value.len() >= 6
         && value.bytes().any(|byte| byte.is_ascii_digit())
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// How often letters turn into digits or back, ignoring other characters.
+/// Returns the number of changes between letters and digits, ignoring other characters.
 pub(crate) fn digit_turns(value: &str) -> usize {
     turns(value, |byte| byte.is_ascii_digit())
 }
 
-/// How often digits, large and small letters change places, ignoring other characters.
+/// Returns the number of changes between digits, upper case and lower case, ignoring other characters.
 pub(crate) fn kind_turns(value: &str) -> usize {
     turns(value, |byte| (byte.is_ascii_digit(), byte.is_ascii_uppercase()))
 }
 
-/// How often one kind of letter or digit follows another, ignoring other characters.
+/// Returns the number of changes between kinds of letters and digits, ignoring other characters.
 fn turns<Kind: PartialEq>(value: &str, kind: impl Fn(u8) -> Kind) -> usize {
     let mut kinds = value.bytes().filter(u8::is_ascii_alphanumeric).map(kind);
     let Some(mut last) = kinds.next() else { return 0 };
     kinds.filter_map(|kind| (std::mem::replace(&mut last, kind) != last).then_some(())).count()
 }
 
-/// Shannon entropy in bits per byte.
+/// Returns the Shannon entropy in bits per byte.
 fn entropy(value: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in value.bytes() {
@@ -60,25 +60,25 @@ fn entropy(value: &str) -> f64 {
     counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count) / length).map(|p| -p * p.log2()).sum()
 }
 
-/// Whether a value says of itself that it stands for another.
+/// Returns true if a value says that it is a placeholder.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     lower.starts_with(['$', '%', '@']) || PLACEHOLDERS.occur_in(&lower)
 }
 
-/// Whether a value is written as a UUID.
+/// Returns true if a value has the form of a UUID.
 pub(crate) fn is_uuid(value: &str) -> bool {
     let groups: Vec<&str> = value.split('-').collect();
     groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
         && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether a byte can be part of a word, so that what stands beside it is not the beginning or end of one.
+/// Returns true if a byte can be part of a word.
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The characters of base64.
+/// Returns true if a byte is a character of base64.
 pub(crate) fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }

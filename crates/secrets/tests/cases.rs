@@ -1,4 +1,4 @@
-//! What is found, and what is not: each line of the files in `cases/`, the planted secrets, and keys in all their
+//! Texts with and without secrets: each line of the files in `cases/`, the planted secrets, and keys in all their
 //! wrappings.
 
 mod reading;

@@ -1,4 +1,4 @@
-//! What a backend keeps in memory after reading it: originals by bytes and number, and the projections of sessions by
+//! The read cache of a backend: originals, bounded by bytes and number, and the projections of sessions, bounded by
 //! bytes.
 
 use std::hash::Hash;
@@ -10,37 +10,37 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use super::records::{Projection, Scope};
 use concertina_base::reference::Original;
 
-/// Bytes of originals that are kept in memory.
+/// The maximum size of the cached originals, in bytes.
 pub const ORIGINALS_BYTES: u64 = 64 << 20;
 
-/// Bytes of projections that are kept in memory.
+/// The maximum size of the cached projections, in bytes.
 const PROJECTIONS_BYTES: u64 = 32 << 20;
 
-/// Bytes that a projection takes beside its replacement.
+/// The size of a projection without its replacement, in bytes.
 const PROJECTION_BYTES: u64 = 150;
 
-/// What was read.
+/// The read cache.
 pub struct ReadCache<K> {
-    /// The originals, by what a backend finds them by.
+    /// The originals, by the key of the backend.
     pub originals: Cache<K, Arc<Original>, Weight>,
     projections: Cache<Scope, CachedProjections, Weight>,
 }
 
-/// The projections of one session that were read, in the order in which they were written.
+/// The cached projections of one session, in the order in which they were written.
 ///
-/// A projection never changes, and a new one has a higher id. So these still are all up to the newest of them while the
-/// store counts as many.
+/// A projection never changes, and a new one has a higher id. The cache is therefore complete up to its newest row as
+/// long as the store counts the same number of rows.
 #[derive(Debug, Clone, Default)]
 pub struct CachedProjections {
-    /// Which file or database they were read from.
+    /// The file or database from which they were read.
     generation: u64,
-    /// The id of the newest; 0 where there is none.
+    /// The id of the newest projection; 0 if there is none.
     pub version: i64,
     /// The projections.
     pub rows: Arc<Vec<Projection>>,
 }
 
-/// Weighs by bytes; an original at least so much that never more than the allowed number fit in.
+/// The weight of an entry: its bytes, but at least so many that no more than the allowed number of entries fit.
 #[derive(Debug, Clone)]
 pub struct Weight {
     least: u64,
@@ -59,24 +59,24 @@ impl Weighter<Scope, CachedProjections> for Weight {
 }
 
 impl<K: Eq + Hash> ReadCache<K> {
-    /// An empty cache for `max_entries` originals, at least one.
+    /// Creates an empty cache for `max_entries` originals, at least one.
     pub fn new(max_entries: u64) -> Self {
         let projections = cache(PROJECTIONS_BYTES / PROJECTION_BYTES, PROJECTIONS_BYTES);
         Self { originals: cache(max_entries.max(1), ORIGINALS_BYTES), projections }
     }
 
-    /// Takes a session's projections out. Once [`CachedProjections::is_complete`] holds, [`ReadCache::keep`] puts them
-    /// back.
+    /// Removes and returns a session's projections. If [`CachedProjections::is_complete`] holds for them, the caller
+    /// puts them back with [`ReadCache::keep`].
     pub fn take(&self, scope: &Scope) -> CachedProjections {
         self.projections.remove(scope).map(|(_, cached)| cached).unwrap_or_default()
     }
 
-    /// Keeps a session's projections.
+    /// Stores a session's projections.
     pub fn keep(&self, scope: &Scope, cached: CachedProjections) {
         self.projections.insert(scope.clone(), cached);
     }
 
-    /// Forgets everything.
+    /// Removes everything.
     pub fn clear(&self) {
         self.originals.clear();
         self.projections.clear();
@@ -84,12 +84,13 @@ impl<K: Eq + Hash> ReadCache<K> {
 }
 
 impl CachedProjections {
-    /// Whether these are all up to the newest of them, of which the store of that generation has `count`.
+    /// Returns true if these are all projections up to the newest of them. `count` is their number in the store of that
+    /// generation.
     pub fn is_complete(&self, generation: u64, count: u64) -> bool {
         self.version == 0 || (self.generation, self.rows.len() as u64) == (generation, count)
     }
 
-    /// Adds newer rows of the store of that generation, with their ids.
+    /// Appends newer rows of the store of that generation, with their ids.
     #[must_use]
     pub fn with(mut self, generation: u64, newer: Vec<(i64, Projection)>) -> Self {
         self.generation = generation;
@@ -104,7 +105,7 @@ where
     Weight: Weighter<K, V>,
 {
     let options = OptionsBuilder::new()
-        // One shard, because what is larger than its shard is never kept.
+        // There is one shard, because an entry larger than its shard is never kept.
         .shards(1)
         .estimated_items_capacity(usize::try_from(max_entries).unwrap_or(usize::MAX).min(1 << 16))
         .weight_capacity(max_bytes)

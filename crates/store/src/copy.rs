@@ -1,7 +1,7 @@
-//! One store -> another, whatever their backends, and the proof that nothing changed on the way.
+//! Copies one store into another, with any backends, and verifies the copy.
 //!
-//! While it runs nobody else writes to the source. The target is empty before, and after a copy that did not end. One
-//! that ended and reads otherwise is named and left as it is.
+//! During the copy, nobody else may write to the source. The target must be empty, and is empty again after a copy that
+//! failed. If a completed copy reads back differently, the error names the table and the target is left as it is.
 
 use std::collections::BTreeMap;
 
@@ -14,30 +14,30 @@ use super::tables::{ORIGINALS, Table};
 use concertina_base::error::{Error, Result};
 use concertina_base::reference::{ContentHash, RefId};
 
-/// What was copied.
+/// The result of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Copied {
-    /// How many rows, by table.
+    /// The number of rows, by table.
     pub rows: BTreeMap<&'static str, u64>,
-    /// Ids of originals that were damaged in the source already: they are as damaged in the target.
+    /// The ids of originals that were already damaged in the source. They are equally damaged in the target.
     pub damaged: Vec<String>,
 }
 
-/// What went through: the number of rows of each table, and a hash of all of them.
+/// The checksums of the rows that were copied: the number of rows of each table, and a hash of all of them.
 #[derive(Default)]
 struct Seen(BTreeMap<&'static str, (u64, Xxh3)>);
 
-/// Copies everything into an empty store, reads it back from there, and compares. `progress` is told how many originals
-/// were copied.
+/// Copies everything into an empty store, reads it back, and compares. `progress` receives the number of originals
+/// copied so far.
 ///
 /// # Errors
-/// [`Error::BadArgument`] where the target is not empty; [`Error::StoreDamaged`] where what is read back is not what
-/// was written.
+/// [`Error::BadArgument`] if the target is not empty; [`Error::StoreDamaged`] if the data read back differs from the
+/// data written.
 pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> Result<Copied> {
     let mut seen = Seen::default();
     let mut damaged = Vec::new();
     to.import(&mut |put| {
-        // A backend may begin again.
+        // A backend may start again.
         (seen, damaged) = (Seen::default(), Vec::new());
         from.export(&mut |table, row| {
             seen.take(table, &row);
@@ -61,7 +61,7 @@ pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> 
     Ok(Copied { rows: written.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
 }
 
-/// The error of a target that holds something, for backends.
+/// Returns the error of a backend whose target is not empty.
 pub fn not_empty(table: &Table) -> Error {
     Error::bad_argument("to", format!("a store with {}", table.name), "an empty store: none is written over")
 }
@@ -94,9 +94,9 @@ impl Seen {
     }
 }
 
-/// The id of an original whose bytes are not those that its hash names.
+/// Returns the id of an original whose bytes do not have the hash of its row.
 fn damage(row: &[Cell]) -> Option<String> {
-    // In the order of the columns of [`ORIGINALS`].
+    // The order is that of the columns of [`ORIGINALS`].
     let [
         _id,
         Cell::Bytes(hash),

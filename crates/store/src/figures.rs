@@ -1,4 +1,4 @@
-//! What model calls sent and were billed, with us and without, as plain data.
+//! Statistics of model calls, with the plugin and estimated without it, as plain data.
 
 use serde::Serialize;
 
@@ -8,49 +8,49 @@ use super::time::{DAY_MS, Millis};
 /// One model call.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Request {
-    /// When it was made.
+    /// The time of the call.
     pub at: Millis,
-    /// Whether the provider reported the tokens; else they were counted here.
+    /// True if the provider reported the tokens; otherwise they were counted here.
     pub is_measured: bool,
-    /// Tokens of the messages that an assembly of ours handed over just for it, as counted here; `None` where it was
-    /// not the first one behind.
+    /// The tokens of the messages that our assembly returned for this call, as counted here; `None` if it was not the
+    /// first call after the assembly.
     pub counted: Option<u64>,
-    /// By how many tokens the session's requests differed so far from one to the next, as the provider counted them and
-    /// as we did. `None` where no assembly of ours is known to have made the prompt: then it saved nothing.
+    /// The sum of the differences between consecutive requests of the session, in tokens: as the provider counted them,
+    /// and as we did. `None` if no assembly of ours is known to have made the prompt; then nothing was saved.
     pub weighed: Option<(u64, u64)>,
-    /// Tokens of the prompt; 0 for a call that only a host without us would have made.
+    /// The tokens of the prompt; 0 for a call that only a host without the plugin would have made.
     pub sent: u64,
-    /// Tokens that it would have had without us; 0 for a call that would not have been made.
+    /// The tokens that the prompt would have had without the plugin; 0 for a call that would not have been made.
     pub without: u64,
-    /// How many more these would be if the host without us had never compacted the conversation. Negative where it has,
-    /// with us, dropped what it would not have dropped yet without.
+    /// The additional tokens that `without` would have if the host without the plugin had never compacted the
+    /// conversation. Negative if the host with the plugin has dropped content that it would still have without it.
     pub dropped: i64,
-    /// Of those sent: the fetch tool.
+    /// The part of `sent` that is the fetch tool.
     pub overhead: u64,
-    /// Of those sent: what fetching put there.
+    /// The part of `sent` that was fetched.
     pub fetched: u64,
-    /// Its bill, in input tokens.
+    /// The bill of the prompt, in input tokens.
     pub sent_bill: f64,
-    /// Its bill without us, in input tokens.
+    /// The bill of the prompt without the plugin, in input tokens.
     pub without_bill: f64,
-    /// How much less that may have been, in input tokens.
+    /// The amount by which `without_bill` may be too high, in input tokens.
     pub without_under: f64,
-    /// How much more.
+    /// The amount by which `without_bill` may be too low, in input tokens.
     pub without_over: f64,
-    /// Tokens of the answer; `None` where the provider did not report them.
+    /// The tokens of the answer; `None` if the provider did not report them.
     pub answered: Option<u64>,
-    /// The bill of the answer in input tokens, where its tokens and their price are known.
+    /// The bill of the answer in input tokens, if its tokens and their price are known.
     pub answer_bill: Option<f64>,
-    /// What an input token costs in dollars; `None` where nobody said.
+    /// The price of an input token in dollars; `None` if it is unknown.
     pub usd: Option<f64>,
 }
 
 /// A finished turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Turn {
-    /// What the host knows it by.
+    /// The host's key of the turn.
     pub advancement_key: String,
-    /// What the host calls the conversation.
+    /// The host's name of the conversation.
     pub session_key: Option<String>,
     /// Its model calls, oldest first.
     pub requests: Vec<Request>,
@@ -62,20 +62,20 @@ impl From<&str> for Turn {
     }
 }
 
-/// What a session did since a moment, and how it stood before: what the bill of its next requests depends on.
+/// The requests of a session since a moment, and its state before it. The bill of its next requests depends on them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recent {
-    /// The session's first request that came right behind an assembly of ours.
+    /// The first request of the session that directly followed an assembly of ours.
     pub first: Option<Request>,
-    /// Its last such request.
+    /// The last such request.
     pub begun: Option<Request>,
-    /// Its last request.
+    /// The last request of the session.
     pub last: Option<Request>,
-    /// Its last request that would have been made without us, too.
+    /// The last request of the session that would also have been made without the plugin.
     pub last_without: Option<Request>,
-    /// When results were made smaller before they were first sent, and by how many tokens; oldest first.
+    /// The times at which results were shortened before they were first sent, and the tokens saved; oldest first.
     pub admitted: Vec<(Millis, u64)>,
-    /// When originals were fetched, and how many tokens they have; oldest first.
+    /// The times at which originals were fetched, and their tokens; oldest first.
     pub fetched: Vec<(Millis, u64)>,
 }
 
@@ -83,87 +83,88 @@ pub struct Recent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FetchedOriginal {
-    /// When.
+    /// The time of the fetch.
     pub at: Millis,
     /// Its id.
     pub ref_id: String,
-    /// Tokens of the answer.
+    /// The tokens of the answer.
     pub tokens: u64,
-    /// Whose session it was.
+    /// The session that fetched it.
     pub session_id: Option<String>,
 }
 
-/// Which requests to count.
+/// A selection of requests.
 #[derive(Debug, Clone, Default)]
 pub struct FiguresQuery {
-    /// Only this session's.
+    /// Selects only this session.
     pub session: Option<Scope>,
-    /// From this moment on.
+    /// Selects requests from this time on.
     pub since: Option<f64>,
-    /// Before this moment.
+    /// Selects requests before this time.
     pub until: Option<f64>,
 }
 
 impl FiguresQuery {
-    /// The first moment and the first one that no longer counts.
+    /// Returns the first selected time, and the first time after the selection.
     pub fn range(&self) -> (Millis, Millis) {
         (self.since.map_or(Millis::MIN, |at| at as Millis), self.until.map_or(Millis::MAX, |at| at as Millis))
     }
 
-    /// The first and the last day since 1970.
+    /// Returns the first and the last selected day, in days since 1970.
     pub fn days(&self) -> (i64, i64) {
         let (since, until) = self.range();
         (since.div_euclid(DAY_MS), until.saturating_sub(1).div_euclid(DAY_MS))
     }
 }
 
-/// Requests with us, and as they would have been without. Bills are in the unit of [`Figures`].
+/// Sums of requests, with the plugin and without it. Bills have the unit of [`Figures`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Amount {
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// How many of them no assembly of ours is known to have made; without us they would have been the same.
+    /// The number of requests that no assembly of ours is known to have made. They would have been the same without the
+    /// plugin.
     pub bypassed: u64,
-    /// Tokens sent.
+    /// The tokens sent.
     pub sent_tokens: u64,
-    /// Tokens without us.
+    /// The tokens without the plugin.
     pub without_tokens: u64,
     /// The bill.
     pub sent_bill: f64,
-    /// The bill without us, as modelled.
+    /// The bill without the plugin, as modelled.
     pub without_bill: f64,
-    /// The least that it can have been.
+    /// The lower bound of `without_bill`.
     pub without_least: f64,
-    /// The most.
+    /// The upper bound of `without_bill`.
     pub without_most: f64,
 }
 
-/// All requests.
+/// Sums of all requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Total {
     /// Their sums.
     #[serde(flatten)]
     pub amount: Amount,
-    /// How many the provider reported the tokens of.
+    /// The number of requests whose tokens the provider reported.
     pub measured: u64,
-    /// Calls that only the host without us would have made, for notes and summaries when it compacts the conversation.
-    /// They are in the tokens and the bill without us.
+    /// The number of calls that only the host without the plugin would have made, for notes and summaries during
+    /// compaction. They are included in the tokens and the bill without the plugin.
     pub compacting: u64,
-    /// Originals fetched.
+    /// The number of originals fetched.
     pub fetches: u64,
-    /// What fetching put into all of them together.
+    /// The tokens that fetches added to all requests.
     pub fetch_tokens: u64,
-    /// The fetch tool in all of them together.
+    /// The tokens of the fetch tool in all requests.
     pub overhead_tokens: u64,
-    /// How many requests the provider reported the answer's tokens of.
+    /// The number of requests for whose answer the provider reported the tokens.
     pub answered: u64,
-    /// Tokens of these answers, which no other figure holds.
+    /// The tokens of these answers, which no other figure includes.
     pub answer_tokens: u64,
-    /// The bill of these answers; `None` where there are none or a price is not known.
+    /// The bill of these answers; `None` if there are none or a price is unknown.
     pub answer_bill: Option<f64>,
-    /// The bill of those that would have been given without us, too.
+    /// The bill of those answers that would also have been given without the plugin.
     pub without_answer_bill: Option<f64>,
 }
 
@@ -183,9 +184,9 @@ pub struct Day {
 pub struct SessionAmount {
     /// The session.
     pub session_id: String,
-    /// What the host calls its conversation.
+    /// The host's name of the conversation.
     pub session_key: Option<String>,
-    /// When its last request was made.
+    /// The time of its last request.
     pub last_at: Millis,
     /// Their sums.
     #[serde(flatten)]
@@ -196,68 +197,68 @@ pub struct SessionAmount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEpoch {
-    /// When.
+    /// The time of the epoch.
     pub at: Millis,
-    /// Whose.
+    /// The session.
     pub session_id: String,
-    /// Why.
+    /// The reason for the epoch.
     pub reason: String,
-    /// How many blocks changed.
+    /// The number of blocks that changed.
     pub blocks: u64,
-    /// Tokens that left the context.
+    /// The tokens that left the context.
     pub tokens_freed: u64,
-    /// Tokens that were billed anew.
+    /// The tokens that were billed again.
     pub tokens_rebilled: u64,
 }
 
 /// Folded tokens of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KindTokens {
-    /// [`super::records::FoldedKind::as_str`].
+    /// The kind, as [`super::records::FoldedKind::as_str`] writes it.
     pub kind: String,
-    /// Tokens before.
+    /// The tokens before folding.
     pub before: u64,
-    /// Tokens after.
+    /// The tokens after folding.
     pub after: u64,
 }
 
-/// What is stored.
+/// The size of the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stored {
-    /// Originals.
+    /// The number of originals.
     pub originals: u64,
-    /// Their size as they were, in bytes.
+    /// The size of the originals, in bytes.
     pub original_bytes: u64,
-    /// Their size as stored, in bytes.
+    /// The size of the originals as stored, in bytes.
     pub stored_bytes: u64,
-    /// The limit of the file, in bytes.
+    /// The size limit of the file, in bytes.
     pub max_bytes: u64,
-    /// The file.
+    /// The path of the file.
     pub path: String,
 }
 
-/// The one set of figures that everything shows.
+/// The figures that every view shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Figures {
-    /// `usd` where every request counted has a price in dollars, else `input tokens`.
+    /// `usd` if every selected request has a price in dollars, else `input tokens`.
     pub unit: &'static str,
     /// All requests.
     pub total: Total,
-    /// By date, oldest first.
+    /// The requests by date, oldest first.
     pub days: Vec<Day>,
-    /// By session, the most saved first, at most 100.
+    /// The requests by session, at most 100, ordered by savings.
     pub sessions: Vec<SessionAmount>,
-    /// Newest first, at most 200.
+    /// The epochs, newest first, at most 200.
     pub epochs: Vec<SessionEpoch>,
-    /// Where the folded tokens were; of whole days.
+    /// The folded tokens by kind, for whole days.
     pub kinds: Vec<KindTokens>,
-    /// Newest first, at most 100.
+    /// The fetched originals, newest first, at most 100.
     pub fetched: Vec<FetchedOriginal>,
-    /// Of one session's originals, where one is asked for.
+    /// The size of the store, or of one session's originals if one session is selected.
     pub store: Stored,
-    /// When a block was last folded.
+    /// The time of the last fold.
     pub last_fold_at: Option<Millis>,
 }
 
@@ -265,18 +266,18 @@ pub struct Figures {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KnownSession {
-    /// Whose.
+    /// The agent of the session.
     pub agent_id: String,
-    /// Its id.
+    /// The id of the session.
     pub session_id: String,
-    /// What the host calls its conversation.
+    /// The host's name of the conversation.
     pub session_key: Option<String>,
-    /// When its context was last assembled.
+    /// The time at which its context was last assembled.
     pub last_seen: Millis,
-    /// Whether nothing more is folded in it.
+    /// True if folding is switched off for the session.
     pub is_off: bool,
-    /// Whether the host that asks has it.
+    /// True if the asking host has the session.
     pub is_here: bool,
-    /// Which other hosts have it.
+    /// The other hosts that have the session.
     pub elsewhere: Vec<String>,
 }

@@ -1,37 +1,38 @@
-//! Which hosts have a held session, and what a host's list of its sessions changes: the rule that every backend keeps.
+//! The rule, common to all backends, for which hosts have a held session and what a host's list of its sessions
+//! changes.
 //!
-//! Several hosts may share one store: two gateways with one directory, many with one database. Each lists its own
-//! sessions only, so a session ends when the last host that had it no longer lists it.
+//! Several hosts may share one store: two gateways with one directory, many with one database. Each lists only its own
+//! sessions, so a session ends when the last host that had it no longer lists it.
 
 use std::collections::BTreeSet;
 
 use super::row::{BadColumn, Row};
 use super::time::{DAY_MS, Millis};
 
-/// How long a session may be missing from its host's list before that counts as its end: the host may not list it yet.
+/// The time for which a session may be missing from its host's list before it ends. The host may not list it yet.
 const UNLISTED_MS: Millis = 600_000;
 
-/// A host that has not reported for this long counts as gone, with all that it had.
+/// The time without a report after which a host is gone, with all its sessions.
 pub const GONE_MS: Millis = 90 * DAY_MS;
 
-/// A list that changes nothing is not recorded again for this long.
+/// The time for which a list that changes nothing is not recorded again.
 pub const REPORTED_MS: Millis = DAY_MS;
 
-/// What a backend selects of each held session for [`HostChanges::read`], as the SQL after `SELECT`. The first
-/// parameter is the host that reports; `?` stands before its number.
+/// The SQL after `SELECT` that returns each held session for [`HostChanges::read`]. The first parameter is the host
+/// that reports; its number is written after `?`.
 pub const HELD_SESSIONS: &str = "id, session_id, last_seen, ended_at,
        EXISTS (SELECT 1 FROM session_hosts WHERE session_hosts.session = sessions.id AND host = ?1),
        EXISTS (SELECT 1 FROM session_hosts WHERE session_hosts.session = sessions.id AND host <> ?1)
      FROM sessions WHERE held";
 
-/// What a host's list changes: rows of sessions.
+/// The changes that a host's list makes, as row ids of sessions.
 #[derive(Debug, Default)]
 pub struct HostChanges {
-    /// Sessions that this host has, too, and that have not ended.
+    /// Sessions that this host has and that are not yet recorded so, or whose end is taken back.
     pub found: Vec<i64>,
     /// Sessions that this host no longer has.
     pub left: Vec<i64>,
-    /// Sessions that no host has any more.
+    /// Sessions that no host has and that end now.
     pub ended: Vec<i64>,
 }
 
@@ -39,7 +40,7 @@ impl HostChanges {
     /// Compares the rows of [`HELD_SESSIONS`] with the sessions that a host lists.
     ///
     /// # Errors
-    /// [`BadColumn`].
+    /// [`BadColumn`] for a row of another form.
     pub fn read(held: &[Row], listed: &BTreeSet<String>, now: Millis) -> Result<Self, BadColumn> {
         let mut changes = Self::default();
         for row in held {
@@ -62,7 +63,7 @@ impl HostChanges {
         Ok(changes)
     }
 
-    /// Whether the list says what is known already.
+    /// Returns true if the list changes nothing.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty() && self.left.is_empty() && self.ended.is_empty()
     }

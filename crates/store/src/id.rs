@@ -1,18 +1,18 @@
-//! Which id stands for which original.
+//! The rule by which ids resolve to originals.
 //!
-//! One rule decides everything: some digits resolve to the original whose hash starts with them *and* whose issued id
-//! they start with. So the issued id, all 64 digits and anything between resolve, and an id that was issued earlier
-//! never changes its meaning: a later original with the same first digits gets a longer id.
+//! Digits resolve to the original whose hash starts with them *and* whose issued id is a prefix of them. The issued id,
+//! all 64 digits and anything between resolve. An id that was issued never changes its meaning: a later original with
+//! the same first digits gets a longer id.
 
 use std::collections::HashMap;
 
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, RefId, SHORT_ID_DIGITS};
 
-/// The smallest and the largest hash that start with these digits.
+/// Returns the smallest and the largest hash that start with these digits.
 ///
 /// # Panics
-/// When they are not those of an id.
+/// If the digits are not those of an id.
 pub fn hash_range(digits: &str) -> (ContentHash, ContentHash) {
     let padded = |pad: u8| {
         let mut hash = [pad; 32];
@@ -26,7 +26,7 @@ pub fn hash_range(digits: &str) -> (ContentHash, ContentHash) {
     (padded(0x00), padded(0xff))
 }
 
-/// How many leading hexadecimal digits two hashes share.
+/// Returns the number of leading hexadecimal digits that two hashes share.
 fn shared_digits(a: ContentHash, b: ContentHash) -> usize {
     match a.0.iter().zip(b.0).position(|(a, b)| *a != b) {
         Some(i) => 2 * i + usize::from(a.0[i] >> 4 == b.0[i] >> 4),
@@ -34,16 +34,16 @@ fn shared_digits(a: ContentHash, b: ContentHash) -> usize {
     }
 }
 
-/// The issued ids of stored contents, and for others the ids that they would get now, in this order. `stored` says what
-/// is stored from one hash to another, with its issued id.
+/// Returns the issued ids of stored contents and proposed ids for others, in the order of `hashes`. `stored` returns
+/// the contents between two hashes, with their issued ids.
 ///
 /// # Errors
-/// Those of `stored`; [`Error::BadRefId`] where what is stored is no id.
+/// Those of `stored`; [`Error::BadRefId`] if a stored id is invalid.
 pub fn propose<E: From<Error>>(
     hashes: &[ContentHash],
     mut stored: impl FnMut(ContentHash, ContentHash) -> Result<Vec<(ContentHash, String)>, E>,
 ) -> Result<Vec<RefId>, E> {
-    // What this call proposed, by the first digits.
+    // The ids proposed in this call, by their first digits.
     let mut proposed: HashMap<[u8; 8], Vec<(ContentHash, RefId)>> = HashMap::new();
     let mut ids = Vec::with_capacity(hashes.len());
     for &hash in hashes {

@@ -1,12 +1,12 @@
-//! The durable store: originals by content hash, and per session the ledger of how each block is shown.
+//! The durable store: originals by content hash, and for each session the ledger of how each block is shown.
 //!
-//! The promise: when [`Store::commit`] returns, everything in the batch is on disk, and a batch is one transaction, so
-//! a marker never exists without its original. Power loss is covered as far as the operating system's fsync is (SQLite,
-//! WAL, `synchronous=FULL`). Every read is checked against its hash.
+//! When [`Store::commit`] returns, everything in the batch is on disk. A batch is one transaction, so a marker never
+//! exists without its original. Protection against power loss is that of the operating system's fsync (SQLite, WAL,
+//! `synchronous=FULL`). Every read is checked against its hash.
 //!
-//! Several processes may have one store open at once: the host's gateway, its command line, ours.
+//! Several processes may have one store open at the same time: the host's gateway, its command line, and our tools.
 //!
-//! The store has no clock: every call that depends on the time is told it.
+//! The store has no clock: the caller passes the time to every call that depends on it.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

@@ -1,42 +1,43 @@
-//! How long and how much a store keeps.
+//! Options of a store: retention and limits.
 //!
-//! Every opener has its own options, also where several open one file. Only how long a *session* is kept
-//! ([`Retention`]) is written into the file, so that no opener removes what another one holds.
+//! Every opener of a file has its own options. Only the retention of a *session* ([`Retention`]) is written into the
+//! file, so that no opener removes what another one holds.
 
 use super::time::Millis;
 
-/// How long and how much a store keeps, and how long it waits.
+/// The retention, limits and timeout of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StoreOptions {
-    /// How many seconds an original lives after the last time a context referred to it. One in a context may live one
-    /// percent longer, because the time of a session is written no more often than that.
+    /// The lifetime of an original after the last time a context referred to it, in seconds. An original in a context
+    /// may live one percent longer, because the time of a session is written no more often than that.
     pub ttl_seconds: u64,
-    /// Largest size of the content on disk, in bytes. A commit at the limit first removes what no live session shows,
-    /// and fails when that is not enough.
+    /// The maximum size of the content on disk, in bytes. A commit at the limit first removes what no live session
+    /// shows, and fails if that is not enough.
     pub max_bytes: u64,
-    /// How many originals are held in memory after reading, within 64 MB; the disk holds more.
+    /// The maximum number of originals in the read cache, within 64 MB. The number on disk is not limited.
     pub max_entries: u64,
-    /// How many milliseconds to wait for another process's lock.
+    /// The time to wait for another process's lock, in milliseconds.
     pub busy_timeout_ms: u64,
-    /// When the time to live of what a session was shown begins.
+    /// The event that starts the lifetime of what a session was shown.
     pub retention: Retention,
-    /// With [`Retention::Held`], which host holds the sessions that are written to: any name that no other host has and
-    /// that stays. A session ends when the last host that had it does not list it any more
-    /// ([`super::store::Store::settle`]); one that lists nothing for 90 days counts as gone.
+    /// The name of the host that holds the sessions written with [`Retention::Held`]. It must be unique and permanent.
+    /// A session ends when the last host that had it no longer lists it ([`super::store::Store::settle`]). A host that
+    /// lists nothing for 90 days is gone.
     pub host: String,
 }
 
-/// When the time to live of a session's originals begins.
+/// The event that starts the lifetime of a session's originals.
 ///
 /// It becomes a property of the session: every opener of the file respects it, whatever its own retention is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Retention {
-    /// When a context last referred to an original. For callers who do not say when a session ends.
+    /// The lifetime starts when a context last referred to an original. For callers that do not report the end of a
+    /// session.
     #[default]
     Clock,
-    /// When the host ends the session ([`super::store::Store::end_session`], [`super::store::Store::settle`]). Until
-    /// then all that the session was ever granted stays, because a branch, a compaction or an export may show any of it
-    /// again.
+    /// The lifetime starts when the host ends the session ([`super::store::Store::end_session`],
+    /// [`super::store::Store::settle`]). Until then, everything the session was granted is kept, because a branch, a
+    /// compaction or an export may show it again.
     Held,
 }
 
@@ -54,17 +55,18 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    /// The host that holds the sessions that are written to, where one does.
+    /// Returns the host that holds the sessions that are written to; `None` with [`Retention::Clock`].
     pub fn holder(&self) -> Option<&str> {
         (self.retention == Retention::Held).then_some(self.host.as_str())
     }
 
-    /// How old the recorded time of a session may be before an assembly that changes nothing writes it again.
+    /// Returns the maximum age of a session's recorded time, after which an assembly that changes nothing writes it
+    /// again.
     pub fn touch_interval_ms(&self) -> Millis {
         self.ttl_ms() / 100
     }
 
-    /// What was last referred to before this time is expired.
+    /// Returns the time such that an original last referred to before it is expired.
     pub fn expired_before(&self, now: Millis) -> Millis {
         now.saturating_sub(self.ttl_ms()).saturating_sub(self.touch_interval_ms())
     }

@@ -1,8 +1,8 @@
-//! The bytes of an original -> the bytes that a backend keeps, and back.
+//! Compresses the bytes of an original for a backend, and restores them.
 //!
-//! Reading trusts nothing: whatever the file says about size and packing, only bytes that hash to the asked-for hash
-//! come out. And it never depends on what the journal says of zstd: a process that was killed at any moment may have
-//! been inside it.
+//! Reading trusts nothing: whatever the file says about size and compression, only bytes with the requested hash are
+//! returned. Reading also does not depend on the crash journal of zstd, because a process that was killed at any moment
+//! may have been inside zstd.
 
 use std::io::Read as _;
 
@@ -14,32 +14,32 @@ use concertina_base::foreign::calling;
 use concertina_base::parallel;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
-/// Compression level: the best ratio per millisecond on tool outputs.
+/// The compression level with the best ratio per millisecond on tool outputs.
 const ZSTD_LEVEL: i32 = 3;
 
-/// The bytes of an original as they lie on disk.
+/// The bytes of an original as stored on disk.
 #[derive(Debug)]
 pub struct Payload {
-    /// Whether they are compressed.
+    /// True if the bytes are compressed.
     pub is_zstd: bool,
     /// The bytes.
     pub bytes: Vec<u8>,
 }
 
-/// An original of a batch, packed before anything is locked for it.
+/// An original of a batch, compressed before any lock is taken.
 pub struct Packed<'a> {
     /// Its id.
     pub id: &'a RefId,
     /// The original.
     pub original: &'a Original,
-    /// `None` when it was already stored at the time of packing.
+    /// The compressed bytes; `None` if the original was already stored when the batch was prepared.
     pub payload: Option<Payload>,
 }
 
-/// Checks originals and packs those that are not stored, on all cores.
+/// Checks originals and compresses those that are not stored, on all cores.
 ///
 /// # Errors
-/// [`Error::BadArgument`] for one that is not what its hash and its id say.
+/// [`Error::BadArgument`] for an original that does not match its hash and its id.
 pub fn pack_new<'a>(originals: &'a [(RefId, Original)], is_stored: &[bool]) -> Result<Vec<Packed<'a>>> {
     let originals: Vec<_> = originals.iter().zip(is_stored).collect();
     let packed = parallel::map(&originals, |packer: &mut Packer, ((id, original), is_stored)| {
@@ -49,13 +49,13 @@ pub fn pack_new<'a>(originals: &'a [(RefId, Original)], is_stored: &[bool]) -> R
     packed.into_iter().collect()
 }
 
-/// Packs originals, one after the other with one set of zstd's tables: making them takes longer than packing a short
-/// text.
+/// A compressor for several originals. It reuses zstd's tables, because creating them takes longer than compressing a
+/// short text.
 #[derive(Default)]
 pub struct Packer(Option<Compressor<'static>>);
 
 impl Packer {
-    /// Packs bytes; what does not shrink stays as it is.
+    /// Compresses bytes; bytes that do not become smaller are stored as they are.
     pub fn pack(&mut self, bytes: &[u8]) -> Payload {
         match calling("zstd", bytes, || Ok(self.compress(bytes))) {
             Some(Ok(packed)) if packed.len() < bytes.len() => Payload { is_zstd: true, bytes: packed },
@@ -73,10 +73,10 @@ impl Packer {
 }
 
 impl Payload {
-    /// Unpacks `size` bytes and checks them against their hash.
+    /// Decompresses `size` bytes and checks them against their hash.
     ///
     /// # Errors
-    /// [`Error::OriginalDamaged`]; for bytes that do not even unpack it names the hash of the packed ones.
+    /// [`Error::OriginalDamaged`]; if the bytes cannot be decompressed, it names the hash of the compressed bytes.
     pub fn unpack(self, size: u64, hash: ContentHash, ref_id: &RefId) -> Result<Vec<u8>> {
         let bytes = match self.is_zstd.then(|| decompress(&self.bytes, size)) {
             Some(Some(bytes)) => bytes,
@@ -90,10 +90,10 @@ impl Payload {
     }
 }
 
-/// Whether an original is what its hash and its id say.
+/// Checks that an original matches its hash and its id.
 ///
 /// # Errors
-/// [`Error::BadArgument`] where it is not.
+/// [`Error::BadArgument`] if it does not.
 fn check(id: &RefId, original: &Original) -> Result<()> {
     let found = ContentHash::of(&original.bytes);
     if found == original.hash && id.matches(found) {
@@ -103,8 +103,8 @@ fn check(id: &RefId, original: &Original) -> Result<()> {
     Err(Error::bad_argument(format!("original {id}"), original.hash.to_hex(), expected))
 }
 
-/// Decompresses a frame that says of itself that it holds `size` bytes; anything else would decide how much memory we
-/// take.
+/// Decompresses a frame whose header states `size` bytes. A frame with another size is refused, because it would
+/// determine how much memory is allocated.
 fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
     if zstd::bulk::Decompressor::upper_bound(frame) != Some(size) {
@@ -116,7 +116,7 @@ fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
     }
 }
 
-/// The same with a decoder that no frame crashes, at a third of the speed.
+/// Does the same as [`decompress`] with a decoder that no input can crash, at a third of the speed.
 fn decompress_in_rust(frame: &[u8], size: usize) -> Option<Vec<u8>> {
     let size = size as u64;
     let mut bytes = Vec::new();

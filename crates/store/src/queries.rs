@@ -1,7 +1,7 @@
-//! What callers ask for, as statements in the SQL that every backend understands, and as what their rows come to.
+//! The queries of a store, in the SQL that every backend understands, and the conversion of their rows.
 //!
-//! Each policy of reading (how many, in which order, which unit) is decided here. A backend only runs the statements of
-//! one call on one consistent state, and returns the rows of each.
+//! All read policies (limits, order, units) are decided here. A backend only runs the statements of one call on one
+//! consistent state and returns the rows of each.
 
 use std::collections::BTreeMap;
 
@@ -17,26 +17,26 @@ use super::row::{BadColumn, Cell, Query, Row};
 use super::sums::{SUMS, Sums, SumsSql, WIDTH};
 use super::time::{DAY_MS, Millis, date};
 
-/// How long warnings are kept.
+/// The time for which warnings are kept.
 pub const WARNINGS_KEPT_MS: Millis = 7 * DAY_MS;
 
-/// What a result was made smaller by before it was first sent.
+/// The columns for the tokens by which a result was shortened before it was first sent.
 const ADMITTED: &str = "at, CASE WHEN tokens_before > tokens_after THEN tokens_before - tokens_after ELSE 0 END";
 
-/// The columns of [`projection`].
+/// The columns that [`projection`] reads.
 pub const PROJECTION: &str = "projections.id, block, place, replacement, hash, reason";
 
-/// The columns of [`logged_epoch`].
+/// The columns that [`logged_epoch`] reads.
 const EPOCH: &str = "at, reason, tokens_freed, tokens_rebilled, blocks";
 
-/// How a backend writes and names what the statements have in common.
+/// The SQL dialect of a backend.
 #[derive(Debug)]
 pub struct Dialect {
-    /// What stands before the number of a parameter.
+    /// The character before the number of a parameter.
     pub parameter: char,
     /// The columns of `sessions` that identify a session and its agent.
     pub session: [&'static str; 2],
-    /// The value of these columns for a name.
+    /// Converts a name into the value of these columns.
     pub key: fn(&str) -> Cell,
 }
 
@@ -44,7 +44,7 @@ pub struct Dialect {
 #[derive(Debug)]
 pub struct Queries {
     dialect: Dialect,
-    /// Of all sessions, and of one.
+    /// The statements for figures: of all sessions, and of one.
     figures: [[String; 10]; 2],
     stats: [[String; 6]; 2],
     recent: [String; 6],
@@ -55,7 +55,7 @@ pub struct Queries {
 }
 
 impl Queries {
-    /// The statements in a dialect.
+    /// Builds the statements in a dialect.
     pub fn new(dialect: Dialect) -> Self {
         let d = &dialect;
         Self {
@@ -76,13 +76,13 @@ impl Queries {
         }
     }
 
-    /// The parameters that name a session, behind others.
+    /// Returns the parameters that name a session, after other parameters.
     fn params<const N: usize>(&self, first: [i64; N], scope: Option<&Scope>) -> Vec<Cell> {
         let names = scope.into_iter().flat_map(|scope| [&scope.session_id, &scope.agent_id]);
         first.into_iter().map(Cell::Integer).chain(names.map(|name| (self.dialect.key)(name))).collect()
     }
 
-    /// The figures; `max_bytes` and `path` are the store's.
+    /// Reads the figures; `max_bytes` and `path` are those of the store.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
@@ -117,7 +117,7 @@ impl Queries {
         }
         let mut all = Sums::default();
         days.values().for_each(|sums| all += *sums);
-        // Dollars are shown only where every request has a price.
+        // Dollars are shown only if every request has a price.
         let in_usd = all.is_priced();
         let mut fetched_count: u64 = one(fetches)?.get(0)?;
         for row in swept {
@@ -148,7 +148,7 @@ impl Queries {
         })
     }
 
-    /// What a session did since a moment, and how it stood before; nothing for a session that is unknown.
+    /// Returns the requests of a session since a moment, and its state before it; empty for an unknown session.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
@@ -173,7 +173,7 @@ impl Queries {
         })
     }
 
-    /// Totals of a session, or of the whole store.
+    /// Returns the totals of a session, or of the whole store.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
@@ -189,7 +189,7 @@ impl Queries {
         let [originals, original_bytes, stored_bytes] = counts(stored)?;
         let [tokens_before, tokens_after] = counts(received)?;
         let [sessions, turns] = counts(sessions)?;
-        // Only the whole store has totals of forgotten sessions.
+        // Only the whole store includes the totals of forgotten sessions.
         let [swept_turns, swept_before, swept_after] = if swept.is_empty() { [0; 3] } else { counts(swept)? };
         Ok(Stats {
             sessions,
@@ -204,8 +204,8 @@ impl Queries {
         })
     }
 
-    /// What a session knows, in the order in which it was first written. `holder` is the host for which this opener
-    /// holds sessions, where it does.
+    /// Returns the ledger of a session, in the order in which it was written. `holder` is the host for which this
+    /// opener holds sessions, if any.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
@@ -239,7 +239,7 @@ impl Queries {
         })
     }
 
-    /// All sessions, the last seen first, with whether the host has them and which others do.
+    /// Returns all sessions, the last seen first, with the hosts that have them.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
@@ -278,7 +278,7 @@ impl Queries {
         Ok(sessions.into_iter().map(|(_, session)| session).collect())
     }
 
-    /// What the operator was warned of since a moment, newest first.
+    /// Returns the warnings since a moment, newest first.
     ///
     /// # Errors
     /// Those of `run`, and [`BadColumn`].
@@ -292,33 +292,33 @@ impl Queries {
         each(warnings, |row| Ok((row.get(0)?, row.get(1)?))).map_err(E::from)
     }
 
-    /// The statement that writes a request of the session with this row.
+    /// Returns the statement that writes a request of the session with this row.
     pub fn insert_request(&'static self, session: i64, request: &Request) -> Query {
         let cells = std::iter::once(Cell::Integer(session)).chain(request_cells(request));
         Query { sql: &self.insert_request, params: cells.collect() }
     }
 }
 
-/// The rows that a ledger is made of.
+/// The rows from which a ledger is built.
 #[derive(Debug)]
 pub struct LedgerRows {
     /// The session's projections.
     pub projections: CachedProjections,
-    /// Which file or database they are of.
+    /// The file or database from which they were read.
     pub generation: u64,
-    /// The time, where the store has a clock of its own.
+    /// The time of the read, if the store has a clock.
     pub read_at: Option<Millis>,
     /// The answers to the statements.
     pub answers: Vec<Vec<Row>>,
 }
 
 impl Dialect {
-    /// A statement, which is written with `?` before the number of a parameter.
+    /// Returns a statement that was written with `?` before parameter numbers, in the dialect of the backend.
     fn sql(&self, statement: &str) -> String {
         statement.replace('?', &self.parameter.to_string())
     }
 
-    /// The row of the session that two parameters name, from the given number on.
+    /// Returns the SQL for the row of the session that two parameters name, from the given number on.
     fn session(&self, first: usize) -> String {
         let [session, agent] = self.session;
         format!("(SELECT id FROM sessions WHERE {session} = ?{first} AND {agent} = ?{})", first + 1)
@@ -340,7 +340,7 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
     [
         format!("SELECT at / {DAY_MS}, {selected} {} GROUP BY 1", of_range("requests")),
         format!("SELECT count(*) {}", of_range("fetches")),
-        // What forgotten sessions came to is nobody's any more.
+        // The totals of forgotten sessions belong to no session.
         format!(
             "SELECT day, {columns}, fetches FROM swept_requests WHERE {} AND day >= ?1 AND day <= ?2",
             if is_one { "FALSE" } else { "TRUE" }
@@ -363,7 +363,7 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
     .map(|statement| dialect.sql(&statement))
 }
 
-/// How many originals there are; their bytes as they were, and as they are stored.
+/// Returns the SQL for the number of originals, their size, and their size as stored.
 fn stored_sql(dialect: &Dialect, is_one: bool) -> String {
     let granted = format!("id IN (SELECT original FROM grants WHERE session = {})", dialect.session(1));
     let granted = if is_one { &granted } else { "TRUE" };
@@ -429,12 +429,12 @@ fn ledger_sql(dialect: &Dialect) -> [String; 7] {
     .map(|statement| dialect.sql(&statement))
 }
 
-/// Statements with their parameters.
+/// Returns statements with their parameters.
 fn queries<const N: usize>(statements: &'static [String; N], params: [Vec<Cell>; N]) -> Vec<Query> {
     statements.iter().zip(params).map(|(sql, params)| Query { sql, params }).collect()
 }
 
-/// The rows of each answer.
+/// Returns the rows of each answer.
 fn rows<const N: usize>(answers: &[Vec<Row>]) -> Result<[&Vec<Row>; N], BadColumn> {
     let answers: Result<[&Vec<Row>; N], _> = answers.iter().collect::<Vec<_>>().try_into();
     answers.map_err(|answers| BadColumn(format!("{} answers instead of {N}", answers.len())))
@@ -444,12 +444,12 @@ fn each<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, BadColumn>) -> Result<
     rows.iter().map(read).collect()
 }
 
-/// The only row.
+/// Returns the only row.
 fn one(rows: &[Row]) -> Result<&Row, BadColumn> {
     rows.first().ok_or_else(|| BadColumn("there is no row".to_owned()))
 }
 
-/// The counts in the only row.
+/// Returns the counts in the only row.
 fn counts<const N: usize>(rows: &[Row]) -> Result<[u64; N], BadColumn> {
     let (row, mut counts) = (one(rows)?, [0; N]);
     for (column, count) in counts.iter_mut().enumerate() {
@@ -458,10 +458,10 @@ fn counts<const N: usize>(rows: &[Row]) -> Result<[u64; N], BadColumn> {
     Ok(counts)
 }
 
-/// A row of a projection, with its id: [`PROJECTION`].
+/// Converts a row of [`PROJECTION`] into its id and the projection.
 ///
 /// # Errors
-/// [`BadColumn`].
+/// [`BadColumn`] for a row of another form.
 pub fn projection(row: &Row) -> Result<(i64, Projection), BadColumn> {
     let projection = Projection {
         block: BlockKey { hash: row.get(1)?, place: row.get(2)? },
@@ -502,12 +502,12 @@ fn session_epoch(row: &Row) -> Result<SessionEpoch, BadColumn> {
     })
 }
 
-/// Declares the columns of a request, which have the names of its fields; those of `weighed` stand behind the others.
+/// Declares the columns of a request, named like its fields; those of `weighed` come last.
 macro_rules! request_columns {
     ($($field:ident),+) => {
         const REQUEST: &str = concat!($(stringify!($field), ", ",)+ "growth_reported, growth_counted");
 
-        /// Reads the columns of [`REQUEST`].
+        /// Reads a request from the columns of [`REQUEST`].
         fn request(row: &Row) -> Result<Request, BadColumn> {
             let mut column = 0;
             $(
@@ -518,7 +518,7 @@ macro_rules! request_columns {
             Ok(Request { $($field,)+ weighed })
         }
 
-        /// A request as the columns of [`REQUEST`].
+        /// Returns the columns of [`REQUEST`] for a request.
         fn request_cells(request: &Request) -> impl Iterator<Item = Cell> {
             let (reported, counted) = request.weighed.unzip();
             [$(request.$field.into(),)+ reported.into(), counted.into()].into_iter()

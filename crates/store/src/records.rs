@@ -1,7 +1,7 @@
-//! What goes into a store and what comes out, as plain data.
+//! The input and output of a store, as plain data.
 //!
-//! How a block is shown is decided once: of two writers the first wins, and the other one shows what the first one
-//! wrote.
+//! It is decided only once how a block is shown: of two writers, the first one wins, and the other one shows what the
+//! first one wrote.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,87 +9,87 @@ use std::sync::Arc;
 use super::time::Millis;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
-/// Whose content it is. An id resolves only for the agent whose session issued or inherited it.
+/// The owner of content. An id resolves only for the agent whose session issued or inherited it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// The agent.
     pub agent_id: String,
-    /// The session: changes with every new conversation.
+    /// The session, which changes with every new conversation.
     pub session_id: String,
 }
 
-/// What a block is known by: its content, and its place in the conversation.
+/// The key of a block: its content, and its position in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockKey {
-    /// Hash of the block's content as the host holds it.
+    /// The hash of the block's content as the host holds it.
     pub hash: ContentHash,
-    /// The message's timestamp in milliseconds, or, for shapes without one, a hash of all that stands before the block.
+    /// The message's timestamp in milliseconds; for message shapes without one, a hash of everything before the block.
     pub place: i64,
 }
 
-/// How one block is shown, decided once and replayed byte for byte.
+/// The replacement of one block, decided once and replayed byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Projection {
     /// The block.
     pub block: BlockKey,
-    /// The JSON value that stands in its place.
+    /// The JSON value that replaces the block.
     pub replacement: String,
     /// The original that the replacement refers to.
     pub original: ContentHash,
-    /// Why it was folded: `stale`, `superseded`, `duplicate`, `large`, `limit`, ...
+    /// The reason for the fold: `stale`, `superseded`, `duplicate`, `large`, `limit`, ...
     pub reason: String,
 }
 
-/// What a text that Concertina itself printed is.
+/// The kind of a text that Concertina itself printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Printed {
-    /// A placeholder: it is left alone wherever it turns up again.
+    /// A placeholder. It is never folded again.
     Placeholder,
-    /// An original as it was fetched, whole or in part, or as the pipeline shortened it: when stale it goes, and its
-    /// placeholder names the original, which is already stored.
+    /// An original, fetched whole or in part, or shortened by the pipeline. When it becomes stale, its placeholder
+    /// names the original, which is already stored.
     Copy,
 }
 
-/// A record that this session was shown a text of ours.
+/// A record that this session was shown a text that Concertina printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrintedText {
-    /// Hash of the text as shown.
+    /// The hash of the text as shown.
     pub text: ContentHash,
-    /// What it is.
+    /// The kind of the text.
     pub printed: Printed,
-    /// The original it stands for.
+    /// The original that the text stands for.
     pub original: ContentHash,
-    /// How many tokens fewer it has than what would stand there without us.
+    /// The tokens that the text saves, compared with what the host would show without the plugin.
     pub saved: u64,
 }
 
-/// What one piece of work saved.
+/// The savings of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// `admit`, `assemble` or `rules`.
+    /// The operation: `admit`, `assemble` or `rules`.
     pub kind: String,
-    /// Tokens before.
+    /// The tokens before.
     pub tokens_before: u64,
-    /// Tokens after.
+    /// The tokens after.
     pub tokens_after: u64,
     /// Free-form JSON: reasons, stages, counts.
     pub detail: String,
 }
 
-/// A logged change of already-sent bytes.
+/// An epoch: a logged change of bytes that were already sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Epoch {
-    /// Why: `stale`, `cold`, `limit`, ...
+    /// The reason: `stale`, `cold`, `limit`, ...
     pub reason: String,
-    /// Tokens that left the context.
+    /// The tokens that left the context.
     pub tokens_freed: u64,
-    /// Tokens after the first changed byte, billed anew.
+    /// The tokens after the first changed byte, which are billed again.
     pub tokens_rebilled: u64,
-    /// How many blocks changed.
+    /// The number of blocks that changed.
     pub blocks: u64,
 }
 
-/// What was folded.
+/// The kind of a folded block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FoldedKind {
     /// Texts of tool results.
@@ -105,7 +105,7 @@ pub enum FoldedKind {
 }
 
 impl FoldedKind {
-    /// The words for it.
+    /// Returns the name of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Results => "tool results",
@@ -117,47 +117,47 @@ impl FoldedKind {
     }
 }
 
-/// Everything that becomes durable together.
+/// A batch: everything that is committed in one transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Originals with the ids that their markers print (from [`super::store::Store::ref_ids`]).
     pub originals: Vec<(RefId, Original)>,
-    /// Blocks that are shown in full again: their rows go before the new ones come.
+    /// Blocks that are shown in full again. Their rows are removed before new ones are added.
     pub withdrawn: Vec<BlockKey>,
-    /// New rows of the session's projection. For a block that has a row already, that row stays.
+    /// New projections of the session. If a block already has one, that one stays.
     pub projections: Vec<Projection>,
-    /// Texts of ours that this session is about to see.
+    /// Texts of Concertina that this session is about to be shown.
     pub printed: Vec<PrintedText>,
-    /// What was saved.
+    /// The savings of operations.
     pub receipts: Vec<Receipt>,
     /// The epoch that this batch opens.
     pub epoch: Option<Epoch>,
-    /// What is folded, by kind: tokens before and after. Written as receipts are.
+    /// The folded tokens by kind, before and after. They are written like receipts.
     pub folded: Vec<(FoldedKind, u64, u64)>,
-    /// Ids that were fetched, and the tokens of the answers.
+    /// The fetched ids, and the tokens of the answers.
     pub fetched: Vec<(String, u64)>,
-    /// All originals that the assembled context refers to. Restarts their time to live and ends that of those no longer
-    /// named. `None` leaves lifetimes alone (at birth).
+    /// All originals to which the assembled context refers. Their lifetimes restart, and those of originals no longer
+    /// named begin to run. `None` leaves lifetimes unchanged (at birth).
     pub in_context: Option<BTreeSet<ContentHash>>,
-    /// A hash of the tools that the session has now; `None` leaves what was recorded.
+    /// A hash of the session's current tools; `None` leaves the recorded one unchanged.
     pub tools: Option<ContentHash>,
-    /// The [`Ledger::version`] that the batch was made from: what others added since comes back from the commit.
+    /// The [`Ledger::version`] from which the batch was made. The commit returns what others added since.
     pub since: i64,
-    /// The [`Ledger::generation`] that the batch was made from; 0 for a batch that was made from none.
+    /// The [`Ledger::generation`] from which the batch was made; 0 for a batch without a ledger.
     pub generation: u64,
-    /// The [`Ledger::state`] that the batch was made from.
+    /// The [`Ledger::state`] from which the batch was made.
     pub state: Option<SessionState>,
 }
 
 impl Batch {
-    /// An empty batch that was made from a ledger.
+    /// Creates an empty batch from a ledger.
     pub fn after(ledger: &Ledger) -> Self {
         let state = ledger.state.clone();
         Self { since: ledger.version, generation: ledger.generation, state, ..Self::default() }
     }
 
-    /// Whether the batch changes nothing, and the session was last seen less than `touch_interval` before its ledger
-    /// was read. Such a batch counts as written at that moment, and nothing is written.
+    /// Returns true if the batch changes nothing and the session was last seen less than `touch_interval` before its
+    /// ledger was read. Such a batch counts as written at that moment, and nothing is written.
     pub fn is_idle(&self, now: Millis, touch_interval: Millis) -> bool {
         let is_unchanged = |state: &SessionState| {
             let now = state.read_at.unwrap_or(now);
@@ -175,81 +175,83 @@ impl Batch {
     }
 }
 
-/// What a session knows.
+/// The ledger of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// How blocks are shown.
+    /// The projections of the session.
     pub projections: Arc<Vec<Projection>>,
-    /// Texts of ours.
+    /// The texts of Concertina that the session was shown.
     pub printed: Vec<PrintedText>,
-    /// When results were made smaller before they were first sent, and by how many tokens; oldest first.
+    /// The times at which results were shortened before they were first sent, and the tokens saved; oldest first.
     pub admitted: Vec<(Millis, u64)>,
     /// The logged epochs, oldest first.
     pub epochs: Vec<(Millis, Epoch)>,
-    /// A hash of the tools that the session had when it was last assembled.
+    /// A hash of the tools that the session had at its last assembly.
     pub tools: Option<ContentHash>,
-    /// Whether nothing more is to be folded.
+    /// True if folding is switched off.
     pub is_off: bool,
-    /// When its last recorded request was made.
+    /// The time of the last recorded request.
     pub last_request: Option<Millis>,
-    /// Row id of the session's newest projection; 0 where there is none. Ids only grow.
+    /// The row id of the session's newest projection; 0 if there is none. Ids only increase.
     pub version: i64,
-    /// Which file this was read from: another number after the file was replaced under the store. Never 0.
+    /// The generation of the file from which this was read. It changes when the file is replaced while it is open.
+    /// Never 0.
     pub generation: u64,
-    /// The session's state; `None` where it has ended, is unknown, or is not held by an opener that holds sessions.
+    /// The session's state; `None` if the session has ended, is unknown, or is not held by an opener that holds
+    /// sessions.
     pub state: Option<SessionState>,
 }
 
-/// The state of a session: a batch that says no more need not be written.
+/// The state of a session. A batch that changes nothing of it need not be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionState {
-    /// The originals in its context.
+    /// The originals in the session's context.
     pub in_context: BTreeSet<ContentHash>,
-    /// When it was last seen.
+    /// The time at which the session was last seen.
     pub last_seen: Millis,
-    /// The time at which this was read, where the store has a clock of its own.
+    /// The time of the read, if the store has a clock.
     pub read_at: Option<Millis>,
 }
 
-/// Whether a turn was new.
+/// The status of a turn after its commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnStatus {
-    /// First time.
+    /// The turn was committed.
     Committed,
-    /// This key was committed before.
+    /// A turn with this key was committed before.
     Duplicate,
 }
 
 /// Totals of a session, or of the whole store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Sessions known.
+    /// The number of sessions.
     pub sessions: u64,
-    /// Originals on disk.
+    /// The number of originals on disk.
     pub originals: u64,
-    /// Their size as they were, in bytes.
+    /// The size of the originals, in bytes.
     pub original_bytes: u64,
-    /// Their size as stored, in bytes.
+    /// The size of the originals as stored, in bytes.
     pub stored_bytes: u64,
-    /// Turns committed.
+    /// The number of turns committed.
     pub turns: u64,
-    /// Receipts, newest first, at most 100.
+    /// The receipts, newest first, at most 100.
     pub receipts: Vec<(Millis, Receipt)>,
-    /// Sum of tokens before, over all receipts.
+    /// The tokens before, summed over all receipts.
     pub tokens_before: u64,
-    /// Sum of tokens after, over all receipts.
+    /// The tokens after, summed over all receipts.
     pub tokens_after: u64,
-    /// Epochs, newest first, at most 100.
+    /// The epochs, newest first, at most 100.
     pub epochs: Vec<(Millis, Epoch)>,
 }
 
-/// What a sweep or purge removed, or would remove.
+/// The rows and bytes that a sweep or purge removed or would remove.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Originals.
+    /// The number of originals.
     pub originals: u64,
-    /// Bytes freed in the file; of what would be removed, the size as stored.
+    /// The bytes freed in the file; for a preview, the size as stored.
     pub bytes: u64,
-    /// Sessions forgotten.
+    /// The number of sessions forgotten.
     pub sessions: u64,
 }

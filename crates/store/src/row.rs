@@ -1,4 +1,4 @@
-//! Rows of a statement's answer, as every backend returns them.
+//! Rows of query results, in the form common to all backends.
 
 use concertina_base::reference::ContentHash;
 
@@ -9,7 +9,7 @@ pub enum Cell {
     Null,
     /// A whole number.
     Integer(i64),
-    /// Yes or no. A backend without such a type returns 0 or 1.
+    /// A boolean. A backend without this type returns 0 or 1.
     Flag(bool),
     /// A floating-point number.
     Real(f64),
@@ -19,11 +19,11 @@ pub enum Cell {
     Bytes(Vec<u8>),
 }
 
-/// One row of an answer.
+/// One row of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row(pub Vec<Cell>);
 
-/// A statement with the values of its parameters, in their order.
+/// A statement with the values of its parameters, in order.
 #[derive(Debug)]
 pub struct Query {
     /// The statement.
@@ -32,15 +32,15 @@ pub struct Query {
     pub params: Vec<Cell>,
 }
 
-/// What is wrong with a column that holds something else than its statement asks for. The store is damaged then.
+/// The error for a column that has another type than its statement requires, which means that the store is damaged.
 #[derive(Debug)]
 pub struct BadColumn(pub String);
 
 impl Row {
-    /// The value of a column, counted from 0.
+    /// Returns the value of a column, counted from 0.
     ///
     /// # Errors
-    /// [`BadColumn`] where the column is missing or holds another type.
+    /// [`BadColumn`] if the column is missing or has another type.
     pub fn get<T: FromCell>(&self, column: usize) -> Result<T, BadColumn> {
         let cell = self.0.get(column);
         cell.and_then(T::from_cell).ok_or_else(|| match cell {
@@ -52,9 +52,9 @@ impl Row {
     }
 }
 
-/// A type that columns are read as.
+/// A type as which columns can be read.
 pub trait FromCell: Sized {
-    /// The value; `None` for a cell of another type.
+    /// Returns the value; `None` for a cell of another type.
     fn from_cell(cell: &Cell) -> Option<Self>;
 }
 
@@ -64,7 +64,7 @@ impl FromCell for i64 {
     }
 }
 
-/// A count. SQL has no unsigned integers.
+/// Reads a count. SQL has no unsigned integers.
 impl FromCell for u64 {
     fn from_cell(cell: &Cell) -> Option<Self> {
         i64::from_cell(cell).and_then(|number| Self::try_from(number).ok())
@@ -112,7 +112,7 @@ impl From<i64> for Cell {
     }
 }
 
-/// A count that no signed integer holds becomes the largest one.
+/// A count that exceeds the largest signed integer becomes that integer.
 impl From<u64> for Cell {
     fn from(count: u64) -> Self {
         Self::Integer(i64::try_from(count).unwrap_or(i64::MAX))

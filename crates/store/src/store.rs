@@ -1,4 +1,4 @@
-//! What every backend promises.
+//! The contract of every backend.
 
 use std::collections::BTreeSet;
 
@@ -12,130 +12,131 @@ use super::time::Millis;
 
 /// A durable store. All methods block; callers choose the thread.
 ///
-/// A call that finds that the file was deleted or replaced under it works on what is there now, and says so once in
-/// [`Store::notices`]. Where a newer program has migrated the store meanwhile, what this one can no longer do there is
-/// [`concertina_base::error::Error::StoreNewer`]; nothing is changed then.
+/// If the file was deleted or replaced while it is open, the call works on the new file and reports this once in
+/// [`Store::notices`]. If a newer program has migrated the store meanwhile, a call that this program can no longer
+/// perform returns [`concertina_base::error::Error::StoreNewer`] and changes nothing.
 pub trait Store: Send + Sync {
-    /// The ids that markers of these contents print: 16 digits, longer where another original has the same prefix, and
-    /// the same as before for what is already stored.
+    /// Returns the ids that markers of these contents print: 16 digits, more if another original has the same prefix,
+    /// and the issued id for content that is already stored.
     fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>>;
 
-    /// Makes a batch durable in one transaction, and says how blocks are shown that the caller did not know of: all
-    /// projections of the session that are newer than `batch.since`, and those that `batch` wanted to decide and
-    /// another writer had decided before, in the order in which they were written. Only these may be shown: for a block
-    /// that has a row, the first one stays.
+    /// Commits a batch in one transaction. Returns the projections that the caller did not know: all projections of the
+    /// session that are newer than `batch.since`, and those that `batch` wanted to decide and another writer had
+    /// decided before, in the order in which they were written. Only these may be shown: if a block already has a row,
+    /// the first row stays.
     ///
-    /// An original that is already stored is kept and only newly shared with the session. What a projection, a printed
-    /// text or `in_context` names and another session of the agent has is shared with this one; naming never opens
-    /// another agent's. A text is recorded as printed once. Receipts and the epoch are written unless all that the
-    /// batch decides was decided before. A batch that says no more than the ledger that it was made from is not written
-    /// while the session's time is recent ([`Batch::is_idle`]), nor is anything asked.
+    /// An original that is already stored is kept and only granted to the session. An original that a projection, a
+    /// printed text or `in_context` names and that another session of the agent has is granted to this one; naming
+    /// never grants another agent's original. A text is recorded as printed once. Receipts and the epoch are written
+    /// unless everything that the batch decides was decided before. A batch that adds nothing to the ledger from which
+    /// it was made is skipped without a query if the session was touched recently ([`Batch::is_idle`]).
     ///
     /// # Errors
-    /// [`concertina_base::error::Error::BadArgument`], with nothing written, for an original that does not hash to its
+    /// [`concertina_base::error::Error::BadArgument`], with nothing written, for an original that does not match its
     /// hash or id, an id that another original took since [`Store::ref_ids`], and a projection or printed text whose
-    /// original is neither in the batch nor stored for the agent. [`concertina_base::error::Error::StoreReplaced`] when
-    /// the file is no longer the one that the batch was made from, or stopped being the store's while the batch was
-    /// written: make the batch again, from a new ledger.
+    /// original is neither in the batch nor stored for the agent. [`concertina_base::error::Error::StoreReplaced`] if
+    /// the file is no longer the one from which the batch was made, or was replaced while the batch was written: make
+    /// the batch again, from a new ledger.
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>>;
 
-    /// The original behind an id, with the id its markers print; `None` when it is unknown, expired, or another
-    /// agent's.
+    /// Returns the original behind an id, with the id that its markers print; `None` if it is unknown, expired, or
+    /// another agent's.
     ///
     /// The issued id, all 64 digits and anything between resolve, for the agents whose sessions were granted it and for
-    /// the agents that these sessions work for ([`Store::inherit`]). Reading does not prolong a life.
+    /// the agents for which these sessions work ([`Store::inherit`]). Reading does not extend a lifetime.
     ///
     /// # Errors
-    /// [`concertina_base::error::Error::OriginalDamaged`] when the bytes on disk are no longer those that the id names.
+    /// [`concertina_base::error::Error::OriginalDamaged`] if the bytes on disk do not have the hash that the id names.
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>>;
 
-    /// [`Store::get`] of several ids, in order, all of which are in memory then.
+    /// Does the same as [`Store::get`] for several ids, in order. All originals are in memory at the same time.
     ///
     /// # Errors
-    /// That of the first which fails.
+    /// The first error of [`Store::get`].
     fn get_all(&self, ids: &[RefId], agent_id: &str, now: Millis) -> Result<Vec<Option<(RefId, Original)>>> {
         ids.iter().map(|id| self.get(id, agent_id, now)).collect()
     }
 
-    /// What a session knows; empty for a new one.
+    /// Returns the ledger of a session; empty for a new one.
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;
 
     /// Records a finished turn with its requests exactly once.
     fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus>;
 
-    /// What a session did since a moment, and how it stood before.
+    /// Returns the requests of a session since a moment, and its state before it.
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent>;
 
-    /// The figures of requests, of one session or of all.
+    /// Returns the figures of requests, of one session or of all.
     fn figures(&self, query: &FiguresQuery) -> Result<Figures>;
 
-    /// Every session that the store knows, the last seen first.
+    /// Returns every session that the store knows, the last seen first.
     fn sessions(&self) -> Result<Vec<KnownSession>>;
 
-    /// Keeps a line that the operator was warned with, for a week.
+    /// Stores a warning to the operator for a week.
     fn warn(&self, text: &str, now: Millis) -> Result<()>;
 
-    /// What the operator was warned of since a moment, newest first, at most 100 lines.
+    /// Returns the warnings since a moment, newest first, at most 100 lines.
     fn warnings(&self, since: Millis) -> Result<Vec<(Millis, String)>>;
 
-    /// Stops folding anything more in a session, or takes that back. What is folded stays so, and can be fetched.
+    /// Switches folding in a session off or on. What is already folded stays folded and can be fetched.
     fn switch(&self, scope: &Scope, is_off: bool, now: Millis) -> Result<()>;
 
-    /// Whether nothing more is to be folded in a session.
+    /// Returns true if folding is switched off in a session.
     fn is_off(&self, scope: &Scope) -> Result<bool>;
 
-    /// Gives a sub-agent's session what its parent's session may see and how it is shown: everything, or only the
-    /// originals with the named ids. From then on the parent's agent may fetch what this session is granted; not the
-    /// other way round, and not what the sub-agent's own sub-agents are granted.
+    /// Grants a sub-agent's session what its parent's session may see, with its projections: everything, or only the
+    /// originals with the named ids. From then on, the parent's agent may fetch what this session is granted. The
+    /// reverse is not true, and grants of the sub-agent's own sub-agents are not included.
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()>;
 
-    /// The host has ended a session: the time to live of what it held begins, unless another host has it, too. The
-    /// first end counts, until a further commit of the session takes it back.
+    /// Records that the host has ended a session. The lifetime of what it held begins, unless another host has it. The
+    /// first end counts, until a later commit of the session takes it back.
     fn end_session(&self, scope: &Scope, now: Millis) -> Result<()>;
 
-    /// Ends every held session that is not among those that the host still knows, unless another host has it, and takes
-    /// back the end of those that are. Returns how many it ended. A session that was seen in the last ten minutes is
-    /// left alone: the host may not list it yet.
+    /// Ends every held session that the host no longer lists, unless another host has it, and takes back the end of
+    /// those that it lists. Returns the number of sessions ended. A session that was seen in the last ten minutes is
+    /// not ended, because the host may not list it yet.
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64>;
 
-    /// Totals of one session or of all.
+    /// Returns the totals of one session or of all.
     fn stats(&self, session: Option<&Scope>) -> Result<Stats>;
 
-    /// Removes what expired and, above the size limit, first what ended sessions held, oldest end first, then what was
-    /// least recently referred to; never what a live session shows or a held one may show.
+    /// Removes what expired. Above the size limit, first removes what ended sessions held, in the order of their ends,
+    /// then what was least recently referred to. Never removes what a live session shows or a held one may show.
     fn sweep(&self, now: Millis) -> Result<Removed>;
 
-    /// Forgets a session and every original that no other session shares. One of the same name that another agent has
+    /// Forgets a session and every original that no other session shares. Another agent's session with the same name
     /// stays.
     fn purge(&self, scope: &Scope) -> Result<Removed>;
 
-    /// What [`Store::purge`] would remove.
+    /// Returns what [`Store::purge`] would remove.
     fn purgeable(&self, scope: &Scope) -> Result<Removed>;
 
-    /// Reads every row of every table, table by table, while nobody else writes. What `take` returns ends it.
+    /// Reads every row of every table, table by table, while nobody else writes. An error of `take` ends it.
     fn export(&self, take: &mut Sink<'_>) -> Result<()>;
 
-    /// Fills an empty store with what `fill` puts, in one transaction. `fill` may be called again, from the start.
+    /// Fills an empty store with the rows that `fill` puts, in one transaction. `fill` may be called again from the
+    /// start.
     ///
     /// # Errors
     /// [`concertina_base::error::Error::BadArgument`] for a store that is not empty.
     fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()>;
 
-    /// Reads through all that the store's file consists of. With `today`, a date such as `2026-01-31`, a damaged file
-    /// gets another name with that date in it, and a new one takes its place, as a line of [`Store::notices`] says;
-    /// returns whether that was so. A server looks after its own files.
+    /// Reads the whole file of the store. If `today` is given, a date such as `2026-01-31`, a damaged file is renamed
+    /// with that date in its name and a new one is created, as a line of [`Store::notices`] reports. Returns true if
+    /// this happened. A server checks its own files.
     ///
     /// # Errors
-    /// [`concertina_base::error::Error::StoreDamaged`] for a damaged file that was not set aside.
+    /// [`concertina_base::error::Error::StoreDamaged`] for a damaged file that was not renamed.
     fn check(&self, today: Option<&str>) -> Result<bool> {
         let _ = today;
         Ok(false)
     }
 
-    /// Where the store is, as errors name it.
+    /// Returns the location of the store for error messages.
     fn location(&self) -> String;
 
-    /// What an operator should know and has not been told yet, one line each: a file that was replaced, rights that
-    /// were narrowed.
+    /// Returns the notices for the operator that were not returned before, one line each: a replaced file, restricted
+    /// permissions.
     fn notices(&self) -> Vec<String>;
 }

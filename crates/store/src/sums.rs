@@ -1,4 +1,4 @@
-//! Requests added up: which sums there are, how SQL computes them, and which figures they come to.
+//! Sums of requests: their SQL, and the figures computed from them.
 
 use std::ops::AddAssign;
 use std::sync::LazyLock;
@@ -7,8 +7,8 @@ use super::figures::{Amount, Total};
 use super::row::{BadColumn, Row};
 use super::time::DAY_MS;
 
-/// Counts of requests: the column of `swept_requests` that holds each, and what it is in the SQL of every backend. A
-/// row with nothing sent is a call that only a host without us would have made.
+/// The counts of requests: the column of `swept_requests` for each, and its SQL in every backend. A row with nothing
+/// sent is a call that only a host without the plugin would have made.
 const COUNTS: [(&str, &str); 12] = [
     ("requests", "count(CASE WHEN sent > 0 OR without = 0 THEN 1 END)"),
     ("measured", "count(CASE WHEN is_measured THEN 1 END)"),
@@ -24,8 +24,8 @@ const COUNTS: [(&str, &str); 12] = [
     ("unpriced_answers", "count(answered) - count(answer_bill)"),
 ];
 
-/// Bills of requests in input tokens: the columns `..._bill` and, in dollars, `..._usd` of `swept_requests`, and what
-/// each is in SQL.
+/// The bills of requests in input tokens: the columns `..._bill` and, in dollars, `..._usd` of `swept_requests`, and
+/// the SQL of each.
 const BILLS: [(&str, &str); 6] = [
     ("sent", "sent_bill"),
     ("without", "without_bill"),
@@ -35,10 +35,10 @@ const BILLS: [(&str, &str); 6] = [
     ("without_answer", "CASE WHEN without > 0 THEN answer_bill END"),
 ];
 
-/// How many columns [`Sums`] takes.
+/// The number of columns of [`Sums`].
 pub(crate) const WIDTH: usize = COUNTS.len() + 2 * BILLS.len();
 
-/// The sums of requests as SQL selects them, and as the columns of `swept_requests` in the same order.
+/// The SQL of the sums of requests, and the columns of `swept_requests` in the same order.
 pub(crate) static SUMS: LazyLock<SumsSql> = LazyLock::new(|| {
     let sum = |expression: &str, kind: &str| format!("CAST(coalesce({expression}, 0) AS {kind})");
     let real = |expression: &str| sum(&format!("sum({expression})"), "double precision");
@@ -50,19 +50,19 @@ pub(crate) static SUMS: LazyLock<SumsSql> = LazyLock::new(|| {
     SumsSql { added: added.collect::<Vec<_>>().join(", "), selected: selected.join(", "), columns: names.join(", ") }
 });
 
-/// Pieces of statements over [`Sums`].
+/// Fragments of statements over [`Sums`].
 #[derive(Debug)]
 pub(crate) struct SumsSql {
-    /// What to select from `requests`.
+    /// The columns to select from `requests`.
     pub(crate) selected: String,
-    /// What to select from `swept_requests`.
+    /// The columns to select from `swept_requests`.
     pub(crate) columns: String,
-    /// What adds a row of `swept_requests` to the one that is there.
+    /// The assignments that add a row of `swept_requests` to an existing one.
     added: String,
 }
 
-/// The statement that adds the requests of sessions which are about to be forgotten to the totals by day. `is_gone` is
-/// the condition on the column `session`, in the SQL of the backend.
+/// Returns the statement that adds the requests of sessions that are about to be forgotten to the totals by day.
+/// `is_gone` is the condition on the column `session`, in the SQL of the backend.
 pub fn keep_sums(is_gone: &str) -> String {
     let SumsSql { selected, columns, added } = &*SUMS;
     format!(
@@ -73,11 +73,11 @@ pub fn keep_sums(is_gone: &str) -> String {
     )
 }
 
-/// Sums of requests, their bills in both units.
+/// Sums of requests, with their bills in both units.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Sums {
     counts: [u64; COUNTS.len()],
-    /// In input tokens, and in dollars.
+    /// The bills in input tokens, and in dollars.
     bills: [[f64; BILLS.len()]; 2],
 }
 
@@ -89,7 +89,7 @@ impl AddAssign for Sums {
 }
 
 impl Sums {
-    /// Reads the columns of [`SUMS`], from a column on.
+    /// Reads the columns of [`SUMS`], starting at a column.
     pub(crate) fn read(row: &Row, from: usize) -> Result<Self, BadColumn> {
         let mut sums = Self::default();
         for (column, into) in (from..).zip(&mut sums.counts) {
@@ -101,13 +101,13 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Whether every request has a price in dollars.
+    /// Returns true if every request has a price in dollars.
     pub(crate) fn is_priced(&self) -> bool {
         let [requests, .., unpriced, _, _, _] = self.counts;
         requests > 0 && unpriced == 0
     }
 
-    /// The figures of these requests, in dollars or in input tokens.
+    /// Returns the figures of these requests, in dollars or in input tokens.
     pub(crate) fn amount(&self, in_usd: bool) -> Amount {
         let [requests, _, bypassed, _, sent_tokens, without_tokens, ..] = self.counts;
         let [sent_bill, without_bill, under, over, ..] = self.bills[usize::from(in_usd)];
@@ -115,7 +115,7 @@ impl Sums {
         Amount { requests, bypassed, sent_tokens, without_tokens, sent_bill, without_bill, without_least, without_most }
     }
 
-    /// The figures of all requests, of which this many originals were fetched.
+    /// Returns the figures of all requests, with the number of originals fetched.
     pub(crate) fn total(&self, in_usd: bool, fetches: u64) -> Total {
         let [_, measured, _, compacting, _, _, overhead_tokens, fetch_tokens, _, answered, answer_tokens, unpriced] =
             self.counts;

@@ -1,6 +1,6 @@
-//! What a store holds, row by row, as every backend has it: so that one can be copied into another.
+//! The tables of a store, common to all backends, so that one store can be copied into another.
 //!
-//! A backend may have further columns that follow from these.
+//! A backend may have further columns that are derived from these.
 
 use super::row::Cell;
 use ColumnType::{Bytes, Flag, Integer, Real, Text};
@@ -10,7 +10,7 @@ use ColumnType::{Bytes, Flag, Integer, Real, Text};
 pub enum ColumnType {
     /// A whole number.
     Integer,
-    /// A number that is 0 or 1.
+    /// An integer that is 0 or 1.
     Flag,
     /// A floating-point number.
     Real,
@@ -20,18 +20,18 @@ pub enum ColumnType {
     Bytes,
 }
 
-/// A table: its name, its columns, and how many of them, from the first on, no two rows have in common.
+/// A table: its name, its columns, and the number of leading columns that are unique together.
 #[derive(Debug)]
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// Its columns. Rows are read in the order of the first ones.
+    /// Its columns. Rows are read in the order of the key columns.
     pub columns: &'static [(&'static str, ColumnType)],
-    /// How many columns identify a row; none where there is one row.
+    /// The number of columns that identify a row; 0 for a table with one row.
     pub key: usize,
 }
 
-/// Takes rows.
+/// A function that receives rows.
 pub type Sink<'a> = dyn FnMut(&'static Table, Vec<Cell>) -> concertina_base::error::Result<()> + 'a;
 
 /// `table!(name, key, column type, ...)`
@@ -45,7 +45,7 @@ macro_rules! table {
 pub static ORIGINALS: Table = table!(originals, 1,
     id Integer, hash Bytes, ref_id Text, mime Text, label Text, size Integer, is_zstd Flag, payload Bytes);
 
-/// Every table, each after those that its rows refer to.
+/// All tables, each after those to which its rows refer.
 pub static TABLES: [&Table; 15] = [
     &table!(sessions, 1,
         id Integer, session_id Text, agent_id Text, session_key Text, last_seen Integer, tools Bytes, held Flag,
@@ -80,13 +80,12 @@ pub static TABLES: [&Table; 15] = [
 ];
 
 impl Table {
-    /// Whether a new store holds no row of it.
+    /// Returns true if the table is empty in a new store.
     pub fn begins_empty(&self) -> bool {
         self.key > 0
     }
 
-    /// The statement that reads all rows in their order. Texts are in the order of their bytes where they have this
-    /// collation.
+    /// Returns the statement that reads all rows in order. With this collation, texts are ordered by their bytes.
     pub fn select(&self, collation: &str) -> String {
         let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let order: Vec<String> = (self.columns[..self.key].iter())

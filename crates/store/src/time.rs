@@ -6,7 +6,7 @@ pub type Millis = i64;
 /// Milliseconds of a day.
 pub const DAY_MS: Millis = 86_400_000;
 
-/// The date of a day since 1970, in the Gregorian calendar (H. Hinnant, `civil_from_days`).
+/// Returns the date of a day since 1970 in the Gregorian calendar (H. Hinnant, `civil_from_days`).
 pub fn date(day: i64) -> String {
     let shifted = day.saturating_add(719_468);
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));

@@ -1,8 +1,8 @@
-//! The words for versions of a store's schema, for every backend.
+//! The wording for schema versions in the errors of all backends.
 
 use std::fmt::Display;
 
-/// Names a schema version beside those that a program knows, which are 1 to `newest`.
+/// Returns a text that names a schema version and the known versions, 1 to `newest`.
 pub fn beside_known(version: impl Display, newest: i32) -> String {
     match newest {
         1 => format!("{version} (known: 1)"),

@@ -1,8 +1,9 @@
-//! Notes of what foreign code is given, in files that outlive the process.
+//! A journal of calls into foreign code, in files that outlive the process.
 //!
-//! Each opener of a directory keeps its notes in a file of its own there, locked while it lives: what was written stays when a
-//! process dies, the lock does not. Whoever opens the directory next finds the file without its lock and adds its notes to the
-//! list of crashes, `concertina.crashes`: a line for each, of version, code and hash of the text. No text is written.
+//! Each opener of a directory writes its notes to a file of its own, which it locks while it lives. When the process
+//! dies, the notes remain and the lock is released. The next opener of the directory finds the unlocked file and
+//! appends its notes to the list of crashes, `concertina.crashes`: one line per crash with the version, the name of the
+//! code and the hash of the text. The text itself is never written.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,21 +16,21 @@ use crate::private;
 const LIST_NAME: &str = "concertina.crashes";
 const RUNNING_NAME: &str = "concertina.running-";
 
-/// Which crashes count: those of the same code.
+/// Only crashes that this version recorded count: a later version may have fixed them.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A note: the code's name, filled up with blanks, a blank, the hash, a line end.
+/// A note is the name of the code, padded with blanks, then a blank, the hash and a line feed.
 const NAME_BYTES: usize = 24;
 const NOTE_BYTES: usize = NAME_BYTES + 1 + 32 + 1;
 
-/// The journals of this process.
+/// The open journals of this process.
 static OPEN: RwLock<Vec<Weak<Journal>>> = RwLock::new(Vec::new());
 
 /// The notes of one opener of a directory.
 #[derive(Debug)]
 pub struct Journal {
     dir: PathBuf,
-    /// Absent where notes cannot be kept.
+    /// `None` if notes cannot be written.
     running: Mutex<Option<Running>>,
     notices: Mutex<Vec<String>>,
 }
@@ -38,7 +39,7 @@ pub struct Journal {
 struct Running {
     path: PathBuf,
     file: File,
-    /// Whether a note stands at each place.
+    /// True for each position of the file that holds a note.
     taken: Vec<bool>,
 }
 
@@ -47,8 +48,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Journal {
-    /// Opens the journal of a directory, which is made where it is missing, and learns what ended processes there. A journal that cannot be kept says so in a notice:
-    /// everything works without.
+    /// Opens the journal of a directory, which is created if it is missing, and reads the crashes recorded there. If
+    /// notes cannot be written, a notice says so; everything else works without them.
     pub fn open(dir: &Path) -> Arc<Self> {
         let mut notices = Vec::new();
         let running =
@@ -62,12 +63,13 @@ impl Journal {
         journal
     }
 
-    /// What an operator should know and has not been told yet, one line each.
+    /// Returns the notices for the operator that were not returned before, one line each.
     pub fn notices(&self) -> Vec<String> {
         std::mem::take(&mut lock(&self.notices))
     }
 
-    /// Does something with the notes. The first failure is said and ends them: a note that cannot be cleared would be taken for a crash.
+    /// Runs an operation on the file of notes. The first failure adds a notice and stops the journal, because a note
+    /// that cannot be cleared would be taken for a crash.
     fn keep<T>(&self, work: impl FnOnce(&mut Running) -> io::Result<T>) -> Option<T> {
         let mut running = lock(&self.running);
         work(running.as_mut()?)
@@ -81,13 +83,13 @@ impl Journal {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Where it stays, its notes are cleared or those of a crash: the next opener takes it away.
+        // If the file cannot be removed, the next opener collects its notes and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 impl Running {
-    /// A new file, locked.
+    /// Creates and locks a new file.
     fn create(dir: &Path) -> io::Result<Self> {
         for number in 1.. {
             let path = dir.join(format!("{RUNNING_NAME}{}-{number}", std::process::id()));
@@ -95,7 +97,7 @@ impl Running {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened?,
             };
-            // Before it was locked, another opener may have taken it for a dead process's, and taken it away.
+            // Another opener may have locked and removed the file before we locked it.
             match file.try_lock() {
                 Err(fs::TryLockError::WouldBlock) => continue,
                 locked => locked?,
@@ -107,7 +109,7 @@ impl Running {
         unreachable!("some number is free")
     }
 
-    /// Writes a note and returns its place.
+    /// Writes a note and returns its position.
     fn write(&mut self, code: &str, hash: u128) -> io::Result<usize> {
         let free = self.taken.iter().position(|taken| !taken);
         let place = free.unwrap_or_else(|| {
@@ -131,7 +133,7 @@ impl Running {
     }
 }
 
-/// Only its owner may read or write it.
+/// Creates a file that only its owner may read or write.
 fn open_new(path: &Path) -> io::Result<File> {
     private::file(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
 }
@@ -143,7 +145,8 @@ fn unkept(dir: &Path, error: &io::Error) -> String {
     )
 }
 
-/// Adds what dead processes left to the list, and learns the list. What cannot be read of it is said and left out.
+/// Appends the notes of dead processes to the list of crashes, then reads the list. Adds a notice for each file that
+/// cannot be read and skips it.
 fn collect(dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -168,7 +171,7 @@ fn collect(dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
 
 fn collect_from(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
     let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-        // Another opener was faster.
+        // Another opener collected it first.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };
@@ -215,10 +218,10 @@ fn open_journals() -> Vec<Arc<Journal>> {
     OPEN.read().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
 }
 
-/// Notes that stand until they are dropped.
+/// Notes that are cleared when this value is dropped.
 pub(super) struct Notes(Vec<(Arc<Journal>, usize)>);
 
-/// Notes in every open journal that some code has a text.
+/// Writes to every open journal that the code was given the text.
 pub(super) fn note(code: &str, hash: u128) -> Notes {
     let write = |journal: Arc<Journal>| {
         let place = journal.keep(|running| running.write(code, hash))?;
@@ -235,7 +238,7 @@ impl Drop for Notes {
     }
 }
 
-/// Adds a text that is lost to the lists of every open journal.
+/// Adds a text on which the code crashed or hung to the lists of all open journals.
 pub(super) fn add(code: &str, hash: u128) {
     if is_known(code, hash) {
         return;
@@ -256,7 +259,7 @@ mod tests {
     use super::*;
     use crate::foreign::calling;
 
-    /// A file as a dead process leaves it.
+    /// Writes a file as a dead process leaves it.
     fn left_behind(dir: &Path, notes: &str) {
         fs::write(dir.join(format!("{RUNNING_NAME}1-1")), notes).unwrap();
     }
@@ -278,7 +281,7 @@ mod tests {
         assert_eq!(journal.notices().len(), 1);
         assert_eq!(calling("a dead parser", b"deadly", || Ok(())), None);
         assert_eq!(calling("a dead parser", b"harmless", || Ok(())), Some(()));
-        // Read once: the file is gone, the list stays.
+        // The notes were collected once: the file is removed, the list remains.
         drop(journal);
         assert!(Journal::open(dir.path()).notices().is_empty());
         assert_eq!(list(dir.path()).lines().count(), 1);
@@ -308,7 +311,7 @@ mod tests {
         let (one, two) = (Journal::open(dir.path()), Journal::open(dir.path()));
         let standing = || {
             let paths = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
-            // What does not come back in another test is put on the list of every journal.
+            // A hang in another test is added to the list of every journal.
             let running = paths.filter(|path| path.file_name() != Some(LIST_NAME.as_ref()));
             let texts: Vec<String> = running.map(|path| fs::read_to_string(path).unwrap()).collect();
             (texts.len(), texts.iter().filter(|text| text.contains("noted code")).count())
@@ -320,14 +323,14 @@ mod tests {
             Ok(())
         });
         assert_eq!(standing(), (2, 0));
-        // Whatever another test calls at this moment is noted in every journal, and holds it that long.
+        // A call in another test writes a note to every journal and keeps them open until it returns.
         let comes_to = |files| {
             (0..400).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(5));
                 standing().0 == files
             })
         };
-        // A third opener takes neither file away.
+        // A third opener removes neither file.
         drop(Journal::open(dir.path()));
         assert!(comes_to(2));
         drop((one, two));

@@ -1,12 +1,13 @@
-//! Calls into code that no guard reaches: parsers and compression written in C. A crash there ends the whole process, and a loop
-//! there never ends.
+//! Calls into code whose failures cannot be caught: parsers and compression written in C. A crash there ends the
+//! process, and an endless loop never returns.
 //!
-//! So a crash happens once. What such code is given is noted before and the note is cleared after ([`Journal`]); a note that is
-//! found later names the text that ended a process inside that code. The text is not given to that code again, and after
-//! [`CRASHES_MAX`] such texts none is, until another version, which may have it mended. What does not come back is given up
-//! ([`apart`]) and counts as a crash.
+//! Each crash happens at most once. Before a call, [`Journal`] writes a note with the name of the code and the hash of
+//! the text; after the call, the note is cleared. A note that a later process finds names the text that ended the
+//! earlier one. That text is never passed to that code again, and after [`CRASHES_MAX`] such texts the code is disabled
+//! until the next version. A call that does not return in time is abandoned ([`apart`]) and counts as a crash.
 //!
-//! A process that is killed may have been in such code by chance. So what must not be lost needs another way than that code.
+//! A process that is killed may have been inside such code by chance. Data that must not be lost therefore needs a
+//! second way that does not depend on that code.
 
 mod journal;
 mod thread;
@@ -19,24 +20,24 @@ use xxhash_rust::xxh3::xxh3_128;
 pub use journal::Journal;
 pub use thread::apart;
 
-/// After so many texts that ended it, code is given none any more.
+/// The number of crashes after which code is disabled.
 pub const CRASHES_MAX: usize = 3;
 
-/// Which texts, by their hash, ended which code; of all directories that this process has opened.
+/// The hashes of the texts that crashed each code, for all directories that this process has opened.
 static CRASHES: RwLock<Option<HashMap<String, HashSet<u128>>>> = RwLock::new(None);
 
-/// Code that is given less than all.
+/// Code that is not given every text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Its name: a grammar's, or a library's.
+    /// The name of the code: a grammar or a library.
     pub code: String,
-    /// How many texts ended it.
+    /// The number of texts on which it crashed.
     pub texts: usize,
-    /// Whether it is given none any more.
+    /// True if the code is disabled.
     pub is_off: bool,
 }
 
-/// The code that ended a process, by name; of all directories that this process has opened.
+/// Returns the code that crashed, by name, for all directories that this process has opened.
 pub fn skipped() -> Vec<Skipped> {
     let crashes = CRASHES.read().unwrap_or_else(PoisonError::into_inner);
     let of = |(code, texts): (&String, &HashSet<u128>)| Skipped {
@@ -49,12 +50,12 @@ pub fn skipped() -> Vec<Skipped> {
     skipped
 }
 
-/// Code that did not come back, and never may.
+/// The error for code that did not return in time and may never return.
 #[derive(Debug)]
 pub struct Lost;
 
-/// Gives a text to some code, with a note of that in every open journal meanwhile. `None` where that code must not have the text, or is lost with
-/// it.
+/// Passes a text to foreign code, with a note in every open journal during the call. Returns `None` if the code must
+/// not have this text or did not return.
 pub fn calling<T>(code: &str, text: &[u8], call: impl FnOnce() -> Result<T, Lost>) -> Option<T> {
     let hash = xxh3_128(text);
     if is_known(code, hash) {

@@ -1,4 +1,5 @@
-//! Threads for foreign code: with room for any nesting, used again, and given up when one does not come back.
+//! Threads for foreign code. They have stacks for deep nesting, are reused, and are abandoned if a call does not
+//! return.
 
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -6,22 +7,23 @@ use std::time::Duration;
 
 use super::Lost;
 
-/// Parsers recurse as deep as code is nested where it is ambiguous. A stack is not touched before it is used.
+/// The stack size. Parsers recurse as deeply as ambiguous code is nested. Stack memory is not committed before it is
+/// used.
 const STACK_BYTES: usize = 64 << 20;
 
-/// A thread with nothing to do for so long ends.
+/// The time after which an idle thread ends.
 const REST: Duration = Duration::from_secs(5);
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads that wait for a job.
+/// The idle threads, which wait for a job.
 static RESTING: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 
 fn resting() -> std::sync::MutexGuard<'static, Vec<Sender<Job>>> {
     RESTING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives a job to a thread that rests, or to a new one; returns where its next job goes.
+/// Gives a job to an idle thread or to a new one. Returns the sender for the next job of that thread.
 fn hand_over(mut job: Job) -> Option<Sender<Job>> {
     while let Some(thread) = { resting().pop() } {
         match thread.send(job) {
@@ -40,17 +42,17 @@ fn hand_over(mut job: Job) -> Option<Sender<Job>> {
     Some(jobs)
 }
 
-/// Does work on another thread, which is left to itself when it takes longer than `patience`. `None` where there is no thread to be had, or where the work
-/// panicked.
+/// Runs work on another thread, which is abandoned if the work takes longer than `patience`. Returns `None` if no
+/// thread can be started or the work panicked.
 ///
 /// # Errors
-/// [`Lost`] where the work took longer. Its thread is not used again.
+/// [`Lost`] if the work took longer. Its thread is not used again.
 pub fn apart<T: Send + 'static>(
     patience: Duration,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<Option<T>, Lost> {
     let (done, outcome) = mpsc::channel();
-    // Nobody may be waiting any more.
+    // The receiver may have stopped waiting.
     let Some(thread) = hand_over(Box::new(move || drop(done.send(work())))) else { return Ok(None) };
     match outcome.recv_timeout(patience) {
         Ok(value) => {

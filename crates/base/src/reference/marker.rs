@@ -1,6 +1,7 @@
-//! The three printed forms of a reference: a whole output replaced, a fold inside a text, a repeat across messages.
+//! The three printed forms of a reference: a replaced output, a fold inside a text, and a repeat across messages.
 //!
-//! A marker in a text proves nothing: text from outside may quote one. Only the ledger of a session says which were issued.
+//! A marker in a text proves nothing, because text from outside may quote one. Only the ledger of a session records
+//! which markers were issued.
 
 use std::sync::LazyLock;
 
@@ -16,11 +17,11 @@ pub enum Marker {
     Reference(RefId),
     /// `[[REWIND:sha256:<id>]]`: part of a text was folded.
     Rewind(RefId),
-    /// `[[DEDUP_REF:<message>:<block>]]`: a repeat of an earlier block in sight.
+    /// `[[DEDUP_REF:<message>:<block>]]`: a repeat of an earlier block in the context.
     Repeat {
-        /// Index of the message that has the first copy.
+        /// The index of the message with the first copy.
         message: usize,
-        /// Index of the block in it.
+        /// The index of the block in that message.
         block: usize,
     },
 }
@@ -42,7 +43,7 @@ static MARKER: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the marker pattern is valid")
 });
 
-/// Every marker in a text with its byte range, in order.
+/// Returns every marker in a text with its byte range, in order.
 pub fn find_markers(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, Marker)> {
     MARKER.captures_iter(text).map(|found| {
         let id = |group: usize| found.get(group).and_then(|digits| RefId::parse(digits.as_str()).ok());
@@ -56,8 +57,8 @@ pub fn find_markers(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>,
     })
 }
 
-/// Reads an id as a model may write it: bare digits, or exactly one whole `[REF_ID: …]` or `[[REWIND:sha256:…]]` marker; the digits
-/// also in capitals, in which hosts print them in their summaries.
+/// Parses an id as a model may write it: bare digits, or exactly one `[REF_ID: …]` or `[[REWIND:sha256:…]]` marker.
+/// Upper-case digits are accepted, because hosts print them in their summaries.
 ///
 /// # Errors
 /// [`crate::error::Error::BadRefId`] for anything else.

@@ -1,7 +1,8 @@
-//! Originals, the hashes they are addressed by, and the short ids that stand for them in text.
+//! Originals, the hashes that address them, and the short ids that stand for them in text.
 //!
-//! An id is a lower-case hexadecimal prefix of the SHA-256 of the original bytes: 16 digits by default (a full one costs about
-//! 40 tokens), longer where two originals share a prefix. The store decides the length; everything else only prints and parses.
+//! An id is a lower-case hexadecimal prefix of the SHA-256 of the original bytes. It has 16 digits by default (a full
+//! hash costs about 40 tokens) and more if two originals share a prefix. The store decides the length; other code only
+//! prints and parses ids.
 
 mod marker;
 pub mod wtf8;
@@ -14,38 +15,38 @@ use crate::error::{Error, Result};
 
 pub use marker::{Marker, find_markers, parse_ref};
 
-/// Digits of an id unless a collision asks for more.
+/// The number of digits of an id without a collision.
 pub const SHORT_ID_DIGITS: usize = 16;
 
-/// The tool that takes the ids that placeholders print.
+/// The name of the tool that fetches an original by the id in its placeholder.
 pub const FETCH_TOOL: &str = "fetch_original_data";
 
-/// SHA-256 of some bytes.
+/// A SHA-256 hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash(pub [u8; 32]);
 
 impl ContentHash {
-    /// Hashes bytes.
+    /// Returns the hash of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// All 64 hexadecimal digits.
+    /// Returns all 64 hexadecimal digits.
     pub fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The id with this many digits.
+    /// Returns the id with this many digits.
     ///
     /// # Panics
-    /// When `digits` is not 16 to 64.
+    /// If `digits` is not 16 to 64.
     pub fn to_ref_id(self, digits: usize) -> RefId {
         assert!((SHORT_ID_DIGITS..=64).contains(&digits), "an id has 16 to 64 digits");
         RefId(self.to_hex()[..digits].to_owned())
     }
 }
 
-/// A valid reference id: `^[0-9a-f]{16,64}$`. Nothing else reaches the store.
+/// A valid reference id: `^[0-9a-f]{16,64}$`. The store accepts no other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RefId(String);
 
@@ -60,12 +61,12 @@ impl RefId {
         if valid { Ok(Self(text.to_owned())) } else { Err(Error::BadRefId { got: text.chars().take(80).collect() }) }
     }
 
-    /// The digits.
+    /// Returns the digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether this id is a prefix of the hash.
+    /// Returns true if this id is a prefix of the hash.
     pub fn matches(&self, hash: ContentHash) -> bool {
         hash.to_hex().starts_with(&self.0)
     }
@@ -77,12 +78,12 @@ impl std::fmt::Display for RefId {
     }
 }
 
-/// What the bytes of an original are, so that they come back as what they were.
+/// The media type of an original's bytes, with which they are restored.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Media {
-    /// Text: UTF-8, but for lone surrogates of JavaScript ([`wtf8`]).
+    /// Text: UTF-8, except for lone surrogates of JavaScript ([`wtf8`]).
     Text,
-    /// An image of this MIME type, as the decoded bytes.
+    /// An image of this MIME type; the bytes are the decoded image file.
     Image(String),
 }
 
@@ -93,24 +94,25 @@ pub struct Original {
     pub hash: ContentHash,
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// What they are.
+    /// Their media type.
     pub media: Media,
-    /// Where they came from, for people: `exec: npm test`, `read: src/lib.rs`.
+    /// The source for display, for example `exec: npm test` or `read: src/lib.rs`.
     pub label: String,
 }
 
 impl Original {
-    /// An original of text.
+    /// Creates an original from a text.
     pub fn text(text: &str, label: impl Into<String>) -> Self {
         Self::hashed(ContentHash::of(text.as_bytes()), text, label)
     }
 
-    /// An original of text with its hash. A store refuses one whose hash is another's.
+    /// Creates an original from a text and its hash, which is not checked here. A store refuses a wrong hash.
     pub fn hashed(hash: ContentHash, text: &str, label: impl Into<String>) -> Self {
         Self { hash, bytes: text.as_bytes().to_vec(), media: Media::Text, label: label.into() }
     }
 
-    /// The same original, byte for byte that of a text with lone surrogates, where it is all of the text's stand-in: what was masked stays masked.
+    /// Returns this original with the exact bytes of a text with lone surrogates, if it contains the whole stand-in of
+    /// that text. Any other original, for example a masked one, is returned unchanged.
     #[must_use]
     pub fn exactly(self, stand_in: &str, exact: Option<&[u8]>) -> Self {
         match exact {
@@ -121,12 +123,12 @@ impl Original {
         }
     }
 
-    /// The text, with U+FFFD for lone surrogates; `None` for an image.
+    /// Returns the text, with U+FFFD for lone surrogates; `None` for an image.
     pub fn read_text(&self) -> Option<Cow<'_, str>> {
         if self.media == Media::Text { wtf8::stand_in(&self.bytes) } else { None }
     }
 
-    /// An original of an image.
+    /// Creates an original from an image.
     pub fn image(bytes: Vec<u8>, mime: impl Into<String>, label: impl Into<String>) -> Self {
         Self { hash: ContentHash::of(&bytes), bytes, media: Media::Image(mime.into()), label: label.into() }
     }

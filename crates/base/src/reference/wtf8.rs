@@ -1,18 +1,20 @@
-//! Texts of JavaScript as bytes: UTF-8, in which a lone surrogate is written as any other code point of its size would be (WTF-8).
+//! Texts of JavaScript as bytes in WTF-8: UTF-8 in which a lone surrogate is encoded like any other code point of its
+//! size.
 //!
-//! A text without lone surrogates is plain UTF-8. Of any other a core in Rust can only read a stand-in that has U+FFFD in their places. Both
-//! are three bytes long, so every offset, line and character of the stand-in is that of the text.
+//! A text without lone surrogates is plain UTF-8. For any other text, Rust code reads a stand-in that has U+FFFD in
+//! place of each lone surrogate. Both are three bytes long, so every offset, line and character of the stand-in is that
+//! of the text.
 
 use std::borrow::Cow;
 
-/// What stands for a lone surrogate.
+/// The character that replaces a lone surrogate.
 pub const STAND_IN: char = char::REPLACEMENT_CHARACTER;
 
-/// The first byte of a surrogate, of which the second is at least [`SECOND`].
+/// The first byte of an encoded surrogate. The second byte is at least [`SECOND`].
 const FIRST: u8 = 0xED;
 const SECOND: u8 = 0xA0;
 
-/// The bytes of a text whose stand-in this is; `units` are the UTF-16 units of every U+FFFD in it, in order.
+/// Returns the bytes of the text with this stand-in. `units` are the UTF-16 units for every U+FFFD in it, in order.
 pub fn encode(stand_in: &str, units: impl IntoIterator<Item = u16>) -> Vec<u8> {
     let mut bytes = stand_in.as_bytes().to_vec();
     for ((at, _), unit) in stand_in.match_indices(STAND_IN).zip(units) {
@@ -22,7 +24,7 @@ pub fn encode(stand_in: &str, units: impl IntoIterator<Item = u16>) -> Vec<u8> {
     bytes
 }
 
-/// The text, or its stand-in where it has lone surrogates; `None` for what is no text.
+/// Returns the text, or its stand-in if it has lone surrogates; `None` if the bytes are not text.
 pub fn stand_in(bytes: &[u8]) -> Option<Cow<'_, str>> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Some(text.into());
@@ -36,7 +38,7 @@ pub fn stand_in(bytes: &[u8]) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// The UTF-16 units of every U+FFFD in the stand-in of a text.
+/// Returns the UTF-16 units for every U+FFFD in the stand-in of a text.
 pub fn units<'a>(bytes: &'a [u8], stand_in: &'a str) -> impl Iterator<Item = u16> + 'a {
     stand_in.match_indices(STAND_IN).map(|(at, _)| {
         let bits = |at: usize| u16::from(bytes[at] & 0x3F);
@@ -44,7 +46,7 @@ pub fn units<'a>(bytes: &'a [u8], stand_in: &'a str) -> impl Iterator<Item = u16
     })
 }
 
-/// A text as JavaScript holds it.
+/// Returns the UTF-16 units of a text, as JavaScript holds them; `None` if the bytes are not text.
 pub fn utf16(bytes: &[u8]) -> Option<Vec<u16>> {
     let text = stand_in(bytes)?;
     let mut units = units(bytes, &text);
@@ -56,8 +58,8 @@ pub fn utf16(bytes: &[u8]) -> Option<Vec<u16>> {
 mod tests {
     use super::*;
 
-    /// Every text of up to three pieces, each a surrogate of either half, U+FFFD itself, its neighbours in UTF-8, or other characters: 1,111 of
-    /// them, of which two pieces may make a pair.
+    /// Returns every text of up to three pieces. A piece is a surrogate of either half, U+FFFD, one of its neighbours
+    /// in UTF-8, or another character. There are 1,111 texts; two pieces may form a pair.
     fn texts() -> Vec<Vec<u16>> {
         let pieces: [&[u16]; 10] = [
             &[0xD800],
@@ -86,7 +88,7 @@ mod tests {
         assert_eq!(texts.len(), 1111);
         let mut lone = 0;
         for text in &texts {
-            // What JavaScript's `toWellFormed` makes of it.
+            // The same as JavaScript's `toWellFormed`.
             let read = String::from_utf16_lossy(text);
             let replaced = read.encode_utf16().zip(text).filter(|(unit, _)| *unit == 0xFFFD).map(|(_, unit)| *unit);
             let bytes = encode(&read, replaced);

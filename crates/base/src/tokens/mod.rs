@@ -1,6 +1,7 @@
-//! Exact token counts: the unit that is billed. Characters divided by four are wrong by -65 % to +54 % and appear nowhere.
+//! Exact token counts, the unit that is billed. Estimates by characters divided by four are off by -65 % to +54 % and
+//! are never used.
 //!
-//! Text that spells a special token (`<|endoftext|>`) counts as the ordinary text it is: nobody's tool output ends a prompt.
+//! Text that spells a special token (`<|endoftext|>`) counts as ordinary text, because tool output cannot end a prompt.
 
 pub mod utf16;
 pub mod vision;
@@ -14,17 +15,17 @@ use xxhash_rust::xxh3::xxh3_128;
 /// A published byte-pair vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// GPT-4o and later.
+    /// The vocabulary of GPT-4o and later.
     O200kBase,
-    /// GPT-4 and GPT-3.5.
+    /// The vocabulary of GPT-4 and GPT-3.5.
     Cl100kBase,
 }
 
 impl Encoding {
-    /// Both, the newer first.
+    /// Both vocabularies, the newer first.
     pub const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
 
-    /// The name that it was published under.
+    /// Returns the name under which the vocabulary was published.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::O200kBase => "o200k_base",
@@ -32,32 +33,32 @@ impl Encoding {
         }
     }
 
-    /// Reads the name back.
+    /// Parses the published name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|encoding| encoding.as_str() == name)
     }
 }
 
-/// Longest piece that is given to the tokenizer at once, in bytes.
+/// The longest piece that the tokenizer is given at once, in bytes.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// Texts shorter than this are counted faster than they are looked up.
+/// The length from which counts are cached, in bytes. Shorter texts are counted faster than they are looked up.
 const MEMO_FROM_BYTES: usize = 256;
 
-/// Counts of texts that were counted before, by content. 64k entries of fixed size: at most 8 MB.
+/// Cached counts by content hash. 64k entries of fixed size: at most 8 MB.
 static MEMO: LazyLock<Cache<(u128, Encoding), usize>> = LazyLock::new(|| Cache::new(64 * 1024));
 
-/// Counts the tokens of a text.
+/// Returns the number of tokens of a text.
 ///
-/// Long texts are counted in pieces of at most 16 KB cut at line or word ends, which keeps the time linear on any input and is
-/// within 0.01 % of the unsplit count on real text. A text is counted once: counts are remembered by content hash.
+/// Long texts are counted in pieces of at most 16 KB, cut at line or word ends. This keeps the time linear on any input
+/// and is within 0.01 % of the unsplit count on real text. Counts are cached by content hash.
 pub fn count(text: &str, encoding: Encoding) -> usize {
     if text.len() < MEMO_FROM_BYTES {
         return bpe(encoding).count(text);
     }
     remembered(text, encoding, |text| match text.len() {
         0..=PIECE_BYTES => bpe(encoding).count(text),
-        // Texts that begin alike have most of their pieces in common.
+        // Texts with the same beginning share most of their pieces.
         _ => pieces(text).map(|piece| remembered(piece, encoding, |piece| bpe(encoding).count(piece))).sum(),
     })
 }
@@ -71,9 +72,9 @@ fn remembered(text: &str, encoding: Encoding, count: impl FnOnce(&str) -> usize)
     })
 }
 
-/// Whether a text has at most `limit` tokens; stops counting as soon as the answer is known.
+/// Returns true if a text has at most `limit` tokens. Stops counting as soon as the answer is known.
 pub fn fits(text: &str, limit: usize, encoding: Encoding) -> bool {
-    // No token is shorter than a byte.
+    // A token is at least one byte long.
     if text.len() <= limit {
         return true;
     }
@@ -108,15 +109,16 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first piece of a text ends: at the last place of its second half where the vocabularies' patterns split anyway
-/// (after a line end before a visible character, or before a lone space), else after any line end, else at a character.
+/// Returns the end of the first piece of a text. This is the last position in its second half where the vocabularies'
+/// patterns split anyway (after a line end before a visible character, or before a single space); otherwise after any
+/// line end; otherwise at a character boundary.
 fn piece_end(text: &str) -> usize {
     if text.len() <= PIECE_BYTES {
         return text.len();
     }
     let bytes = text.as_bytes();
     let visible = |at: usize| !bytes[at].is_ascii_whitespace();
-    // `[\r\n/]*` closes a run of punctuation in o200k_base: a line end before a slash is no split.
+    // `[\r\n/]*` extends a run of punctuation in o200k_base, so a line end before a slash is no split.
     let is_line_end = |at: &usize| bytes[*at] == b'\n' && visible(at + 1) && bytes[at + 1] != b'/';
     let is_word_end = |at: &usize| bytes[*at] == b' ' && visible(at - 1) && visible(at + 1);
     let second_half = || (PIECE_BYTES / 2..PIECE_BYTES).rev();

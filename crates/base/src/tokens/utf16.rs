@@ -1,19 +1,20 @@
-//! Lengths and cuts in JavaScript's unit, the UTF-16 code unit: what users' thresholds mean and what placeholders print.
+//! Lengths and cuts in UTF-16 code units, JavaScript's unit. Users' thresholds and the numbers in placeholders have
+//! this unit.
 //!
-//! A cut never splits a character, so a cut in the middle of a surrogate pair is one unit short.
+//! A cut never splits a character: a cut in the middle of a surrogate pair moves back by one unit.
 
-/// The `length` that JavaScript gives a text.
+/// Returns the length of a text in UTF-16 code units.
 pub fn len(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Whether a text has more than `limit` units; looks no further than needed.
+/// Returns true if a text has more than `limit` units. Reads no further than needed.
 pub fn exceeds(text: &str, limit: usize) -> bool {
-    // A unit is one to three bytes long.
+    // A unit takes one to three bytes of UTF-8.
     text.len() > limit && (text.len() > limit.saturating_mul(3) || len(text) > limit)
 }
 
-/// The longest start of a text with at most `limit` units.
+/// Returns the longest prefix of a text with at most `limit` units.
 pub fn head(text: &str, limit: usize) -> &str {
     let mut left = limit;
     let end = text.char_indices().find(|(_, character)| match left.checked_sub(character.len_utf16()) {
@@ -26,7 +27,7 @@ pub fn head(text: &str, limit: usize) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// The longest end of a text with at most `limit` units.
+/// Returns the longest suffix of a text with at most `limit` units.
 pub fn tail(text: &str, limit: usize) -> &str {
     let mut left = limit;
     let start = text.char_indices().rev().find(|(_, character)| match left.checked_sub(character.len_utf16()) {
@@ -39,7 +40,7 @@ pub fn tail(text: &str, limit: usize) -> &str {
     start.map_or(text, |(at, character)| &text[at + character.len_utf8()..])
 }
 
-/// A number with thousands commas, whatever the locale.
+/// Returns a number with commas between thousands, in any locale.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,21 +1,21 @@
-//! Tokens of images, by each provider's published rule and the image's real size.
+//! Token counts of images, by each provider's published rule and the real size of the image.
 //!
-//! The length of the base64 text says nothing about what an image costs: the rules know only width and height. Providers change
-//! their rules from model to model; these are the ones that cover most models, and each names its source.
+//! The rules depend on width and height only, not on the length of the base64 text. Providers change their rules from
+//! model to model; these cover most models, and each names its source.
 
 use std::io::Cursor;
 
-/// What an image counts whose size cannot be read: a remote URL, an unknown format, damaged data. About a 1024 x 768 picture under
-/// Anthropic's rule (1,049) or OpenAI's (765).
+/// The token count of an image whose size cannot be read: a remote URL, an unknown format, damaged data. It is close to
+/// a 1024 x 768 image under Anthropic's rule (1,049) or OpenAI's (765).
 pub const UNREADABLE_IMAGE_TOKENS: usize = 1000;
 
-/// Base64 characters that are decoded first; nearly every header lies within.
+/// The number of base64 characters that are decoded first. Nearly every header is within them.
 const PREFIX_CHARS: usize = 64 * 1024;
 
-/// Whose rule counts the images.
+/// A provider, whose rule determines the token count of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Provider {
-    /// Claude models, and every model that is not known otherwise.
+    /// Claude models, and all models of unknown providers.
     #[default]
     Anthropic,
     /// GPT and o-series models.
@@ -24,25 +24,26 @@ pub enum Provider {
     Gemini,
 }
 
-/// How an OpenAI model counts: by tiles or by patches.
+/// The rule of an OpenAI model: tiles or patches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenAiRule {
-    /// A base, and so many tokens for each 512-pixel tile.
+    /// A base count, plus a count for each 512-pixel tile.
     Tiles {
-        /// Tokens of any image, and the whole of one with `detail: "low"`.
+        /// The tokens of any image; with `detail: "low"` there are no others.
         base: usize,
-        /// Tokens of one tile.
+        /// The tokens of one tile.
         tile: usize,
     },
-    /// One 32-pixel patch is so many hundredths of a token.
+    /// A count for each 32-pixel patch.
     Patches {
-        /// Tokens of a hundred patches.
+        /// The tokens of 100 patches.
         per_hundred: usize,
     },
 }
 
-/// OpenAI, "Images and vision", section "Calculating costs", and for `codex-mini` its model page, which calls it an `o4-mini`;
-/// longer names first. Models without a row of their own, `gpt-5.1` among them, count as GPT-4o does.
+/// The rules by model, longer names first. Source: OpenAI, "Images and vision", section "Calculating costs"; for
+/// `codex-mini`, its model page, which calls it an `o4-mini`. Models without a row, for example `gpt-5.1`, count as
+/// GPT-4o does.
 const OPENAI_RULES: [(&str, OpenAiRule); 12] = [
     ("gpt-5.4-mini", OpenAiRule::Patches { per_hundred: 162 }),
     ("gpt-5.4-nano", OpenAiRule::Patches { per_hundred: 246 }),
@@ -61,12 +62,12 @@ const OPENAI_RULES: [(&str, OpenAiRule); 12] = [
 const GPT_4O: OpenAiRule = OpenAiRule::Tiles { base: 85, tile: 170 };
 
 impl Provider {
-    /// The provider of a model, by its name, with or without `provider/` before it.
+    /// Returns the provider of a model by its name, with or without `provider/` before it.
     pub fn of_model(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
         let is_o_series = name.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if ["gpt", "chatgpt", "codex"].iter().any(|family| name.starts_with(family)) || is_o_series {
-            // `gpt-5` is `gpt-5-2025-08-07`, but not `gpt-5.1`.
+            // The row `gpt-5` applies to `gpt-5-2025-08-07`, but not to `gpt-5.1`.
             let is_of =
                 |model: &str| name.strip_prefix(model).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
             let own = OPENAI_RULES.iter().find(|(model, _)| is_of(model));
@@ -78,7 +79,7 @@ impl Provider {
         }
     }
 
-    /// Tokens of an image of this size. `detail` is OpenAI's; other providers have none.
+    /// Returns the tokens of an image of this size. Only OpenAI uses `detail`.
     pub fn tokens(self, size: ImageSize, detail: Option<&str>) -> usize {
         match self {
             Self::Anthropic => anthropic_tokens(size),
@@ -88,7 +89,8 @@ impl Provider {
         }
     }
 
-    /// Tokens of an image given as base64; [`UNREADABLE_IMAGE_TOKENS`] when there is none or its size cannot be read.
+    /// Returns the tokens of an image in base64; [`UNREADABLE_IMAGE_TOKENS`] if there is none or its size cannot be
+    /// read.
     pub fn base64_tokens(self, base64: Option<&str>, detail: Option<&str>) -> usize {
         match base64.and_then(ImageSize::of_base64) {
             Some(size) => self.tokens(size, detail),
@@ -97,7 +99,7 @@ impl Provider {
     }
 }
 
-/// Width and height in pixels.
+/// The size of an image in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ImageSize {
     /// Pixels from left to right.
@@ -107,14 +109,14 @@ pub struct ImageSize {
 }
 
 impl ImageSize {
-    /// Reads the size from the header of a PNG, JPEG, WebP or GIF file; pixels are not decoded.
+    /// Reads the size from the header of a PNG, JPEG, WebP or GIF file. Pixels are not decoded.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let reader = image::ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
         let (width, height) = reader.into_dimensions().ok()?;
         Some(Self { width, height })
     }
 
-    /// The same from base64, of which no more is decoded than needed.
+    /// Reads the size from base64, and decodes no more of it than needed.
     pub fn of_base64(base64: &str) -> Option<Self> {
         let decode = |chars: &[u8]| {
             let mut chars: Vec<u8> = chars.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -129,9 +131,10 @@ impl ImageSize {
     }
 }
 
-/// Anthropic, "Vision", section "Calculate image costs": `width * height / 750` after the image was scaled to at most 1568 pixels
-/// on its long edge and about 1.15 megapixels. Larger images were billed 1,558 to 1,561 tokens in published measurements, which
-/// a bound of 1,568 tokens reproduces. The high-resolution tier of the newest Opus models is not modelled.
+/// Anthropic, "Vision", section "Calculate image costs": `width * height / 750` after the image is scaled to at most
+/// 1568 pixels on its long edge and about 1.15 megapixels. Larger images were billed 1,558 to 1,561 tokens in published
+/// measurements, which a bound of 1,568 tokens approximates. The high-resolution tier of the newest Opus models is not
+/// modelled.
 fn anthropic_tokens(size: ImageSize) -> usize {
     let (width, height) = fit(size, 1568.0);
     ((width * height / 750.0).ceil() as usize).clamp(1, 1568)
@@ -148,21 +151,21 @@ fn openai_tokens(size: ImageSize, detail: Option<&str>, base: usize, tile: usize
     base + tile * tiles(width.round()) * tiles(height.round())
 }
 
-/// OpenAI, "Images and vision": 32-pixel patches; an image of more than 1536 is scaled down until it has no more.
+/// OpenAI, "Images and vision": 32-pixel patches. An image of more than 1,536 patches is scaled down to at most 1,536.
 fn openai_patches(size: ImageSize) -> usize {
     let patches = |side: f64| (side / 32.0).ceil().max(1.0);
     let (width, height) = (f64::from(size.width), f64::from(size.height));
     if patches(width) * patches(height) <= 1536.0 {
         return (patches(width) * patches(height)) as usize;
     }
-    // Shrunk so that the patches fit, and a little more so that one side is whole patches.
+    // The image is shrunk until the patches fit, and a little more so that one side is a whole number of patches.
     let shrink = (1536.0 * 32.0 * 32.0 / (width * height)).sqrt();
     let whole = |side: f64| (side * shrink / 32.0).floor() / (side * shrink / 32.0);
     let shrink = shrink * whole(width).min(whole(height));
     ((patches(width * shrink) * patches(height * shrink)) as usize).clamp(1, 1536)
 }
 
-/// Google, "Understand and count tokens": 258 when both sides are at most 384 pixels, else 258 for each 768-pixel tile.
+/// Google, "Understand and count tokens": 258 if both sides are at most 384 pixels, else 258 for each 768-pixel tile.
 fn gemini_tokens(size: ImageSize) -> usize {
     if size.width <= 384 && size.height <= 384 {
         return 258;
@@ -170,7 +173,7 @@ fn gemini_tokens(size: ImageSize) -> usize {
     258 * size.width.div_ceil(768).max(1) as usize * size.height.div_ceil(768).max(1) as usize
 }
 
-/// Scales down to a longest edge.
+/// Returns the size, scaled down to at most this longest edge.
 fn fit(size: ImageSize, longest: f64) -> (f64, f64) {
     let (width, height) = (f64::from(size.width), f64::from(size.height));
     let shrink = (longest / width.max(height)).min(1.0);
@@ -205,7 +208,7 @@ mod tests {
     #[test]
     fn openai_counts_tiles() {
         let gpt = Provider::of_model("gpt-4o");
-        // The first three are the examples of the documentation.
+        // The first three are examples from OpenAI's documentation.
         assert_eq!(gpt.tokens(size(1024, 1024), Some("high")), 765);
         assert_eq!(gpt.tokens(size(2048, 4096), Some("high")), 1105);
         assert_eq!(gpt.tokens(size(4096, 8192), Some("low")), 85);

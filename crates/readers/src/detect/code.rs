@@ -1,6 +1,6 @@
-//! Source code: which of the sixteen languages it is.
+//! Detects source code and its language, one of sixteen.
 //!
-//! Lexical evidence is the weakest kind: a language needs several different clues, and more of them than any other.
+//! Lexical evidence is weak: a language needs several different clues, and more of them than any other language.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,16 +14,17 @@ use crate::Language;
 use crate::lines::{head, lines};
 use crate::word_set::is_word_byte;
 
-/// The least weight that names a language.
+/// The minimum weight that identifies a language.
 const MIN_SCORE: u32 = 9;
-/// The least number of different clues that English does not share.
+/// The minimum number of different strong clues.
 const MIN_STRONG: u32 = 2;
-/// The weight from which a clue is such a one.
+/// The minimum weight of a strong clue, which does not occur in English.
 const STRONG: u32 = 3;
-/// Code has such a clue in so many lines. Any long text has a few somewhere: `gcc -v` prints `#include <...> search starts here:`.
+/// The number of lines per strong clue that code must not exceed. Any long text has a few strong clues: `gcc -v` prints
+/// `#include <...> search starts here:`.
 const LINES_PER_STRONG: usize = 100;
 
-/// The language named in a `#!` line or opened by `<?php`.
+/// Returns the language that a `#!` line names or that `<?php` opens.
 pub(super) fn declared(text: &str) -> Option<Language> {
     let first = head(lines(text).map(|line| line.text.trim()).find(|line| !line.is_empty())?, 200);
     if first.starts_with("<?php") {
@@ -37,7 +38,7 @@ pub(super) fn declared(text: &str) -> Option<Language> {
     INTERPRETERS.iter().find(|(name, _)| program.starts_with(name)).map(|&(_, language)| language)
 }
 
-/// The language whose clues prevail in a [`skeleton`]: several of them, and with a lead.
+/// Returns the language whose clues prevail in a [`skeleton`]: there are several of them, and they lead clearly.
 pub(super) fn language_of(skeleton: &[&PageLine]) -> Option<Language> {
     let scores = Lexicon::get().score(skeleton);
     let mut ranked: Vec<(Language, Score)> =
@@ -45,7 +46,7 @@ pub(super) fn language_of(skeleton: &[&PageLine]) -> Option<Language> {
     for dialect in DIALECTS {
         let own = scores[dialect.language as usize];
         let base = scores[dialect.base as usize];
-        // A large program has more chances to look like what it is not.
+        // A large program has more chances to look like another language.
         let wins = own.weight >= dialect.needs + base.weight / 12 && own.strong >= 1;
         for (language, score) in &mut ranked {
             if *language == dialect.language {
@@ -56,7 +57,7 @@ pub(super) fn language_of(skeleton: &[&PageLine]) -> Option<Language> {
             }
         }
     }
-    // A stable sort: languages that are equally likely stay in documentation order.
+    // The sort is stable: equally likely languages stay in documentation order.
     ranked.sort_by_key(|(_, score)| std::cmp::Reverse(score.weight));
     let (language, best) = ranked[0];
     let second = ranked[1].1.weight;
@@ -69,14 +70,14 @@ pub(super) fn language_of(skeleton: &[&PageLine]) -> Option<Language> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Score {
     weight: u32,
-    /// How many different strong clues there are, and how often one is.
+    /// The number of different strong clues, and the number of their occurrences.
     strong: u32,
     hits: usize,
 }
 
 impl Score {
     fn add(&mut self, weight: u32, count: u32) {
-        // 1, 2, 4, 8, ... occurrences count once, twice, three times, ...: breadth weighs more than repetition.
+        // 1, 2, 4, 8, ... occurrences count once, twice, three times, ...: variety weighs more than repetition.
         self.weight += weight * count.checked_ilog2().map_or(0, |log| log + 1);
         if weight >= STRONG {
             self.strong += u32::from(count > 0);
@@ -89,7 +90,7 @@ impl Score {
     }
 }
 
-/// The clues in a line of a [`skeleton`], each as often as it is there.
+/// Returns the clues in a line of a [`skeleton`], one entry per occurrence.
 pub(super) fn clues(bone: &str) -> Box<[u16]> {
     let lexicon = Lexicon::get();
     let text = ["\n", bone, "\n"].concat();
@@ -106,12 +107,12 @@ pub(super) fn clues(bone: &str) -> Box<[u16]> {
     found.map(|found| found.pattern().as_u32() as u16).chain(typed).chain(calls).collect()
 }
 
-/// The lexicon as one automaton. A clue is within a line, line ends included, or of two lines.
+/// The lexicon as one automaton. A clue is within one line, including its line ends, or spans two lines.
 struct Lexicon {
     automaton: AhoCorasick,
-    /// What each clue speaks for; the patterns of the automaton come first.
+    /// The languages and weights of each clue. The patterns of the automaton come first.
     votes: Vec<Vec<(Language, u32)>>,
-    /// Clues of two lines: what the first line holds, what the second does, and the clue.
+    /// Clues that span two lines: the part in the first line, the part in the second line, and the clue.
     pairs: Vec<(u16, u16, u16)>,
     typed_parameter: u16,
     capital_call: u16,
@@ -144,7 +145,7 @@ impl Lexicon {
             }
             vote(text, language, weight);
         }
-        // A DFA finds no faster here, and takes several times as long to build: that is what a process begins with.
+        // A DFA is no faster here and takes several times as long to build, which would delay the start of a process.
         let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(clues.keys())
@@ -189,12 +190,12 @@ impl Lexicon {
     }
 }
 
-/// Where a clue goes on in the next line.
+/// Returns the position at which a clue continues in the next line.
 fn line_end(clue: &str) -> Option<usize> {
     clue.get(1..clue.len() - 1)?.find('\n').map(|at| at + 1)
 }
 
-/// How often a bracket is followed by a name, a colon and a blank: `(name: `.
+/// Returns the number of brackets that are followed by a name, a colon and a blank: `(name: `.
 fn typed_parameters(bone: &str) -> usize {
     let is_typed = |at: usize| {
         let rest = &bone.as_bytes()[at + 1..];
@@ -205,7 +206,7 @@ fn typed_parameters(bone: &str) -> usize {
     memchr::memchr_iter(b'(', bone.as_bytes()).filter(|&at| is_typed(at)).count()
 }
 
-/// How often a capitalised member is called: `.Name(`.
+/// Returns the number of calls of a capitalised member: `.Name(`.
 fn capital_calls(bone: &str) -> usize {
     let is_call = |at: usize| {
         let rest = &bone.as_bytes()[at + 1..];
@@ -215,7 +216,7 @@ fn capital_calls(bone: &str) -> usize {
     memchr::memchr_iter(b'.', bone.as_bytes()).filter(|&at| is_call(at)).count()
 }
 
-/// Source reduced to what the lexicon describes: lines that are more than the inside of a comment, each as its [`bone`].
+/// Returns the lines of source that the lexicon describes: all but the inside of comments, each as its [`bone`].
 pub(super) fn skeleton<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> Vec<&'p PageLine<'t>> {
     let mut kept = Vec::new();
     let mut block: Option<&str> = None;
@@ -232,30 +233,31 @@ pub(super) fn skeleton<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<
     kept
 }
 
-/// How the block closes that a line opens and leaves open.
+/// Returns the closing mark of the block comment that a line opens and does not close.
 fn open_block(text: &str) -> Option<&'static str> {
     let (marker, close) = opens_block(text)?;
     text.split_once(marker).is_none_or(|(_, rest)| !rest.contains(close)).then_some(close)
 }
 
-/// A line without blanks around it, its comment cut down to the marker or off; expects it outside of comments.
+/// Returns a line without surrounding blanks, with its comment removed or reduced to the marker. The line must not be
+/// inside a comment.
 pub(super) fn bone(text: &str) -> Cow<'_, str> {
     if let Some(marker) = opens_block(text).map(|(marker, _)| marker).or_else(|| comment_marker(text)) {
         Cow::Borrowed(marker)
     } else if let Some(directive) = text.strip_prefix("# ") {
-        // `#  define`: the comment it looks like was ruled out above.
+        // `#  define` looks like a comment, but comments were ruled out above.
         Cow::Owned(["#", without_trailing_comment(directive.trim_start())].concat())
     } else {
         Cow::Borrowed(without_trailing_comment(text))
     }
 }
 
-/// Whether a line of a [`skeleton`] is the marker of a comment.
+/// Returns true if a line of a [`skeleton`] is the marker of a comment.
 pub(super) fn is_marker(line: &str) -> bool {
     matches!(line, "//" | "///" | "///<" | "//!" | "#" | "--" | "/*" | "\"\"\"" | "'''")
 }
 
-/// The marker of a block comment or docstring that a line opens, and how it closes.
+/// Returns the marker of a block comment or docstring that a line opens, and its closing mark.
 pub(super) fn opens_block(text: &str) -> Option<(&'static str, &'static str)> {
     let bare = text.strip_prefix(['r', 'u', 'R']).unwrap_or(text);
     [("/*", "*/"), ("\"\"\"", "\"\"\""), ("'''", "'''")].into_iter().find(|(open, _)| bare.starts_with(open))
@@ -278,12 +280,12 @@ fn comment_marker(text: &str) -> Option<&'static str> {
 }
 
 fn without_trailing_comment(text: &str) -> &str {
-    // Only the head of a long line: what lies behind is data or minified.
+    // Only the start of a long line is read: the rest is data or minified code.
     let text = head(text, 2000);
     if memchr::memchr3(b'/', b'#', b'-', text.as_bytes()).is_none() {
         return text.trim_end();
     }
-    // A marker further down this list counts only where those above it are nowhere.
+    // A later marker of this list counts only if the earlier ones do not occur.
     let mut cut = None;
     for at in memchr::memchr3_iter(b'/', b'#', b'-', text.as_bytes()).filter(|&at| at > 0) {
         let marks = [" // ", " # ", " /* ", " -- "];

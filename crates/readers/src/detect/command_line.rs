@@ -1,7 +1,8 @@
-//! Lines that stand between the outputs of several commands: rulers with a title, prompts, `head`'s file names, `set -x`.
+//! Lines between the outputs of several commands: rules with a title, prompts, file names printed by `head`, and `set
+//! -x`.
 //!
-//! A heading is only proposed here: Markdown, test runs and patches have lines of the same form, and [`super::outputs`]
-//! decides by what stands between them.
+//! This module only proposes headings. Markdown, test runs and patches have lines of the same form, and
+//! [`super::outputs`] decides by the text between them.
 
 use crate::Hints;
 use crate::hints::of_path;
@@ -10,33 +11,33 @@ use crate::test_report::is_totals;
 use crate::time_stamp::Stamp;
 use crate::word_set::is_word_byte;
 
-/// How certain it is that a line is a heading.
+/// The certainty that a line is a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
-    /// Markdown, comments, tables and patches have it, too.
+    /// Markdown, comments, tables and patches have lines of this form, too.
     Likely,
     /// Nothing else has this form.
     Sure,
 }
 
-/// A line that names what stands below it.
+/// A line that names the output below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Heading {
-    /// How certain it is.
+    /// The certainty that it is a heading.
     pub(super) strength: Strength,
-    /// What it says about the lines below.
+    /// Its hints about the lines below.
     pub(super) hints: Hints,
 }
 
-/// The longest line that is believed to be a heading, in bytes.
+/// The maximum length of a heading, in bytes.
 const MAX_LINE: usize = 400;
-/// The longest title between rules, in bytes.
+/// The maximum length of a title between rules, in bytes.
 const MAX_TITLE: usize = 200;
-/// What rules are drawn with.
+/// The characters of rules.
 const RULES: &[char] = &['=', '-', '*', '#', '_', '~', '+', '─', '━', '═', '<', '>'];
 
 impl Heading {
-    /// Reads one line.
+    /// Parses one line.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let line = line.trim_end();
         if line.is_empty() || line.len() > MAX_LINE || line.starts_with([' ', '\t']) {
@@ -62,7 +63,7 @@ impl Heading {
         is_rule(line).then(|| likely(Hints::default())).flatten()
     }
 
-    /// A label, `Running processes:`, above a line that is neither blank nor indented.
+    /// Reads a label such as `Running processes:` above a line that is neither blank nor indented.
     pub(super) fn of_label(line: &str, below: &str) -> Option<Self> {
         let label = line.trim_end().strip_suffix(':')?;
         let is_word = |word: &str| {
@@ -76,7 +77,7 @@ impl Heading {
         is_label.then(|| Self { strength: Strength::Likely, hints: Hints::default() })
     }
 
-    /// The heading of three lines: a rule, a title, the same rule again.
+    /// Reads a heading of three lines: a rule, a title, the same rule again.
     pub(super) fn of_banner(lines: [&str; 3]) -> Option<Self> {
         let [above, title, below] = lines.map(str::trim_end);
         let mark = above.chars().next()?;
@@ -88,14 +89,14 @@ impl Heading {
         if !is_title || !is_rule(above) || !is_rule(below) || !below.starts_with(mark) {
             return None;
         }
-        // Comments and Markdown have banners of the others.
+        // Comments and Markdown have banners of the other marks.
         let strength =
             if matches!(mark, '=' | '─' | '━' | '═' | '~') { Strength::Sure } else { Strength::Likely };
         Some(Self { strength, hints: of_title(bare) })
     }
 }
 
-/// Whether a line is nothing but a rule: three marks or more, all the same.
+/// Returns true if a line is nothing but a rule: three marks or more, all the same.
 pub(super) fn is_rule(line: &str) -> bool {
     let line = line.trim_end();
     let Some(mark) = line.chars().next().filter(|mark| RULES.contains(mark) && !matches!(mark, '<' | '>' | '+')) else {
@@ -104,7 +105,7 @@ pub(super) fn is_rule(line: &str) -> bool {
     line.chars().nth(2).is_some() && line.chars().all(|c| c == mark)
 }
 
-/// The title between two rules of one mark, `=== title ===`, or behind `=== `.
+/// Returns the title between two rules of one mark, `=== title ===`, or after `=== `.
 fn ruled(line: &str) -> Option<&str> {
     let mark = line.chars().next().filter(|mark| RULES.contains(mark))?;
     let close = match mark {
@@ -118,7 +119,7 @@ fn ruled(line: &str) -> Option<&str> {
     let (before, behind) = (marks(line.len() - rest.len()), marks(rest.len() - title.len()));
     let spaced = title.starts_with(' ') && (behind == 0 || title.ends_with(' '));
     let is_closed = before >= 2 && behind >= 2 && (spaced || before >= 3 && behind >= 3);
-    // `=== title` without an end; other marks would be a list, a patch, a rule of comments.
+    // `=== title` without a closing rule. With other marks, it would be a list, a patch or a rule in comments.
     let is_open = behind == 0 && before >= 3 && spaced && matches!(mark, '=' | '━' | '═' | '─');
     let title = title.trim();
     let is_title = !title.is_empty()
@@ -131,7 +132,7 @@ fn ruled(line: &str) -> Option<&str> {
     ((is_closed || is_open) && is_title).then_some(title)
 }
 
-/// Whether a test runner, a key file or a merge writes this between rules: parts of one output.
+/// Returns true if a test runner, a key file or a merge writes this title between rules within one output.
 fn is_of_test_run(title: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
@@ -146,14 +147,14 @@ fn is_of_test_run(title: &str) -> bool {
     is_case || is_totals(title) || STARTS.iter().any(|start| title.starts_with(start))
 }
 
-/// The command behind a prompt: `$ `, `me@host:~/a$ `, `[me@host a]# `, `PS C:\> `, `❯ `.
+/// Returns the command behind a prompt: `$ `, `me@host:~/a$ `, `[me@host a]# `, `PS C:\> `, `❯ `.
 fn prompted(line: &str) -> Option<&str> {
     let bare = ["$ ", "❯ ", "λ "].iter().find_map(|prompt| line.strip_prefix(prompt));
     let command = bare.or_else(|| of_host(line)).or_else(|| of_windows(line))?.trim();
     (is_command(command) && !command.ends_with('$')).then_some(command)
 }
 
-/// The command behind `me@host:~/a$ ` or `[me@host a]# `.
+/// Returns the command behind `me@host:~/a$ ` or `[me@host a]# `.
 fn of_host(line: &str) -> Option<&str> {
     let searched = head(line, 120);
     let at = memchr::memchr(b'@', searched.as_bytes()).filter(|&at| at > 0)?;
@@ -173,7 +174,7 @@ fn of_host(line: &str) -> Option<&str> {
     (!user.is_empty() && user.chars().all(is_user) && is_place).then(|| &line[at + 1 + end + 2..])
 }
 
-/// The command behind `PS C:\a> ` or `C:\a>`.
+/// Returns the command behind `PS C:\a> ` or `C:\a>`.
 fn of_windows(line: &str) -> Option<&str> {
     let bare = line.strip_prefix("PS ").unwrap_or(line);
     let drive = bare.as_bytes();
@@ -181,7 +182,7 @@ fn of_windows(line: &str) -> Option<&str> {
     if is_drive { bare.split_once('>').map(|(_, command)| command) } else { None }
 }
 
-/// The command that `set -x` prints behind `+ `.
+/// Returns the command that `set -x` prints behind `+ `.
 fn traced(line: &str) -> Option<&str> {
     let command = line.trim_start_matches('+').strip_prefix(' ').filter(|_| line.starts_with('+'))?;
     let first = command.split(' ').next().unwrap_or_default();
@@ -197,7 +198,7 @@ fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.bytes().all(is_word_byte)
 }
 
-/// Whether words may be a command: the first is a program's name or path, or sets a variable for one.
+/// Returns true if words may be a command: the first one is the name or path of a program, or sets a variable for it.
 fn is_command(words: &str) -> bool {
     let first = words.split_whitespace().next().unwrap_or_default();
     let name = first.split_once('=').map_or(first, |(name, _)| name);
@@ -205,7 +206,7 @@ fn is_command(words: &str) -> bool {
         || is_variable(name) && name.len() < first.len()
 }
 
-/// Programs whose names are no words of a sentence.
+/// Programs whose names are not English words.
 #[rustfmt::skip]
 const PROGRAMS: &[&str] = &[
     "apt", "apt-get", "awk", "aws", "bash", "bun", "cargo", "cat", "chmod", "chown", "cmake", "cp", "crontab", "curl", "dd", "deno", "df",
@@ -217,13 +218,13 @@ const PROGRAMS: &[&str] = &[
     "uptime", "vitest", "wc", "wget", "whoami", "xxd", "yarn",
 ];
 
-/// Programs whose names are words, too: they need an argument that is none.
+/// Programs whose names are also English words. They need an argument that is not one.
 const WORDS: &[&str] = &[
     "date", "diff", "file", "find", "free", "go", "head", "java", "less", "make", "node", "ping", "sort", "tail",
     "test", "time", "timeout", "top", "tree", "which",
 ];
 
-/// Whether words run one of the programs that are known by name, or a path.
+/// Returns true if words run a known program or a path.
 fn runs(words: &str) -> bool {
     let mut rest = words.split_whitespace();
     let Some(first) = rest.next() else { return false };
@@ -242,7 +243,7 @@ fn of_command(command: &str) -> Hints {
     Hints { command: Some(command.trim().to_owned()), ..Hints::default() }
 }
 
-/// A file by its name; `.txt` says nothing about what is in it.
+/// Returns the hints of a file name. `.txt` says nothing about the content.
 fn of_file(path: &str) -> Hints {
     if path.ends_with(".txt") {
         return Hints::default();
@@ -250,7 +251,7 @@ fn of_file(path: &str) -> Hints {
     Hints { path: Some(path.to_owned()), ..Hints::default() }
 }
 
-/// What a title names: a file, a command, or nothing that is known.
+/// Returns the hints of a title: a file, a command, or none.
 fn of_title(title: &str) -> Hints {
     let is_quote = |c: char| matches!(c, '[' | ']' | '`' | '"' | '\'' | '(' | ')');
     let bare = title.trim_matches(is_quote);

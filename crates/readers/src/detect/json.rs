@@ -1,13 +1,14 @@
-//! Whether a text, or lines, are JSON: documents, streams of them (NDJSON, `jq` output), and JSON that was cut short.
+//! Detects JSON in a text or in lines: documents, streams of them (NDJSON, `jq` output), and truncated JSON.
 //!
-//! Nothing is built: values are parsed and dropped. A scalar alone is not JSON here, `"ok"` and `42` are texts.
+//! Values are parsed and dropped; no tree is built. A single scalar, such as `"ok"` or `42`, does not count as JSON.
 
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
 use super::page::{Page, PageLine, Question, filled};
 
-/// Whether a text is JSON: one or more objects or arrays and nothing else but a short tail, or the intact head of one.
+/// Returns true if a text is JSON: one or more objects or arrays with at most a short tail after them, or the intact
+/// start of one.
 pub(super) fn is_json(text: &str) -> bool {
     let bare = text.trim_start_matches('\u{feff}').trim();
     if !bare.starts_with(['{', '[']) {
@@ -20,20 +21,20 @@ pub(super) fn is_json(text: &str) -> bool {
             None => return true,
             Some(Ok(_)) if bare[parsed..].trim_start().starts_with(['{', '[']) => {}
             Some(Err(error)) if error.is_eof() && has_structure(&bare[parsed..]) => return true,
-            // What follows the values is a note of the tool that printed them, or this was no JSON at all.
+            // The rest is a note of the tool that printed the values, or the text is not JSON.
             Some(_) => return parsed * 10 >= bare.len() * 8 || has_json_lines(Page::of(bare).view().lines),
         }
     }
 }
 
-/// Whether the head of a value shows more than a bracket.
+/// Returns true if the start of a truncated value has more than a bracket.
 fn has_structure(cut: &str) -> bool {
     let dense: String = cut.chars().filter(|c| !c.is_whitespace()).take(200).collect();
     dense.contains("\":") || ["[{", "[[", "[\""].iter().any(|start| dense.starts_with(start)) && dense.len() > 8
 }
 
-/// Lines of a printed document whose middle was left out, or records of which some are cut: nearly all lines are of
-/// JSON's form.
+/// Returns true if nearly all lines have the form of JSON: a printed document with an omitted middle, or records of
+/// which some are truncated.
 pub(super) fn has_json_lines(lines: &[PageLine]) -> bool {
     let (mut total, mut members, mut items) = (0usize, 0usize, 0usize);
     for line in filled(lines) {
@@ -45,7 +46,7 @@ pub(super) fn has_json_lines(lines: &[PageLine]) -> bool {
     total >= 3 && members * 10 >= total * 3 && (members + items) * 10 >= total * 9
 }
 
-/// The share of lines, in percent of `length` bytes, that are objects.
+/// Returns the share of lines that are objects, in percent of `length` bytes.
 pub(super) fn share_of_records(lines: &[PageLine], length: usize) -> usize {
     let records = lines.iter().filter(|line| line.is(Question::Record));
     records.map(|line| line.bare.len()).sum::<usize>() * 100 / length.max(1)

@@ -1,31 +1,31 @@
-//! What tells the sixteen languages apart: the clues of `lexicon.txt` and a few tables, scored by [`super::code`].
+//! The evidence for the sixteen languages: the clues of `lexicon.txt` and a few tables, scored by [`super::code`].
 //!
-//! A clue is looked for in source whose lines are trimmed, joined by `\n` and cleared of comments (a comment line is
-//! left as its bare marker: `//`, `///`, `//!`, `#`, `--`, `/*`). So `\n` at the start of a clue anchors it at a line's
-//! start and `\n` at its end anchors it at a line's end. Where a clue's first or last character is a letter, digit or
-//! underscore, a word boundary is required there. The number is its weight: 1 is weak and shared by several languages,
-//! 6 proves nearly by itself.
+//! Clues are searched in source whose lines are trimmed, joined by `\n` and stripped of comments (a comment line is
+//! reduced to its marker: `//`, `///`, `//!`, `#`, `--`, `/*`). A `\n` at the start of a clue anchors it at the start
+//! of a line, and one at its end anchors it at the end of a line. If the first or last character of a clue is a letter,
+//! digit or underscore, a word boundary is required there. The number is the weight of the clue: 1 is weak and shared
+//! by several languages; 6 is nearly a proof.
 
 use crate::Language;
 
-/// A language that is another one with additions: what speaks for `base` speaks for it too, and it wins over `base`
-/// once its own clues add up to `needs`.
+/// A language that extends another one. Evidence for `base` counts for it too, and it wins over `base` if the weight of
+/// its own clues reaches `needs`.
 pub(super) struct Dialect {
-    /// The richer language.
+    /// The extending language.
     pub(super) language: Language,
-    /// The one that it extends.
+    /// The language that it extends.
     pub(super) base: Language,
-    /// The weight of own clues that it takes.
+    /// The minimum weight of its own clues.
     pub(super) needs: u32,
 }
 
-/// TypeScript over JavaScript, C++ over C.
+/// The dialects: TypeScript extends JavaScript, C++ extends C.
 pub(super) const DIALECTS: &[Dialect] = &[
     Dialect { language: Language::TypeScript, base: Language::JavaScript, needs: 8 },
     Dialect { language: Language::Cpp, base: Language::C, needs: 9 },
 ];
 
-/// What `(name: ` says, a parameter with its type or an argument with its name.
+/// The weight of `(name: `, a parameter with its type or an argument with its name.
 pub(super) const TYPED_PARAMETER: &[(Language, u32)] = &[
     (Language::TypeScript, 5),
     (Language::Kotlin, 2),
@@ -35,10 +35,10 @@ pub(super) const TYPED_PARAMETER: &[(Language, u32)] = &[
     (Language::Python, 1),
 ];
 
-/// What `.Name(` says, a call of a capitalised member.
+/// The weight of `.Name(`, a call of a capitalised member.
 pub(super) const CAPITAL_CALL: &[(Language, u32)] = &[(Language::CSharp, 3), (Language::Go, 3)];
 
-/// Programs named in a `#!` line.
+/// The languages of programs in `#!` lines.
 pub(super) const INTERPRETERS: &[(&str, Language)] = &[
     ("python", Language::Python),
     ("node", Language::JavaScript),
@@ -59,7 +59,7 @@ pub(super) const INTERPRETERS: &[(&str, Language)] = &[
     ("swift", Language::Swift),
 ];
 
-/// The clues, language by language. SQL is written in lower case and matched in upper case as well.
+/// Returns the clues, language by language. SQL clues are written in lower case and also matched in upper case.
 pub(super) fn clues() -> impl Iterator<Item = (Language, String, u32)> {
     let mut language = None;
     include_str!("lexicon.txt").lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {

@@ -1,4 +1,5 @@
-//! Text and hints -> [`Detection`]: what is insisted on > structure > hints > words.
+//! Detects the type of a text from the text and its hints. Requested types outrank structure, structure outranks hints,
+//! and hints outrank words.
 
 use std::borrow::Cow;
 
@@ -31,15 +32,16 @@ mod tests;
 
 pub use program_output::is_frame;
 
-/// Lines of a text that is looked at.
+/// The maximum number of lines that are examined.
 const MAX_LINES: usize = 1 << 20;
 
-/// Detects what a text is. Linear in its length.
+/// Detects the type of a text. Linear in its length.
 ///
-/// A type or language in the hints holds for the whole; a language alone means code. Fences, diffs, JSON values and the like
-/// inside a text, log or search result still stand apart in the segments. A path, command or tool name gives way to what the
-/// text's structure proves, and to a text that is plainly something else. Control sequences of terminals say nothing. Of a text of
-/// more than a million lines nothing is said but what the hints insist on: what is remembered of each line would take too much room.
+/// A type or language in the hints applies to the whole text; a language alone means code. Fences, diffs, JSON values
+/// and similar blocks inside a text, log or search result are still separate segments. A path, command or tool name
+/// yields to the structure of the text, and to a text that clearly is something else. Terminal control sequences are
+/// ignored. A text of more than a million lines gets only the type that the hints request, because the data kept for
+/// each line would take too much memory.
 pub fn detect(text: &str, hints: &Hints) -> Detection {
     if memchr::memchr_iter(b'\n', text.as_bytes()).count() > MAX_LINES {
         let content_type =
@@ -55,7 +57,7 @@ pub fn detect(text: &str, hints: &Hints) -> Detection {
     detection
 }
 
-/// Moves segments from the lines of one text to the same lines of another.
+/// Moves segments from the lines of one text to the same lines of another text.
 fn move_to_lines(segments: &mut Vec<Segment>, from: &str, to: &str) {
     let mut ends = lines(from).map(|line| line.end).zip(lines(to).map(|line| line.end));
     let mut start = 0;
@@ -64,7 +66,7 @@ fn move_to_lines(segments: &mut Vec<Segment>, from: &str, to: &str) {
         segment.range = start..end;
         start = end;
     }
-    // The last line may have been nothing but control sequences.
+    // The last line may have consisted of control sequences only.
     match segments.last_mut() {
         Some(last) => last.range.end = to.len(),
         None => segments.push(Segment::whole(to, ContentType::Unknown, None)),
@@ -92,15 +94,15 @@ fn detect_visible(text: &str, hints: &Hints) -> Detection {
     Detection { content_type: kind.content_type, language: kind.language, segments }
 }
 
-/// What one output is.
+/// The type of one output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Kind {
     content_type: ContentType,
-    /// The language of code.
+    /// The language, for code.
     language: Option<Language>,
-    /// Whether structure proves it, so that no hint can say otherwise.
+    /// True if structure proves the type, so that hints cannot override it.
     is_proved: bool,
-    /// Whether its lines stand behind prefixes.
+    /// True if its lines have prefixes.
     is_prefixed: bool,
 }
 
@@ -119,8 +121,8 @@ impl Kind {
         Self { language, ..Self::of(ContentType::Code) }
     }
 
-    /// The parts of a text of this kind. Behind prefixes everything but code reads as the lines of a log: what knows its form
-    /// would read the prefixes, too.
+    /// Returns the segments of a text of this kind. Lines behind prefixes are split as lines of a log unless they are
+    /// code, because the other parsers would also read the prefixes.
     fn segments(self, view: View) -> Vec<Segment> {
         if self.is_prefixed {
             let is_code = self.content_type == ContentType::Code;
@@ -131,7 +133,7 @@ impl Kind {
     }
 }
 
-/// Finds what one output is.
+/// Returns the kind of one output.
 fn find(view: View, hints: &Hints) -> Kind {
     let judged = judge(view);
     match expected(hints).filter(|expected| !judged.is_proved && view.sampled(|sample| fits(expected, sample))) {
@@ -141,7 +143,7 @@ fn find(view: View, hints: &Hints) -> Kind {
     }
 }
 
-/// The type of more than half of a text that is nothing as a whole.
+/// Returns the type of more than half of a text that has no type as a whole.
 fn prevailing(segments: &[Segment], length: usize) -> ContentType {
     let bytes = |content_type| {
         segments.iter().filter(|part| part.content_type == content_type).map(|part| part.range.len()).sum::<usize>()
@@ -163,14 +165,14 @@ fn language_of(view: View, expected: Option<Expected>) -> Option<Language> {
         return None;
     }
     match expected.and_then(|expected| expected.language) {
-        // `.h` is C's and C++'s.
+        // `.h` is a suffix of C and of C++.
         Some(Language::C) if found() == Some(Language::Cpp) => Some(Language::Cpp),
         Some(language) => Some(language),
         None => found(),
     }
 }
 
-/// Looks at lines without their numbers, where they have some.
+/// Applies `look` to the lines without their line numbers, if they have some.
 fn without_numbers<T>(view: View, look: impl FnOnce(View) -> T) -> T {
     match Listing::of(view.text()).map(|listing| listing.bare()) {
         Some(bare) => look(Page::of(&bare).view()),
@@ -178,7 +180,7 @@ fn without_numbers<T>(view: View, look: impl FnOnce(View) -> T) -> T {
     }
 }
 
-/// What the text alone says, by structure first and by words last.
+/// Returns the kind of a text without hints, by structure first and by words last.
 fn judge(view: View) -> Kind {
     if view.filled().next().is_none() {
         return Kind::UNKNOWN;
@@ -207,19 +209,19 @@ fn judge_sample(sample: View) -> Kind {
     let page = Page::of(&bare);
     let bare = page.view();
     let inner = judge_lines(bare);
-    // A window of code may be too small to tell its language, or hold a manual in a string; it is code still.
+    // A window of code may be too small to identify its language, or contain a manual in a string. It is still code.
     let is_open = matches!(inner.content_type, ContentType::Unknown | ContentType::Text);
     let skeleton = code::skeleton(bare.lines);
     let is_code = is_open && !is_markdown(&bare.lines.iter().collect::<Vec<_>>()) && shape(&skeleton).is_code();
     if is_code { Kind::code(code::language_of(&skeleton)) } else { inner }
 }
 
-/// What the lines of a skeleton look like.
+/// Returns the shape of the lines of a skeleton.
 fn shape(skeleton: &[&PageLine]) -> Shape {
     Shape::of(skeleton.iter().map(|line| line.bone_class()))
 }
 
-/// Whether what follows a first line is plainly no code.
+/// Returns true if the text after the first line is clearly not code.
 fn is_contradicted(sample: View) -> bool {
     let Some(first) = sample.lines.iter().position(|line| !line.is(Question::Blank)) else { return false };
     let rest = &sample.lines[first + 1..];
@@ -242,13 +244,13 @@ fn judge_lines(sample: View) -> Kind {
     }
     structure(&blocks.rest).unwrap_or_else(|| match json::share_of_records(sample.lines, length) {
         share if share >= 60 && !is_markdown() => Kind::of(ContentType::Json),
-        // A program's lines between the records of its log.
+        // Lines of a program's output between the records of its log.
         share if share >= 25 && !is_markdown() => Kind::of(ContentType::Log),
         _ => words(&blocks.rest),
     })
 }
 
-/// Diffs, search results, tables, logs, markup: whatever most lines agree on.
+/// Returns the type that most lines agree on: diff, search result, table, log or markup.
 fn structure(lines: &[&PageLine]) -> Option<Kind> {
     let survey = Survey::of(lines.iter().copied());
     if survey.is_search() {
@@ -268,7 +270,7 @@ fn structure(lines: &[&PageLine]) -> Option<Kind> {
     html::is_markup(&lines.iter().map(|line| line.bare)).then(|| Kind::of(ContentType::Html))
 }
 
-/// A text's diffs and JSON values, and the lines that are left without them.
+/// Totals for the diffs and JSON values of a text, and its remaining lines.
 #[derive(Debug, Default)]
 struct Blocks<'p, 't> {
     diff: usize,
@@ -301,10 +303,10 @@ impl<'p, 't> Blocks<'p, 't> {
     }
 }
 
-/// Fewer lines of output without a stamp among them make no log: `Created a.txt` is a message.
+/// The minimum number of output lines without time stamps that make a log. `Created a.txt` is a message.
 const MIN_OUTPUT: usize = 3;
 
-/// How many lines are of a log, or of a build's output.
+/// Counts of the lines of a log or of a build's output.
 #[derive(Debug, Default)]
 struct LogShare {
     lines: usize,
@@ -342,7 +344,7 @@ impl LogShare {
     }
 }
 
-/// Code by its words, then prose; unknown when neither prevails.
+/// Returns the kind that words suggest: code first, then prose; unknown if neither prevails.
 fn words(lines: &[&PageLine]) -> Kind {
     let bare = without_fences(lines);
     let skeleton = code::skeleton(bare.iter().copied());
@@ -352,7 +354,7 @@ fn words(lines: &[&PageLine]) -> Kind {
     {
         return if shape.is_told() { Kind::of(ContentType::Text) } else { Kind::code(Some(language)) };
     }
-    // Settings of several documents are parted in the same way.
+    // Settings in several documents are separated in the same way.
     if behind_front_matter(lines).is_some_and(|rest| !is_settings(rest))
         || !is_settings(&bare) && (is_markdown(lines) || shape.is_text())
     {
@@ -364,7 +366,8 @@ fn words(lines: &[&PageLine]) -> Kind {
     Kind::UNKNOWN
 }
 
-/// Whether most lines are `key: value` or `key = value`, as in YAML, TOML and property files: no prose, whatever the values say.
+/// Returns true if most lines are `key: value` or `key = value`, as in YAML, TOML and property files. Such lines are
+/// not prose, whatever the values are.
 fn is_settings(lines: &[&PageLine]) -> bool {
     let is_comment = |line: &PageLine| line.bare.starts_with('#');
     let (mut total, mut settings) = (0usize, 0usize);
@@ -375,7 +378,7 @@ fn is_settings(lines: &[&PageLine]) -> bool {
     total >= 3 && settings * 10 >= total * 4
 }
 
-/// Whether a text may be what the hints promise.
+/// Returns true if the text is compatible with the expectation of the hints.
 fn fits(expected: &Expected, sample: View) -> bool {
     let is_error = is_error_message(sample);
     match expected.content_type {
@@ -398,7 +401,7 @@ fn fits(expected: &Expected, sample: View) -> bool {
     }
 }
 
-/// Whether a text of few lines says that something failed.
+/// Returns true if a text of few lines reports a failure.
 fn is_error_message(view: View) -> bool {
     view.filled().nth(3).is_none() && view.filled().any(|line| refuses(line.text))
 }

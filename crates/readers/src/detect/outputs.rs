@@ -1,7 +1,7 @@
-//! A text of several outputs -> its parts, each detected by itself.
+//! Splits a text of several outputs into its parts and detects each of them.
 //!
-//! Headings cut first, blank lines last, and only where what stands between them is of several kinds: a log with rulers in it
-//! is one log. A heading is a segment of its own and says what to expect below it.
+//! Headings split first, blank lines last, and only if the parts are of several kinds: a log with rules in it is one
+//! log. A heading is a segment of its own and gives the hints for the text below it.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::json_span::Budget;
 use crate::numbered::NumberedLine;
 use crate::{ContentType, Detection, Hints, Language, Segment, diff_hunk, html};
 
-/// A text with more parts is not one of several outputs.
+/// The maximum number of parts. A text with more parts is not several outputs.
 const MAX_PARTS: usize = 400;
-/// Fewer lines are an output of their own only below a heading that says what they are.
+/// The minimum number of lines of an output, unless a heading says what they are.
 const MIN_LINES: usize = 2;
-/// Fewer lines between blank ones are no output of their own.
+/// The minimum number of lines of an output between blank lines.
 const MIN_PARAGRAPH: usize = 3;
 
 /// A part of a text.
@@ -25,17 +25,17 @@ const MIN_PARAGRAPH: usize = 3;
 struct Part {
     range: Range<usize>,
     is_heading: bool,
-    /// Whether a heading above it says what to expect, and names a file.
+    /// True if a heading above gives a hint and names a file.
     is_announced: bool,
     is_file: bool,
-    /// What it is; unknown for a heading.
+    /// Its kind; unknown for a heading.
     kind: Kind,
-    /// Lines that are not blank.
+    /// The number of lines that are not blank.
     lines: usize,
 }
 
 impl Part {
-    /// A body below a heading with hints; blank lines alone belong to the heading above them.
+    /// Creates a body below a heading with hints. Blank lines without other lines belong to the heading above them.
     fn of(body: View, hints: &Hints) -> Self {
         let lines = body.filled().count();
         let kind = if lines == 0 { Kind::UNKNOWN } else { find(body, hints) };
@@ -47,22 +47,22 @@ impl Part {
         Self { range, is_heading: true, is_announced: false, is_file: false, kind: Kind::UNKNOWN, lines: 0 }
     }
 
-    /// Whether it is large enough, or announced, to be an output.
+    /// Returns true if it is large enough, or announced, to be an output.
     fn counts(&self) -> bool {
         !self.is_heading && (self.lines >= MIN_LINES || self.is_announced)
     }
 
-    /// Whether structure, not words, says what it is.
+    /// Returns true if structure, not words, determines its kind.
     fn is_structured(&self) -> bool {
         use ContentType::{Diff, Html, Json, Log, Search, Table};
         self.counts() && matches!(self.kind.content_type, Diff | Html | Json | Log | Search | Table)
     }
 }
 
-/// Detects a text of several outputs; `None` for one that is of one kind. `whole` is what it looks like as one.
+/// Detects a text of several outputs; returns `None` if the text is of one kind. `whole` is its kind as one output.
 pub(super) fn detect(view: View, whole: Kind, hints: &Hints) -> Option<Detection> {
     use ContentType::{Log, Table, Text, Unknown};
-    // A file that is what its name promises is one thing, and so is a table with blank lines in its cells.
+    // A file that matches its name is one output, and so is a table with blank lines in its cells.
     let is_promised = hints.path.is_some() && !matches!(whole.content_type, Unknown | Log | Text);
     if is_promised || whole.content_type == Table && whole.is_proved {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn detect(view: View, whole: Kind, hints: &Hints) -> Option<Detection
     Some(Detection { content_type, language, segments: segments.collect() })
 }
 
-/// The parts of a text: by sure headings, and what stands between them by whatever else cuts it.
+/// Splits a text at sure headings, and the text between them by the other rules.
 fn parts(view: View, whole: Kind) -> Option<Vec<Part>> {
     let is_apart = |parts: &Vec<Part>| are_outputs(parts, whole, is_manual(view, whole), view.range().len());
     let Some(parts) = by_headings(view, Strength::Sure).filter(is_apart) else { return inner(view, whole) };
@@ -96,20 +96,20 @@ fn is_manual(view: View, kind: Kind) -> bool {
         && view.sampled(|sample| is_markdown(&sample.lines.iter().collect::<Vec<_>>()))
 }
 
-/// The parts of a text without sure headings.
+/// Splits a text without sure headings.
 fn inner(view: View, whole: Kind) -> Option<Vec<Part>> {
-    // A script is one text, with all the commands in its comments.
+    // A script is one text, including the commands in its comments.
     if whole.content_type == ContentType::Code && whole.is_proved {
         return None;
     }
     let is_manual = is_manual(view, whole);
     let differ = |parts: &Vec<Part>| are_different(parts, whole, is_manual, view.range().len());
     let headed = by_headings(view, Strength::Likely).filter(differ);
-    // The paragraphs of a manual are of many kinds, and it is one text.
+    // The paragraphs of a manual are of many kinds, but it is one text.
     headed.or_else(|| if is_manual { None } else { by_blank_lines(view).filter(differ) })
 }
 
-/// The type of more than half of all bodies, and the language where all code is in one.
+/// Returns the type of more than half of all bodies, and the language if all code has the same one.
 fn prevailing(parts: &[Part]) -> (ContentType, Option<Language>) {
     let bodies = || parts.iter().filter(|part| !part.is_heading);
     let total: usize = bodies().map(|part| part.range.len()).sum();
@@ -125,7 +125,7 @@ fn prevailing(parts: &[Part]) -> (ContentType, Option<Language>) {
     (content_type, first.filter(|_| is_one))
 }
 
-/// Whether what stands between sure headings is worth being told apart.
+/// Returns true if the parts between sure headings should be separate outputs.
 fn are_outputs(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> bool {
     use ContentType::{Code, Log, Text, Unknown};
     let bytes = |is: &dyn Fn(&Part) -> bool| {
@@ -134,7 +134,7 @@ fn are_outputs(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> b
     let opens = parts.first().is_some_and(|part| part.is_heading);
     let all_like_whole = bytes(&|part| part.kind.content_type != whole.content_type) == 0;
     match whole.content_type {
-        // Parts of one log share what repeats in them.
+        // Parts of one log are kept together, because they share what repeats in them.
         Log => {
             let is_other =
                 |part: &Part| part.kind.content_type != Log && (part.kind.content_type != Unknown || part.is_announced);
@@ -144,25 +144,25 @@ fn are_outputs(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> b
         Text if is_manual => {
             opens && parts.iter().any(Part::counts) || bytes(&|part| part.is_structured()) * 5 >= length
         }
-        // A program may print headings like these.
+        // A program may print such headings itself.
         Code if !opens => bytes(&|part| part.is_structured()) * 5 >= length || are_in_languages(parts),
         Text if !opens => !all_like_whole,
         _ => parts.iter().any(|part| !part.is_heading),
     }
 }
 
-/// Whether there is code of two languages.
+/// Returns true if the parts contain code in two languages.
 fn are_in_languages(parts: &[Part]) -> bool {
     let mut languages = parts.iter().filter_map(|part| part.kind.language);
     languages.next().is_some_and(|first| languages.any(|language| language != first))
 }
 
-/// Whether what stands between likely headings, or blank lines, is of several kinds beyond doubt.
+/// Returns true if the parts between likely headings, or between blank lines, are clearly of several kinds.
 fn are_different(parts: &[Part], whole: Kind, is_manual: bool, length: usize) -> bool {
     use ContentType::{Code, Html, Json, Log, Search, Table, Text, Unknown};
     let counted = || parts.iter().filter(|part| part.counts());
     let Some(first) = counted().next() else { return false };
-    // Programs hold pages and values; hits and log lines find each other without being cut apart.
+    // Programs contain pages and values. Hits and log lines are found without a split.
     let is_inner = |kind: ContentType| match whole.content_type {
         Code => matches!(kind, Json | Html),
         Log => kind == Search,
@@ -191,7 +191,7 @@ fn are_different(parts: &[Part], whole: Kind, is_manual: bool, length: usize) ->
     is_mixed || has_tables
 }
 
-/// Cuts at the headings of a strength or above, and where the line numbers of a listing begin again.
+/// Splits at headings of at least this strength, and at positions where the line numbers of a listing begin again.
 fn by_headings(view: View, least: Strength) -> Option<Vec<Part>> {
     let mut marks = Vec::new();
     let mut scan = Scan::new(view);
@@ -233,15 +233,15 @@ fn push_heading(parts: &mut Vec<Part>, range: Range<usize>) {
     }
 }
 
-/// A walk over lines for what cuts them.
+/// A scan over lines for positions at which to split.
 struct Scan<'p, 't> {
     view: View<'p, 't>,
-    /// How many lines were passed.
+    /// The number of lines scanned.
     at: usize,
     budget: Budget,
-    /// The last number of a listing, and how many came one after the other.
+    /// The last number of a listing, and the number of consecutive lines before it.
     listing: (u64, usize),
-    /// Whether a fence was found that nothing closes: nothing is looked for again.
+    /// True if a fence without an end was found; then no other fence is searched.
     has_open_fence: bool,
 }
 
@@ -250,8 +250,8 @@ impl<'p, 't> Scan<'p, 't> {
         Self { view, at: 0, budget: Budget::of(view.text()), listing: (0, 0), has_open_fence: false }
     }
 
-    /// The next heading and what it says; an empty range where a listing begins again. What lies inside of fences, diffs,
-    /// documents and JSON values is passed over.
+    /// Returns the next heading with its hints. The range is empty where a listing begins again. Fences, diffs,
+    /// documents and JSON values are skipped.
     fn next_mark(&mut self, least: Strength) -> Option<(Range<usize>, Hints)> {
         let lines = self.view.lines;
         while let Some(line) = lines.get(self.at) {
@@ -283,7 +283,7 @@ impl<'p, 't> Scan<'p, 't> {
         None
     }
 
-    /// Where a block that starts with a line ends.
+    /// Returns the end of a block that starts with this line.
     fn skip(&mut self, line: &PageLine) -> Option<usize> {
         let body = self.view.above;
         if let Some(open) = line.fence().filter(|_| !self.has_open_fence) {
@@ -294,7 +294,7 @@ impl<'p, 't> Scan<'p, 't> {
             return end;
         }
         if line.is(Question::DiffStart) {
-            // A hunk that was cut short takes the rule below it for a line of its own.
+            // A truncated hunk takes the rule below it for one of its lines.
             let end = diff_hunk::block_end(body, line.start)?;
             let last = body[line.start..end].trim_end().rfind('\n').map_or(line.start, |at| line.start + at + 1);
             let is_heading = last > line.start
@@ -310,9 +310,9 @@ impl<'p, 't> Scan<'p, 't> {
         None
     }
 
-    /// Whether a line is the first of a listing behind another listing.
+    /// Returns true if a line is the first one of a listing that follows another listing.
     fn begins_again(&mut self, line: &PageLine) -> bool {
-        // Hits of a search and the cells of a table have numbers, too.
+        // Search hits and table cells have numbers, too.
         let is_listed = |found: &NumberedLine| {
             !found.prefix.ends_with(':') && (found.prefix.starts_with(' ') || found.prefix.ends_with('→'))
         };
@@ -324,7 +324,7 @@ impl<'p, 't> Scan<'p, 't> {
     }
 }
 
-/// Cuts at blank lines, but not inside of blocks, and joins neighbours of one kind.
+/// Splits at blank lines outside of blocks, and joins neighbours of one kind.
 fn by_blank_lines(view: View) -> Option<Vec<Part>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut scan = Scan::new(view);
@@ -362,11 +362,11 @@ fn by_blank_lines(view: View) -> Option<Vec<Part>> {
     (parts.len() > 1).then_some(parts)
 }
 
-/// Whether a paragraph belongs to the one before it.
+/// Returns true if a paragraph belongs to the one before it.
 fn goes_on(before: &Part, part: &Part) -> bool {
     use ContentType::{Code, Log, Table, Unknown};
     let is_same = before.kind == part.kind && part.kind.content_type != Table;
-    // Code and logs have paragraphs that say nothing by themselves.
+    // Some paragraphs of code and logs have no recognisable kind.
     let is_odd = matches!(before.kind.content_type, Code | Log)
         && (part.kind.content_type == Unknown || part.kind.content_type == Code && part.kind.language.is_none());
     is_same

@@ -1,7 +1,7 @@
-//! The lines of a text, each looked at once.
+//! The lines of a text, with cached properties.
 //!
-//! A text is judged as one, then its parts are, at headings and at blank lines. What a line is by itself stays the same all the
-//! while: the first who asks finds it out, and the answer is kept with the line.
+//! A text is judged as a whole, then in parts, at headings and at blank lines. The properties of a single line do not
+//! change: each is computed when it is first asked for and cached with the line.
 
 use std::cell::{Cell, OnceCell};
 
@@ -15,16 +15,16 @@ use crate::numbered::NumberedLine;
 use crate::time_stamp::Stamp;
 use crate::{diff_hunk, json_span, log};
 
-/// A line and what was found out about it.
+/// A line with its cached properties.
 #[derive(Debug)]
 pub(super) struct PageLine<'t> {
-    /// Where it starts in the text, and where the next line starts.
+    /// The start of the line, and the start of the next line, in the text.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Its text without the line end, and without blanks around it.
+    /// The text of the line without its line end (`text`), and also without surrounding blanks (`bare`).
     pub(super) text: &'t str,
     pub(super) bare: &'t str,
-    /// One bit for each question: whether it was asked, and the answer.
+    /// The bits of the questions that were asked; the same bits of `answers` hold the answers.
     asked: Cell<u64>,
     answers: Cell<u64>,
     class: Cell<Option<Class>>,
@@ -34,7 +34,7 @@ pub(super) struct PageLine<'t> {
 
 macro_rules! questions {
     ($($name:ident: $line:ident => $answer:expr;)*) => {
-        /// What may be asked about a line.
+        /// A question about a line.
         #[derive(Debug, Clone, Copy)]
         pub(super) enum Question { $($name),* }
 
@@ -82,16 +82,16 @@ questions! {
     Mode: line => tables::has_mode(line.text);
 }
 
-/// There are 64 bits for these and for others' questions.
+/// The 64 bits are shared with questions of other modules.
 const _: () = assert!(Question::COUNT <= 48);
 
 impl<'t> PageLine<'t> {
-    /// The answer to a question.
+    /// Returns the answer to a question.
     pub(super) fn is(&self, question: Question) -> bool {
         self.kept(question as usize, || question.answer(self))
     }
 
-    /// The answer to a question of another's, by its number from 0.
+    /// Returns the answer to a question of another module, by its number from 0.
     pub(super) fn is_other(&self, number: usize, answer: impl FnOnce() -> bool) -> bool {
         self.kept(Question::COUNT + number, answer)
     }
@@ -106,17 +106,17 @@ impl<'t> PageLine<'t> {
         self.answers.get() & bit != 0
     }
 
-    /// The fence that it opens or closes.
+    /// Returns the fence that the line opens or closes.
     pub(super) fn fence(&self) -> Option<Fence<'t>> {
         if self.is(Question::Fence) { Fence::parse(self.text) } else { None }
     }
 
-    /// Whether it is one of a log.
+    /// Returns true if the line is one of a log.
     pub(super) fn is_log(&self) -> bool {
         self.is(Question::Stamped) || self.is(Question::LeadsWithLevel)
     }
 
-    /// What it reads as.
+    /// Returns the class of the line.
     pub(super) fn class(&self) -> Class {
         self.class.get().unwrap_or_else(|| {
             let class = Class::of(self.bare);
@@ -125,7 +125,7 @@ impl<'t> PageLine<'t> {
         })
     }
 
-    /// What it reads as without its comment.
+    /// Returns the class of the line without its comment.
     pub(super) fn bone_class(&self) -> Class {
         self.bone_class.get().unwrap_or_else(|| {
             let bone = code::bone(self.bare);
@@ -135,7 +135,7 @@ impl<'t> PageLine<'t> {
         })
     }
 
-    /// The clues to a language in it, without its comment.
+    /// Returns the language clues in the line without its comment.
     pub(super) fn clues(&self) -> &[u16] {
         self.clues.get_or_init(|| code::clues(&code::bone(self.bare)))
     }
@@ -149,7 +149,7 @@ pub(super) struct Page<'t> {
 }
 
 impl<'t> Page<'t> {
-    /// Finds the lines of a text.
+    /// Splits a text into lines.
     pub(super) fn of(text: &'t str) -> Self {
         let seen = |line: Line<'t>| PageLine {
             start: line.start,
@@ -165,54 +165,54 @@ impl<'t> Page<'t> {
         Self { text, lines: lines(text).map(seen).collect() }
     }
 
-    /// All of it.
+    /// Returns a view of all lines.
     pub(super) fn view(&self) -> View<'_, 't> {
         View { above: self.text, lines: &self.lines }
     }
 }
 
-/// Lines of a text that follow each other.
+/// Consecutive lines of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'p, 't> {
-    /// The text up to where they end.
+    /// The text up to the end of these lines.
     pub(super) above: &'t str,
     /// The lines.
     pub(super) lines: &'p [PageLine<'t>],
 }
 
 impl<'p, 't> View<'p, 't> {
-    /// Where they start in the text.
+    /// Returns the start of the lines in the text.
     pub(super) fn start(&self) -> usize {
         self.lines.first().map_or(self.above.len(), |line| line.start)
     }
 
-    /// The bytes of the text that they are.
+    /// Returns the byte range of the lines in the text.
     pub(super) fn range(&self) -> std::ops::Range<usize> {
         self.start()..self.above.len()
     }
 
-    /// What they hold.
+    /// Returns the text of the lines.
     pub(super) fn text(&self) -> &'t str {
         &self.above[self.range()]
     }
 
-    /// Those in a range of the text, which begins and ends with lines.
+    /// Returns the lines in a range of the text, which must begin and end at line boundaries.
     pub(super) fn within(&self, range: std::ops::Range<usize>) -> Self {
         let lines = &self.lines[self.index(range.start)..self.index(range.end)];
         Self { above: &self.above[..range.end], lines }
     }
 
-    /// How many start before a byte of the text.
+    /// Returns the number of lines that start before a byte of the text.
     pub(super) fn index(&self, at: usize) -> usize {
         self.lines.partition_point(|line| line.start < at)
     }
 
-    /// Those that are not blank.
+    /// Returns the lines that are not blank.
     pub(super) fn filled(&self) -> impl Iterator<Item = &'p PageLine<'t>> + use<'p, 't> {
         filled(self.lines)
     }
 
-    /// Looks at a sample of them.
+    /// Applies `look` to a sample of the lines.
     pub(super) fn sampled<T>(&self, look: impl FnOnce(View) -> T) -> T {
         match sample(self.text()) {
             std::borrow::Cow::Borrowed(_) => look(*self),
@@ -221,7 +221,7 @@ impl<'p, 't> View<'p, 't> {
     }
 }
 
-/// The lines that are not blank.
+/// Returns the lines that are not blank.
 pub(super) fn filled<'p, 't: 'p>(
     lines: impl IntoIterator<Item = &'p PageLine<'t>>,
 ) -> impl Iterator<Item = &'p PageLine<'t>> {

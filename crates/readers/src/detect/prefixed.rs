@@ -1,7 +1,7 @@
-//! Lines behind prefixes -> what they are, and how long each prefix is.
+//! Detects line prefixes, and the kind of the lines behind them.
 //!
-//! Without a prefix a line may be of something that only the lines alone tell. Those of a common log are not: they are rows, and what
-//! stands before them is a column.
+//! Some content is recognisable only after the line prefixes are removed. The lines of a common log are not such
+//! content: they are rows, and their first words are a column.
 
 use std::collections::HashSet;
 
@@ -12,17 +12,17 @@ use crate::line_prefix::{FORMS, Form, Prefix, blanks};
 use crate::lines::sample;
 use crate::numbered::Listing;
 
-/// What stands before the lines of a text.
+/// The prefixes of the lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prefixes {
-    /// How many bytes of each line, as `\n` parts them; 0 for a line without.
+    /// The length of the prefix of each line in bytes, with lines separated by `\n`; 0 for a line without a prefix.
     pub lengths: Vec<usize>,
-    /// Whether they number the lines.
+    /// True if the prefixes are line numbers.
     pub are_numbers: bool,
 }
 
-/// Finds what stands before nearly all lines of a text, where these are something else than prose without it: their numbers, or who
-/// printed them and when. Which prefixes they are is told by a sample of the lines.
+/// Finds the prefixes of nearly all lines of a text, if the lines without them are not prose: line numbers, or who
+/// printed the lines and when. The prefixes are determined from a sample of the lines.
 pub fn prefixes(text: &str) -> Option<Prefixes> {
     if let Some(lengths) = Listing::of(text).and_then(|listing| listing.lengths()) {
         return Some(Prefixes { lengths, are_numbers: true });
@@ -30,7 +30,7 @@ pub fn prefixes(text: &str) -> Option<Prefixes> {
     let sample = sample(text);
     let page = Page::of(&sample);
     let view = page.view();
-    // Of most texts a few lines say that they have none.
+    // For most texts, a few lines show that they have no prefixes.
     let first = without_prefix(view.lines)?;
     let (prefixes, kind) = judge_behind_prefixes(first, judge_lines(view))?;
     if kind.content_type == ContentType::Text {
@@ -41,11 +41,12 @@ pub fn prefixes(text: &str) -> Option<Prefixes> {
     Some(Prefixes { lengths, are_numbers: false })
 }
 
-/// How many prefixes stand one behind the other at most: a container, a stream, a time.
+/// The maximum number of successive prefixes, for example a container, a stream and a time.
 const MAX_PREFIXES: usize = 3;
 
-/// The prefixes that lines share, of which the `first` is off, and what the lines are: without the prefixes, where that says more than
-/// `plain`, what they are with them, else `plain`. `None` where nothing is known better without prefixes.
+/// Returns the prefixes that the lines share and the kind of the lines; `first` is the text without the first prefix.
+/// The kind is that of the lines without prefixes if this says more than `plain`, otherwise that of the lines with
+/// them, otherwise `plain`. Returns `None` if removing prefixes tells nothing more.
 pub(super) fn judge_behind_prefixes(first: WithoutPrefix, plain: Kind) -> Option<(Vec<Prefix>, Kind)> {
     use ContentType::{Code, Diff, Html, Json, Log, Search, Table, Text, Unknown};
     if plain.is_proved {
@@ -63,9 +64,9 @@ pub(super) fn judge_behind_prefixes(first: WithoutPrefix, plain: Kind) -> Option
         let says_more = match (plain.content_type, inner.content_type) {
             (_, Html) => false,
             (_, Json) => true,
-            // Few names before a bar: who printed it, not a first column.
+            // With few names before a bar, these are the names of sources, not a first column.
             (Table, Code | Diff | Log | Search | Text) => bare.prefix.is_bar(),
-            // What has a time is a log, whatever it tells.
+            // Lines with a time are a log, whatever their content.
             (Log, _) if is_stamped => false,
             (Log, Code) | (Unknown, Code) => inner.language.is_some(),
             (Log | Text | Unknown | Code, Diff | Search | Table) => true,
@@ -78,7 +79,7 @@ pub(super) fn judge_behind_prefixes(first: WithoutPrefix, plain: Kind) -> Option
             return Some((prefixes, Kind { is_proved: false, is_prefixed: inner.content_type != Text, ..inner }));
         }
         let has_form = match plain.content_type {
-            // Reports and traces have one, and what a log tells line by line has none.
+            // Reports and traces have a form of their own; the lines of a log do not.
             Log => match inner.content_type {
                 Log => page.view().filled().filter(|line| line.is_log()).count() * 2 < page.view().filled().count(),
                 Code => inner.language.is_some(),
@@ -95,20 +96,20 @@ pub(super) fn judge_behind_prefixes(first: WithoutPrefix, plain: Kind) -> Option
     formed
 }
 
-/// The share of the lines that must have the prefix, in percent.
+/// The minimum share of the lines that must have the prefix, in percent.
 const SHARE: usize = 80;
-/// Fewer lines share nothing.
+/// The minimum number of lines that can share a prefix.
 const MIN_LINES: usize = 2;
 /// A text without the prefix that nearly all of its lines have.
 #[derive(Debug)]
 pub(super) struct WithoutPrefix {
-    /// The lines; those without the prefix as they are.
+    /// The lines without the prefix. Lines that do not have it are unchanged.
     pub(super) text: String,
-    /// What was taken off.
+    /// The removed prefix.
     pub(super) prefix: Prefix,
 }
 
-/// Takes off the prefix that four of five lines share, in the first form that fits.
+/// Removes the prefix that four of five lines share, in the first form that fits.
 pub(super) fn without_prefix(lines: &[PageLine]) -> Option<WithoutPrefix> {
     let total = filled(lines).count();
     let least = (total * SHARE).div_ceil(100).max(MIN_LINES);
@@ -127,7 +128,7 @@ pub(super) fn without_prefix(lines: &[PageLine]) -> Option<WithoutPrefix> {
         if found < least || !is_short {
             return None;
         }
-        // Of the blanks behind a time those that all lines have: what is more indents what the line tells.
+        // Only the blanks that all lines have after a time belong to the prefix. Further blanks indent the content.
         let rests = || formed().map(|(line, (_, end))| &line[end..]).filter(|rest| !rest.trim().is_empty());
         let shared = if form == Form::Stamp { rests().map(blanks).min().unwrap_or(0) } else { 0 };
         let prefix = Prefix { form, blanks: shared };
@@ -144,7 +145,7 @@ pub(super) fn without_prefix(lines: &[PageLine]) -> Option<WithoutPrefix> {
 mod tests {
     use super::*;
 
-    /// The lines without what stands before them.
+    /// Returns the lines without their prefixes.
     fn bare(text: &str) -> Option<String> {
         let lines = text.split('\n').zip(prefixes(text)?.lengths).map(|(line, length)| &line[length..]);
         Some(lines.collect::<Vec<_>>().join("\n"))

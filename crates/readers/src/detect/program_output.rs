@@ -1,13 +1,13 @@
-//! What builds, test runs and installers print, and stack traces: log lines without stamps.
+//! Lines of builds, test runs, installers and stack traces: log lines without time stamps.
 //!
-//! A stack trace is part of the log it stands in: its lines are log lines, whatever language they name.
+//! The lines of a stack trace inside a log are log lines, whatever language they name.
 
 use std::sync::LazyLock;
 
 use crate::lines::head;
 use crate::word_set::{WordSet, is_number};
 
-/// Whether the line belongs to a stack trace: a frame, or the words that open one.
+/// Returns true if a line belongs to a stack trace: a frame, or the words that open one.
 pub fn is_frame(line: &str) -> bool {
     let bare = head(line.trim_start(), 300);
     let indented = bare.len() < line.len();
@@ -27,7 +27,7 @@ pub fn is_frame(line: &str) -> bool {
             let is_native = || call.starts_with("0x") || call.contains(" (") && call.contains(") at ");
             bare.len() > 3 && bare.as_bytes()[1].is_ascii_digit() && (bare.contains("): ") || is_native())
         }
-        // What valgrind and sanitizers say of a process.
+        // Lines of valgrind and sanitizers about a process.
         Some(b'=') => bare.strip_prefix("==").is_some_and(|rest| {
             let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
             name.len() < rest.len() && name.starts_with("==")
@@ -41,7 +41,7 @@ pub fn is_frame(line: &str) -> bool {
     }
 }
 
-/// How lines of builds, test runs and installers begin, separated by bars.
+/// Beginnings of lines of builds, test runs and installers, separated by bars.
 const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN|=== CONT|=== PAUSE|=== NAME|ok |not ok |# tests |RUN |\
     npm |yarn |pnpm |added |audited |found 0 vuln|Compiling |Finished |Running |Checking |Doc-tests |Fresh |test result:|running |\
     Downloading |Downloaded |Collecting |Installing |Installed |Requirement already |Successfully |Building |Built |Fetching |Unpacking |\
@@ -55,7 +55,7 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
     ninja: |cmake: |-- Detecting |-- Looking for |-- Check for |-- Performing Test |-- Configuring done|-- Generating done|\
     Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! ";
 
-/// WordSet inside a line that builds and test runs print.
+/// Words that occur inside lines of builds and test runs.
 #[rustfmt::skip]
 const WITHIN: &[&str] = &[
     " ... ok", " ... FAILED", "... done", "(cached)", " PASSED", " FAILED", ": error", ": warning", "[no test files]",
@@ -63,9 +63,9 @@ const WITHIN: &[&str] = &[
     ": Creation complete after ", ": Pull complete", ": Still creating... [", "%] Building ", "%] Built target ",
 ];
 
-/// Whether the line looks like one of a build, a test run, an installer or a stack trace.
+/// Returns true if a line looks like one of a build, a test run, an installer or a stack trace.
 ///
-/// Weak evidence: a single such line proves nothing.
+/// This is weak evidence: a single such line proves nothing.
 pub(super) fn is_output_line(line: &str) -> bool {
     let bare = head(line.trim_start(), 400);
     static STARTING: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(STARTS.split('|')));
@@ -85,7 +85,7 @@ pub(super) fn is_output_line(line: &str) -> bool {
         || is_image_step(bare)
 }
 
-/// `tests/a.py ....F...   [ 20%]`: what a test run printed up to there.
+/// Returns true for the progress line of a test run: `tests/a.py ....F...   [ 20%]`.
 fn is_tests_share(bare: &str) -> bool {
     bare.strip_suffix("%]").and_then(|bare| bare.rsplit_once('[')).is_some_and(|(dots, share)| {
         let dots = dots.trim_end().rsplit(' ').next().unwrap_or_default();
@@ -95,7 +95,8 @@ fn is_tests_share(bare: &str) -> bool {
     })
 }
 
-/// `#12 [2/8] RUN make`, `#12 sha256:… 1.2MB / 3MB`, `#12 0.345 text`, `#12 DONE 1.2s`.
+/// Returns true for a step of an image build: `#12 [2/8] RUN make`, `#12 sha256:… 1.2MB / 3MB`, `#12 0.345 text`, `#12
+/// DONE 1.2s`.
 fn is_image_step(bare: &str) -> bool {
     bare.strip_prefix('#').and_then(|bare| bare.split_once(' ')).is_some_and(|(number, rest)| {
         let is_time = |word: &str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -107,14 +108,15 @@ fn is_image_step(bare: &str) -> bool {
     })
 }
 
-/// `> package@1.2.3 build`, as npm prints before a script.
+/// Returns true for `> package@1.2.3 build`, which npm prints before a script.
 fn is_script_banner(bare: &str) -> bool {
     bare.strip_prefix("> ").and_then(|rest| rest.split(' ').next()).is_some_and(|word| {
         word.rsplit_once('@').is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
     })
 }
 
-/// `[entire] ...`, `[12/45] ...`: a short word or a fraction in brackets, then a blank, but no assignment.
+/// Returns true for `[entire] ...` or `[12/45] ...`: a short word or a fraction in brackets, then a blank, but no
+/// assignment.
 fn is_bracketed_tag(bare: &str) -> bool {
     bare.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
         !rest.starts_with('=')
@@ -126,7 +128,7 @@ fn is_bracketed_tag(bare: &str) -> bool {
     })
 }
 
-/// `    state_test.go:131: message`: the indented place that a test framework prints.
+/// Returns true for an indented location that a test framework prints: `    state_test.go:131: message`.
 fn is_test_location(line: &str, bare: &str) -> bool {
     bare.len() < line.len()
         && memchr::memchr_iter(b':', bare.as_bytes()).find(|&at| bare[at..].starts_with(": ")).is_some_and(|at| {
@@ -136,7 +138,7 @@ fn is_test_location(line: &str, bare: &str) -> bool {
         })
 }
 
-/// `  > 12 │ let x`: the line of source that a linter prints below its message.
+/// Returns true for a line of source that a linter prints below its message: `  > 12 │ let x`.
 fn is_code_frame(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '>']);
     let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
@@ -144,7 +146,7 @@ fn is_code_frame(line: &str) -> bool {
     line.len() > bare.len() && (digits > 0 || rest.len() == bare.len()) && rest.starts_with(['│', '┃'])
 }
 
-/// `12 silly fetch ...`, as in npm's debug logs.
+/// Returns true for a line of npm's debug logs: `12 silly fetch ...`.
 fn is_npm_debug(bare: &str) -> bool {
     let mut words = bare.splitn(3, ' ');
     words.next().is_some_and(is_number)

@@ -1,6 +1,7 @@
-//! Prose and Markdown.
+//! Detects prose and Markdown.
 //!
-//! Fenced code belongs to the Markdown around it when the whole is judged: a manual that is half examples is still a text.
+//! When the whole text is judged, fenced code belongs to the Markdown around it: a manual that is half examples is
+//! still a text.
 
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ use crate::lines::head;
 use crate::markup_block::{Fence, is_heading, without_list_mark};
 use crate::word_set::{WordSet, is_word_byte};
 
-/// Lines without fences and what they hold. A fence that is never closed is left as it is.
+/// Returns the lines outside of fences. A fence that is never closed is kept.
 pub(super) fn without_fences<'p, 't>(lines: &[&'p PageLine<'t>]) -> Vec<&'p PageLine<'t>> {
     let mut kept = Vec::with_capacity(lines.len());
     let mut open: Option<(Fence, usize)> = None;
@@ -29,18 +30,18 @@ pub(super) fn without_fences<'p, 't>(lines: &[&'p PageLine<'t>]) -> Vec<&'p Page
     kept
 }
 
-/// What a line looks like.
+/// The class of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Nothing, or a comment's marker.
+    /// A blank line, or the marker of a comment.
     Nothing,
-    /// WordSet.
+    /// Words.
     Prose,
     /// A whole sentence.
     Sentence,
     /// A heading, list item, quote, table row or rule.
     Markup,
-    /// The endings and operators of code.
+    /// Code, by its endings and operators.
     Code,
     /// Code that ends with a semicolon or a brace.
     Closed,
@@ -49,7 +50,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Looks at the first 2,000 bytes of a line.
+    /// Returns the class of a line, by its first 2,000 bytes.
     pub(super) fn of(line: &str) -> Self {
         let line = shown(line);
         if line.is_empty() || is_marker(line) {
@@ -70,30 +71,30 @@ impl Class {
     }
 }
 
-/// What of a line is looked at.
+/// Returns the part of a line that is examined.
 pub(super) fn shown(line: &str) -> &str {
     head(line, 2000).trim()
 }
 
-/// What the lines of a text look like.
+/// Counts of the lines of a text, by class.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Shape {
-    /// Lines that are not blank (nor a comment's marker).
+    /// Lines that are neither blank nor the marker of a comment.
     pub(super) lines: usize,
     /// Lines that read as sentences.
     pub(super) prose: usize,
-    /// Those among them that are whole sentences.
+    /// Prose lines that are whole sentences.
     pub(super) sentences: usize,
     /// Headings, list items, quotes, table rows, rules.
     pub(super) markup: usize,
     /// Lines with the endings and operators of code.
     pub(super) code: usize,
-    /// Those among them that end with a semicolon or a brace.
+    /// Code lines that end with a semicolon or a brace.
     pub(super) closed: usize,
 }
 
 impl Shape {
-    /// Counts; expects fences to be cut out.
+    /// Counts lines. Fences must be removed before.
     pub(super) fn of(classes: impl IntoIterator<Item = Class>) -> Self {
         let mut shape = Self::default();
         for class in classes {
@@ -107,30 +108,30 @@ impl Shape {
         shape
     }
 
-    /// Whether code prevails.
+    /// Returns true if code prevails.
     pub(super) fn is_code(&self) -> bool {
         self.code * 100 >= self.lines * 35 && self.code >= self.prose
     }
 
-    /// Whether nearly everything is code, so that it need not be told which.
+    /// Returns true if nearly everything is code, so that the language need not be detected.
     pub(super) fn is_surely_code(&self) -> bool {
         self.lines >= 4 && self.closed * 100 >= self.lines * 40 && self.code * 100 >= self.lines * 75
     }
 
-    /// Whether someone writes about the code: a few whole sentences outside of comments, which programs do not have.
+    /// Returns true if a text describes code: it has whole sentences outside of comments, which programs do not have.
     pub(super) fn is_told(&self) -> bool {
         self.sentences >= 2 && self.sentences * 100 >= self.lines * 4
     }
 
-    /// Whether prose prevails, with lists and headings.
+    /// Returns true if prose prevails, with lists and headings.
     pub(super) fn is_text(&self) -> bool {
         let readable = self.prose + self.markup;
         self.prose > 0 && readable * 100 >= self.lines * 45 && readable > self.code
     }
 }
 
-/// Whether lines are Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables, quotes), or front
-/// matter, and more prose than code outside of fences.
+/// Returns true if lines are Markdown: two kinds of its marks (headings, lists, fences, links, emphasis, tables,
+/// quotes) or front matter, and more prose than code outside of fences.
 pub(super) fn is_markdown(lines: &[&PageLine]) -> bool {
     use Question::{MarkdownEmphasis, MarkdownHeading, MarkdownItem, MarkdownLink, MarkdownQuote, MarkdownRule};
     const MARKS: [Question; 6] =
@@ -160,16 +161,16 @@ pub(super) fn is_markdown(lines: &[&PageLine]) -> bool {
     is_marked && (total == 0 || is_readable())
 }
 
-/// What follows front matter (`---`, some `key: value` lines, `---`), where there is any.
+/// Returns the lines after the front matter (`---`, some `key: value` lines, `---`), if there is one.
 pub(super) fn behind_front_matter<'l, 'p, 't>(lines: &'l [&'p PageLine<'t>]) -> Option<&'l [&'p PageLine<'t>]> {
     let (_, rest) = lines.split_first().filter(|(first, _)| first.text == "---")?;
     let end = rest.iter().take(60).position(|line| line.text == "---")?;
     rest[..end].iter().any(|line| line.text.contains(':')).then(|| &rest[end + 1..])
 }
 
-/// Whether a line, without blanks around it, is `key: value` or `key = value`.
+/// Returns true if a line without surrounding blanks is `key: value` or `key = value`.
 pub(super) fn is_setting(line: &str) -> bool {
-    // `- Hardware: two cards` is an item of prose: keys are not capitalised.
+    // `- Hardware: two cards` is an item of prose, because keys are not capitalised.
     let item = line.strip_prefix("- ").filter(|item| !item.starts_with(|c: char| c.is_ascii_uppercase()));
     let bare = item.unwrap_or(line);
     let key = bare
@@ -193,12 +194,12 @@ fn is_markup(line: &str) -> bool {
         || line.starts_with("http")
 }
 
-/// Whether a line reads as words: mostly letters, or script without blanks between words.
+/// Returns true if a line reads as words: mostly letters, or a script without blanks between words.
 fn is_prose(line: &str) -> bool {
     if line.ends_with([';', '{', '}', '\\']) {
         return false;
     }
-    // A line is looked at up to 2,000 bytes.
+    // At most 2,000 bytes of a line are examined.
     let counted: u32 = line.bytes().map(|byte| SOLID[usize::from(byte)]).sum();
     let (mut solid, symbols, mut wide) = (counted as usize & 0xffff, counted as usize >> 16, 0usize);
     if !line.is_ascii() {
@@ -216,12 +217,12 @@ fn is_prose(line: &str) -> bool {
         words += 1;
         plain += usize::from(is_plain(word));
     }
-    // `from a import b`: a few words that begin as code does and end without a stop.
+    // `from a import b` is code: a few words that begin as code does and end without a full stop.
     let is_statement = words <= 5 && !line.ends_with(['.', '!', '?', ':', ',']) && starts_as_code(line);
     words >= 3 && plain * 10 >= words * 7 && !is_statement
 }
 
-/// How much each byte of a line is, as what is visible and as a symbol of code: 1, and 1 in the upper half.
+/// The weight of each byte as a visible character (lower 16 bits) and as a symbol of code (upper 16 bits).
 static SOLID: [u32; 256] = {
     let mut solid = [1; 256];
     let (blanks, symbols) = (b" \t\n\r\x0b\x0c", b"{}=<>;$\\|&+[]()_\"");
@@ -236,7 +237,7 @@ static SOLID: [u32; 256] = {
     solid
 };
 
-/// Whether a word is of letters, but for what stands around it.
+/// Returns true if a word consists of letters, ignoring punctuation around it.
 fn is_plain(word: &str) -> bool {
     if word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         return true;
@@ -247,14 +248,14 @@ fn is_plain(word: &str) -> bool {
         && !word.ends_with('(')
 }
 
-/// Whether a line of prose begins and ends as a sentence does, with five words at least.
+/// Returns true if a line of prose begins and ends like a sentence and has at least five words.
 fn is_sentence(line: &str) -> bool {
     line.starts_with(char::is_uppercase)
         && line.ends_with(['.', '!', '?', ':'])
         && line.split_whitespace().nth(4).is_some()
 }
 
-/// Whether a line ends or is joined as code is.
+/// Returns true if a line has the endings or operators of code.
 fn is_code(line: &str) -> bool {
     static OPERATORS: LazyLock<WordSet> = LazyLock::new(|| {
         WordSet::of([" = ", "==", "!=", "=>", "->", "::", "&&", "||", "+=", "()", ":=", ".(", "${", "$(", "</"])
@@ -283,7 +284,7 @@ const CODE_STARTS: &[&str] = &[
     "elsif",
 ];
 
-/// `name(`, `a.b(`: a word with its bracket.
+/// Returns true if a line has a word with its bracket: `name(`, `a.b(`.
 fn is_call(line: &str) -> bool {
     line.find('(').is_some_and(|at| {
         let before = &line.as_bytes()[..at];

@@ -1,10 +1,10 @@
-//! Whether lines are the output of a search: grep hits, file listings, web results.
+//! Detects the output of a search: grep hits, file listings, web results.
 
 use super::page::{PageLine, Question};
 use crate::hit_line::{Row, has_suffix, is_name, read_line, unnumbered};
 use crate::lines::head;
 
-/// Whether a line of a file listing: one path without blanks, or a branch of a `tree`.
+/// Returns true if a line is one of a file listing: one path without blanks, or a branch of a `tree`.
 pub(super) fn is_listed(line: &str) -> bool {
     let bare = line.trim_end();
     if bare == "." {
@@ -18,17 +18,17 @@ pub(super) fn is_listed(line: &str) -> bool {
     !bare.contains([' ', '\t', ':']) && is_name(bare)
 }
 
-/// Whether a line that is [listed](is_listed) may be nothing else.
+/// Returns true if a line that is [listed](is_listed) cannot be anything else.
 pub(super) fn is_surely_listed(line: &str) -> bool {
     has_suffix(line) || line.starts_with(['.', '/', '~']) || !line.is_ascii()
 }
 
-/// Whether a line is a hit without its number. Weak evidence.
+/// Returns true if a line is a hit without its line number. This is weak evidence.
 pub(super) fn is_unnumbered_hit(line: &str) -> bool {
     unnumbered(line).is_some_and(|hit| !hit.text.is_empty() && hit.path.contains('/') && has_suffix(hit.path))
 }
 
-/// What a text's lines say about search results.
+/// Counts of lines that indicate search results.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// Lines that are not blank.
@@ -37,23 +37,23 @@ pub(super) struct Survey {
     pub(super) hits: usize,
     /// Hits without a number.
     pub(super) unnumbered: usize,
-    /// Lines of a listing.
+    /// Lines of a file listing.
     pub(super) listed: usize,
-    /// Those with a suffix, a leading dot or slash, or the branches of a tree: any other word may look like a name,
-    /// too.
+    /// Listed lines with a suffix, a leading dot or slash, or the branches of a tree. Any other word may look like a
+    /// name.
     pub(super) certain: usize,
-    /// Lines `12:text` or `12-text`, as `rg --heading` and a search of one file print.
+    /// Lines `12:text` or `12-text`, as `rg --heading` and a search in one file print them.
     pub(super) headed: usize,
-    /// Paths right above such lines.
+    /// Paths directly above such lines.
     pub(super) headings: usize,
-    /// Lines that are a URL, with a list mark or a label before it.
+    /// Lines that are a URL, with an optional list mark or label before it.
     pub(super) urls: usize,
-    /// Whether the text opens as a web search tool's answer.
+    /// True if the text begins like the answer of a web search tool.
     pub(super) web: bool,
 }
 
 impl Survey {
-    /// Looks at lines.
+    /// Counts lines.
     pub(super) fn of<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> Self {
         let mut survey = Self::default();
         let mut heading = false;
@@ -83,7 +83,7 @@ impl Survey {
         survey
     }
 
-    /// Whether this is the output of a search, a listing or a web search.
+    /// Returns true if the lines are the output of a search, a listing or a web search.
     pub(super) fn is_search(&self) -> bool {
         let share = |count: usize, percent: usize| count > 0 && count * 100 >= self.lines * percent;
         let hits = self.hits + self.unnumbered;
@@ -96,13 +96,12 @@ impl Survey {
     }
 }
 
-/// Whether a line is one of those above a web search tool's summary: what was searched for, and the links that were
-/// found.
+/// Returns true if a line is part of the header of a web search tool: the query, or the links that were found.
 pub(super) fn is_web_header(line: &str) -> bool {
     line.starts_with("Web search results for ") || line.starts_with("Links: [{")
 }
 
-/// Whether a line is a hit that is a compiler's message.
+/// Returns true if a line is a hit in the form of a compiler message.
 pub(super) fn is_compiler_message(line: &str) -> bool {
     let Row::Hit(hit) = read_line(line) else { return false };
     let text = head(hit.text, 80).trim_start();
@@ -111,7 +110,7 @@ pub(super) fn is_compiler_message(line: &str) -> bool {
             || ["error", "warning", "note:", "fatal error"].iter().any(|word| text.starts_with(word)))
 }
 
-/// Whether a line, without blanks around it, is a URL, with a list mark or a label before it.
+/// Returns true if a line without surrounding blanks is a URL, with an optional list mark or label before it.
 pub(super) fn is_url_line(line: &str) -> bool {
     let bare = line.trim_start_matches(['-', '*', '<', '•', ' ']);
     let bare = ["URL: ", "url: ", "Link: ", "link: ", "Source: ", "🔗 "]

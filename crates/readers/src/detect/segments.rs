@@ -1,7 +1,8 @@
-//! Text and the type of its whole -> its parts, without gaps, each starting at a line start.
+//! Splits a text of a known type into segments without gaps, each starting at a line start.
 //!
-//! Code, tables and HTML are one part. In everything else, parts of another kind stand apart: fenced code in Markdown, a
-//! diff or a JSON value inside output, log lines below a sentence. A stack trace inside a log is part of the log.
+//! Code, tables and HTML are one segment. In all other types, blocks of another kind are separate: fenced code in
+//! Markdown, a diff or a JSON value inside output, log lines below a sentence. A stack trace inside a log is part of
+//! the log.
 
 use std::ops::Range;
 
@@ -16,13 +17,13 @@ use crate::markup_block::{is_markdown_row, is_markdown_rule};
 use crate::numbered::Listing;
 use crate::{ContentType, Language, Segment, diff_hunk, html};
 
-/// Fewer log lines or hits in a row than this stay part of what surrounds them.
+/// The minimum number of consecutive log lines or hits that form a segment.
 const MIN_RUN: usize = 3;
 
-/// What a line or block counts as before the whole is looked at.
+/// The kind of a line or block before the whole text is considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A block of a known type, told by its own structure.
+    /// A block of a known type, identified by its own structure.
     Block(ContentType, Option<Language>),
     /// A line of a log.
     Log,
@@ -36,11 +37,11 @@ enum Kind {
 struct Run {
     range: Range<usize>,
     kind: Kind,
-    /// Lines that are of the kind by themselves, not by what precedes them.
+    /// The number of lines that are of this kind by themselves, not because of the lines before them.
     strong: usize,
 }
 
-/// Splits lines, which as a whole are of type `whole`.
+/// Splits lines that are of type `whole` as a whole.
 pub(super) fn split(view: View, whole: ContentType, language: Option<Language>) -> Vec<Segment> {
     let one = |range: Range<usize>, content_type, language| Segment { range, content_type, language };
     let all = view.range();
@@ -62,7 +63,7 @@ pub(super) fn split(view: View, whole: ContentType, language: Option<Language>) 
         _ => {
             let runs = with_bare_code(view, whole, runs(view, whole));
             let last = runs.len() - 1;
-            // JSON that was cut, a listing: no part tells itself, so the whole is one.
+            // In truncated JSON or a listing, no part is recognisable by itself, so the whole is one segment.
             let is_bare = match whole {
                 ContentType::Json | ContentType::Diff => !runs.iter().any(|run| run.kind == Kind::Block(whole, None)),
                 ContentType::Search => !runs.iter().any(|run| run.kind == Kind::Search),
@@ -86,7 +87,7 @@ pub(super) fn split(view: View, whole: ContentType, language: Option<Language>) 
     }
 }
 
-/// The type of a run once its surroundings are known.
+/// Returns the type of a run, given its surroundings.
 fn resolve(view: View, whole: ContentType, run: &Run, at_edge: bool) -> (ContentType, Option<Language>) {
     match run.kind {
         Kind::Block(content_type, language) => (content_type, language),
@@ -112,7 +113,7 @@ fn resolve(view: View, whole: ContentType, run: &Run, at_edge: bool) -> (Content
     }
 }
 
-/// The runs of a text with the code in its prose that has no fence around it: paragraphs of nothing but code.
+/// Returns the runs of a text, with unfenced code in prose (paragraphs of code only) as runs of their own.
 fn with_bare_code(view: View, whole: ContentType, runs: Vec<Run>) -> Vec<Run> {
     if whole != ContentType::Text {
         return runs;
@@ -145,7 +146,7 @@ fn push_part(view: View, runs: &mut Vec<Run>, range: Range<usize>, is_code: bool
     }
 }
 
-/// Runs of lines with the blank lines below them.
+/// Returns runs of lines, each with the blank lines below it.
 fn paragraphs<'p, 't>(view: View<'p, 't>) -> impl Iterator<Item = View<'p, 't>> {
     let mut rest = view.lines;
     std::iter::from_fn(move || {
@@ -159,19 +160,19 @@ fn paragraphs<'p, 't>(view: View<'p, 't>) -> impl Iterator<Item = View<'p, 't>> 
     })
 }
 
-/// What lines look like.
+/// Returns the shape of lines.
 fn shape(view: View) -> Shape {
     Shape::of(view.lines.iter().map(PageLine::class))
 }
 
-/// Whether a paragraph is code without a fence: four lines or more, or any number below other code.
+/// Returns true if a paragraph is unfenced code: at least four lines, or any number below other code.
 fn is_bare_code(paragraph: View, below_code: bool) -> bool {
     let shape = shape(paragraph);
     let is_code = shape.code * 100 >= shape.lines * 90 || shape.is_surely_code();
     shape.prose == 0 && shape.markup == 0 && is_code && (below_code || shape.lines >= 4)
 }
 
-/// One walk over the lines; never empty where there are some.
+/// Splits lines into runs in one pass. The result is empty only if there are no lines.
 fn runs(view: View, whole: ContentType) -> Vec<Run> {
     let is_readable = matches!(whole, ContentType::Text | ContentType::Unknown);
     let mut runs: Vec<Run> = Vec::new();
@@ -188,7 +189,7 @@ fn runs(view: View, whole: ContentType) -> Vec<Run> {
                 push(&mut runs, body.clone(), fenced(view.within(body.clone()), open.info), 1);
             }
             at = view.index(body.end);
-            // The closing line, lest it open another fence.
+            // The closing line is skipped, because it could open another fence.
             if let Some(close) = close {
                 push(&mut runs, close.start..close.end, Kind::Plain, 1);
                 at += 1;
@@ -228,7 +229,7 @@ fn fenced(body: View, info: &str) -> Kind {
     }
 }
 
-/// A block that tells itself by its first line: where it ends and what it is.
+/// Returns the end and the kind of a block that is identified by its first line.
 fn block(text: &str, line: &PageLine, is_readable: bool, budget: &mut Budget) -> Option<(usize, Kind)> {
     let found = |end: usize, content_type| (end, Kind::Block(content_type, None));
     if line.is(Question::DiffStart)
@@ -257,7 +258,7 @@ fn block(text: &str, line: &PageLine, is_readable: bool, budget: &mut Budget) ->
     None
 }
 
-/// The kind of a line, given the kind of the run before it, and whether it is that by itself.
+/// Returns the kind of a line, given the kind of the run before it, and 1 if it is of that kind by itself.
 fn classify(line: &PageLine, whole: ContentType, before: Option<Kind>) -> (Kind, usize) {
     if line.is(Question::Blank) {
         let goes_on = before.filter(|kind| !matches!(kind, Kind::Block(..)));

@@ -1,17 +1,19 @@
-//! Tables: values separated by commas, tabs, semicolons or bars, Markdown tables, and columns aligned with blanks.
+//! Detects tables: values separated by commas, tabs, semicolons or bars, Markdown tables, and columns aligned with
+//! blanks.
 //!
-//! Prose has commas and code has aligned columns: what makes a table is that (nearly) every line has the same number.
+//! Prose has commas and code has aligned columns. A table is recognised by nearly all lines having the same number of
+//! them.
 
 use super::page::{PageLine, Question, filled};
 use crate::lines::head;
 use crate::table::{MAX_TITLE, SEPARATORS, is_capital_header, is_column_rule, is_header, separated, separators};
 
-/// How much of a line counts for columns aligned with blanks, in bytes.
+/// The part of a line that is examined for aligned columns, in bytes.
 const WIDTH: usize = 160;
-/// How many lines are compared for alignment.
+/// The number of lines that are compared for alignment.
 const ALIGNED_LINES: usize = 120;
 
-/// Whether lines are a table.
+/// Returns true if lines are a table.
 pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<'t>>) -> bool {
     let rows: Vec<&PageLine> = filled(lines).collect();
     if rows.len() < 2 {
@@ -20,10 +22,10 @@ pub(super) fn is_table<'p, 't: 'p>(lines: impl IntoIterator<Item = &'p PageLine<
     is_drawn(&rows) || is_separated(&rows) || is_listing(&rows) || is_aligned(&rows) || is_aligned(&rows[1..])
 }
 
-/// Fewer columns of blanks may be chance, or the assignments of a program.
+/// The minimum number of blank columns. Fewer may be chance, or the assignments of a program.
 const MIN_GUTTERS: usize = 3;
 
-/// Whether so many of a hundred rows pass; looks at no more than it takes.
+/// Returns true if at least `percent` of the rows pass. Stops as soon as the answer is known.
 fn share(rows: &[&PageLine], percent: usize, pass: impl Fn(&PageLine) -> bool) -> bool {
     let needed = (rows.len() * percent).div_ceil(100);
     let mut passed = 0;
@@ -36,7 +38,7 @@ fn share(rows: &[&PageLine], percent: usize, pass: impl Fn(&PageLine) -> bool) -
     passed >= needed
 }
 
-/// Markdown tables, `psql` and `mysql` output.
+/// Returns true for Markdown tables and for the output of `psql` and `mysql`.
 fn is_drawn(rows: &[&PageLine]) -> bool {
     let framed = |row: &PageLine| {
         let bare = row.bare;
@@ -46,19 +48,19 @@ fn is_drawn(rows: &[&PageLine]) -> bool {
         let rule = rows[1].bare;
         rule.contains("-+-") && rule.bytes().all(|byte| matches!(byte, b'-' | b'+')) && rows[0].text.contains('|')
     };
-    // A diff's added lines begin with a plus, too: there must be bars inside.
+    // Added lines of a diff begin with a plus, too, so there must be bars inside.
     psql || rows.len() >= 3
         && share(rows, 80, framed)
         && share(rows, 50, |row| row.text.matches(['|', '│', '║']).nth(1).is_some())
 }
 
-/// Comma, tab, semicolon or bar separated values.
+/// Returns true for values separated by commas, tabs, semicolons or bars.
 fn is_separated(rows: &[&PageLine]) -> bool {
     let lines: Vec<&str> = rows.iter().map(|row| row.text).collect();
     separated(&lines).any(|table| are_rows(&rows[table.title..], table.separator, table.columns))
 }
 
-/// Whether rows that agree on a separator are no prose, code or log.
+/// Returns true if rows that agree on a separator are not prose, code or a log.
 fn are_rows(rows: &[&PageLine], separator: u8, columns: usize) -> bool {
     let is_bare = |row: &PageLine| {
         row.text.starts_with([' ', '\t', '{', '}', '(', '[', '/', '*', '#', '<', '>']) || row.text.starts_with("- ")
@@ -73,25 +75,26 @@ fn are_rows(rows: &[&PageLine], separator: u8, columns: usize) -> bool {
     }
     let is_named = is_header(rows[0].text, separator);
     match separator {
-        // A comma in prose has a blank behind it; one a line is too little without a header.
+        // A comma in prose is followed by a blank. One comma per line is too little evidence without a header.
         b',' => (is_named || columns > 2) && share(rows, 95, |row| !has_spaced_comma(row.text)),
-        // `840236<tab>/usr/share`, as `du` and `git diff --numstat` print.
+        // `840236<tab>/usr/share`, as `du` and `git diff --numstat` print it.
         b'\t' => columns > 2 || is_named || share(rows, 95, |row| row.text.starts_with(|c: char| c.is_ascii_digit())),
         _ => columns > 2 || is_named,
     }
 }
 
-/// Fewest rows of a table that is told by its rows, not its lines.
+/// The minimum number of rows of a table whose rows are not lines.
 const MIN_ROWS: usize = 4;
 
-/// Whether a text is rows of separated values of which some have a line end between quotes, so that its lines are no table.
+/// Returns true if a text consists of rows of separated values, some with a line end between quotes, so that its lines
+/// are not rows.
 pub(super) fn has_broken_rows(text: &str) -> bool {
     let Some(header) = text.lines().next() else { return false };
     SEPARATORS.into_iter().any(|separator| {
         if separators(header, separator) < 2 || !is_header(header, separator) {
             return false;
         }
-        // Ends at the first row with more or fewer cells than the header.
+        // Ends at the first row with another number of cells than the header.
         let mut reader = csv::ReaderBuilder::new().has_headers(false).delimiter(separator).from_reader(text.as_bytes());
         let mut row = csv::ByteRecord::new();
         let (mut rows, mut is_broken) = (0, false);
@@ -108,7 +111,7 @@ pub(super) fn has_broken_rows(text: &str) -> bool {
     })
 }
 
-/// Whether a comma outside of quotes has a blank behind it.
+/// Returns true if a comma outside of quotes is followed by a blank.
 fn has_spaced_comma(row: &str) -> bool {
     let mut quoted = false;
     head(row, 4096).as_bytes().windows(2).any(|pair| {
@@ -117,7 +120,7 @@ fn has_spaced_comma(row: &str) -> bool {
     })
 }
 
-/// `ls -l` and `git log --oneline`.
+/// Returns true for the output of `ls -l` and `git log --oneline`.
 fn is_listing(rows: &[&PageLine]) -> bool {
     share(rows, 85, |row| row.is(Question::Mode))
         || rows.len() >= 3
@@ -125,7 +128,7 @@ fn is_listing(rows: &[&PageLine]) -> bool {
             && share(rows, 60, |row| row.text.bytes().take(7).any(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a line begins with a file's mode, `ls -l`'s first column, or is its first line.
+/// Returns true if a line begins with a file mode, the first column of `ls -l`, or is the first line of its output.
 pub(super) fn has_mode(row: &str) -> bool {
     // `ls -i` and `ls -s` print a number first.
     let row = row.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
@@ -135,25 +138,26 @@ pub(super) fn has_mode(row: &str) -> bool {
         || row.starts_with("total ")
 }
 
-/// Whether a line begins with a commit's hash.
+/// Returns true if a line begins with the hash of a commit.
 pub(super) fn has_hash(row: &str) -> bool {
     let digits = row.bytes().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).count();
     (7..=40).contains(&digits) && row[digits..].starts_with(' ')
 }
 
-/// Whether a word of a line begins with a digit.
+/// Returns true if a word of a line begins with a digit.
 pub(super) fn has_number(row: &str) -> bool {
     let is_start = |at: usize| at == 0 || row[..at].ends_with(char::is_whitespace);
     row.bytes().enumerate().any(|(at, byte)| byte.is_ascii_digit() && is_start(at))
 }
 
-/// Whether there are two blanks side by side where columns are looked for.
+/// Returns true if there are two adjacent blanks in the part that is examined for columns.
 pub(super) fn has_gap(row: &str) -> bool {
     let bytes = head(row, WIDTH).as_bytes();
     memchr::memchr_iter(b' ', bytes).any(|at| bytes.get(at + 1) == Some(&b' '))
 }
 
-/// Columns that start at the same place behind two blanks or more, under a header or over numbers (`kubectl get`, `ps`, `df`).
+/// Returns true if columns start at the same position after two or more blanks, under a header or over numbers
+/// (`kubectl get`, `ps`, `df`).
 fn is_aligned(rows: &[&PageLine]) -> bool {
     let rows = &rows[..rows.len().min(ALIGNED_LINES)];
     if rows.len() < 3
@@ -171,7 +175,7 @@ fn is_aligned(rows: &[&PageLine]) -> bool {
         }
     }
     let columns = starts.iter().filter(|&&count| count * 100 >= rows.len() * 80).count();
-    // `READY   STATUS`: a header in capitals may be wider than its column's gaps.
+    // In `READY   STATUS`, a header in capitals may be wider than the gap of its column.
     let capitals = rows.iter().take(MAX_TITLE + 1).any(|row| is_capital_header(row.text));
     let ruled = rows.iter().take(MAX_TITLE + 1).any(|row| is_column_rule(row.text));
     let numbers = share(&rows[1..], 60, |row| row.is(Question::Numbers));
@@ -183,7 +187,7 @@ fn is_aligned(rows: &[&PageLine]) -> bool {
         || is_headed && numbers && gutters(rows) >= MIN_GUTTERS
 }
 
-/// How many runs of blanks go down through nearly all lines, within the width of the first.
+/// Returns the number of columns of blanks that extend through nearly all lines, within the width of the first line.
 fn gutters(rows: &[&PageLine]) -> usize {
     let width = head(rows[0].text, WIDTH).len();
     let mut blanks = [0usize; WIDTH];
@@ -197,7 +201,7 @@ fn gutters(rows: &[&PageLine]) -> usize {
     (1..width).filter(|&at| is_blank(at - 1) && !is_blank(at)).count()
 }
 
-/// Whether nearly all lines have two cells or more.
+/// Returns true if nearly all lines have at least two cells.
 fn has_cells(rows: &[&PageLine]) -> bool {
     share(rows, 90, |row| row.text.split_whitespace().nth(1).is_some())
 }

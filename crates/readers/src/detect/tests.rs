@@ -1,5 +1,5 @@
-//! What is detected, and what the parts of detection say of texts and lines: the cases of `fixtures/cases/detect`,
-//! which are as those of `forms`. `detect` takes a hint: `detect path=a.rs`.
+//! Tests of detection and of its parts, with the cases of `fixtures/cases/detect`, whose format is that of `forms`.
+//! `detect` takes a hint as its argument: `detect path=a.rs`.
 
 use super::code::{bone, declared, language_of, skeleton};
 use super::command_line::Heading;
@@ -54,7 +54,7 @@ fn told(heading: Heading) -> String {
     format!("{:?}{}", heading.strength, named.unwrap_or_default())
 }
 
-/// The kinds of a text and of its segments, each with its lines.
+/// Returns the kinds of a text and of its segments, each with its lines.
 fn parts(text: &str, hint: &str) -> String {
     let mut hints = Hints::default();
     match hint.split_once('=') {

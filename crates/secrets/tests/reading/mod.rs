@@ -18,13 +18,13 @@ const ALPHABETS: [(&str, &str); 5] = [
     ("digits", "0123456789"),
 ];
 
-/// A text, and the secrets in it.
+/// A text with its secrets.
 pub(crate) struct Case {
     pub(crate) text: String,
     pub(crate) secrets: Vec<Range<usize>>,
 }
 
-/// So many characters of an alphabet, the same in every run.
+/// Returns this many characters of an alphabet, the same in every run.
 pub(crate) fn noise(alphabet: &str, length: usize, seed: usize) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = seed.wrapping_mul(7919) + 7;
@@ -36,12 +36,12 @@ pub(crate) fn noise(alphabet: &str, length: usize, seed: usize) -> String {
         .collect()
 }
 
-/// The lines of a file that are no comments.
+/// Returns the lines of a file that are not comments.
 pub(crate) fn lines(file: &str) -> impl Iterator<Item = &str> {
     file.lines().filter(|line| !line.is_empty() && !line.starts_with("# "))
 }
 
-/// A line as a text, and what is marked in it. Noise differs from line to line and within it.
+/// Parses a line into a text and its marked secrets. Noise differs from line to line and within a line.
 pub(crate) fn read(line: &str) -> Case {
     let mut seed = line.bytes().fold(0, |sum: usize, byte| (sum * 31 + usize::from(byte)) % 1_000_003);
     let (mut text, mut secrets, mut start) = (String::new(), Vec::new(), 0);

@@ -1,7 +1,7 @@
-//! A batch -> rows, all or none.
+//! Writes a batch in one transaction.
 //!
-//! The ids in a batch were read before its text was composed; another process may have written since. So everything
-//! that makes a marker true is checked again inside the transaction.
+//! The ids in a batch were read before its text was composed, and another process may have written since. Everything
+//! that makes a marker valid is therefore checked again inside the transaction.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
@@ -19,12 +19,12 @@ use crate::time::{DAY_MS, Millis};
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
 
-/// Which of a batch's originals are stored already.
+/// Returns for each original of a batch whether it is already stored.
 pub(super) fn find_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec<bool>> {
     batch.originals.iter().map(|(_, original)| Ok(find_original(connection, original.hash)?.is_some())).collect()
 }
 
-/// Writes a batch; returns what is in force that its maker did not know of.
+/// Writes a batch. Returns the projections in force that the caller did not know.
 pub(super) fn write(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -40,7 +40,7 @@ pub(super) fn write(
         let row = match find_original(transaction, original.hash)? {
             Some((row, issued)) if id.as_str().starts_with(&issued) => row,
             None if !read::is_ambiguous(transaction, id, original.hash)? => {
-                // Removed by another process since it was packed, if there is no payload.
+                // Without a payload, another process removed the original after the batch was prepared.
                 let payload = payload.unwrap_or_else(|| Packer::default().pack(&original.bytes));
                 insert_original(transaction, id, original, &payload)?
             }
@@ -79,8 +79,8 @@ pub(super) fn write(
     in_force(transaction, session, batch)
 }
 
-/// Withdraws and adds projections. Returns false when the batch had something to decide and all of it was decided
-/// before.
+/// Withdraws and adds projections. Returns false if the batch had projections to decide and all of them had been
+/// decided before.
 fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Batch, now: Millis) -> Outcome<bool> {
     let mut changed = 0;
     for block in &batch.withdrawn {
@@ -107,11 +107,11 @@ fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Ba
     Ok(changed > 0 || batch.withdrawn.is_empty() && batch.projections.is_empty())
 }
 
-/// What the maker of a batch did not know of, in the order in which it was written.
+/// Returns the projections that the caller did not know, in the order in which they were written.
 fn in_force(connection: &Connection, session: i64, batch: &Batch) -> Outcome<Vec<Projection>> {
     let mut rows = read::projections(connection, session, batch.since)?;
     for projection in &batch.projections {
-        // Known to the ledger that the batch was made from, and decided again all the same.
+        // The ledger contained this projection, and the batch decided it again nevertheless.
         let earlier = read::projection_of(connection, session, projection.block)?;
         rows.extend(earlier.filter(|(row, _)| *row <= batch.since));
     }
@@ -177,14 +177,14 @@ fn add_folded(
     Ok(())
 }
 
-/// Keeps the file below its limit: removes what no session shows, or refuses.
+/// Keeps the file below its limit: removes what no session shows, or fails.
 fn make_room(transaction: &Transaction<'_>, options: &StoreOptions, packed: &[Packed<'_>], now: Millis) -> Outcome<()> {
     let needed: u64 = packed.iter().filter_map(|new| new.payload.as_ref()).map(|new| new.bytes.len() as u64).sum();
     let fits = |used: u64| needed == 0 || used.saturating_add(needed) <= options.max_bytes;
     if fits(used_bytes(transaction)?) {
         return Ok(());
     }
-    // A little more than needed, so that not every commit at the limit has to look for what may go.
+    // It frees a little more than needed, so that not every commit at the limit has to search for removable originals.
     let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
     let idle = find_idle(transaction, options, target, now, i64::MAX)?;
     evict(transaction, options, target, now, &idle)?;

@@ -1,7 +1,7 @@
-//! What a session may see, and which of it its context refers to.
+//! Grants of originals to sessions, and the originals to which a session's context refers.
 //!
-//! Seeing is granted by a put, by inheriting, and by referring to what another session of the same agent was granted; a
-//! mention of anything else opens nothing.
+//! A session is granted an original by a put, by inheritance, or by referring to an original that another session of
+//! the same agent was granted. Naming any other original grants nothing.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::time::Millis;
 use concertina_base::error::Error;
 use concertina_base::reference::ContentHash;
 
-/// Lets a session see an original, from now on as part of its context.
+/// Grants a session an original, from now on as part of its context.
 pub(super) fn grant(transaction: &Transaction<'_>, session: i64, original: i64, now: Millis) -> Outcome<()> {
     transaction
         .prepare_cached(
@@ -24,7 +24,7 @@ pub(super) fn grant(transaction: &Transaction<'_>, session: i64, original: i64, 
     Ok(())
 }
 
-/// An original that any session of this agent was granted, or one that works for it.
+/// Returns the row of an original that was granted to a session of this agent, or to a session that works for it.
 fn find_granted(connection: &Connection, scope: &Scope, hash: ContentHash) -> Outcome<Option<i64>> {
     Ok(connection
         .prepare_cached(
@@ -35,7 +35,7 @@ fn find_granted(connection: &Connection, scope: &Scope, hash: ContentHash) -> Ou
         .optional()?)
 }
 
-/// The row of an original that this session refers to, shared with it when another session of the agent has it.
+/// Returns the row of an original to which this session refers, and grants it if another session of the agent has it.
 pub(super) fn require_grant(
     transaction: &Transaction<'_>,
     session: i64,
@@ -56,10 +56,10 @@ pub(super) fn require_grant(
     Ok(original)
 }
 
-/// Records what a session's context refers to, and that it was seen.
+/// Records the originals to which a session's context refers, and that the session was seen.
 ///
-/// Hashes that the agent may not see do not count: naming one must not open it. What others have folded since the row
-/// `since` is in the context, too, though its maker did not know.
+/// Hashes that the agent may not see are ignored: naming one must not grant it. What others folded after the row
+/// `since` is also in the context, although the caller did not know it.
 pub(super) fn show(
     transaction: &Transaction<'_>,
     session: i64,

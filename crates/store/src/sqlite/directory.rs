@@ -1,8 +1,9 @@
-//! The directory of a store: that it is there, ours and for nobody else, which files lie in it, and what is set aside
-//! there.
+//! The directory of a store: its creation, ownership and permissions, the identity of its files, and setting damaged
+//! files aside.
 //!
-//! Nobody's other files are touched: a directory that holds any is not made narrower, and one that others may write is
-//! refused. Who may only read or enter it finds files that are for their owner alone.
+//! Files of other programs are never touched. The permissions of a directory that holds such files are not restricted,
+//! and such a directory is refused if others may write it. If others may only read or enter it, the store's own files
+//! are still readable by the owner only.
 
 #[cfg(unix)]
 use std::ffi::OsString;
@@ -18,14 +19,14 @@ use concertina_base::private;
 /// Name of the database file.
 pub(super) const FILE_NAME: &str = "concertina.sqlite";
 
-/// What the names of all files of a store begin with.
+/// The prefix of the names of all files of a store.
 #[cfg(unix)]
 const OURS: &[u8] = b"concertina.";
 
-/// Name of the file whose lock every use of the database takes.
+/// The name of the file that every use of the database locks.
 const LOCK_NAME: &str = "concertina.lock";
 
-/// What SQLite keeps beside the database file, as endings of its name.
+/// The suffixes of the files that SQLite keeps beside the database file.
 const SIDE_FILES: [&str; 2] = ["-wal", "-shm"];
 
 /// The files of a store.
@@ -38,7 +39,7 @@ pub(super) struct Directory {
     pub(super) lock: PathBuf,
 }
 
-/// Which files lie under the names of a store: the database, its log and the lock.
+/// The identity of the files under the names of a store: the database, its log and the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) file: Option<FileIdentity>,
@@ -46,11 +47,11 @@ pub(super) struct Identity {
     lock: Option<FileIdentity>,
 }
 
-/// Device and inode.
+/// The device and inode.
 #[cfg(unix)]
 type FileIdentity = (u64, u64);
 
-/// When it was created. An open database file cannot be replaced on Windows; its log can be gone.
+/// The creation time. An open database file cannot be replaced on Windows, but its log can be deleted.
 #[cfg(not(unix))]
 type FileIdentity = std::time::SystemTime;
 
@@ -79,7 +80,7 @@ impl Directory {
         self.look().0
     }
 
-    /// Which files there are, and when the database file was written last.
+    /// Returns the identity of the files and the modification time of the database file.
     pub(super) fn look(&self) -> (Identity, Option<SystemTime>) {
         let file = fs::metadata(&self.file).ok();
         let other = |path: &Path| identity_of(&fs::metadata(path).ok()?);
@@ -91,8 +92,8 @@ impl Directory {
         (identity, file.and_then(|file| file.modified().ok()))
     }
 
-    /// Creates the directory where it is missing, for the owner only, and checks whose it is. Takes the group's and
-    /// others' rights off what is the store's, and returns a line where there were any.
+    /// Creates the directory if it is missing, for the owner only, and checks its owner. Removes permissions of group
+    /// and others from the store's files, and returns a line about it if there were any.
     pub(super) fn prepare(&self) -> Outcome<Option<String>> {
         let dir = &self.dir;
         private::create_dir(dir).map_err(|error| unavailable(dir, &error))?;
@@ -140,14 +141,14 @@ impl Directory {
         Ok(None)
     }
 
-    /// The names of all that is in the directory.
+    /// Returns the names of all files in the directory.
     #[cfg(unix)]
     fn names(&self) -> Outcome<Vec<OsString>> {
         let entries = fs::read_dir(&self.dir).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
         entries.map_err(|error| unavailable(&self.dir, &error))
     }
 
-    /// Creates the empty database file where it is missing, for the owner only.
+    /// Creates the empty database file if it is missing, for the owner only.
     pub(super) fn create_file(&self) -> Outcome<()> {
         let mut options = fs::OpenOptions::new();
         // An existing file is never opened here: closing it would drop the locks that other connections of this process
@@ -159,7 +160,7 @@ impl Directory {
         }
     }
 
-    /// Makes the names of a new file and of its directory survive a loss of power.
+    /// Syncs the directories, so that the names of a new file and of its directory survive a power loss.
     #[cfg(unix)]
     fn sync(&self) -> Outcome<()> {
         let parent = self.dir.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -174,8 +175,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Takes away the log of a database file that is gone: SQLite would play it over whatever took that file's place. A
-    /// log that still holds something gets another name.
+    /// Removes the log of a database file that is gone, because SQLite would replay it over the file that replaced it.
+    /// A log with content is renamed instead.
     pub(super) fn remove_stale_log(&self, before: &Identity) -> Outcome<()> {
         let now = self.identity();
         if now.file == before.file || now.log.is_none() || now.log != before.log {
@@ -191,8 +192,7 @@ impl Directory {
         [log, shared].iter().try_for_each(|path| unless_missing(path, fs::remove_file(path)))
     }
 
-    /// Gives a damaged database and its side files another name, so that it can be mended by hand; never one that is
-    /// taken.
+    /// Renames a damaged database and its side files so that they can be repaired by hand. Never overwrites a file.
     pub(super) fn set_aside(&self, today: &str, reason: &str) -> Outcome<String> {
         let names = (1..).map(|number| match number {
             1 => format!(".damaged-{today}"),
@@ -203,7 +203,7 @@ impl Directory {
             all.into_iter().all(|path| fs::symlink_metadata(path).is_err())
         };
         let free = names.map(|name| beside(&self.file, &name)).find(is_free).expect("some number is free");
-        // The log first: cut off in between, it must not meet a new database.
+        // The log goes first: if the process ends in between, an old log must not meet a new database.
         for ending in SIDE_FILES.into_iter().chain([""]) {
             let from = beside(&self.file, ending);
             unless_missing(&from, fs::rename(&from, beside(&free, ending)))?;
@@ -218,7 +218,7 @@ impl Directory {
     }
 }
 
-/// What was done to a file that may not be there.
+/// Ignores the error if the file does not exist.
 fn unless_missing(path: &Path, done: std::io::Result<()>) -> Outcome<()> {
     match done {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(unavailable(path, &error)),
@@ -226,18 +226,18 @@ fn unless_missing(path: &Path, done: std::io::Result<()>) -> Outcome<()> {
     }
 }
 
-/// Checks what can be seen of a database file from outside.
+/// Checks the size of a database file, without opening it.
 fn check_file(path: &Path) -> Outcome<()> {
     let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
-    // SQLite takes a file of one byte for an empty one.
+    // SQLite treats a file of one byte as an empty one.
     if (1..100).contains(&found.len()) {
         return Err(Failure::Damaged(format!("not a database: it has only {} bytes", found.len())));
     }
     Ok(())
 }
 
-/// Takes the group's and others' rights off a file; returns its rights where it had such. A file is never opened for
-/// that: closing it would drop the locks that other connections of this process hold.
+/// Removes the permissions of group and others from a file; returns its permissions if it had such. The file is not
+/// opened for that, because closing it would release the locks that other connections of this process hold.
 #[cfg(unix)]
 fn narrow(path: &Path) -> std::io::Result<Option<u32>> {
     use std::os::unix::fs::PermissionsExt;
@@ -247,7 +247,7 @@ fn narrow(path: &Path) -> std::io::Result<Option<u32>> {
         is_wide.then(|| fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map(|()| mode)).transpose()
     });
     match narrowed {
-        // Another process was done with it.
+        // Another process removed it.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         narrowed => narrowed,
     }

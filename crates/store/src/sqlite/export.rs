@@ -1,4 +1,4 @@
-//! All rows out of the file, and into an empty one.
+//! Exports all rows from the file, and imports them into an empty one.
 
 use rusqlite::{Transaction, params_from_iter};
 
@@ -25,7 +25,7 @@ pub(super) fn export(transaction: &Transaction<'_>, take: &mut Sink<'_>) -> Outc
     Ok(())
 }
 
-/// A cell of a column of a type, where it is of that type.
+/// Returns a cell of a column, converted to the column's type; `None` if it has another type.
 fn typed(cell: Cell, of: ColumnType) -> Option<Cell> {
     match (&cell, of) {
         (Cell::Integer(number @ (0 | 1)), ColumnType::Flag) => Some(Cell::Flag(*number == 1)),
@@ -38,7 +38,7 @@ fn typed(cell: Cell, of: ColumnType) -> Option<Cell> {
     }
 }
 
-/// Fills the tables of an empty store. `named` makes an error of a failure.
+/// Fills the tables of an empty store. `named` converts a failure into an error.
 pub(super) fn import(
     transaction: &Transaction<'_>,
     named: &dyn Fn(Failure) -> Error,

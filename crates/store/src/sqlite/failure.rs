@@ -1,8 +1,7 @@
-//! What can go wrong below the store, and which [`Error`] each becomes.
+//! Failures below the store, and the [`Error`] that each becomes.
 //!
-//! A full disk, a lock held elsewhere, a place that cannot be written and a damaged file call for different answers
-//! from people, so they stay apart; a system error that is none of these counts as "cannot use the store", never as
-//! damage.
+//! A full disk, a lock held elsewhere, an unwritable location and a damaged file require different actions from people,
+//! so they are kept apart. Any other system error becomes "cannot use the store", never damage.
 
 use std::path::Path;
 
@@ -11,29 +10,29 @@ use rusqlite::{ErrorCode, ffi};
 use crate::row::BadColumn;
 use concertina_base::error::Error;
 
-/// The result of work on a connection, before the error knows its file.
+/// The result of an operation on a connection, without the path of the file.
 pub(super) type Outcome<T> = Result<T, Failure>;
 
-/// Why work on a connection did not succeed.
+/// The failure of an operation on a connection.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// SQLite's reason.
+    /// An error of SQLite.
     Sql(rusqlite::Error),
-    /// Not intact: what was found.
+    /// The file is damaged; describes the damage.
     Damaged(String),
-    /// Another program's: what was found.
+    /// The file belongs to another program; describes what was found.
     Foreign(String),
-    /// Of a version that this program does not know yet: what was found.
+    /// The file has a version that this program does not know; describes the version.
     Newer(String),
-    /// Somebody else did not release the lock in time.
+    /// Another process did not release the lock in time.
     Locked,
-    /// The system's reason.
+    /// An error of the operating system.
     System(std::io::Error),
     /// The file is not the one that was opened.
     Replaced,
     /// The size limit is reached and nothing may be removed.
     Full(String),
-    /// An error that needs no file.
+    /// An error that needs no path.
     Other(Error),
 }
 
@@ -56,7 +55,7 @@ impl From<BadColumn> for Failure {
 }
 
 impl Failure {
-    /// Whether another process or connection holds a lock.
+    /// Returns true if another process or connection holds a lock.
     pub(super) fn is_locked(&self) -> bool {
         matches!(self, Self::Sql(error) if matches!(
             error.sqlite_error_code(),
@@ -64,7 +63,7 @@ impl Failure {
         ))
     }
 
-    /// Why a file of ours cannot be used any more; `None` when it is not ours, or when something else is wrong.
+    /// Returns the reason why a file of ours is unusable; `None` if it is not ours, or if the failure is another one.
     pub(super) fn damage(&self) -> Option<String> {
         match self {
             Self::Damaged(reason) => Some(reason.clone()),
@@ -73,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// The error of the crate, for the store at `path` that waits `waited_ms` for locks.
+    /// Returns the error for the store at `path`, which waits `waited_ms` for locks.
     pub(super) fn at(self, path: &Path, waited_ms: u64) -> Error {
         let path = path.display().to_string();
         let error = match self {
@@ -105,13 +104,13 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     is_cut(error)
         || matches!(
             error.sqlite_error_code(),
-            // Our statements are constant: one that does not compile, or reads a value of another type, met foreign
-            // tables.
+            // Our statements are constant. If one does not compile or reads a value of another type, the tables are not
+            // ours.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) | None
         )
 }
 
-/// The error for a directory or file that the system refuses.
+/// Returns the error for a directory or file to which the system denies access.
 pub(super) fn unavailable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Other(Error::StoreUnavailable { path: path.display().to_string(), reason: error.to_string() })
 }

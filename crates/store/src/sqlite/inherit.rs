@@ -1,4 +1,4 @@
-//! What a sub-agent's session is given of its parent's: all, or what is named.
+//! Inheritance of a parent's session by a sub-agent's session: of everything, or of named originals.
 
 use rusqlite::Transaction;
 
@@ -11,8 +11,8 @@ use crate::records::Scope;
 use crate::time::Millis;
 use concertina_base::reference::RefId;
 
-/// Copies what a session may see, unless it is expired, and how it is shown, and records whose child it is. How the
-/// child already shows a text stays; what it could see already is granted anew, as its task may name it now.
+/// Copies the unexpired grants of a session and its projections, and records the parent of the child. Existing
+/// projections of the child stay. Existing grants are renewed, because the child's task may name them now.
 pub(super) fn inherit(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -30,7 +30,7 @@ pub(super) fn inherit(
     transaction.prepare_cached("UPDATE sessions SET parent = ?2 WHERE id = ?1")?.execute((child, parent))?;
     for original in given(transaction, parent, named, options.expired_before(now))? {
         grant(transaction, child, original, now)?;
-        // Few rows each; the order of a ledger's rows says nothing.
+        // There are few rows of each, and the order of a ledger's rows has no meaning.
         transaction
             .prepare_cached(
                 "INSERT INTO projections (session, block, place, replacement, original, reason)
@@ -50,8 +50,8 @@ pub(super) fn inherit(
     Ok(())
 }
 
-/// The originals to be given: those that the parent's session may see and, where ids are named, whose issued id is one
-/// of them.
+/// Returns the originals to be inherited: those that the parent's session may see and, if ids are named, whose issued
+/// id is one of them.
 fn given(
     transaction: &Transaction<'_>,
     parent: i64,

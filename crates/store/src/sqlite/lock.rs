@@ -1,9 +1,9 @@
 //! The lock that every use of the file takes.
 //!
 //! SQLite's own locks belong to a process. A host that loads two copies of the addon runs two copies of SQLite in one
-//! process, and those do not see each other's locks: they would write at once, and one that opens would cut the shared
-//! memory of the other. So every use of the file is under the lock of a further file, which belongs to whoever opened
-//! it, in this process or another.
+//! process, and these do not see each other's locks: they would write at the same time, and one that opens the file
+//! would truncate the other's shared memory. Every use of the file therefore locks another file, and that lock belongs
+//! to its opener, in this process or another.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -14,38 +14,38 @@ use std::time::Duration;
 use super::failure::{Failure, Outcome, unavailable};
 use concertina_base::private;
 
-/// How long it is until the next attempt.
+/// The interval between attempts.
 const ATTEMPT: Duration = Duration::from_millis(1);
 
-/// How long the file is left alone between the steps of long work: everybody who waits makes an attempt meanwhile.
+/// The pause between the steps of long work, in which every waiter makes an attempt.
 pub(super) const REST: Duration = ATTEMPT.saturating_mul(4);
 
-/// How the file is about to be used.
+/// The mode of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LockMode {
-    /// Only read: others may read, too.
+    /// For reading; others may read, too.
     Shared,
-    /// Written, opened or checkpointed.
+    /// For writing, opening or checkpointing.
     Exclusive,
 }
 
-/// The lock as one connection has it.
+/// The lock file as one connection has it open.
 #[derive(Debug)]
 pub(super) struct FileLock(Arc<File>);
 
-/// The lock while it is held; dropping it releases it.
+/// A held lock; dropping it releases it.
 #[derive(Debug)]
 pub(super) struct LockGuard(Arc<File>);
 
 impl FileLock {
-    /// Opens the lock file, for the owner only, creating it where it is missing.
+    /// Opens the lock file, and creates it for the owner only if it is missing.
     pub(super) fn open(path: &Path) -> Outcome<Self> {
         let mut options = OpenOptions::new();
         let options = private::file(options.write(true).create(true).truncate(false));
         options.open(path).map(|file| Self(Arc::new(file))).map_err(|error| unavailable(path, &error))
     }
 
-    /// Takes the lock, waiting for others at most about `wait_ms`.
+    /// Takes the lock. Waits for others for about `wait_ms` at most.
     pub(super) fn take(&self, mode: LockMode, wait_ms: u64) -> Outcome<LockGuard> {
         let mut attempts = wait_ms / ATTEMPT.as_millis() as u64;
         loop {
@@ -66,7 +66,7 @@ impl FileLock {
 
 impl Drop for LockGuard {
     fn drop(&mut self) {
-        // Fails only for a file that is closed, and then the lock is gone, too.
+        // Unlocking fails only for a closed file, whose lock is released already.
         drop(self.0.unlock());
     }
 }

@@ -1,7 +1,7 @@
-//! The embedded store: one SQLite file, `concertina.sqlite`, for its owner only.
+//! The embedded store: one SQLite file, `concertina.sqlite`, accessible to its owner only.
 //!
-//! Access is a row: a session is granted an original by putting or inheriting it, and all that the session's ledger
-//! says about that original falls with the grant.
+//! A grant is a row: a session is granted an original by a put or by inheritance. When the grant is removed, so is
+//! everything that the session's ledger says about that original.
 
 mod commit;
 mod context;
@@ -48,34 +48,35 @@ use concertina_base::reference::{ContentHash, Original, RefId};
 
 /// The default [`Store`].
 ///
-/// Any number may be open on one directory, in this process or in others, each with its own options.
+/// Any number of them may be open on one directory, in this process or in others, each with its own options.
 pub struct SqliteStore {
     options: StoreOptions,
     opened: Opened,
     journal: Arc<Journal>,
     cache: ReadCache<ContentHash>,
-    /// The generation that the cache was filled from.
+    /// The generation of the file from which the cache was filled.
     cached_generation: AtomicU64,
 }
 
 impl SqliteStore {
-    /// Opens the store in a directory, creating both where they are missing.
+    /// Opens the store in a directory, and creates both if they are missing.
     ///
     /// # Errors
-    /// [`Error::StoreUnavailable`] when the directory or file cannot be created or opened, when the directory belongs
-    /// to another user, and when others may write it and it holds other files; [`Error::StoreDamaged`] when the file is
-    /// not a store, and [`Error::StoreNewer`] when it comes from a newer version (it is left as it is);
-    /// [`Error::StoreLocked`] when another process keeps it locked.
+    /// [`Error::StoreUnavailable`] if the directory or file cannot be created or opened, if the directory belongs to
+    /// another user, or if others may write it and it holds other files; [`Error::StoreDamaged`] if the file is not a
+    /// store; [`Error::StoreNewer`] if a newer version wrote it (it is left unchanged); [`Error::StoreLocked`] if
+    /// another process keeps it locked.
     pub fn open(dir: &Path, options: StoreOptions) -> Result<Self> {
         Ok(Self::open_with(dir, options, None)?.0)
     }
 
-    /// [`SqliteStore::open`], but a damaged file gets another name, `concertina.sqlite.damaged-<today>`, and a new one
-    /// takes its place; a line says so and how to bring it back. Another program's file and one of a newer version
-    /// stay, and are an error.
+    /// Does the same as [`SqliteStore::open`], but renames a damaged file to `concertina.sqlite.damaged-<today>` and
+    /// creates a new one. The returned line says so, and how to restore it. A file of another program or of a newer
+    /// version stays and is an error.
     ///
     /// # Errors
-    /// As [`SqliteStore::open`]; [`Error::BadArgument`] for a `today` that is not letters, digits and hyphens.
+    /// Those of [`SqliteStore::open`]; [`Error::BadArgument`] for a `today` that has characters other than letters,
+    /// digits and hyphens.
     pub fn open_or_set_aside(dir: &Path, options: StoreOptions, today: &str) -> Result<(Self, Option<String>)> {
         Self::open_with(dir, options, Some(date(today)?))
     }
@@ -91,19 +92,18 @@ impl SqliteStore {
         Ok((Self { options, opened, journal, cache, cached_generation: AtomicU64::new(1) }, aside))
     }
 
-    /// The database file.
+    /// Returns the database file.
     pub fn path(&self) -> &Path {
         &self.opened.directory().file
     }
 
-    /// Closes the store; every later call is [`Error::Closed`]. Waits for calls that are under way. Closing twice is
-    /// fine.
+    /// Closes the store. Every later call returns [`Error::Closed`]. Waits for running calls. Closing twice is allowed.
     pub fn close(&self) {
         self.opened.close();
         self.cache.clear();
     }
 
-    /// Works on a connection; also says which generation of the file it is to.
+    /// Runs `work` on a connection, and passes it the generation of the file.
     fn with<T>(&self, mode: LockMode, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Result<T> {
         self.attempt(mode, work).map_err(|failure| self.named(failure))
     }
@@ -127,7 +127,7 @@ impl SqliteStore {
         self.with(LockMode::Shared, |connection, generation| work(&connection.transaction()?, generation))
     }
 
-    /// Writes in one transaction: what `work` did is on disk when this returns `Ok`, and undone otherwise.
+    /// Writes in one transaction. The changes of `work` are on disk if this returns `Ok`, and rolled back otherwise.
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>, u64) -> Outcome<T>) -> Result<T> {
         self.with(LockMode::Exclusive, |connection, generation| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -137,7 +137,7 @@ impl SqliteStore {
         })
     }
 
-    /// Looks for what may go, and removes it step by step; leaves the file to others in between.
+    /// Finds removable rows and removes them step by step. Other processes may use the file between steps.
     fn remove<T>(
         &self,
         look: impl Fn(&Transaction<'_>) -> Outcome<Vec<T>>,
@@ -160,7 +160,7 @@ impl SqliteStore {
         }
     }
 
-    /// Gives the space of what was removed back and says how much that was.
+    /// Returns the space of removed rows to the system, and the number of bytes freed.
     fn shrink_from(&self, bytes_before: u64, removed: Removed) -> Result<Removed> {
         self.cache.clear();
         let alone =
@@ -190,7 +190,7 @@ impl Store for SqliteStore {
         }
         let is_other = |generation| batch.generation != 0 && batch.generation != generation;
         let stored = self.read(|transaction, _| commit::find_stored(transaction, batch))?;
-        // Outside of any lock: large originals take a while.
+        // No lock is held, because compressing large originals takes time.
         let packed = pack_new(&batch.originals, &stored)?;
         self.write(|transaction, generation| {
             if is_other(generation) {
@@ -300,7 +300,7 @@ impl Store for SqliteStore {
     fn purge(&self, scope: &Scope) -> Result<Removed> {
         let before = self.read(|transaction, _| pages::file_bytes(transaction))?;
         let removed = self.with(LockMode::Exclusive, |connection, _| {
-            // A purge promises that the bytes are gone, so free pages are wiped too; a sweep need not write that much.
+            // A purge promises that the bytes are gone, so free pages are overwritten. A sweep does not.
             connection.pragma_update(None, "secure_delete", "ON")?;
             let purged = (|| {
                 let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -319,7 +319,7 @@ impl Store for SqliteStore {
     }
 
     fn export(&self, take: &mut Sink<'_>) -> Result<()> {
-        // It writes nothing, and lets nobody else.
+        // It writes nothing, but takes the write lock to keep other writers out.
         self.write(|transaction, _| export::export(transaction, take))
     }
 
@@ -354,7 +354,7 @@ impl Store for SqliteStore {
     }
 }
 
-/// A date that may stand in a file's name.
+/// Returns the date if it is allowed in the name of a file.
 fn date(today: &str) -> Result<&str> {
     let is_date = !today.is_empty() && today.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let wrong = || Error::bad_argument("today", format!("{today:?}"), "a date such as 2026-01-31");

@@ -1,13 +1,12 @@
-//! The open file: two connections, and that they still are to the file which lies under its name.
+//! The open file: two connections, and the check that they still refer to the file under its name.
 //!
-//! A file can be deleted, replaced or restored from a backup while it is open; the system keeps the old one for whoever
-//! has it open, and what is written there is lost. So every use looks first, and a write looks again before it counts
-//! as done. A file that is overwritten in place cannot be told from one that was written by another process; do not
-//! restore a backup that way.
+//! A file can be deleted, replaced or restored from a backup while it is open. The system keeps the old file for
+//! whoever has it open, and what is written there is lost. Every use therefore checks the identity of the file first,
+//! and a write checks it again before it is reported as done. A file that is overwritten in place cannot be
+//! distinguished from one that another process wrote; do not restore a backup that way.
 //!
-//! A newer program may migrate the file while it is open here. It is read on, so that what was sent stays as it is
-//! shown and can be fetched, and no longer written: what this program would write may be less than the newer one relies
-//! on.
+//! A newer program may migrate the file while it is open here. The file is still read, so that what was sent is still
+//! shown and can be fetched, but no longer written, because this program might omit data on which the newer one relies.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,26 +20,26 @@ use super::lock::{FileLock, LockGuard, LockMode};
 use super::pages::checkpoint;
 use super::schema;
 
-/// How often a file may change its identity under one call.
+/// The maximum number of times that a file may be replaced during one call.
 const ATTEMPTS: usize = 3;
 
-/// One connection, and what it is to.
+/// One connection, with the identity of its file.
 struct Side {
     connection: Connection,
     lock: FileLock,
     identity: Identity,
-    /// When the file had been written last at the last use.
+    /// The modification time of the file at the last use.
     written: Option<SystemTime>,
 }
 
 enum State {
     Open(Box<Side>),
-    /// To be opened anew.
+    /// The connection must be opened again.
     Lost,
     Closed,
 }
 
-/// Both connections: reading never shares one with a commit.
+/// The two connections. Reading never shares a connection with a commit.
 pub(super) struct Opened {
     directory: Directory,
     wait_ms: u64,
@@ -50,19 +49,19 @@ pub(super) struct Opened {
     notices: Mutex<Vec<String>>,
 }
 
-/// One connection while it is used.
+/// A connection in use.
 pub(super) struct InUse<'a> {
     state: MutexGuard<'a, State>,
     mode: LockMode,
-    /// Which file it is to: another number after each time that the file was opened anew.
+    /// The generation of the file. It changes each time that the file is opened again.
     pub(super) generation: u64,
-    // Released before the connection is free for another thread, which takes the lock itself.
+    // It is released before the connection is free for another thread, which takes the lock itself.
     guard: Option<LockGuard>,
 }
 
 impl Opened {
-    /// Opens a file; a damaged one is set aside under a name with `today` in it, where given. Returns the line that
-    /// says so.
+    /// Opens a file. If `set_aside` is given, a damaged file is renamed with this date in its name. Returns the line
+    /// that says so.
     pub(super) fn open(directory: Directory, wait_ms: u64, set_aside: Option<&str>) -> Outcome<(Self, Option<String>)> {
         let mut notices = Vec::new();
         let mut aside = None;
@@ -97,17 +96,17 @@ impl Opened {
         std::mem::take(&mut self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The connection that is used under such a lock.
+    /// Returns the connection for this lock mode.
     fn state(&self, mode: LockMode) -> MutexGuard<'_, State> {
         let side = match mode {
             LockMode::Shared => &self.reader,
             LockMode::Exclusive => &self.writer,
         };
-        // A panic in earlier work only lost that work: its transaction was rolled back.
+        // A panic in earlier work lost only that work: its transaction was rolled back.
         side.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the lock with its connection, to the file that lies under the name now.
+    /// Takes the lock and returns the connection to the file that is now under the name.
     pub(super) fn take(&self, mode: LockMode) -> Outcome<InUse<'_>> {
         for _ in 0..ATTEMPTS {
             let mut state = self.state(mode);
@@ -129,7 +128,8 @@ impl Opened {
         Err(Failure::Replaced)
     }
 
-    /// Opens what lies under the name now. Both connections at once: two that are to different files would share locks.
+    /// Opens the file that is now under the name. Both connections are opened at once: two connections to different
+    /// files would share locks.
     fn open_anew(&self) -> Outcome<()> {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let before = match (&*writer, &*reader) {
@@ -144,8 +144,8 @@ impl Opened {
         if let State::Open(side) = &*writer
             && side.identity.file != found.file
         {
-            // The old file may only have another name now. What is in its log, and only there, goes into it while it is
-            // open.
+            // The old file may only have been renamed. Its log is written back into it while it is still open, because
+            // the content exists nowhere else.
             let _alone = side.lock.take(LockMode::Exclusive, self.wait_ms)?;
             drop(checkpoint(&side.connection));
         }
@@ -161,8 +161,8 @@ impl Opened {
         Ok(())
     }
 
-    /// Gives the file another name, because it was found damaged in the given generation, and opens a new one. Returns
-    /// whether it did: not where something else lies under the name meanwhile.
+    /// Renames the file if it was found damaged in the given generation, and opens a new one. Returns false if another
+    /// file is under the name by now.
     pub(super) fn set_aside(&self, today: &str, reason: &str, generation: u64) -> Outcome<bool> {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let is_same = |side: &Side| side.identity == self.directory.identity() && self.generation() == generation;
@@ -181,8 +181,7 @@ impl Opened {
         Ok(true)
     }
 
-    /// Closes both connections, after writing the log back where nobody else is at work; the log is as durable as the
-    /// file.
+    /// Closes both connections. First writes the log back if nobody else is at work; the log is as durable as the file.
     pub(super) fn close(&self) {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let guard = match &*writer {
@@ -205,27 +204,26 @@ impl Opened {
 }
 
 impl Side {
-    /// Works on the connection. Nobody migrates the file while the lock is held exclusively.
+    /// Runs `work` on the connection. Nobody can migrate the file while the lock is held exclusively.
     fn run<T>(&mut self, mode: LockMode, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Outcome<T> {
         if mode == LockMode::Exclusive {
             schema::check_version(&self.connection)?;
         }
         work(&mut self.connection).map_err(|failure| {
-            // To look at what is locked would be to wait for it once more.
+            // Checking a locked file would wait for the lock once more.
             if failure.is_locked() {
                 return failure;
             }
             match schema::check_version(&self.connection) {
-                // It met what the newer program keeps in another way; nothing is damaged.
+                // The statement met the schema of a newer program; nothing is damaged.
                 Err(newer @ Failure::Newer(_)) => newer,
                 _ => failure,
             }
         })
     }
 
-    /// Forgets what is remembered of a file that was written since. SQLite sees that by the log's head; but a log that
-    /// another copy of SQLite emptied, and found anew when it opened, has the head that it had when it was empty
-    /// before.
+    /// Clears SQLite's page cache if the file was written since. SQLite detects that by the header of the log. But if
+    /// another copy of SQLite emptied the log and started it again, its header equals the one that it had before.
     fn forget_pages(&mut self, written: Option<SystemTime>) -> Outcome<()> {
         if self.written != written {
             self.connection.execute_batch("PRAGMA shrink_memory")?;
@@ -236,7 +234,7 @@ impl Side {
 }
 
 impl InUse<'_> {
-    /// Works on the connection; releases the lock.
+    /// Runs `work` on the connection and releases the lock.
     pub(super) fn work<T>(
         mut self,
         directory: &Directory,
@@ -245,7 +243,8 @@ impl InUse<'_> {
         let State::Open(side) = &mut *self.state else { return Err(Failure::Replaced) };
         let done = side.run(self.mode, work);
         if !side.connection.is_autocommit() {
-            // The rollback after a failure failed too, for example on a disk error; the next BEGIN would find it open.
+            // The rollback after a failure also failed, for example because of a disk error. The next BEGIN would find
+            // the transaction open.
             drop(side.connection.execute_batch("ROLLBACK"));
         }
         let is_lost = self.mode == LockMode::Exclusive && side.identity != directory.identity();
@@ -255,8 +254,8 @@ impl InUse<'_> {
     }
 }
 
-/// Connects to what lies under the name, which is created where it is missing. `damaged` decides on a failure whether
-/// to try once more.
+/// Connects to the file under the name, and creates it if it is missing. `damaged` decides after a failure whether to
+/// try once more.
 fn connect(
     directory: &Directory,
     wait_ms: u64,
@@ -282,8 +281,8 @@ fn connect(
         damaged(failure)?;
         both()
     })?;
-    // A log that was found may hold what a failed sync left readable until the power goes: what is written back is
-    // durable. Nobody is waited for.
+    // An existing log may contain data that a failed sync left readable until the power goes. Writing it back makes it
+    // durable. This waits for nobody.
     writer.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))?;
     let (identity, written) = directory.look();
     let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));

@@ -1,4 +1,4 @@
-//! Rows -> what callers ask for.
+//! Reads originals, ids and ledgers from the file.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -14,7 +14,7 @@ use crate::row::{BadColumn, Cell};
 use crate::time::Millis;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
 
-/// The ids of contents: [`id::propose`].
+/// Returns the ids of contents, by the rule of [`id::propose`].
 pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcome<Vec<RefId>> {
     let mut stored = connection.prepare_cached("SELECT hash, ref_id FROM originals WHERE hash BETWEEN ?1 AND ?2")?;
     id::propose(hashes, |first, last| {
@@ -23,7 +23,7 @@ pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcom
     })
 }
 
-/// Whether a new original could be confused with a stored one if it got this id.
+/// Returns true if a new original with this id could be confused with a stored one.
 pub(super) fn is_ambiguous(connection: &Connection, id: &RefId, hash: ContentHash) -> Outcome<bool> {
     let (first, last) = hash_range(id.as_str());
     let found = connection
@@ -36,7 +36,7 @@ pub(super) fn is_ambiguous(connection: &Connection, id: &RefId, hash: ContentHas
     Ok(found.is_some())
 }
 
-/// An original that some digits resolve to.
+/// An original to which an id resolved.
 pub(super) struct Resolved {
     row: i64,
     /// Its hash.
@@ -45,7 +45,7 @@ pub(super) struct Resolved {
     pub(super) id: RefId,
 }
 
-/// Resolves an id for an agent; grants that expired before `expired_before` do not count.
+/// Resolves an id for an agent. Grants that expired before `expired_before` are ignored.
 pub(super) fn resolve(
     connection: &Connection,
     id: &RefId,
@@ -82,13 +82,13 @@ pub(super) fn read_original(connection: &Connection, resolved: &Resolved) -> Out
     Ok(Original { hash: resolved.hash, bytes, media: mime.map_or(Media::Text, Media::Image), label })
 }
 
-/// The rows of a session's projection after a row id, in the order in which they were written.
+/// Returns the rows of a session's projection after a row id, in the order in which they were written.
 pub(super) fn projections(connection: &Connection, session: i64, since: i64) -> Outcome<Vec<(i64, Projection)>> {
     let after = "projections.id > ?2 ORDER BY projections.id";
     read_projections(connection, after, vec![session.into(), since.into()])
 }
 
-/// How a session shows one block.
+/// Returns the projection of one block in a session.
 pub(super) fn projection_of(
     connection: &Connection,
     session: i64,
@@ -106,7 +106,7 @@ fn read_projections(connection: &Connection, which: &str, params: Vec<Cell>) -> 
     Ok(rows(connection, &sql, params)?.iter().map(projection).collect::<Result<_, BadColumn>>()?)
 }
 
-/// The projections of a session, of which those are read that are not in memory.
+/// Returns the projections of a session. Only those that are not cached are read.
 fn cached_projections(
     connection: &Connection,
     (scope, session): (&Scope, i64),
@@ -124,7 +124,7 @@ fn cached_projections(
     Ok(cached)
 }
 
-/// What a session knows.
+/// Returns the ledger of a session.
 pub(super) fn ledger(
     connection: &Connection,
     scope: &Scope,

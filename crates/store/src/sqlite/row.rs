@@ -1,4 +1,4 @@
-//! Statements with their rows, and values as SQLite has them.
+//! Runs statements, and converts their values from and to SQLite's types.
 
 use std::sync::LazyLock;
 
@@ -9,17 +9,17 @@ use super::failure::Outcome;
 use crate::queries::{Dialect, Queries};
 use crate::row::{BadColumn, Cell, Query, Row};
 
-/// What callers ask for, in SQLite's dialect.
+/// The queries in SQLite's dialect.
 pub(super) static QUERIES: LazyLock<Queries> = LazyLock::new(|| {
     Queries::new(Dialect { parameter: '?', session: ["session_id", "agent_id"], key: |name| Cell::from(name) })
 });
 
-/// Runs statements; returns the rows of each.
+/// Runs statements and returns the rows of each.
 pub(super) fn run(connection: &Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
     queries.into_iter().map(|Query { sql, params }| rows(connection, sql, params)).collect()
 }
 
-/// The rows of one statement.
+/// Returns the rows of one statement.
 pub(super) fn rows(connection: &Connection, sql: &str, params: Vec<Cell>) -> Outcome<Vec<Row>> {
     let mut statement = connection.prepare_cached(sql)?;
     let width = statement.column_count();
@@ -32,7 +32,7 @@ pub(super) fn rows(connection: &Connection, sql: &str, params: Vec<Cell>) -> Out
     Ok(found)
 }
 
-/// A cell as the parameter of a statement.
+/// Returns a cell as a parameter of a statement.
 pub(super) fn value(cell: Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
@@ -44,7 +44,7 @@ pub(super) fn value(cell: Cell) -> Value {
     }
 }
 
-/// A value of a row. SQLite has no flags: one is the number 0 or 1.
+/// Returns a value of a row as a cell. SQLite has no booleans: they are the numbers 0 and 1.
 pub(super) fn cell(value: ValueRef<'_>) -> Outcome<Cell> {
     Ok(match value {
         ValueRef::Null => Cell::Null,
@@ -58,7 +58,7 @@ pub(super) fn cell(value: ValueRef<'_>) -> Outcome<Cell> {
     })
 }
 
-/// A count as SQLite has it: a signed integer, at most the largest one.
+/// A count in SQLite's type: a signed integer, capped at the largest one.
 pub(super) struct Count(pub(super) u64);
 
 impl ToSql for Count {
@@ -74,7 +74,7 @@ impl FromSql for Count {
     }
 }
 
-/// The count in a column.
+/// Returns the count in a column.
 pub(super) fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, Count>(column)?.0)
 }

@@ -2,7 +2,6 @@
 //!
 //! Nothing is written to a file before it is known to be ours or empty. The order of the pragmas matters: `auto_vacuum`
 //! is silently ignored after `journal_mode=WAL`, and then the file never shrinks.
-//!
 
 use std::path::Path;
 use std::thread;
@@ -14,36 +13,36 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::failure::{Failure, Outcome};
 use crate::version::beside_known;
 
-/// `CNCT`: marks a database file as ours.
+/// `CNCT`, which marks a database file as ours.
 const APPLICATION_ID: i32 = 0x434e_4354;
 
-/// The statements that lead from version n to version n + 1.
+/// The statements that migrate version n to version n + 1.
 ///
-/// The next version is one more file of statements at the end of this list; a file that was released is never changed.
-/// A migration must be invisible to the previous version's queries, or make them fail: who has the file open while a
-/// newer program migrates it goes on reading. With the version comes a golden file of it (`tests/store/golden.rs`).
+/// A new version adds one file of statements at the end of this list; a released file is never changed. A migration
+/// must be invisible to the previous version's queries, or make them fail, because a program that has the file open
+/// while a newer one migrates it goes on reading. Each version also adds a golden file (`tests/store/golden.rs`).
 const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
 
 /// The newest version that this program knows.
 const NEWEST: i32 = MIGRATIONS.len() as i32;
 
-/// How long one attempt at opening waits, and how long it is until the next.
+/// The time that one attempt at opening waits, and the pause before the next one.
 const ATTEMPT: Duration = Duration::from_millis(10);
 
-/// What a database file is.
+/// The kind of a database file.
 enum Found {
-    /// Nothing was ever written, or its creation was cut off before the first commit.
+    /// Empty: nothing was ever written, or its creation was interrupted before the first commit.
     Blank,
-    /// Ours, of this version.
+    /// A store of this version.
     Ours(usize),
 }
 
-/// Opens an existing file, creating or migrating the schema as needed.
+/// Opens an existing file, and creates or migrates the schema as needed.
 pub(super) fn connect(path: &Path, busy_timeout_ms: u64) -> Outcome<Connection> {
     let mut attempts = busy_timeout_ms / ATTEMPT.as_millis() as u64;
     loop {
         match prepare(path) {
-            // Two processes that create one file at once fail without SQLite's own waiting.
+            // If two processes create one file at the same time, one fails without SQLite's own waiting.
             Err(failure) if failure.is_locked() && attempts > 0 => thread::sleep(ATTEMPT),
             Err(failure) => return Err(failure),
             Ok(connection) => {
@@ -59,29 +58,29 @@ fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(ATTEMPT)?;
-    // SQLite writes the log back when the last connection closes, but does not see another copy of SQLite in this
+    // SQLite writes the log back when the last connection closes, but it does not see another copy of SQLite in this
     // process.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Otherwise a statement is compiled anew whenever a parameter changes.
+    // Otherwise a statement is recompiled whenever a parameter changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     let found = recognise(&connection.transaction()?)?;
     if matches!(found, Found::Blank) {
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     }
     log_ahead(&connection)?;
-    // In a write-ahead log only FULL syncs on every commit.
+    // With a write-ahead log, only FULL syncs on every commit.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "secure_delete", "FAST")?;
-    // Nothing that is stored may linger in a temporary file.
+    // Stored data must not remain in a temporary file.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
     migrate(&mut connection)?;
     Ok(connection)
 }
 
-/// Refuses a file of a version that this program does not know yet. Its schema is not looked at, because this program
-/// may not be able to read it.
+/// Refuses a file of an unknown, newer version. Its schema is not examined, because this program may not be able to
+/// read it.
 pub(super) fn check_version(connection: &Connection) -> Outcome<()> {
     let version: i32 = connection.prepare_cached("PRAGMA user_version")?.query_row((), |row| row.get(0))?;
     if version <= NEWEST {
@@ -91,14 +90,14 @@ pub(super) fn check_version(connection: &Connection) -> Outcome<()> {
     Err(Failure::Newer(format!("its schema version is {}; {what_to_do}", beside_known(version, NEWEST))))
 }
 
-/// Reads every page of a file, and says what it finds that is not as it should be.
+/// Reads every page of a file and reports damage.
 pub(super) fn check(connection: &Connection) -> Outcome<()> {
     let found: String = connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
     if found == "ok" { Ok(()) } else { Err(Failure::Damaged(found.trim().replace('\n', "; "))) }
 }
 
-/// Gives the file a write-ahead log where it has none, also where an earlier opening failed at that. The statement
-/// writes after its first row, so its error comes only with the next row that is asked for.
+/// Enables the write-ahead log if it is not enabled, also if an earlier opening failed to do so. The statement writes
+/// after its first row, so its error is returned only when the next row is requested.
 fn log_ahead(connection: &Connection) -> Outcome<()> {
     let mut statement = connection.prepare("PRAGMA journal_mode = WAL")?;
     let mut rows = statement.query(())?;
@@ -106,7 +105,7 @@ fn log_ahead(connection: &Connection) -> Outcome<()> {
     Ok(())
 }
 
-/// Says what a file is. One transaction, because another process may be creating it at this moment.
+/// Returns the kind of a file. One transaction, because another process may be creating the file at this moment.
 fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
@@ -126,16 +125,16 @@ fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     }
 }
 
-/// Brings the schema to the newest version, in one transaction.
+/// Migrates the schema to the newest version, in one transaction.
 ///
-/// The transaction is begun also where nothing is to be done. SQLite opens a file or log that cannot be written at this
-/// moment for reading only, and would keep it so; beginning to write makes that an error now.
+/// The transaction is begun even if nothing is to be done. SQLite opens a file or log that is not writable at this
+/// moment as read-only, and it would stay so; beginning to write makes that an error now.
 fn migrate(connection: &mut Connection) -> Outcome<()> {
     if connection.is_readonly("main")? {
         return Err(Failure::System(std::io::Error::other("the file can only be read")));
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
+    // Another process may have migrated it first.
     let version = match recognise(&transaction)? {
         Found::Blank => 0,
         Found::Ours(version) => version,

@@ -1,7 +1,7 @@
 //! The row of a session: its beginning, its turns, and its end.
 //!
-//! Whether a session is held, and by which hosts, is its own property, so that every opener of the file keeps what one
-//! of them holds.
+//! Being held, and by which hosts, is a property of the session, so every opener of the file keeps what one of them
+//! holds.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::hosts::{GONE_MS, HELD_SESSIONS, HostChanges, REPORTED_MS};
 use crate::records::{Scope, TurnStatus};
 use crate::time::Millis;
 
-/// The row of a session.
+/// Returns the row id of a session.
 pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Option<i64>> {
     Ok(connection
         .prepare_cached("SELECT id FROM sessions WHERE session_id = ?1 AND agent_id = ?2")?
@@ -22,7 +22,7 @@ pub(super) fn find_session(connection: &Connection, scope: &Scope) -> Outcome<Op
         .optional()?)
 }
 
-/// The row of a session, created when it is new.
+/// Returns the row id of a session, which is created if it is new.
 pub(super) fn ensure_session(transaction: &Transaction<'_>, scope: &Scope, now: Millis) -> Outcome<i64> {
     if let Some(session) = find_session(transaction, scope)? {
         return Ok(session);
@@ -33,7 +33,7 @@ pub(super) fn ensure_session(transaction: &Transaction<'_>, scope: &Scope, now: 
     Ok(transaction.last_insert_rowid())
 }
 
-/// Marks a session that is at work: it has not ended, and is held by the host that asks for it.
+/// Marks a session as active: it has not ended, and is held by the host that asks for it.
 pub(super) fn keep(transaction: &Transaction<'_>, session: i64, holder: Option<&str>) -> Outcome<()> {
     if is_kept(transaction, session, holder)? {
         return Ok(());
@@ -44,7 +44,7 @@ pub(super) fn keep(transaction: &Transaction<'_>, session: i64, holder: Option<&
     holder.map_or(Ok(()), |host| add_host(transaction, session, host))
 }
 
-/// Whether [`keep`] would change nothing.
+/// Returns true if [`keep`] would change nothing.
 pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str>) -> Outcome<bool> {
     Ok(connection
         .prepare_cached(
@@ -54,13 +54,13 @@ pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str
         .exists((session, holder))?)
 }
 
-/// A host has a session.
+/// Records that a host has a session.
 fn add_host(transaction: &Transaction<'_>, session: i64, host: &str) -> Outcome<()> {
     transaction.prepare_cached("INSERT OR IGNORE INTO session_hosts VALUES (?1, ?2)")?.execute((session, host))?;
     Ok(())
 }
 
-/// Ends a session that has not ended, unless another host has it, too.
+/// Ends a session that has not ended, unless another host has it.
 pub(super) fn end(transaction: &Transaction<'_>, scope: &Scope, holder: Option<&str>, now: Millis) -> Outcome<()> {
     let Some(session) = find_session(transaction, scope)? else { return Ok(()) };
     transaction.execute("DELETE FROM session_hosts WHERE session = ?1 AND host = ?2", (session, holder))?;
@@ -72,13 +72,13 @@ pub(super) fn end(transaction: &Transaction<'_>, scope: &Scope, holder: Option<&
     Ok(())
 }
 
-/// What a host's list changes.
+/// Returns the changes that a host's list makes.
 fn host_changes(connection: &Connection, host: &str, listed: &BTreeSet<String>, now: Millis) -> Outcome<HostChanges> {
     let held = rows(connection, &format!("SELECT {HELD_SESSIONS}"), vec![host.into()])?;
     Ok(HostChanges::read(&held, listed, now)?)
 }
 
-/// Whether a host's list says what is known already, and has said so lately.
+/// Returns true if a host's list changes nothing and was recorded recently.
 pub(super) fn is_settled(connection: &Connection, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<bool> {
     let has_reported = connection
         .prepare_cached("SELECT 1 FROM hosts WHERE host = ?1 AND seen_at > ?2")?
@@ -86,7 +86,7 @@ pub(super) fn is_settled(connection: &Connection, host: &str, alive: &BTreeSet<S
     Ok(has_reported && host_changes(connection, host, alive, now)?.is_empty())
 }
 
-/// Sets what the host's list says. Returns how many sessions it ended.
+/// Applies a host's list. Returns the number of sessions that it ended.
 pub(super) fn settle(transaction: &Transaction<'_>, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<u64> {
     let HostChanges { found, left, ended } = host_changes(transaction, host, alive, now)?;
     let mut set_end = transaction.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1")?;
@@ -108,7 +108,7 @@ pub(super) fn settle(transaction: &Transaction<'_>, host: &str, alive: &BTreeSet
 /// Records that a host has reported its sessions, and forgets hosts that are gone.
 fn report(transaction: &Transaction<'_>, host: &str, now: Millis) -> Outcome<()> {
     transaction.execute("INSERT OR REPLACE INTO hosts VALUES (?1, ?2)", (host, now))?;
-    // The time of a host that never reported begins now.
+    // The time of a host that never reported starts now.
     transaction.execute("INSERT OR IGNORE INTO hosts SELECT DISTINCT host, ?1 FROM session_hosts", (now,))?;
     let gone = now.saturating_sub(GONE_MS);
     transaction
@@ -143,7 +143,7 @@ pub(super) fn write_turn(
     Ok(TurnStatus::Committed)
 }
 
-/// Stops folding in a session, or takes that back.
+/// Switches folding in a session off or on.
 pub(super) fn switch(
     transaction: &Transaction<'_>,
     scope: &Scope,
@@ -157,7 +157,7 @@ pub(super) fn switch(
     Ok(())
 }
 
-/// Whether nothing more is folded in a session.
+/// Returns true if folding is switched off in a session.
 pub(super) fn is_off(connection: &Connection, scope: &Scope) -> Outcome<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM sessions WHERE session_id = ?1 AND agent_id = ?2 AND is_off")?

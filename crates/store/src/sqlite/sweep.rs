@@ -1,9 +1,9 @@
-//! Removes what nobody refers to any more, and gives the space back to the system.
+//! Removes what nobody refers to any more, and returns the space to the system.
 //!
-//! What may go is looked for in a read, at most [`LOOK`] rows of it; then it is removed by its key in steps of [`STEP`]
-//! rows, each a transaction of its own, which looks again at its own rows only. Between steps the file is left to
-//! whoever waits for it. So a sweep never keeps another process from writing for long. Rows below a removed one
-//! (projections, printed texts) go with it by foreign key.
+//! Removable rows are found by a read, at most [`LOOK`] rows at once. Then they are removed by key in steps of [`STEP`]
+//! rows. Each step is a transaction of its own and checks only its own rows again. Between steps, other processes may
+//! use the file, so a sweep never blocks a writer for long. Dependent rows (projections, printed texts) are removed by
+//! foreign key.
 
 use std::sync::LazyLock;
 
@@ -18,37 +18,38 @@ use crate::records::{Removed, Scope};
 use crate::sums::keep_sums;
 use crate::time::Millis;
 
-/// Rows removed in one transaction.
+/// The number of rows removed in one transaction.
 pub(super) const STEP: usize = 256;
 
-/// Rows looked for at once.
+/// The number of rows found at once.
 pub(super) const LOOK: i64 = 256 * STEP as i64;
 
-/// What a step did: how many rows it removed, and whether there may be more.
+/// The result of a step: the number of rows removed, and true if there may be more.
 pub(super) type Step = (u64, bool);
 
-/// Grants that expired, in the order in which they lie in the file.
+/// Selects expired grants, in their order in the file.
 pub(super) const EXPIRED: &str =
     "SELECT session, original FROM access WHERE referred_at < ?1 ORDER BY session, original LIMIT ?2";
 
-/// What may go above the limit. Looks at no grant of a held session that has not ended, which keeps all: where all that
-/// is stored is still shown, no commit at the limit finds anything, and each looks.
+/// Selects what may be removed above the limit. Skips grants of held sessions that have not ended, because these keep
+/// everything. This keeps the query fast if everything stored is still shown: then each commit at the limit runs it and
+/// finds nothing.
 pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
     SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
     WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
   GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original
     LIMIT ?2";
 
-/// What is said of a session that is forgotten.
+/// The condition for a session that is forgotten.
 const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
     AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
     AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
     AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
 
-/// Adds the requests of a session to the totals.
+/// The statement that adds the requests of a session to the totals.
 static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ?1"));
 
-/// What a query finds that takes a time and how many rows there may be.
+/// Returns the results of a query whose parameters are a time and a maximum number of rows.
 fn found<T>(
     connection: &Connection,
     sql: &str,
@@ -58,12 +59,13 @@ fn found<T>(
     Ok(connection.prepare_cached(sql)?.query_map(time_and_limit, read)?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Grants that expired, at most [`LOOK`].
+/// Returns expired grants, at most [`LOOK`].
 pub(super) fn find_expired(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<(i64, i64)>> {
     found(connection, EXPIRED, (options.expired_before(now), LOOK), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Removes those of some grants that are still expired, and the originals that nobody else may see, which it counts.
+/// Removes those of some grants that are still expired, and the originals that no other session may see. Returns the
+/// number of originals.
 pub(super) fn expire(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -83,8 +85,8 @@ pub(super) fn expire(
     Ok((remove_ungranted(transaction, &expired)?, true))
 }
 
-/// Originals that no live session shows, those of ended sessions first and then the least recently referred to first,
-/// at most `limit`. None where the file's content is no larger than `target` bytes.
+/// Returns at most `limit` originals that no live session shows: first those of ended sessions, then the least recently
+/// referred to. Returns none if the file's content is at most `target` bytes.
 pub(super) fn find_idle(
     connection: &Connection,
     options: &StoreOptions,
@@ -98,8 +100,8 @@ pub(super) fn find_idle(
     found(connection, IDLE, (options.expired_before(now), limit), |row| row.get(0))
 }
 
-/// Removes those of some originals that still no live session shows, in their order, until the file's content is no
-/// larger than `target` bytes.
+/// Removes those of some originals that still no live session shows, in order, until the file's content is at most
+/// `target` bytes.
 pub(super) fn evict(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -121,14 +123,14 @@ pub(super) fn evict(
     Ok((removed, true))
 }
 
-/// Sessions that nothing is kept for and that have not been heard of since they expired, at most [`LOOK`]. That nothing
-/// is to be folded in one is kept.
+/// Returns sessions for which nothing is kept and that were not seen since they expired, at most [`LOOK`]. Sessions in
+/// which folding is switched off are kept.
 pub(super) fn find_silent(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
     let silent = format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2");
     found(connection, &silent, (options.expired_before(now), LOOK), |row| row.get(0))
 }
 
-/// Forgets those of some sessions that are still silent. What they added up to stays in the totals.
+/// Forgets those of some sessions that are still silent. Their sums stay in the totals.
 pub(super) fn forget(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -158,7 +160,7 @@ pub(super) fn forget(
     Ok((forgotten, true))
 }
 
-/// Forgets a session with everything it has.
+/// Forgets a session and everything it has.
 pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Removed> {
     let Some(session) = find_session(transaction, scope)? else { return Ok(Removed::default()) };
     let theirs = transaction
@@ -170,7 +172,7 @@ pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Rem
     Ok(Removed { originals, sessions: sessions as u64, bytes: 0 })
 }
 
-/// What [`purge`] would remove.
+/// Returns what [`purge`] would remove.
 pub(super) fn purgeable(connection: &Connection, scope: &Scope) -> Outcome<Removed> {
     let Some(session) = find_session(connection, scope)? else { return Ok(Removed::default()) };
     let (originals, bytes) = connection
@@ -183,7 +185,7 @@ pub(super) fn purgeable(connection: &Connection, scope: &Scope) -> Outcome<Remov
     Ok(Removed { originals, bytes, sessions: 1 })
 }
 
-/// Removes those of some originals that no session may see. Returns how many that were.
+/// Removes those of some originals that no session may see. Returns their number.
 fn remove_ungranted(transaction: &Transaction<'_>, originals: &[i64]) -> Outcome<u64> {
     let mut delete = transaction.prepare_cached(
         "DELETE FROM originals WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM grants WHERE original = ?1)",

@@ -1,4 +1,4 @@
-//! Failures that only a test with its hands on the connection can cause.
+//! Tests of failures that need direct access to the connection.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn a_warm_turn_does_not_write() {
     assert!(writes(&["one"], 6_001));
     assert!(!writes(&["one"], 6_002));
     assert!(writes(&both, 6_002));
-    // By a clock that was set back nothing was seen later.
+    // With a clock that was set back, no session was seen later.
     assert!(!writes(&both, -1_000_000));
 }
 
