@@ -96,7 +96,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// That it may go at any time.
+    /// Returns the permission to fold the block at any time, if there is one.
     pub fn may_go(self) -> Option<MayGo> {
         match self {
             Self::MayGo(may_go) => Some(may_go),

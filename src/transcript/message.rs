@@ -49,7 +49,7 @@ pub struct Message<'a> {
     /// Messages before the first turn start are the oldest. 0 if no turn has started or begins: then only calls
     /// determine an age.
     pub turn_age: u64,
-    /// How many model calls were made since.
+    /// The number of model calls made since.
     pub calls_after: u64,
 }
 

@@ -104,7 +104,7 @@ fn with_parts(value: &Value, messages: &[Value]) -> Value {
 pub struct Patch {
     /// Index of the message in the input.
     pub message: usize,
-    /// Where in the message.
+    /// The path in the message.
     pub path: Path,
     /// The new value.
     pub value: Value,

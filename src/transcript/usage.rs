@@ -5,11 +5,11 @@ use serde_json::Value;
 /// The token usage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Tokens at the plain price.
+    /// Input tokens at the plain price.
     pub input: u64,
-    /// Tokens that its cache held.
+    /// Tokens read from the cache.
     pub read: u64,
-    /// Tokens that its cache took in.
+    /// Tokens written to the cache.
     pub written: u64,
     /// Tokens of the answer, if reported.
     pub output: Option<u64>,
