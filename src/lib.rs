@@ -1,8 +1,9 @@
-//! Concertina folds stale and bulky context before a model is billed for it, and unfolds any of it, byte for byte, on demand.
+//! Concertina folds stale and bulky context before a model is billed for it, and unfolds any of it, byte for byte, on
+//! demand.
 //!
-//! This crate is the pure core: no Node, no network, no clock, no environment, no randomness. Time and prices come in as
-//! arguments. Data flows one way: a module uses
-//! the crates that it is made of and the modules above it in the list of ARCHITECTURE.md.
+//! This crate is the pure core: no Node, no network, no clock, no environment, no randomness. Time and prices come in
+//! as arguments. Data flows one way: a module uses only its own crates and the modules above it in the list of
+//! ARCHITECTURE.md.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

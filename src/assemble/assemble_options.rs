@@ -1,24 +1,24 @@
-//! What a caller says of a call beside its history.
+//! The options of one assembly.
 
 use super::redaction::RedactorMode;
 use crate::plan::prices::Prices;
 
-/// What a caller may ask of an assembly.
+/// The options of one assembly, beside the history itself.
 #[derive(Debug, Clone, Default)]
 pub struct AssembleOptions {
-    /// Names of the tools that this run has; `None` when the caller does not know. Without the fetch tool nothing is
-    /// folded.
+    /// Names of the tools that are available in this run; `None` if the caller does not know. Nothing is folded without
+    /// the fetch tool.
     pub available_tools: Option<Vec<String>>,
-    /// The model, for the tokens of images and for its own options.
+    /// The model: selects the image tokenizer and the per-model options.
     pub model: Option<String>,
     /// Also replace oversize results that were never seen at birth (for engines that are wrapped, not hosted).
     pub refer_oversize: bool,
-    /// What the model's tokens cost; by its family where nobody says.
+    /// Prices of the model's tokens; `None` for the defaults of its family.
     pub prices: Option<Prices>,
-    /// How many tokens the host leaves for the history.
+    /// The token budget that the host reserves for the history.
     pub token_budget: Option<u64>,
-    /// Whether a user turn begins with this call whose message is not among the messages yet.
+    /// True if a user turn begins with this call and its message is not among the messages yet.
     pub turn_begins: bool,
-    /// How a redactor of the caller's takes part.
+    /// The way in which the caller's redactor takes part.
     pub redactor: RedactorMode,
 }

@@ -1,7 +1,7 @@
-//! The moment of assembly: what was decided before is replayed byte for byte, then what has become stale is folded.
+//! Assembly: earlier decisions are replayed byte for byte, then content that has become stale is folded.
 //!
-//! What is shown is what the store says after the commit, not what was proposed: where two calls decide on one block at
-//! the same time, both show the decision that was written first.
+//! The reply shows what the store returns after the commit, not the proposals: if two calls decide on one block at the
+//! same time, both show the decision that was written first.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -29,14 +29,13 @@ use crate::store::{Batch, Ledger, Millis, Projection, Scope, StoreOptions};
 use crate::summarize::Around;
 use crate::transcript::{BlockKind, Transcript};
 
-/// How many of the last texts and calls say what the conversation is about: chosen by judgement.
+/// The number of most recent texts and calls that represent the topic of the conversation. Chosen by judgement.
 const RECENT: usize = 6;
 
 impl Engine {
     /// Folds a history for the next model call: replays the session's projection, then folds what has become stale.
     ///
-    /// A store that fails is no error here: [`Report::warning`] says so, and what could not be made durable stays in
-    /// full.
+    /// A store failure is reported as [`Report::warning`]; blocks that could not be made durable stay in full.
     pub fn assemble(&self, scope: &Scope, messages: &[Value], options: &AssembleOptions, now: Millis) -> Reply {
         self.of_model(options.model.as_deref()).assemble_for_model(scope, messages, options, now)
     }
@@ -51,7 +50,7 @@ impl Engine {
         let unchanged = |warning: Option<&Error>| {
             let blocks = key_blocks(&transcript, &fates, &Decisions::default(), &self.contents, &meter);
             let report = Report { warning: warning.map(Into::into), ..untouched(&blocks) };
-            // A store that just failed is not asked again.
+            // A store that has just failed is not queried again.
             let ledger =
                 if warning.is_none() { self.store.ledger(scope).unwrap_or_default() } else { Ledger::default() };
             let record = AssemblyRecord::of(&blocks, &report, &ledger, true, now);
@@ -80,7 +79,7 @@ impl Engine {
             }
             .run()
         };
-        // A store that was replaced under us knows nothing of what was read from the one before.
+        // What was read from a store that has since been replaced is no longer valid: read again, once.
         let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
         attempt().or_else(again).unwrap_or_else(|error| unchanged(Some(&error)))
     }
@@ -98,19 +97,19 @@ struct Assembly<'e, 't, 'a> {
     now: Millis,
 }
 
-/// A block that is folded, as far as the caller's redactor lets it.
+/// A block chosen for folding, after the caller's redactor was applied.
 struct Folded<'e, 't, 'a> {
     block: &'e KeyedBlock<'t, 'a>,
     reason: &'static str,
     /// The original that the block is a copy of.
     copy_of: Option<ContentHash>,
-    /// The text that the redactor left of it.
+    /// The masked text, if the redactor changed it.
     masked: Option<String>,
 }
 
 impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
     /// # Errors
-    /// [`Error::StoreReplaced`]; what else fails is a warning.
+    /// [`Error::StoreReplaced`]; every other error becomes a warning.
     fn run(&self) -> Result<Reply> {
         let Self { engine, scope, transcript, blocks, ledger, options, now, .. } = *self;
         let mut assembled = Assembled { reply: Reply::unchanged(untouched(blocks)), ..Assembled::default() };
@@ -128,8 +127,8 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {
                 assembled.reply.report.warning = Some((&error).into());
-                // A store that takes nothing more may still keep alive what is in sight; a locked one is not waited for
-                // twice.
+                // A store that rejects new originals may still extend the life of those in context; a locked one is not
+                // waited for twice.
                 let batch = Batch { in_context: Some(assembled.in_context.clone()), ..Batch::after(ledger) };
                 if !matches!(error, Error::StoreLocked { .. })
                     && let Err(error) = engine.store.commit(scope, &batch, now)
@@ -159,7 +158,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
         Chooser { engine, transcript, blocks: self.blocks, states, context }.choose()
     }
 
-    /// The chosen blocks that the caller's redactor lets go, and what it has to be asked first.
+    /// Returns the chosen blocks that the caller's redactor permits, and the questions that it must answer first.
     fn ask_redactor(&self, choice: &FoldChoice) -> (Vec<Folded<'e, 't, 'a>>, Vec<Question>) {
         let (mut folded, mut questions, mut keys) = (Vec::new(), Vec::new(), BTreeSet::new());
         for chosen in &choice.blocks {
@@ -168,7 +167,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
                 continue;
             }
             let copy_of = self.decisions.copies.get(&block.key.hash).copied();
-            // A copy of ours shows what the redactor was asked about at birth.
+            // For a shortened copy of ours the redactor was asked at birth.
             let is_asked = self.options.redactor != RedactorMode::Absent && copy_of.is_none();
             let answers = &self.engine.redactor_answers;
             let masked = match if is_asked { answers.answer_for(block) } else { Ok(RedactorAnswer::Unchanged) } {
@@ -209,14 +208,14 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
     }
 }
 
-/// The report of a history that stays as it is.
+/// Returns the report of an unchanged history.
 fn untouched(blocks: &[KeyedBlock]) -> Report {
     let total = blocks.iter().map(|block| block.tokens).sum();
     Report { tokens_before: total, tokens_after: total, ..Report::default() }
 }
 
-/// The names in what stays as it is, words of people and of the model, and placeholders; and what was written and said
-/// last.
+/// Collects the names that the model can still see: in unchanged words of people and of the model, and in placeholders.
+/// The most recent words and calls are added separately.
 fn names_around(blocks: &[KeyedBlock], states: &[BlockState], assembled: &Assembled) -> Around {
     let mut around = Around::default();
     let mut said = Vec::new();
@@ -249,7 +248,7 @@ fn names_around(blocks: &[KeyedBlock], states: &[BlockState], assembled: &Assemb
     around
 }
 
-/// Whether something was folded in the last assembly, and nothing that was is in sight now.
+/// Returns true if the last assembly had folded something of which nothing is in context now.
 fn is_rewritten(ledger: &Ledger, states: &[BlockState], assembled: &Assembled) -> bool {
     let has_left = |row: &Projection| {
         let stood = ledger.state.as_ref().is_some_and(|state| state.in_context.contains(&row.original));
@@ -258,7 +257,7 @@ fn is_rewritten(ledger: &Ledger, states: &[BlockState], assembled: &Assembled) -
     states.iter().all(|state| *state == BlockState::Open) && ledger.projections.iter().any(has_left)
 }
 
-/// What a model with a list of tools, in whatever order, is known by.
+/// Returns a hash that identifies the model and its set of tools, in any order.
 fn hash_of_caller(options: &AssembleOptions) -> Option<ContentHash> {
     let tools: Option<BTreeSet<&String>> = options.available_tools.as_ref().map(|tools| tools.iter().collect());
     let is_named = tools.is_some() || options.model.is_some();

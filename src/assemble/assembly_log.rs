@@ -1,8 +1,8 @@
-//! What the assemblies of a session handed over, remembered in memory until its turn is committed.
+//! Per-session records of assemblies, kept in memory until the turn is committed.
 //!
-//! One host assembles once for a whole turn, another one before each of its calls. How many of a turn's answers an
-//! assembly has seen is told by the answers: those at its end are those at the turn's beginning. Times and ids help to
-//! know them, and need not be there.
+//! One host assembles once per turn, another before each model call. The number of the turn's answers that an assembly
+//! has seen is found by overlap: the last answers of its history are the first ones of the turn. Timestamps and ids
+//! help the comparison but are optional.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,40 +16,41 @@ use crate::reference::{ContentHash, FETCH_TOOL};
 use crate::store::{Ledger, Millis, Scope};
 use crate::transcript::{BlockKind, Message, Transcript, Usage};
 
-/// Sessions remembered at once: far above what a gateway serves, chosen by judgement.
+/// The maximum number of sessions remembered at once: far above what a gateway serves. Chosen by judgement.
 const MOST_SESSIONS: usize = 1000;
 
-/// Assemblies remembered of a turn, before every second one is dropped: chosen by judgement.
+/// The number of assemblies remembered per turn before every second one is dropped. Chosen by judgement.
 const MOST_RECORDS: usize = 256;
 
-/// What an assembly handed over.
+/// The measurements of one assembly.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AssemblyRecord {
     pub(super) at: Millis,
-    /// Tokens of it.
+    /// Tokens of the assembled history.
     pub(super) tokens: u64,
-    /// How many it has fewer than without us.
+    /// Tokens that the plugin removed from the history.
     pub(super) freed: u64,
-    /// How many of it are there because they were fetched.
+    /// Tokens of content that is there because it was fetched.
     pub(super) fetched: u64,
-    /// How much of the request before its epoch changed or moved, where the cache was warm.
+    /// Tokens of the previous request that this assembly's epoch freed or moved; `None` if the cache was cold or there
+    /// was no epoch.
     pub(super) rewritten: Option<u64>,
-    /// Whether the fetch tool comes with it.
+    /// True if the fetch tool is sent with the request.
     pub(super) has_fetch_tool: bool,
-    /// Tool results as they would be without us.
+    /// The size of the tool results without the plugin.
     pub(super) results: TextSize,
-    /// What the host without us would keep if it compacted the history now.
+    /// The part that the host alone would keep if it compacted the history now.
     pub(super) compaction: CompactionCut,
     /// When the host last compacted the history.
     pub(super) compacted_at: Option<Millis>,
-    /// How many tokens the host leaves for the history, where it says so.
+    /// The token budget for the history, if the host states it.
     pub(super) budget: Option<u64>,
-    /// Its messages after the last answer.
+    /// Fingerprints of its messages after the last answer.
     since_answer: Vec<MessageFingerprint>,
 }
 
 impl AssemblyRecord {
-    /// The same with what the host says of it.
+    /// Adds what the host states: the token budget, and the time of the last compaction.
     pub(super) fn with(mut self, transcript: &Transcript, budget: Option<u64>) -> Self {
         self.budget = budget;
         let summaries = transcript.messages.iter().filter(|message| message.is_summary());
@@ -57,7 +58,7 @@ impl AssemblyRecord {
         self
     }
 
-    /// What an assembly handed over.
+    /// Builds the record of an assembly from its blocks and its report.
     pub(super) fn of(blocks: &[KeyedBlock], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
         let shown: HashMap<(usize, usize), u64> =
             report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
@@ -72,7 +73,7 @@ impl AssemblyRecord {
                 let before = block.tokens + saved.get(&block.key.hash).copied().unwrap_or(0);
                 record.freed += before.saturating_sub(after);
                 let chars = match block.block.kind {
-                    // With as many characters to a token as it has now.
+                    // Scaled by the block's present ratio of characters to tokens.
                     BlockKind::Text(text) => text.len() as u64 * before / block.tokens.max(1),
                     BlockKind::Image(_) => host_compaction::IMAGE_TOKENS * host_compaction::CHARS_PER_TOKEN,
                     _ => before * host_compaction::CHARS_PER_TOKEN,
@@ -93,8 +94,8 @@ impl AssemblyRecord {
         record
     }
 
-    /// How many of a turn's messages it holds, which has seen so many of its answers: behind the last of these is what
-    /// waited for the next.
+    /// Returns how many of a turn's messages this history holds, given how many of the turn's answers it has seen. The
+    /// messages after the last answer were waiting for the next one.
     fn messages_of(&self, transcript: &Transcript, turn: &[ModelAnswer], answers: isize) -> usize {
         match usize::try_from(answers) {
             Err(_) => 0,
@@ -108,7 +109,7 @@ impl AssemblyRecord {
     }
 }
 
-/// How long some texts are.
+/// The length of some texts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TextSize {
     pub(super) chars: u64,
@@ -116,7 +117,7 @@ pub(super) struct TextSize {
 }
 
 impl TextSize {
-    /// Tokens of what is beyond so many characters.
+    /// Returns the tokens beyond the given number of characters.
     pub(super) fn beyond(&self, chars: u64) -> u64 {
         self.chars.saturating_sub(chars) * self.tokens / self.chars.max(1)
     }
@@ -126,22 +127,22 @@ fn is_of_fetch(block: &KeyedBlock) -> bool {
     block.is_fetched || matches!(block.block.kind, BlockKind::Call(call) if call.name == FETCH_TOOL)
 }
 
-/// A model call as its answer tells of it.
+/// A model call as described by its answer.
 #[derive(Debug, Clone)]
 pub(super) struct ModelAnswer {
-    /// Index of its message, or of the first of its items.
+    /// Index of the answer's message, or of the first of its items.
     pub(super) index: usize,
-    /// Index of what comes after it.
+    /// Index after the last item.
     end: usize,
     pub(super) at: Option<Millis>,
     pub(super) usage: Option<Usage>,
     pub(super) model: Option<String>,
-    /// Whether the answer before it asked for originals and nothing else.
+    /// True if the previous answer called the fetch tool and nothing else.
     pub(super) is_for_fetch: bool,
     fingerprint: MessageFingerprint,
 }
 
-/// The model calls behind the answers of a transcript.
+/// Returns the model calls behind the answers of a transcript.
 pub(super) fn answers(transcript: &Transcript) -> Vec<ModelAnswer> {
     let mut answers = Vec::new();
     let mut is_for_fetch = false;
@@ -164,8 +165,8 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<ModelAnswer> {
     answers
 }
 
-/// What a message, or all items of an answer, are known by: their time and their calls, or their words where there are
-/// none. A finished turn may come without the rest.
+/// The identity of a message, or of all items of an answer: its time and its calls, or its text if there are no calls.
+/// A finished turn may come without the rest.
 #[derive(Debug, Clone, Copy)]
 struct MessageFingerprint {
     at: Option<Millis>,
@@ -202,12 +203,12 @@ impl MessageFingerprint {
     }
 }
 
-/// What each of some messages is known by.
+/// Returns the fingerprint of each message.
 fn fingerprints(messages: &[Message]) -> Vec<MessageFingerprint> {
     messages.iter().map(|message| MessageFingerprint::of(std::slice::from_ref(message))).collect()
 }
 
-/// How many at the end of `earlier` are those at the beginning of `later`.
+/// Returns the length of the longest suffix of `earlier` that is a prefix of `later`.
 fn overlap(earlier: &[MessageFingerprint], later: &[MessageFingerprint]) -> usize {
     let is_one = |count: &usize| earlier[earlier.len() - count..].iter().zip(later).all(|(one, other)| one.is(other));
     (1..=earlier.len().min(later.len())).rev().find(is_one).unwrap_or(0)
@@ -216,31 +217,31 @@ fn overlap(earlier: &[MessageFingerprint], later: &[MessageFingerprint]) -> usiz
 /// The assemblies of a session since its last turn was committed.
 #[derive(Default)]
 pub(super) struct SessionAssemblies {
-    /// When the last one was made, and how many answers its history held; also of a turn that is committed.
+    /// The time of the last assembly and the number of answers in its history; kept when the turn is committed.
     last: Option<(Millis, usize)>,
-    /// Each with how many answers were given before it.
+    /// The records, each with the number of answers given before it.
     records: Vec<(usize, AssemblyRecord)>,
-    /// Those that the last one has seen.
+    /// The answers in the last assembly's history.
     answers: Vec<MessageFingerprint>,
-    /// Of these, calls that nobody has recorded, each with the tokens that stand before its answer: of turns that never
-    /// finished, or that were made without us.
+    /// Calls among these answers that were never recorded, each with its index and the tokens before its answer. They
+    /// belong to turns that never finished or ran without the plugin.
     unrecorded: Vec<(usize, ModelAnswer, u64)>,
 }
 
-/// Where an assembly stands in a turn.
+/// The position of an assembly in a turn.
 pub(super) struct TurnPosition<'a> {
     pub(super) record: &'a AssemblyRecord,
-    /// How many of the turn's answers it has seen; fewer than none where it was made for an earlier turn.
+    /// The number of the turn's answers that it has seen; negative if it was made for an earlier turn.
     pub(super) answers: isize,
-    /// How many of the turn's messages.
+    /// The number of the turn's messages that it holds.
     pub(super) messages: usize,
-    /// When the next one was made, or the turn was committed.
+    /// The time of the next assembly, or of the turn's commit.
     pub(super) until: Millis,
 }
 
 impl SessionAssemblies {
-    /// Adds an assembly. `last_request` is the last one that is recorded: before the first record of a session nobody
-    /// knows which of its calls were made through us.
+    /// Adds an assembly. `last_request` is the time of the last recorded request. Without one, it is unknown which of
+    /// the session's calls were made through the plugin.
     fn add(
         &mut self,
         mut record: AssemblyRecord,
@@ -255,7 +256,7 @@ impl SessionAssemblies {
         let given = self.records.last().map_or(0, |(given, _)| *given) + fingerprints.len()
             - overlap(&self.answers, &fingerprints);
         if self.records.len() >= MOST_RECORDS {
-            // The calls of those that go are told from those before them.
+            // The calls of dropped records are attributed to the record before them.
             self.records = std::mem::take(&mut self.records).into_iter().step_by(2).collect();
         }
         self.last = Some((record.at, fingerprints.len()));
@@ -276,18 +277,19 @@ impl SessionAssemblies {
             .collect();
     }
 
-    /// When the first one was made.
+    /// Returns the time of the first assembly.
     pub(super) fn since(&self) -> Option<Millis> {
         self.records.first().map(|(_, record)| record.at)
     }
 
-    /// How many of a turn's answers the last one has seen: never the last of them, which comes after it.
+    /// Returns how many of a turn's answers the last assembly has seen. The turn's last answer is excluded: it always
+    /// comes after the last assembly.
     fn of_turn(&self, turn: &[ModelAnswer]) -> usize {
         let fingerprints: Vec<MessageFingerprint> = turn.iter().map(|answer| answer.fingerprint).collect();
         overlap(&self.answers, &fingerprints[..fingerprints.len().saturating_sub(1)])
     }
 
-    /// Where each stands in a turn that is committed at `now`, oldest first.
+    /// Returns the position of each assembly in a turn that is committed at `now`, oldest first.
     pub(super) fn positions(
         &self,
         transcript: &Transcript,
@@ -310,7 +312,7 @@ impl SessionAssemblies {
         positions
     }
 
-    /// Calls of turns before this one that nobody has recorded.
+    /// Returns the unrecorded calls of the turns before this one.
     pub(super) fn unrecorded(&self, turn: &[ModelAnswer]) -> impl Iterator<Item = (&ModelAnswer, u64)> {
         let before = self.answers.len() - self.of_turn(turn);
         self.unrecorded.iter().filter(move |(number, ..)| *number < before).map(|(_, answer, tokens)| (answer, *tokens))
@@ -337,7 +339,7 @@ impl AssemblyLog {
         records.entry(scope.clone()).or_default().add(record, transcript, blocks, last_request);
     }
 
-    /// The assemblies of a turn that is committed.
+    /// Takes the assemblies of a turn that is being committed.
     pub(super) fn take(&self, scope: &Scope) -> SessionAssemblies {
         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(session) = records.get_mut(scope) else { return SessionAssemblies::default() };
@@ -345,10 +347,11 @@ impl AssemblyLog {
         std::mem::replace(session, left)
     }
 
-    /// The latest moment at which the last call of a history can have been made, where its messages do not say: those
-    /// of Anthropic and OpenAI have no times. `None` for a session of which nothing is known. `touch_interval` is how
-    /// old the ledger's time of a session may be. A time that is too early would make a warm cache look cold, and so
-    /// cost an epoch: in doubt it is the latest that is possible.
+    /// Returns the latest time at which the last call of a history can have been made; used where messages carry no
+    /// timestamps, as those of Anthropic and OpenAI. Returns `None` for an unknown session. `touch_interval` is the
+    /// maximum age of the ledger's last-seen time.
+    ///
+    /// The result is deliberately late: a time that is too early would make a warm cache look cold and cost an epoch.
     pub(super) fn last_call(
         &self,
         scope: &Scope,
@@ -359,7 +362,7 @@ impl AssemblyLog {
         let last_seen = ledger.state.as_ref().map(|state| state.last_seen);
         let recorded = ledger.last_request;
         let calls = transcript.messages.iter().filter(|message| message.is_call()).count();
-        // A host may call more than once with what it was handed over; only a record of the turn then says when.
+        // A host may make several calls per assembly; then only a recorded turn tells when.
         let is_followed = |(at, answers): &(Millis, usize)| calls <= answers + 1 || recorded >= Some(*at);
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(scope).and_then(|session| session.last);
         let known = last.filter(is_followed).map(|(at, _)| at);
@@ -386,7 +389,7 @@ mod tests {
         json!({ "role": "user", "content": text })
     }
 
-    /// How many of the turn's answers and messages each of these histories holds.
+    /// Returns the number of the turn's answers and messages that each history holds.
     fn positions(histories: &[&[Value]], turn: &[Value]) -> Vec<(isize, usize)> {
         let mut session = SessionAssemblies::default();
         for (at, history) in histories.iter().enumerate() {

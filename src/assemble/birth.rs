@@ -1,8 +1,8 @@
-//! The moment of birth: a tool result is rewritten before it is first sent, when that costs nothing.
+//! Birth: a tool result is rewritten before it is first sent, when that costs nothing.
 //!
 //! First the fusion pipeline shortens the text; only what is still over the threshold becomes a reference and a
-//! summary. Images are scaled down to what a model perceives. Either way the original is stored first, whole, so that
-//! the fetch tool brings back its bytes whatever a stage did.
+//! summary. Images are scaled down to the resolution that a model perceives. The whole original is stored first, so
+//! that the fetch tool returns its exact bytes whatever a stage did.
 
 use serde_json::{Value, json};
 
@@ -26,39 +26,37 @@ use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
 use crate::transcript::{Block, BlockKind, Patch, Path, ToolResult, Transcript, is_cache_point};
 
-/// Where a host cuts the texts of its tools, in UTF-16 units.
+/// The limits at which a host cuts the outputs of its tools, in UTF-16 units.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HostCuts<'a> {
-    /// Before it hands them over: a text of exactly this length was cut, and what is shown of it says so. So was one
-    /// that is a unit shorter because a character of two units stood there.
+    /// The limit that the host applies before it hands an output over. A text of exactly this length was cut, and so
+    /// was one that is a unit shorter, where a surrogate pair did not fit. The shown text says that it was cut.
     pub before: Option<usize>,
-    /// The message as the host handed it over, where it reads otherwise by now, because a redactor has masked some of
-    /// it.
+    /// The message as the host handed it over, if a redactor has masked it since.
     pub unmasked: Option<&'a Value>,
-    /// Before it sends them, where nothing else shortens them: what is longer would have cost no more than this much of
-    /// it.
+    /// The limit that the host alone would apply before it sends an output. Text beyond it would have cost nothing.
     pub after: Option<usize>,
 }
 
-/// How one block is to be shown.
+/// The proposed rewrite of one block.
 struct FreshProposal {
     block: usize,
     path: Path,
-    /// What the block is known by as it came.
+    /// The content hash of the block before the rewrite.
     hash: ContentHash,
-    /// The arguments of the call that the result answers, as far as they are known.
+    /// The arguments of the call that the result answers, if known.
     call_arguments: Option<String>,
     original: Original,
     form: FreshForm,
     tokens_before: u64,
-    /// What a host without us would have shown of it.
+    /// Tokens that a host without the plugin would have sent for it.
     tokens_without: u64,
     kind: FoldedKind,
 }
 
 impl FreshProposal {
-    /// The proposal for a block of a result. The tokens are those that it has, and those that a host without us would
-    /// have shown.
+    /// Builds the proposal for a block of a result. The two token counts are the block's own, and what a host without
+    /// the plugin would have sent.
     fn of(
         index: usize,
         block: &Block,
@@ -76,35 +74,35 @@ impl FreshProposal {
     }
 }
 
-/// A fresh result, and how its blocks are to be shown once their originals are durable.
+/// A fresh result with the proposed rewrites of its blocks. They are shown once their originals are durable.
 pub struct Fresh {
     message: Value,
     proposals: Vec<FreshProposal>,
 }
 
-/// What stands in the place of a text.
+/// The proposed replacement of a block.
 enum FreshForm {
-    /// The text as the pipeline shortened it.
+    /// The text, shortened by the pipeline.
     Shortened(ShortenedText),
     /// A reference and a summary.
     Reference(Placeholder<'static>),
-    /// The image, smaller.
+    /// The image, scaled down.
     Shrunk(Box<ShrunkBlock>),
 }
 
-/// A text in fewer tokens.
+/// A shortened text.
 struct ShortenedText {
     text: String,
-    /// Whether it restores the text without the store.
+    /// True if the original can be restored from the text alone.
     is_lossless: bool,
 }
 
-/// What stands in the place of a block, once its id is known.
+/// A replacement with its id filled in.
 struct RenderedForm {
     value: Value,
-    /// What the block is known by from now on.
+    /// The content hash of the shown value.
     known_by: ContentHash,
-    /// A text at the end of the content.
+    /// A text that is appended to the content.
     note: Option<String>,
     tokens: u64,
 }
@@ -118,7 +116,7 @@ impl FreshForm {
         }
     }
 
-    /// What later calls take the shown text for.
+    /// Returns how later calls classify the shown text.
     fn printed(&self) -> Printed {
         match self {
             Self::Shortened(_) | Self::Shrunk(_) => Printed::Copy,
@@ -126,13 +124,13 @@ impl FreshForm {
         }
     }
 
-    /// Whether there is room to explain what placeholders are, in the place of a block of so many tokens.
+    /// Returns true if the placeholder has room for the explanation of placeholders, given the tokens of its block.
     fn may_explain(&self, tokens: u64) -> bool {
         matches!(self, Self::Reference(placeholder) if placeholder.may_explain(tokens))
     }
 
-    /// What is shown; `None` when it would not pay, or when the id is not the one that the pipeline printed, because
-    /// another original has its digits.
+    /// Renders the replacement. Returns `None` if it would not pay, or if the pipeline printed another id because a
+    /// different original already has these digits.
     fn render(
         &self,
         original: &Original,
@@ -166,20 +164,20 @@ impl FreshForm {
 }
 
 impl Engine {
-    /// Shortens the texts of a fresh tool result, and replaces those that stay oversize by a reference and a summary;
+    /// Shortens the texts of a fresh tool result, replaces those that stay oversize by a reference and a summary, and
     /// scales images down.
     ///
-    /// `call` is the assistant message that made the call, where known: it names the tool and its arguments. Left as
-    /// they are: results of the fetch tool, of skipped tools, the host's own files, what a caller has put a cache
-    /// breakpoint on, and texts that hold secrets. Texts of exact tools stay line by line (the next edit needs their
-    /// bytes): of those that number lines, numbers go.
+    /// `call` is the assistant message that made the call, if known: it names the tool and its arguments. These stay
+    /// unchanged: results of the fetch tool and of skipped tools, the host's own files, blocks with a cache breakpoint
+    /// of the caller, and texts that hold secrets. Texts of exact tools keep every line, because the next edit needs
+    /// their bytes; only printed line numbers are removed.
     ///
-    /// A store that fails is no error here: the message comes back unchanged with [`Report::warning`] set.
+    /// A store failure is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
         self.admit_cut(scope, call, message, HostCuts::default(), now)
     }
 
-    /// [`Engine::admit`] for a host that cuts its tools' outputs, before or after.
+    /// Does the same as [`Engine::admit`] for a host that cuts the outputs of its tools.
     pub fn admit_cut(
         &self,
         scope: &Scope,
@@ -191,20 +189,20 @@ impl Engine {
         self.show_fresh(scope, &self.propose_fresh(call, message, host), now)
     }
 
-    /// The first half of [`Engine::admit_cut`], all of the work: nothing here asks the store.
+    /// The first half of [`Engine::admit_cut`], which does all of the computation. It does not query the store.
     pub fn propose_fresh(&self, call: Option<&Value>, message: &Value, host: HostCuts<'_>) -> Fresh {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
         let transcript = Transcript::read(&messages);
         let blocks = transcript.messages.last().map_or(&[][..], |fresh| &fresh.blocks);
         let unmasked = host.unmasked.map(std::slice::from_ref).map(Transcript::read);
-        // The block as the host cut it: masking changes texts, and not how many there are.
+        // The block as the host cut it. Masking changes texts but not the number of blocks.
         let handed_over = |block: usize| unmasked.as_ref().unwrap_or(&transcript).messages.last()?.blocks.get(block);
         let text_of = |block: usize| match handed_over(block)?.kind {
             BlockKind::Text(text) => Some(text),
             _ => None,
         };
         let is_cut = |block, units| text_of(block).is_some_and(|text| is_cut_at(text, units));
-        // Where a redactor has masked some of what is to stay exact, it no longer says what an edit needs.
+        // A masked text no longer holds the exact bytes that an edit needs.
         let is_usable = |block, text, result| text_of(block) == Some(text) || !is_exact(result, &self.config);
         let proposals: Vec<FreshProposal> = blocks
             .iter()
@@ -225,7 +223,7 @@ impl Engine {
         Fresh { proposals, message: message.clone() }
     }
 
-    /// The second half: stores the originals, and only then says what is shown.
+    /// The second half of [`Engine::admit_cut`]: stores the originals, and only then returns the rewrite.
     pub fn show_fresh(&self, scope: &Scope, fresh: &Fresh, now: Millis) -> Reply {
         if fresh.proposals.is_empty() {
             return Reply::default();
@@ -250,7 +248,7 @@ impl Engine {
         let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
         let original = Original::text(&stored, label).exactly(text, block.exact.as_deref());
         let is_exact = is_exact(result, &self.config);
-        // What the stages undo is the stand-in of a text with lone surrogates.
+        // A text with lone surrogates is skipped: the stages would restore its lossy stand-in, not its bytes.
         let shorter = if block.exact.is_none() { self.shorten(&stored, result, is_exact) } else { None };
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
         let form = match shorter {
@@ -273,7 +271,7 @@ impl Engine {
         Some(FreshProposal::of(index, block, result, original, form, (tokens_before, tokens_without)))
     }
 
-    /// An image at the size that a model perceives. Which model will see it is not known yet.
+    /// Proposes to scale an image down to the resolution that a model perceives. The model is not known yet.
     fn propose_smaller(
         &self,
         index: usize,
@@ -297,7 +295,7 @@ impl Engine {
         Some(FreshProposal::of(index, block, result, original, form, (tokens_before, tokens_before)))
     }
 
-    /// The text as the pipeline shortens it, where it runs.
+    /// Returns the text as the pipeline shortens it, if the pipeline is enabled.
     fn shorten(&self, text: &str, result: &ToolResult, is_exact: bool) -> Option<ShortenedText> {
         if !self.config.fusion_enabled {
             return None;
@@ -315,7 +313,7 @@ impl Engine {
             preset => preset,
         };
         let options = CompressOptions { hints, preset, encoding, ..CompressOptions::default() };
-        // The report's times are for people who ask for them; the core has no clock.
+        // The core has no clock, so stage timings are zero.
         let compressed = self.fusion.compress(text, &options, &|| 0.0);
         Some(ShortenedText { text: compressed.text, is_lossless: compressed.lossless })
     }
@@ -325,8 +323,8 @@ impl Engine {
             return Ok(Reply::default());
         }
         let ledger = self.store.ledger(scope)?;
-        // What was fetched is what the agent asked for, whatever the tool that brought it is called. Of an image the
-        // ledger knows only that it was folded before.
+        // A fetched text is never rewritten, whichever tool returned it: the agent asked for it. Of an image the ledger
+        // knows only that it was folded before.
         let is_fetched = |proposal: &&FreshProposal| {
             let original = proposal.original.hash;
             let mut rows = ledger.printed.iter();
@@ -351,7 +349,7 @@ impl Engine {
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
             let explains = !is_explained && may_explain(proposal);
             let Some(shown) = proposal.form.render(&proposal.original, &id, self, &meter, explains) else { continue };
-            // A smaller image may pay by its bytes alone.
+            // A scaled image may pay by its bytes alone.
             if shown.tokens >= proposal.tokens_before + u64::from(shown.note.is_some()) {
                 continue;
             }
@@ -383,7 +381,7 @@ impl Engine {
             }
             batch.originals.push((id, proposal.original.clone()));
         }
-        // Each shows a whole content, and the texts in it are set after that.
+        // Image patches replace the whole content, so they come before the patches of texts in it.
         reply.rewrite.patches.splice(0..0, patch_images(0, message, &images));
         if !batch.originals.is_empty() {
             batch.receipts.push(Receipt {

@@ -1,6 +1,6 @@
-//! The blocks of a history with what each is known by, so that what was decided on it once is found again.
+//! The blocks of a history with their keys, by which earlier decisions are found again.
 //!
-//! A block is its content and its place ([`BlockKey`]); `prefix` says what a place is.
+//! A [`BlockKey`] is a content hash and a place; `prefix` defines the place.
 
 use std::collections::HashMap;
 
@@ -13,23 +13,23 @@ use crate::reference::ContentHash;
 use crate::store::{BlockKey, FoldedKind};
 use crate::transcript::{Block, BlockKind, Message, Transcript};
 
-/// One block with what it is known by and what is decided on it.
+/// A block with its key and its fate.
 pub(super) struct KeyedBlock<'t, 'a> {
     pub(super) message_index: usize,
     pub(super) block_index: usize,
     pub(super) message: &'t Message<'a>,
     pub(super) block: &'t Block<'a>,
     pub(super) key: BlockKey,
-    /// What it costs as the host holds it.
+    /// Tokens of the block as the host holds it.
     pub(super) tokens: u64,
     pub(super) fate: Fate,
-    /// Whether the agent fetched it: the tool's name says so, or the ledger, which knows what was answered whatever the
-    /// tool is called.
+    /// True if the agent fetched it. That is known by the tool's name, or by the ledger, which records answers whatever
+    /// the tool is called.
     pub(super) is_fetched: bool,
 }
 
 impl KeyedBlock<'_, '_> {
-    /// What the block is counted under when it is folded.
+    /// Returns the category under which the block is counted when it is folded.
     pub(super) fn folded_kind(&self) -> FoldedKind {
         match (self.block.kind, &self.block.result) {
             (BlockKind::Text(_), Some(_)) => FoldedKind::Results,
@@ -41,10 +41,10 @@ impl KeyedBlock<'_, '_> {
     }
 }
 
-/// Hashes and counts every block, each content once in the life of the cache.
+/// Hashes and counts every block. Each content is processed once in the life of the cache.
 ///
-/// Blocks that cannot be told apart (equal results of parallel calls at one time) share one fate: that of the one that
-/// has to stay longest.
+/// Blocks with equal keys (equal results of parallel calls at one time) share one fate: that of the block that has to
+/// stay longest.
 pub(super) fn key_blocks<'t, 'a>(
     transcript: &'t Transcript<'a>,
     fates: &[Vec<Fate>],
@@ -84,8 +84,8 @@ fn share_fates(blocks: &mut [KeyedBlock]) {
     }
 }
 
-/// The fate of two blocks that cannot be told apart. Of two that may go the later one says why: the other one is no
-/// copy that holds it.
+/// Returns the shared fate of two blocks with equal keys. If both may go, the later one determines the reason, because
+/// the earlier one's copy is not a different block that holds the content.
 fn stays_longer(earlier: Fate, later: Fate) -> Fate {
     match (earlier, later) {
         (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(MayGo {

@@ -1,7 +1,7 @@
-//! Hashes and token counts by content, each computed once: most of a history is the history of the call before.
+//! Hashes and token counts by content, each computed once: most of a history is unchanged since the previous call.
 //!
-//! Contents are looked up by BLAKE3, which is several times as fast as the SHA-256 of references and as safe: no output
-//! of a tool can be made that takes another's place.
+//! Cache keys are BLAKE3 hashes. BLAKE3 is several times faster than the SHA-256 of references and equally collision
+//! resistant, so no tool output can be crafted to take the place of another.
 
 use std::hash::Hash;
 
@@ -16,16 +16,17 @@ use crate::reference::ContentHash;
 use crate::tokens::count;
 use crate::transcript::{Block, BlockKind};
 
-/// Texts remembered, of about 100 bytes each: several long sessions, chosen by judgement as the sizes below.
+/// The number of texts cached, of about 100 bytes each: several long sessions. This and the sizes below are chosen by
+/// judgement.
 const TEXTS: usize = 1 << 16;
 
-/// Images remembered.
+/// The number of images cached.
 const IMAGES: usize = 1 << 10;
 
-/// Thinking blocks remembered, and blocks of which it is known whether they may be stored.
+/// The number of thinking blocks cached, and of blocks whose storability is cached.
 const THINKING: usize = 1 << 14;
 
-/// Hashes and counts by content, under one vocabulary.
+/// Hashes and token counts by content, for one encoding.
 pub(super) struct ContentCache {
     texts: Cache<[u8; 32], (ContentHash, u64)>,
     images: Cache<[u8; 32], ContentHash>,
@@ -45,17 +46,17 @@ impl ContentCache {
         }
     }
 
-    /// What a text is known by, and its tokens.
+    /// Returns the hash of a text and its tokens.
     pub(super) fn of_text(&self, text: &str) -> (ContentHash, u64) {
         self.of_tagged(ContentKind::Text, text)
     }
 
-    /// What a content of a kind is known by, and its tokens as a text.
+    /// Returns the hash of a content of the given kind and its tokens as text.
     pub(super) fn of_tagged(&self, tag: ContentKind, content: &str) -> (ContentHash, u64) {
         remembered(&self.texts, tag.blake3(content), || (tag.hash(content), count(content, self.encoding) as u64))
     }
 
-    /// What a block is known by, and what it costs.
+    /// Returns the hash of a block and its tokens.
     pub(super) fn of_block(&self, block: &Block, meter: &Meter) -> (ContentHash, u64) {
         match block.kind {
             BlockKind::Text(text) => match &block.exact {
@@ -69,7 +70,8 @@ impl ContentCache {
         }
     }
 
-    /// Whether a block known by a hash may be stored, thinking as it is, which `judge` says of one that is new.
+    /// Returns true if the block with this hash may be stored unchanged. `judge` is called only for a block that is not
+    /// cached.
     pub(super) fn may_store(&self, block: ContentHash, judge: impl FnOnce() -> bool) -> bool {
         remembered(&self.storable, block, judge)
     }

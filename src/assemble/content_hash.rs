@@ -1,4 +1,4 @@
-//! What a content is known by: the SHA-256 of its kind and its bytes.
+//! The content hash: SHA-256 over the kind of a content and its bytes.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::reference::ContentHash;
 use crate::transcript::{Block, BlockKind};
 
-/// The kind of a content, which is a part of what it is known by: a text that reads as the arguments of a call do is
-/// another block.
+/// The kind of a content, which is part of its hash: a text that equals the arguments of a call is a different block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ContentKind {
     Text,
@@ -18,8 +17,8 @@ pub(super) enum ContentKind {
 }
 
 impl ContentKind {
-    /// What is hashed before the content. No text begins so, because 0xFF is in no UTF-8; a text is known by its own
-    /// hash.
+    /// Returns the bytes that are hashed before the content. They begin with 0xFF, which occurs in no UTF-8 text. Texts
+    /// have no prefix: their hash is the plain SHA-256.
     fn prefix(self) -> &'static [u8] {
         match self {
             Self::Text => b"",
@@ -29,24 +28,24 @@ impl ContentKind {
         }
     }
 
-    /// What a content of this kind is known by.
+    /// Returns the hash of a content of this kind.
     pub(super) fn hash(self, content: impl AsRef<[u8]>) -> ContentHash {
         ContentHash(Sha256::new().chain_update(self.prefix()).chain_update(content).finalize().into())
     }
 
-    /// The key of a content of this kind in a cache.
+    /// Returns the cache key of a content of this kind.
     pub(super) fn blake3(self, content: &str) -> [u8; 32] {
         *blake3::Hasher::new().update(self.prefix()).update(content.as_bytes()).finalize().as_bytes()
     }
 }
 
-/// What of a block is hashed, but for lone surrogates: its text, its image payload, or its arguments or thinking as
-/// JSON.
+/// Returns the hashed content of a block, except for lone surrogates: its text, its image payload, or its arguments or
+/// thinking as JSON.
 pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
     tagged(block).1
 }
 
-/// What a block is known by, without remembering it.
+/// Returns the hash of a block without caching it.
 pub(super) fn hash_of(block: &Block) -> ContentHash {
     let (tag, content) = tagged(block);
     match &block.exact {

@@ -1,4 +1,4 @@
-//! What earlier calls decided, read from the ledger.
+//! The decisions of earlier calls, read from the ledger.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,24 +9,24 @@ use crate::error::Result;
 use crate::reference::ContentHash;
 use crate::store::{Ledger, Printed, Projection};
 
-/// A row of the ledger with what it shows.
+/// A row of the ledger with its parsed replacement.
 #[derive(Debug)]
 pub(super) struct Decision<'l> {
     pub(super) projection: &'l Projection,
     pub(super) stored: Arc<StoredReplacement>,
 }
 
-/// What earlier calls decided.
+/// The decisions of earlier calls.
 #[derive(Default)]
 pub(super) struct Decisions<'l> {
     pub(super) rows: Vec<Decision<'l>>,
-    /// The rows, by what they show.
+    /// Indexes of the rows by the hash of the shown content.
     shown: HashMap<ContentHash, Vec<usize>>,
-    /// Placeholders of ours by their text, with the originals they stand for.
+    /// Our placeholders by text hash, with the hashes of their originals.
     pub(super) placeholders: HashMap<ContentHash, ContentHash>,
-    /// Copies of ours by their text, with the originals they are of.
+    /// Our copies by text hash, with the hashes of their originals.
     pub(super) copies: HashMap<ContentHash, ContentHash>,
-    /// Those of them that were answers of the fetch tool: what birth shortened is counted as saved.
+    /// The copies that were answers of the fetch tool. Copies made at birth are excluded: they have a nonzero `saved`.
     pub(super) fetched: HashMap<ContentHash, ContentHash>,
 }
 
@@ -58,13 +58,13 @@ impl<'l> Decisions<'l> {
         Ok(Self { rows, shown, placeholders, copies: printed(ledger, Printed::Copy).collect(), fetched })
     }
 
-    /// The rows that show what is known by a hash, in the order in which they were written.
+    /// Returns the rows whose shown content has this hash, in the order in which they were written.
     pub(super) fn shown_as(&self, hash: &ContentHash) -> impl Iterator<Item = &Decision<'l>> {
         self.shown.get(hash).into_iter().flatten().map(|at| &self.rows[*at])
     }
 }
 
-/// Texts of ours of one kind, with the originals they stand for.
+/// Returns the printed texts of one kind, with the hashes of their originals.
 fn printed(ledger: &Ledger, kind: Printed) -> impl Iterator<Item = (ContentHash, ContentHash)> {
     ledger.printed.iter().filter(move |row| row.printed == kind).map(|row| (row.text, row.original))
 }

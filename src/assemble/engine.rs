@@ -1,4 +1,4 @@
-//! The engine that the jobs share: a store, the options, and what is remembered between calls.
+//! The engine behind all jobs: a store, the options, and the caches that live between calls.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::pipeline::FusionEngine;
 use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, Millis, Receipt, Scope, Stats, Store};
 
-/// The jobs, over one store and one set of options. A clone shares all that it remembers.
+/// The entry point of all jobs, over one store and one set of options. A clone shares all caches.
 #[derive(Clone)]
 pub struct Engine {
     pub(super) store: Arc<dyn Store>,
@@ -28,11 +28,11 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine over a store.
+    /// Creates an engine over a store.
     ///
     /// # Errors
-    /// [`crate::error::Error::BadArgument`] when `fusion.stages` names a stage that does not exist, or sets it to
-    /// something else than it takes.
+    /// [`crate::error::Error::BadArgument`] if `fusion.stages` names an unknown stage or gives one a value of the wrong
+    /// type.
     pub fn new(store: Arc<dyn Store>, config: Config) -> Result<Self> {
         let fusion = Arc::new(FusionEngine::new(pipeline(&config.fusion_stages)?));
         Ok(Self {
@@ -46,7 +46,7 @@ impl Engine {
         })
     }
 
-    /// The same engine with the options of a model.
+    /// Returns an engine with the options of a model, sharing all caches.
     #[must_use]
     pub fn of_model(&self, model: Option<&str>) -> Self {
         let config = match self.config.of_model(model) {
@@ -56,33 +56,33 @@ impl Engine {
         Self { config, ..self.clone() }
     }
 
-    /// The options in force.
+    /// Returns the options in force.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Gives a sub-agent's session what its parent's session may see, or of that only the originals with the named ids.
+    /// Gives a sub-agent's session access to what its parent's session may see, or only to the originals with the named
+    /// ids.
     pub fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()> {
         self.store.inherit(parent, child, named, now)
     }
 
-    /// Keeps what a piece of work outside the transcript came to.
+    /// Records a receipt for work outside the transcript.
     pub fn record(&self, scope: &Scope, receipt: Receipt, now: Millis) -> Result<()> {
         self.put(scope, Batch { receipts: vec![receipt], ..Batch::default() }, now)
     }
 
-    /// Totals of one session or of the whole store.
+    /// Returns the totals of one session or of the whole store.
     pub fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
         self.store.stats(session)
     }
 
-    /// The store, for upkeep.
+    /// Returns the store, for maintenance.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// Puts a batch that decides on no block, unless there is nothing to put; the caller shows its proposals only on
-    /// `Ok`.
+    /// Commits a batch that decides on no block, unless it is empty. The caller shows its proposals only on `Ok`.
     pub(super) fn put(&self, scope: &Scope, batch: Batch, now: Millis) -> Result<()> {
         if batch != Batch::default() {
             self.store.commit(scope, &Batch { since: i64::MAX, ..batch }, now)?;
@@ -90,18 +90,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Ids for originals, in order.
+    /// Returns the ids of originals, in order.
     pub(super) fn ids(&self, originals: &[&Original]) -> Result<Vec<RefId>> {
         let hashes: Vec<ContentHash> = originals.iter().map(|original| original.hash).collect();
         self.store.ref_ids(&hashes)
     }
 
-    /// Remembers what the caller's redactor answered to a question.
+    /// Caches the caller's redactor's answer to a question.
     pub fn remember_redaction(&self, key: String, answer: RedactorAnswer) {
         self.redactor_answers.remember(key, answer);
     }
 
-    /// What may be stored and shown under the options in force.
+    /// Returns the policy for secrets under the options in force.
     pub(super) fn secrets(&self) -> SecretPolicy {
         SecretPolicy(self.config.secrets)
     }

@@ -1,8 +1,8 @@
-//! The way back: ids -> the original bytes, whole, by lines, by characters or by pattern.
+//! Fetch: ids -> the original bytes, whole, by lines, by characters or by pattern.
 //!
-//! The whole original comes back with nothing added, so that it is byte-exact; a part of it carries one line that says
-//! which part it is and which call continues. What was answered is recorded, so that an answer is never compressed
-//! again while it is fresh and goes back to the same original when it is stale.
+//! A whole original is returned with nothing added, so that it is byte-exact. A part of it ends with one line that
+//! states its range and the call that continues. Each answer is recorded, so that it is never compressed while it is
+//! fresh and later folds back to the same original.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,18 +16,18 @@ use crate::error::Result;
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::{Batch, Millis, Printed, PrintedText, Scope};
 
-/// Originals that are asked for, and in memory, at once: chosen by judgement.
+/// The maximum number of originals that are looked up and held in memory at once. Chosen by judgement.
 pub(super) const ORIGINALS_AT_ONCE: usize = 8;
 
-/// An id as it was written; and where it is one, what it is, the words after it and what it leads to.
+/// An id as written. If it is valid: the parsed id, the words after it, and the original if there is one.
 type RequestedId<'w> = (&'w str, Option<(RefId, &'w str, Option<(RefId, Original)>)>);
 
 impl Engine {
-    /// Answers a fetch. Unknown ids are answered in words, once each; duplicates are answered once.
+    /// Answers a fetch. Unknown ids are reported in the answer, once each; duplicates are answered once.
     ///
     /// # Errors
-    /// [`crate::error::Error::BadPattern`], and store errors. Ids that are not valid are named in the answer before
-    /// the store is asked.
+    /// [`crate::error::Error::BadPattern`], and store errors. Invalid ids are reported in the answer and never looked
+    /// up.
     pub fn fetch(&self, scope: &Scope, fetch: &Fetch, now: Millis) -> Result<Fetched> {
         let of_call = RequestedPart::of(fetch)?;
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
@@ -39,7 +39,7 @@ impl Engine {
             fetch.ref_ids.chunks(ORIGINALS_AT_ONCE).flat_map(|ids| self.look_up(ids, scope, now)).enumerate()
         {
             let (written, id) = asked?;
-            // Where more is to come, there is always room to say that it did not fit.
+            // Reserve room to say that the remaining ids did not fit.
             let reserved = if at + 1 < fetch.ref_ids.len() { UNSHOWN_CHARS } else { 0 };
             let shown = || written.chars().take(QUOTED_CHARS).collect::<String>();
             let Some((id, words, original)) = id else {
@@ -91,7 +91,7 @@ impl Engine {
             };
             let is_of_another = |row: &PrintedText| row.text == of(&part).text && row.original != original.hash;
             if exact.is_none() && batch.printed.iter().chain(&shown_before).any(is_of_another) {
-                // Equal parts of two originals are told apart by their ids.
+                // Equal parts of two originals are distinguished by their ids.
                 let note = format!("\n[of {id}]");
                 part = whole.part(&asked, most.saturating_sub(note.len())) + &note;
             }
@@ -106,14 +106,14 @@ impl Engine {
         if answer.blocks.is_empty() {
             answer.blocks.push(FetchedBlock::Text("No valid REF_ID was provided; nothing was fetched.".into()));
         }
-        // The answer is right whether or not it can be recorded; unrecorded, it may be folded under a second id later.
+        // The answer is correct even if it cannot be recorded; unrecorded, it may later be folded under a second id.
         if !scope.session_id.is_empty() {
             answer.warning = self.put(scope, batch, now).err().as_ref().map(Into::into);
         }
         Ok(answer)
     }
 
-    /// Asks for some originals at once.
+    /// Looks up a group of originals at once.
     fn look_up<'w>(&self, written: &'w [String], scope: &Scope, now: Millis) -> Vec<Result<RequestedId<'w>>> {
         let ids: Vec<Option<(RefId, &str)>> = written.iter().map(|written| read_id(written)).collect();
         let valid: Vec<RefId> = ids.iter().flatten().map(|(id, _)| id.clone()).collect();
@@ -135,15 +135,15 @@ fn unknown(id: &RefId) -> String {
     )
 }
 
-/// Characters that are left of an answer.
+/// The characters that are left of an answer.
 struct AnswerBudget {
     left: usize,
-    /// How many ids were not answered for want of room.
+    /// The number of ids that were not answered for lack of room.
     unshown: usize,
 }
 
 impl AnswerBudget {
-    /// The text, when it fits beside what is reserved.
+    /// Takes the text's length off the budget and returns the text, if it fits beside the reserved characters.
     fn take(&mut self, text: String, reserved: usize) -> Option<String> {
         match self.left.checked_sub(text.chars().count()).filter(|left| *left >= reserved) {
             Some(left) => {
@@ -157,7 +157,7 @@ impl AnswerBudget {
         }
     }
 
-    /// The line that says how many ids were not answered.
+    /// Returns the line that says how many ids were not answered.
     fn close(&self, max_chars: usize) -> Option<String> {
         let line = match self.unshown {
             0 => return None,
@@ -170,5 +170,5 @@ impl AnswerBudget {
     }
 }
 
-/// Characters kept for the line that says that ids did not fit: its usual wording.
+/// Characters reserved for the line that says that ids did not fit: the length of its usual wording.
 const UNSHOWN_CHARS: usize = 120;

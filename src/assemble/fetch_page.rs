@@ -1,4 +1,4 @@
-//! The part of an original that a fetch asks for, and the line that says which part it is.
+//! The part of an original that a fetch asks for, and the line that states its range.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -7,44 +7,45 @@ use super::fetch_part::RequestedPart;
 use super::numbered_lines::{NumberedLines, rendered};
 use crate::reference::{FETCH_TOOL, RefId};
 
-/// Lines shown before and after a matching line, as `grep -C 2` has them: chosen by judgement.
+/// The number of lines shown before and after a matching line, as with `grep -C 2`. Chosen by judgement.
 const CONTEXT_LINES: usize = 2;
 
-/// Characters kept for the line that says what part this is: its longest wording.
+/// Characters reserved for the line that states the range: its longest wording.
 const NOTE_CHARS: usize = 190;
 
-/// Characters kept beside them where lines are not counted as they stand: the longest words on their numbers.
+/// Additional characters reserved where line numbers are not positions: the longest wording about their numbering.
 const NUMBERING_CHARS: usize = 60;
 
-/// Least characters of a page: the line above and something to read.
+/// The minimum number of characters of a page: the reserved line and something to read.
 const PAGE_MIN_CHARS: usize = 200;
 
-/// Characters of a matching line that are shown on each side of the match: chosen by judgement.
+/// The number of characters of a matching line that are shown on each side of the match. Chosen by judgement.
 const CLIP_CHARS: usize = 200;
 
-/// How many of an answer's characters are for lines.
+/// Returns the number of characters that an answer has for lines.
 fn page_budget(lines: &NumberedLines, max_chars: usize) -> usize {
     let note = NOTE_CHARS + if lines.numbering().is_empty() { 0 } else { NUMBERING_CHARS };
     max_chars.saturating_sub(note).max(PAGE_MIN_CHARS - NOTE_CHARS)
 }
 
-/// An original that parts are taken from.
+/// An original from which parts are taken.
 pub(super) struct OriginalText<'a> {
     pub(super) id: &'a RefId,
     pub(super) text: &'a str,
-    /// The words for one that the host had cut.
+    /// The words that say that the host cut it, if it did.
     pub(super) cut: Option<&'a str>,
     pub(super) is_arguments: bool,
 }
 
 impl OriginalText<'_> {
-    /// What was asked for, or as much of it as fits; longer than `max_chars` only where there is no room for any page.
+    /// Returns the requested part, or as much of it as fits. The result is longer than `max_chars` only if no page fits
+    /// at all.
     pub(super) fn part(&self, asked: &RequestedPart, max_chars: usize) -> String {
         if asked.is_whole() && self.text.chars().count() <= max_chars {
             return self.text.to_owned();
         }
         let max_chars = max_chars.max(PAGE_MIN_CHARS);
-        // Characters are those of the original itself.
+        // Character ranges always refer to the original itself.
         let by_line = asked.pattern.is_some() || asked.lines.is_some();
         let rendering = if self.is_arguments && by_line { rendered(self.text) } else { None };
         let lines = || rendering.as_deref().map_or_else(|| NumberedLines::of(self.text), NumberedLines::of_rendering);
@@ -56,8 +57,8 @@ impl OriginalText<'_> {
         }
     }
 
-    /// The largest head of whole lines, or of characters where the first line alone is too long or lines are those of a
-    /// rendering.
+    /// Returns the largest head of whole lines. Returns a head of characters instead if the first line alone is too
+    /// long or the original is arguments.
     fn first_page(&self, max_chars: usize) -> String {
         let first_line = self.text.split_inclusive('\n').next().unwrap_or_default();
         if self.is_arguments || first_line.chars().count() > max_chars.saturating_sub(NOTE_CHARS) {
@@ -87,7 +88,8 @@ impl OriginalText<'_> {
         }
         let is_cut = end == wanted.start;
         let next_is_long = lines.all[end..wanted.end].first().is_some_and(|line| line.text.chars().count() > budget);
-        // A line that fits no page goes by characters, and with it the few before it, which are not worth a call.
+        // A line that fits no page is paged by characters, together with the few lines before it, which are not worth a
+        // call of their own.
         if next_is_long && page.chars().count() * 2 < budget && !lines.is_rendering() {
             let start = lines.all[..wanted.start].iter().map(|line| line.text.chars().count()).sum::<usize>() + 1;
             return self.character_page(&(start..=usize::MAX), max_chars);
@@ -119,8 +121,8 @@ impl OriginalText<'_> {
         page
     }
 
-    /// Appends the line that says what part a page is, which call continues where more was asked for, and at the end of
-    /// an original that the host had cut it.
+    /// Appends the line that states the range of a page and the call that continues, and at the end of an original the
+    /// note that the host cut it.
     fn close(&self, page: &mut String, told: &str, next: Option<&str>, is_end: bool) {
         if !page.ends_with('\n') {
             page.push('\n');
@@ -135,7 +137,7 @@ impl OriginalText<'_> {
         page.push(']');
     }
 
-    /// Matching lines with their numbers, as `grep -n -C 2` prints them.
+    /// Returns the matching lines with their numbers, as `grep -n -C 2` prints them.
     fn matches(
         &self,
         lines: &NumberedLines,
@@ -144,7 +146,7 @@ impl OriginalText<'_> {
         max_chars: usize,
     ) -> String {
         let all = &lines.all;
-        // A line of a listing may have others below it.
+        // A numbered line of a listing may have unnumbered lines below it.
         let found = |at: usize| all[at].text.lines().find_map(|row| Some((row, pattern.find(row)?.start())));
         let asked = asked.map_or(0..all.len(), |asked| lines.find(asked).0);
         let hits: Vec<usize> = asked.filter(|&at| found(at).is_some()).collect();
@@ -171,7 +173,7 @@ impl OriginalText<'_> {
                 if shown > 0 {
                     break;
                 }
-                // Even one match with what is around it is too long: as much of its line as fits.
+                // Even one match with its context is too long: show as much of its line as fits.
                 let (row, at) = found(hit).unwrap_or_default();
                 page =
                     format!("{}:{}", all[hit].number, clip(row, at)).chars().take(budget.saturating_sub(1)).collect();
@@ -193,7 +195,7 @@ impl OriginalText<'_> {
     }
 }
 
-/// A line short enough to show: 400 characters around a byte offset, with `…` where it was cut.
+/// Returns a line that is short enough to show: 400 characters around a byte offset, with `…` where it was cut.
 fn clip(line: &str, at: usize) -> String {
     let start = line[..at].char_indices().rev().nth(CLIP_CHARS - 1).map_or(0, |(start, _)| start);
     let end = line[at..].char_indices().nth(CLIP_CHARS).map_or(line.len(), |(end, _)| at + end);

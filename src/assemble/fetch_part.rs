@@ -1,7 +1,7 @@
-//! What a model asks for in the words of an id: `id`, `id:41-80` (lines), `id:c41-80` (characters), `id:/regex/` (the
-//! lines that match), `id:41-80:/regex/`.
+//! The syntax of a requested part after an id: `id`, `id:41-80` (lines), `id:c41-80` (characters), `id:/regex/`
+//! (matching lines), `id:41-80:/regex/`.
 //!
-//! The words that follow an id say more than the call that holds it: of several ids each may have its own.
+//! A part given with an id overrides the part given by the call, so several ids of one call may have different parts.
 
 use std::ops::RangeInclusive;
 
@@ -11,19 +11,19 @@ use super::fetch_request::{Fetch, QUOTED_CHARS};
 use crate::error::{Error, Result};
 use crate::reference::{RefId, parse_ref};
 
-/// Which part of an original is asked for; all of it by default.
+/// The requested part of an original; the whole by default.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RequestedPart {
     /// 1-based inclusive line range.
     pub(super) lines: Option<RangeInclusive<usize>>,
     /// 1-based inclusive character range.
     pub(super) characters: Option<RangeInclusive<usize>>,
-    /// Only lines that match.
+    /// A pattern that selects matching lines.
     pub(super) pattern: Option<Regex>,
 }
 
 impl RequestedPart {
-    /// What a call asks of every id that says nothing else.
+    /// Returns the part that a call requests for every id that names none of its own.
     ///
     /// # Errors
     /// [`Error::BadPattern`].
@@ -32,7 +32,8 @@ impl RequestedPart {
         Ok(Self { lines: fetch.lines.clone(), characters: fetch.characters.clone(), pattern })
     }
 
-    /// The part that the words after an id name, or this one where there are none; `None` for other words.
+    /// Returns the part that the words after an id name, or this part if there are no words. Returns `None` if the
+    /// words are invalid.
     ///
     /// # Errors
     /// [`Error::BadPattern`].
@@ -58,13 +59,13 @@ impl RequestedPart {
         Ok(is_read.then_some(part))
     }
 
-    /// Whether nothing but the whole will do.
+    /// Returns true if the whole original is requested.
     pub(super) fn is_whole(&self) -> bool {
         self.lines.is_none() && self.characters.is_none() && self.pattern.is_none()
     }
 }
 
-/// An id, bare or in a marker, and the words that follow it after a colon.
+/// Splits a bare id or a marker from the words that follow it after a colon.
 pub(super) fn read_id(written: &str) -> Option<(RefId, &str)> {
     if let Ok(id) = parse_ref(written) {
         return Some((id, ""));

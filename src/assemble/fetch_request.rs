@@ -1,38 +1,38 @@
-//! What is asked of the fetch tool, and what it answers.
+//! The request to the fetch tool and its answer.
 
 use std::ops::RangeInclusive;
 
 use super::report::Warning;
 use crate::error::{Error, Result};
 
-/// Characters of a wrong id or pattern that an answer quotes. Chosen by judgement.
+/// The number of characters of an invalid id or pattern that an answer quotes. Chosen by judgement.
 pub(super) const QUOTED_CHARS: usize = 80;
 
-/// What to fetch.
+/// A request to the fetch tool.
 #[derive(Debug, Clone, Default)]
 pub struct Fetch {
-    /// Bare ids, or whole markers as a placeholder prints them; what of it is wanted may follow after a colon, and goes
-    /// before what the other fields say: `id:41-80`, `id:c41-80` for characters, `id:/regex/`, `id:41-80:/regex/`.
+    /// Bare ids, or whole markers as a placeholder prints them. A part may follow after a colon and overrides the other
+    /// fields: `id:41-80`, `id:c41-80` for characters, `id:/regex/`, `id:41-80:/regex/`.
     pub ref_ids: Vec<String>,
-    /// 1-based inclusive line range; of a listing by the numbers that it prints, of a call's arguments in a rendering
-    /// of them.
+    /// A 1-based inclusive line range. For a listing it refers to the printed numbers, for a call's arguments to a text
+    /// rendering of them.
     pub lines: Option<RangeInclusive<usize>>,
     /// 1-based inclusive character range, for texts of few long lines.
     pub characters: Option<RangeInclusive<usize>>,
     /// Regular expression; only matching lines come back, numbered, with two lines around each.
     pub pattern: Option<String>,
-    /// Most characters of the whole answer.
+    /// The maximum number of characters of the whole answer.
     pub max_chars: usize,
 }
 
-/// An answer.
+/// The answer to a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// In the order of the ids.
+    /// The blocks, in the order of the ids.
     pub blocks: Vec<FetchedBlock>,
-    /// How many ids led to an original.
+    /// The number of ids that were resolved to an original.
     pub found: usize,
-    /// Set when the answer could not be recorded; it is right all the same.
+    /// Set if the answer could not be recorded; the answer itself is correct.
     pub warning: Option<Warning>,
 }
 
@@ -41,7 +41,7 @@ pub struct Fetched {
 pub enum FetchedBlock {
     /// Text.
     Text(String),
-    /// A whole text that has lone surrogates, as its original's bytes ([`crate::reference::wtf8`]).
+    /// A whole text with lone surrogates, as the bytes of its original ([`crate::reference::wtf8`]).
     Exact(Vec<u8>),
     /// An image: the decoded bytes and their MIME type.
     Image(Vec<u8>, String),
@@ -51,7 +51,7 @@ impl Fetch {
     /// Reads a range as a model writes it: `41-420`, `41-` or `41`.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] for anything else, for a first of 0, and for a last before the first.
+    /// [`Error::BadArgument`] for any other format, for a first of 0, and for a last before the first.
     pub fn parse_range(name: &str, text: &str) -> Result<RangeInclusive<usize>> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let last = if last.trim().is_empty() { Ok(usize::MAX) } else { last.trim().parse() };

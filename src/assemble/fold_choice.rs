@@ -1,6 +1,7 @@
-//! Which blocks of a history are folded in this call.
+//! Chooses the blocks that are folded in this call.
 //!
-//! `every-turn` folds whatever may go. `cache-aware` asks what the provider's cache holds and folds when that pays.
+//! `every-turn` folds whatever may go. `cache-aware` estimates what the provider's cache holds and folds when that
+//! pays.
 
 use super::assemble_options::AssembleOptions;
 use super::blocks::KeyedBlock;
@@ -24,31 +25,31 @@ use crate::transcript::{BlockKind, Transcript, is_cache_point};
 pub(super) struct ChosenBlock {
     /// Index among the keyed blocks.
     pub(super) index: usize,
-    /// The word for the report.
+    /// The reason printed in the report.
     pub(super) reason: &'static str,
 }
 
-/// What to fold, and the reason of the epoch where it is not the first block's.
+/// The blocks to fold. `cause` is the reason of the epoch if it differs from the first block's.
 #[derive(Debug, Default)]
 pub(super) struct FoldChoice {
     pub(super) blocks: Vec<ChosenBlock>,
     pub(super) cause: Option<&'static str>,
-    /// How much all of it has to free when it is counted; else none of it is folded.
+    /// The minimum number of tokens that the fold must free once counted; otherwise no epoch is opened.
     pub(super) least: u64,
-    /// Of each block block, whether the cache can be read up to it; of those that are not named it can.
+    /// Per block: true if a cache entry may end before it. Blocks beyond the end of the list count as true.
     pub(super) entries: Vec<bool>,
 }
 
-/// What a choice depends on beside the history.
+/// The state that a choice depends on, beside the history.
 pub(super) struct CallContext<'o> {
     pub(super) options: &'o AssembleOptions,
-    /// What the session knows.
+    /// The session's ledger.
     pub(super) ledger: &'o Ledger,
-    /// Whether the ledger knows another model or list of tools.
+    /// True if the ledger records a different model or list of tools.
     pub(super) is_switched: bool,
-    /// When the last call was made, at the latest, where its answer has no time.
+    /// The latest possible time of the last call, if its answer carries no timestamp.
     pub(super) last_call: Option<Millis>,
-    /// Whether nothing is left in place of what was folded before: every block has another prefix.
+    /// True if earlier folds exist but none is in context any more: every block then has a different prefix.
     pub(super) is_rewritten: bool,
     pub(super) now: Millis,
 }
@@ -58,13 +59,13 @@ pub(super) struct Chooser<'e, 't, 'a> {
     pub(super) engine: &'e Engine,
     pub(super) transcript: &'t Transcript<'a>,
     pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
-    /// How each of the blocks is shown now.
+    /// The present state of each block.
     pub(super) states: &'e [BlockState],
     pub(super) context: CallContext<'e>,
 }
 
 impl Chooser<'_, '_, '_> {
-    /// Chooses by the schedule that the options name.
+    /// Chooses by the configured schedule.
     pub(super) fn choose(&self) -> FoldChoice {
         match self.engine.config.schedule {
             Schedule::EveryTurn => self.choose_by_age(),
@@ -109,7 +110,7 @@ impl Chooser<'_, '_, '_> {
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
                 let fate = match block.fate {
-                    // What was fetched on purpose is used for a while.
+                    // Fetched content is used for a while, so it stays.
                     Fate::Young { .. } if block.is_fetched => Fate::Stays,
                     fate if is_open => fate,
                     _ => Fate::Stays,
@@ -133,7 +134,7 @@ impl Chooser<'_, '_, '_> {
             cold: cache.cold,
             binds_thinking: family.thinking == FinishedThinking::Bound,
             overhead,
-            // The host takes the system prompt off the budget that it states.
+            // The host subtracts the system prompt from the budget that it states.
             limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
             cliff: family.cliff,
             max_deferred_turns: config.max_deferred_turns,
@@ -143,7 +144,8 @@ impl Chooser<'_, '_, '_> {
             let Some(decision) = decide(&items, &situation) else {
                 return FoldChoice { blocks: oversize, ..FoldChoice::default() };
             };
-            // What cannot go frees nothing. Whether it can is asked only of what was chosen, for that takes reading it.
+            // A block that cannot leave frees nothing. The check reads the whole block, so it is made only for chosen
+            // ones.
             let stays = |at: &usize| decision.cause.is_warm() && items[*at].frees > 0 && !self.may_leave(&blocks[*at]);
             let stay: Vec<usize> = decision.items.iter().copied().filter(stays).collect();
             if stay.is_empty() {
@@ -166,7 +168,8 @@ impl Chooser<'_, '_, '_> {
         FoldChoice { blocks, cause: Some(cause), least: decision.least, entries }
     }
 
-    /// What a change before a block does to it, if it is thinking. What may not be stored as it is cannot leave.
+    /// Returns the effect that a change before a thinking block has on it. Thinking that may not be stored unchanged
+    /// cannot leave.
     fn thinking(&self, block: &KeyedBlock, provider: FinishedThinking) -> Option<ThinkingEffect> {
         let engine = self.engine;
         let BlockKind::Thinking(part) = block.block.kind else { return None };
@@ -186,7 +189,7 @@ impl Chooser<'_, '_, '_> {
         }
     }
 
-    /// Whether the options and the secrets in a block let it leave.
+    /// Returns true if the options and the secrets in a block permit it to leave.
     fn may_leave(&self, block: &KeyedBlock) -> bool {
         let engine = self.engine;
         let hash = block.key.hash;
@@ -202,7 +205,7 @@ impl Chooser<'_, '_, '_> {
         }
     }
 
-    /// Whether a fresh block is an output over the reference threshold that birth would have replaced.
+    /// Returns true if a fresh block is an output over the reference threshold that would have been replaced at birth.
     fn is_oversize_output(&self, block: &KeyedBlock) -> bool {
         block.block.result.is_some()
             && !block.is_fetched
@@ -211,8 +214,8 @@ impl Chooser<'_, '_, '_> {
     }
 }
 
-/// Of each block, whether the cache can be read up to it: an earlier request ended there, no further back than the
-/// provider looks.
+/// Returns for each block whether a cache entry ends before it: an earlier request ended there, within the provider's
+/// lookback.
 fn entries(cache: &Cache, lookback: Option<usize>, blocks: &[KeyedBlock]) -> Vec<bool> {
     let Some(lookback) = lookback else { return vec![true; blocks.len()] };
     let mut entries = vec![false; blocks.len()];
@@ -222,7 +225,7 @@ fn entries(cache: &Cache, lookback: Option<usize>, blocks: &[KeyedBlock]) -> Vec
     entries
 }
 
-/// What the session has saved so far. A call without a time, and all before it, count for nothing.
+/// Returns what the session has saved so far. Calls without a timestamp, and all calls before them, are not counted.
 fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     let calls = transcript.messages.iter().rev().filter(|message| message.is_call());
     // Newest first; a clock that was set back does not make an earlier call a later one.
@@ -242,9 +245,9 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     balance(fresh.chain(epochs), prices)
 }
 
-/// Whether a block is never folded, though it may go: an output that is a placeholder already, whichever session it was
-/// printed for; and a call on which a caller has put a cache breakpoint, for of its arguments a part always stays, and
-/// such a block leaves whole or not at all.
+/// Returns true for a block that is never folded although it may go: an output that already is a placeholder, of
+/// whichever session, and a call with a cache breakpoint of the caller. A part of a call's arguments always stays, and
+/// a block with a breakpoint leaves whole or not at all.
 fn stays(block: &KeyedBlock) -> bool {
     match block.block.kind {
         BlockKind::Text(text) => is_output(block.block) && is_reference(text),

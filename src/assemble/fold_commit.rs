@@ -1,4 +1,4 @@
-//! Stores the originals of the proposals that pay, and only then shows them, as the store has them.
+//! Stores the originals of the proposals that pay, and only then shows what the store returned.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,16 +17,16 @@ use crate::history::Meter;
 use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
 
-/// The word of an epoch that only brings back what was folded for the sake of something that has left.
+/// The reason of an epoch that only restores content whose duplicate or successor has left the history.
 const RETURNED: &str = "returned: what held it has left";
 
-/// A proposal that pays, as it would be shown.
+/// A proposal that pays, rendered.
 struct Rendered<'f, 't, 'a> {
     proposal: &'f Proposal<'f, 't, 'a>,
     id: RefId,
     replacement: Replacement,
     tokens: u64,
-    /// Whether it says what placeholders are.
+    /// True if it contains the explanation of placeholders.
     explains: bool,
 }
 
@@ -38,16 +38,16 @@ pub(super) struct FoldCommit<'f, 't, 'a> {
     pub(super) ledger: &'f Ledger,
     pub(super) proposals: &'f [Proposal<'f, 't, 'a>],
     pub(super) choice: &'f FoldChoice,
-    /// What to record of the session's tools.
+    /// The hash of the caller's model and tools, to be recorded.
     pub(super) tools: Option<ContentHash>,
     pub(super) now: Millis,
 }
 
 impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
-    /// Writes the batch, and adds what the store then says to the reply.
+    /// Commits the batch and adds the stored decisions to the reply.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub(super) fn run(&self, assembled: &mut Assembled) -> Result<()> {
         let rendered = self.render(assembled)?;
         let batch = self.batch(&rendered, assembled);
@@ -57,7 +57,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         Ok(())
     }
 
-    /// The proposals that pay; where they free too little for an epoch, those that open none.
+    /// Renders the proposals that pay. If they free too little for an epoch, only those that open none are kept.
     fn render(&self, assembled: &Assembled) -> Result<Vec<Rendered<'f, 't, 'a>>> {
         if self.proposals.is_empty() {
             return Ok(Vec::new());
@@ -66,14 +66,14 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         let originals: Vec<&Original> = self.proposals.iter().map(|proposal| proposal.source.original()).collect();
         let ids = self.engine.ids(&originals)?;
         let meter = Meter::new(None, config.encoding);
-        // Where the host has dropped the placeholder that explained them, it has to be said again.
+        // If the host has dropped the placeholder with the explanation, it is repeated.
         let mut is_explained = explained_in(self.ledger).any(|original| assembled.in_context.contains(&original));
         let mut rendered = Vec::with_capacity(ids.len());
         for (proposal, id) in self.proposals.iter().zip(ids) {
             let explains = !is_explained && proposal.placeholder.may_explain(proposal.block.tokens);
             let Some(replacement) = proposal.placeholder.render(&id, config, &meter, explains) else { continue };
             let (_, tokens) = replacement.shown(&self.engine.contents);
-            // Where the words of thinking are hidden it counts nothing, and leaves all the same.
+            // Thinking whose words are hidden counts zero tokens and leaves all the same.
             if tokens < proposal.block.tokens || tokens == 0 {
                 is_explained |= explains;
                 rendered.push(Rendered { proposal, id, replacement, tokens, explains });
@@ -87,7 +87,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         Ok(rendered)
     }
 
-    /// What is written before anything of it is shown.
+    /// Builds the batch that is committed before anything is shown.
     fn batch(&self, rendered: &[Rendered], assembled: &Assembled) -> Batch {
         let mut batch = Batch {
             tools: self.tools.filter(|tools| self.ledger.tools != Some(*tools)),
@@ -135,8 +135,8 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         batch
     }
 
-    /// Tokens that stay, from the last cache entry before the first block that changed: what the cache has to take in
-    /// anew.
+    /// Returns the unchanged tokens from the last cache entry before the first changed block: the cache has to take
+    /// them in again.
     fn rebilled(&self, changed: &BTreeSet<BlockKey>) -> u64 {
         let blocks = self.blocks;
         let is_entry = |at: &usize| self.choice.entries.get(*at).is_none_or(|is_entry| *is_entry);
@@ -146,7 +146,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         taken_in.map(|block| block.tokens).sum()
     }
 
-    /// Shows the rows as the store has them, of which some may be another call's.
+    /// Shows the rows as stored; some may be those of a concurrent call.
     fn show_stored(
         &self,
         rendered: &[Rendered],

@@ -1,4 +1,4 @@
-//! What would stand in the place of a block that is folded, and where its original is.
+//! The proposed placeholder of a block, and the source of its original.
 
 use serde_json::Value;
 
@@ -24,11 +24,11 @@ pub(super) struct Proposal<'e, 't, 'a> {
     pub(super) placeholder: Placeholder<'a>,
 }
 
-/// Where the original of a fold is.
+/// The source of a fold's original.
 pub(super) enum Source {
-    /// To be stored.
+    /// A new original, to be stored.
     New(Original),
-    /// In the store already: the block is a copy of it.
+    /// An original that the store already has; the block is a copy of it.
     Stored(Original),
 }
 
@@ -49,8 +49,8 @@ pub(super) struct Proposer<'e, 't, 'a> {
 }
 
 impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
-    /// The proposal for a block that is a copy of an original, if it is one, or of which a redactor left the masked
-    /// text; `None` where it must not or need not be folded.
+    /// Proposes a placeholder for a block. `copy_of` is the original that the block is a copy of, `masked` the text
+    /// that a redactor left. Returns `None` if the block must not or need not be folded.
     pub(super) fn propose(
         &self,
         block: &'e KeyedBlock<'t, 'a>,
@@ -59,7 +59,8 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
         masked: Option<&str>,
     ) -> Option<Proposal<'e, 't, 'a>> {
         let (config, secrets) = (&*self.engine.config, self.engine.secrets());
-        // Where it has expired or cannot be read, what is in sight is stored anew, and a fold as what it restores.
+        // If the original has expired or cannot be read, the text in context is stored instead; a fold is stored as the
+        // text that it restores.
         let stored = || {
             let found = self.engine.store.get(&copy_of?.to_ref_id(64), &self.scope.agent_id, self.now).ok()??;
             Some(found.1)
@@ -109,7 +110,7 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
                         Source::New(Original::image(bytes, mime, secrets.label(&label)))
                     }
                 };
-                // A copy, which is smaller, may be of another type than what comes back.
+                // A smaller copy may have a different type than the stored original.
                 let mime = match &source {
                     Source::Stored(Original { media: Media::Image(mime), .. }) => Some(mime.as_str()),
                     _ => None,
@@ -132,7 +133,7 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
         Some(Proposal { block, reason, source, placeholder })
     }
 
-    /// Whether an output's placeholder costs less than `tokens` as long as it tells no names.
+    /// Returns true if an output's placeholder without names costs less than `tokens`.
     fn may_pay(&self, placeholder: &Placeholder, original: &Original, tokens: u64) -> bool {
         let id = original.hash.to_ref_id(SHORT_ID_DIGITS);
         let shown = placeholder.render(&id, &self.engine.config, &Meter::new(None, self.engine.config.encoding), false);
@@ -142,7 +143,7 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
     }
 }
 
-/// What a fold in sight restores without the store, where that is the original that it was made of.
+/// Returns the text that a fold restores without the store, if that is the original.
 fn restored(fold: &str, original: ContentHash) -> Option<String> {
     let without = without_cut(fold).map(|(without, _)| without);
     let mut texts = [Some(fold), without].into_iter().flatten().map(|fold| restore(fold, &[]));

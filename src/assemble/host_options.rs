@@ -1,6 +1,6 @@
-//! The options of a host's user: a wrong one costs that option, and nothing else.
+//! The options of a host's user. An invalid option is ignored with a warning; the others still apply.
 //!
-//! The core's table judges all but the stages of the pipeline, which the pipeline knows.
+//! The option table checks everything except the pipeline stages, which the pipeline checks.
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use crate::config::{Config, settings::SQUEEZE_ONLY};
 use crate::error::{Error, Result};
 use crate::pipeline::{CompressOptions, FusionPipeline};
 
-/// Reads options over a host's own defaults. Each unknown key and each bad value is told by one line, and what it would
-/// have set stays as it was.
+/// Reads options over a host's own defaults. Each unknown key and each invalid value produces one warning and keeps its
+/// default.
 pub fn over_defaults(defaults: Config, options: &Map<String, Value>) -> (Config, Vec<String>) {
     let (known, of_squeeze): (Map<_, _>, Map<_, _>) =
         options.clone().into_iter().partition(|(name, _)| !SQUEEZE_ONLY.contains(&name.as_str()));
@@ -26,10 +26,10 @@ pub fn over_defaults(defaults: Config, options: &Map<String, Value>) -> (Config,
     (config, warnings)
 }
 
-/// The pipeline that `fusion.stages` asks for.
+/// Builds the pipeline that `fusion.stages` describes.
 ///
 /// # Errors
-/// [`Error::BadArgument`] for a stage that does not exist, or that is set to something else than it takes.
+/// [`Error::BadArgument`] for an unknown stage, or a value of the wrong type.
 pub(super) fn pipeline(stages: &Map<String, Value>) -> Result<FusionPipeline> {
     let given = json!({ "stages": stages });
     let read = CompressOptions::from_json(given.as_object().expect("built as an object"));

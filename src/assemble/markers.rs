@@ -1,4 +1,4 @@
-//! Which original a block of ours names, by the form in which a placeholder of its kind prints the id.
+//! Finds the id that one of our blocks names, by the form in which placeholders of its kind print it.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use super::labels::without_cut;
 use crate::reference::{Marker, RefId, find_markers};
 use crate::transcript::{Block, BlockKind, Step};
 
-/// How the placeholder of an image begins.
+/// The beginning of an image placeholder.
 pub(super) const IMAGE_WAS_HERE: &str = "[image was here";
 
-/// Whether a text begins as the placeholder of a whole output does.
+/// Returns true if a text begins like the placeholder of a whole output.
 pub(super) fn is_reference(text: &str) -> bool {
     marker_at_start(text).is_some()
 }
@@ -23,12 +23,12 @@ fn marker_at_start(text: &str) -> Option<RefId> {
     }
 }
 
-/// Whether a text is that of a part of a message's content, which another part may take the place of.
+/// Returns true if a text block is an element of a message's content, which another element may replace.
 pub(super) fn is_part(block: &Block) -> bool {
     matches!(block.path.steps(), [.., Step::Index(_), Step::Key("text")])
 }
 
-/// The id that a block of ours names, by its form.
+/// Returns the id that one of our blocks names.
 pub(super) fn named_original(block: &Block) -> Option<RefId> {
     match block.kind {
         BlockKind::Text(text) if text.starts_with(IMAGE_WAS_HERE) && is_part(block) => {
@@ -51,7 +51,7 @@ pub(super) fn named_original(block: &Block) -> Option<RefId> {
     }
 }
 
-/// The id in the first note of shrunken arguments.
+/// Returns the id in the first note of shrunken arguments.
 fn elided_original(value: &Value) -> Option<RefId> {
     match value {
         Value::String(text) => {

@@ -1,7 +1,7 @@
-//! The whole jobs, and the only place where effects happen: plan -> propose -> put -> patch.
+//! The jobs, and the only place where effects happen: plan -> propose -> put -> patch.
 //!
 //! The order is the invariant. Nothing is shown that is not durable: proposals become patches only after the store's
-//! commit returned. When the store fails, the new proposals are dropped, the text goes out as it came, and the reply
+//! commit has returned. When the store fails, the new proposals are dropped, the text goes out unchanged, and the reply
 //! carries a warning; the agent's turn never fails.
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //! turn       a finished turn           ─► Engine::commit_turn  assembly_log
 //! ```
 //!
-//! The other files are what these jobs share: `blocks` and `prefix` say what a block is known by, `decisions` what was
-//! decided on it, `replacement` and `placeholder` what stands in its place, `labels` and `markers` what our own texts
-//! say.
+//! The other files are shared by these jobs: `blocks` and `prefix` define the key of a block, `decisions` holds earlier
+//! decisions, `replacement` and `placeholder` define what is shown in its place, `labels` and `markers` read and write
+//! the notes in our own texts.
 
 mod assemble_options;
 mod assembly;

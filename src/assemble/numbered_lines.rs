@@ -1,8 +1,8 @@
-//! The lines of an original by the numbers that placeholders tell and a fetch asks for.
+//! The lines of an original by the numbers that placeholders print and a fetch asks for.
 //!
-//! These are places from 1, but in a listing that begins elsewhere the printed numbers, which are what an agent has
-//! seen. Arguments of calls are stored as JSON, mostly on one line: of them a rendering has the lines, and nothing else
-//! is taken from that.
+//! The numbers are 1-based positions. In a listing that begins elsewhere they are the printed numbers, because those
+//! are what an agent has seen. Arguments of calls are stored as JSON, mostly on one line, so their line numbers refer
+//! to a text rendering; character ranges refer to the JSON itself.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -10,20 +10,20 @@ use serde_json::Value;
 
 use crate::content::numbered::listed_lines;
 
-/// What a rendering says of itself.
+/// The note on a page of rendered arguments.
 const RENDERED: &str = " of the arguments as text; the id alone gives their JSON";
 
-/// A line, in a listing with those below it that have no number.
+/// A line. In a listing it includes the unnumbered lines below it.
 pub(super) struct NumberedLine<'t> {
-    /// What it is asked for by. Numbers rise.
+    /// The number by which it is requested. Numbers rise.
     pub(super) number: usize,
-    /// Which line of the text it is, from 1.
+    /// Its 1-based position in the text.
     place: usize,
-    /// With its line end.
+    /// The text, with its line end.
     pub(super) text: &'t str,
 }
 
-/// Where the numbers of lines come from.
+/// The source of line numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbering {
     Places,
@@ -31,16 +31,16 @@ enum Numbering {
     Rendering,
 }
 
-/// The lines of a text, which together are the text.
+/// The lines of a text. Concatenated, they are the text.
 pub(super) struct NumberedLines<'t> {
     pub(super) all: Vec<NumberedLine<'t>>,
     numbering: Numbering,
-    /// How many lines the text has.
+    /// The number of lines of the text.
     total: usize,
 }
 
 impl<'t> NumberedLines<'t> {
-    /// Those of an original.
+    /// Splits an original into lines.
     pub(super) fn of(text: &'t str) -> Self {
         let mut total = 0;
         let line = |(number, text): (usize, &'t str)| {
@@ -49,7 +49,7 @@ impl<'t> NumberedLines<'t> {
             NumberedLine { number, place, text }
         };
         let all: Vec<NumberedLine> = listed_lines(text).unwrap_or_default().into_iter().map(line).collect();
-        // Most listings begin with the first line of a file.
+        // Most listings begin with the first line of a file, so their numbers are positions.
         if all.iter().any(|line| line.number != line.place) {
             Self { all, numbering: Numbering::Printed, total }
         } else {
@@ -57,7 +57,7 @@ impl<'t> NumberedLines<'t> {
         }
     }
 
-    /// Those of [`rendered`] arguments.
+    /// Splits [`rendered`] arguments into lines.
     pub(super) fn of_rendering(text: &'t str) -> Self {
         Self::by_place(text, Numbering::Rendering)
     }
@@ -68,8 +68,8 @@ impl<'t> NumberedLines<'t> {
         Self { total: all.len(), all, numbering }
     }
 
-    /// Which of the lines are meant by a range, and whether by their places: in a listing where none has such a number,
-    /// or where the range has no end and begins before all numbers, as one does that goes on from a place.
+    /// Returns the lines in a range, and whether they were found by position. Positions are used in a listing in which
+    /// no line has such a number, and for an open range that begins before all numbers, as a continued page does.
     pub(super) fn find(&self, asked: &RangeInclusive<usize>) -> (Range<usize>, bool) {
         let (first, last) = (*asked.start(), *asked.end());
         let end = self.all.partition_point(|line| line.number <= last);
@@ -84,13 +84,13 @@ impl<'t> NumberedLines<'t> {
         (start..end, true)
     }
 
-    /// The number of the line in which a part of the text begins.
+    /// Returns the number of the line in which a part of the text begins. `part` must be a slice of the text.
     pub(super) fn number_of(&self, part: &str) -> usize {
         let begun = self.all.partition_point(|line| line.text.as_ptr() <= part.as_ptr());
         self.all.get(begun.saturating_sub(1)).map_or(1, |line| line.number)
     }
 
-    /// Which lines a page holds, that were found by their places or not: `lines 41-80 of 300`.
+    /// Describes the lines of a page, which were found by position or by number: `lines 41-80 of 300`.
     pub(super) fn describe(&self, page: &Range<usize>, is_by_place: bool) -> String {
         let (numbers, total) = (self.numbers(page), self.total);
         match self.numbering {
@@ -107,7 +107,7 @@ impl<'t> NumberedLines<'t> {
         }
     }
 
-    /// How many there are, and how they are numbered where not from 1: `121 lines, numbered 300-420 in it`.
+    /// Describes the number of lines, and their numbering unless it starts at 1: `121 lines, numbered 300-420 in it`.
     pub(super) fn count(&self) -> String {
         let total = self.total;
         match self.numbering {
@@ -117,7 +117,7 @@ impl<'t> NumberedLines<'t> {
         }
     }
 
-    /// What is said of numbers that stand before lines and are no places in the original.
+    /// Returns the note for line numbers that are not positions in the original.
     pub(super) fn numbering(&self) -> &'static str {
         match self.numbering {
             Numbering::Places => "",
@@ -126,20 +126,20 @@ impl<'t> NumberedLines<'t> {
         }
     }
 
-    /// Whether they are none of the original itself.
+    /// Returns true if the lines are those of a rendering.
     pub(super) fn is_rendering(&self) -> bool {
         self.numbering == Numbering::Rendering
     }
 
-    /// The first and the last number of a part that is not empty.
+    /// Formats the first and the last number of a non-empty part.
     fn numbers(&self, part: &Range<usize>) -> String {
         let number = |at: usize| self.all.get(at).map_or(0, |line| line.number);
         format!("{}-{}", number(part.start), number(part.end.saturating_sub(1)))
     }
 }
 
-/// Arguments as text: each string as it is, one with line breaks as lines of its own below its key; `None` for what is
-/// no such JSON.
+/// Renders arguments as text: strings are unquoted, and a string with line breaks stands below its key. Returns `None`
+/// if the input is not a non-empty JSON object or array.
 pub(super) fn rendered(json: &str) -> Option<String> {
     let value: Value = serde_json::from_str(json).ok()?;
     let mut text = String::with_capacity(json.len());
@@ -157,7 +157,7 @@ fn write_members(value: &Value, text: &mut String) {
     }
 }
 
-/// Deep values are not indented: with that a text could become many times as long.
+/// Nested values are not indented: indentation could multiply the length of the text.
 fn write_member(key: &str, value: &Value, text: &mut String) {
     text.push_str(key);
     text.push(':');

@@ -1,5 +1,5 @@
-//! What stands in the place of a folded block. The words never change once sent, and hold nothing that depends on the
-//! moment.
+//! The placeholder of a folded block. Its words never change once sent, and depend on nothing but the block, the
+//! session and the options.
 
 use serde_json::Value;
 
@@ -18,24 +18,24 @@ use crate::store::{Ledger, Printed, PrintedText};
 use crate::summarize::{Around, describe, salient_identifiers, summarize};
 use crate::transcript::{BlockKind, Call, ToolResult};
 
-/// Least characters of a summary that a failed result keeps: enough for what failed. Chosen by judgement.
+/// The minimum number of characters of a failed result's summary. Chosen by judgement.
 const FAILED_CHARS: u64 = 120;
 
-/// How much of its summary an old result keeps.
+/// Returns the number of summary characters that an old result keeps.
 pub(super) fn preview_chars(has_failed: bool, config: &Config) -> u64 {
     if has_failed { config.keep_preview_chars.max(FAILED_CHARS) } else { config.keep_preview_chars }
 }
 
-/// What the first placeholder of a session says about all of them.
+/// The explanation of placeholders, printed once, in the first placeholder of a session.
 const EXPLANATION: &str = " Where the summary is enough, go on. fetch_original_data gives back all of it or lines (L41 before a name is \
 its line: ask for id:41-80): before an edit, for exact indentation or more than about thirty lines, not only to confirm that something \
 exists. Never copy a placeholder into a file or command.";
 
-/// Tokens from which on an output has room for the explanation, which costs about 80. Chosen by judgement.
+/// The tokens from which on an output has room for the explanation, which costs about 80. Chosen by judgement.
 const EXPLAINED_TOKENS: u64 = 500;
 
-/// For how many tokens of an original a name may be kept, and how many tokens each of these is expected to cost: the
-/// learned scorer leaves out what is not worth it, so it is allowed more and takes less.
+/// Returns the number of original tokens per kept name, and the expected tokens per name. The learned scorer omits
+/// names that are not worth keeping, so it is allowed more of them and uses fewer tokens each.
 fn allowance(config: &Config) -> (u64, u64) {
     match config.name_scorer {
         NameScorer::Learned => (8, 3),
@@ -43,38 +43,38 @@ fn allowance(config: &Config) -> (u64, u64) {
     }
 }
 
-/// Most line numbers among the names of one placeholder. Chosen by judgement.
+/// The maximum number of line numbers among the names of one placeholder. Chosen by judgement.
 const LINE_NUMBERS: usize = 8;
-/// Least lines between two line numbers among the names. Chosen by judgement.
+/// The minimum number of lines between two line numbers among the names. Chosen by judgement.
 const LINES_PER_NUMBER: usize = 30;
 
-/// Most characters of summary and names together, whatever the options say: with marker and size a placeholder of an
-/// output stays below 6,000 characters. Chosen by judgement.
+/// The maximum number of characters of summary and names together, whatever the options say. It keeps an output's
+/// placeholder below 6,000 characters with marker and size. Chosen by judgement.
 const TEXT_CHARS: usize = 5600;
 
 /// A placeholder before its id is known.
 #[derive(Debug)]
 pub(super) enum Placeholder<'a> {
-    /// A tool output: summary, and how much is behind it.
+    /// A tool output: its summary and its size.
     Output { summary: String, characters: usize, lines: usize, cut: Option<String> },
-    /// An image, by its tokens, and what leaves with it and with each that cannot be told from it.
+    /// An image: the tokens it costs, and the fields that leave with it and with each image of the same key.
     Image { frames: Vec<Value>, tokens: u64 },
-    /// Tool-call arguments, whose own shape says what is missing.
+    /// Tool-call arguments, whose own shape shows what is missing.
     Arguments(Call<'a>),
-    /// Nothing: the part leaves its message.
+    /// Nothing: the part is removed from its message.
     Nothing(ThinkingGap),
 }
 
 impl Placeholder<'_> {
-    /// A placeholder for a text, without names.
+    /// Creates a placeholder for a text, without names.
     pub(super) fn output(original: &Original, text: &str, summary: &str) -> Self {
         let (characters, lines) = (text.chars().count(), text.lines().count());
         let summary = summary.chars().take(TEXT_CHARS).collect();
         Self::Output { summary, characters, lines, cut: cut_of(original).map(str::to_owned) }
     }
 
-    /// Adds the names of an output of `tokens` that are not in sight yet, with the cache-aware schedule; from then on
-    /// they, and those of the summary, are.
+    /// Adds the names of an output of `tokens` tokens that are not in context yet, with the cache-aware schedule. The
+    /// names of the summary and the added ones then count as in context.
     pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, around: &mut Around) {
         let Self::Output { summary, .. } = self else { return };
         let Some(text) = original.read_text() else { return };
@@ -94,12 +94,12 @@ impl Placeholder<'_> {
         }
     }
 
-    /// Whether the placeholder of a block of so many tokens has room to explain what placeholders are.
+    /// Returns true if the placeholder of a block of this many tokens has room for the explanation of placeholders.
     pub(super) fn may_explain(&self, tokens: u64) -> bool {
         matches!(self, Self::Output { .. }) && tokens >= EXPLAINED_TOKENS
     }
 
-    /// What takes the block's place; `None` for arguments that have nothing to shorten.
+    /// Renders the replacement of the block. Returns `None` for arguments that have nothing to shorten.
     pub(super) fn render(&self, id: &RefId, config: &Config, meter: &Meter, explains: bool) -> Option<Replacement> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
@@ -122,19 +122,19 @@ impl Placeholder<'_> {
     }
 }
 
-/// The originals whose placeholders said what placeholders are, at birth or later.
+/// Returns the originals whose placeholders contained the explanation, at birth or later.
 pub(super) fn explained_in(ledger: &Ledger) -> impl Iterator<Item = ContentHash> {
     ledger.printed.iter().filter(|row| **row == explanation_in(row.original)).map(|row| row.original)
 }
 
-/// The record that the placeholder of an original said so.
+/// Returns the record that the placeholder of an original contained the explanation.
 pub(super) fn explanation_in(original: ContentHash) -> PrintedText {
     let text = ContentHash::of(format!("{}{EXPLANATION}", original.to_hex()).as_bytes());
     PrintedText { text, printed: Printed::Placeholder, original, saved: 0 }
 }
 
-/// Names in the order of a text, with the line where some of them stand, so that a part of the text can be asked for: `
-/// a b L41 c d`.
+/// Lists names in text order, with line numbers in between, so that a part of the text can be requested: ` a b L41 c
+/// d`.
 fn with_lines(text: &str, mut names: Vec<&str>) -> String {
     names.sort_by_key(|name| name.as_ptr());
     let lines = NumberedLines::of(text);
@@ -153,33 +153,34 @@ fn with_lines(text: &str, mut names: Vec<&str>) -> String {
     told
 }
 
-/// Whether placeholders list names beside their summaries: not by the simple schedule.
+/// Returns true if placeholders list names beside their summaries: only with the cache-aware schedule.
 pub(super) fn lists_names(config: &Config) -> bool {
     config.schedule == Schedule::CacheAware && config.keep_names > 0
 }
 
-/// What a placeholder tells of a tool output, but for the names that it lists itself.
+/// Returns the summary of a tool output, without the names that the placeholder lists itself.
 pub(super) fn summary(text: &str, result: &ToolResult, max_chars: u64, config: &Config) -> String {
     let tell = if lists_names(config) { describe } else { summarize };
     let max_chars = usize::try_from(max_chars).unwrap_or(usize::MAX);
     tell(text, &Hints::from(result), max_chars, config.sccs_enable_smart_summary)
 }
 
-/// How many names are kept of a text: fewer of a short one.
+/// Returns the maximum number of names kept of a text; short texts keep fewer.
 fn names_kept(tokens: u64, config: &Config) -> u64 {
     if lists_names(config) { (tokens / allowance(config).0).min(config.keep_names) } else { 0 }
 }
 
-/// What folding a block would free, without writing its placeholder: an estimate for the plan. What is shown is
-/// counted. For outputs it is low, since placeholders come to a third of what is taken here: a right one folds more,
-/// and then fetches cost what that saves (in the replay of the development corpus bill +.001, use recall -.003).
+/// Estimates the tokens that folding a block frees, without rendering its placeholder; used by the plan only. For
+/// outputs the estimate is deliberately pessimistic: placeholders cost about a third of what is assumed here. An exact
+/// estimate folds more, and the extra fetches eat the gain (in the replay of the development corpus bill +.001, use
+/// recall -.003).
 pub(super) fn expected_savings(block: &KeyedBlock, config: &Config) -> u64 {
-    /// Tokens of marker and size in the placeholder of an output, counted on its wording.
+    /// Tokens of marker and size in an output's placeholder, counted on its wording.
     const FRAME_TOKENS: u64 = 30;
-    /// Tokens of the placeholder of an image, counted on its wording.
+    /// Tokens of an image's placeholder, counted on its wording.
     const IMAGE_NOTE_TOKENS: u64 = 26;
-    /// Characters to a token of a preview, and the largest part of the output's tokens that a preview is taken for.
-    /// Chosen by judgement.
+    /// The assumed characters per token of a preview, and the divisor that bounds a preview's share of the output's
+    /// tokens. Chosen by judgement.
     const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
     const PREVIEW_PARTS: u64 = 4;
     let cost = match block.block.kind {

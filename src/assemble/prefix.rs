@@ -1,8 +1,8 @@
-//! Where a block stands: all that stands before it, as one running hash.
+//! The place of a block: a running hash of everything before it.
 //!
-//! Where messages have times, the place is the message's time, whatever the ids of calls: hosts rewrite and repeat
-//! them. Elsewhere it is the prefix of the block, ids included: a copy whose prefix is another one is another block, so
-//! nothing that a host drops, edits or sends again can make an old decision fall on a new copy.
+//! If messages have timestamps, the place is the message's timestamp, because hosts rewrite and repeat call ids.
+//! Otherwise it is the hash of the block's prefix, ids included: a copy with a different prefix is a different block,
+//! so nothing that a host drops, edits or resends can apply an old decision to a new copy.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,37 +10,36 @@ use super::decisions::{Decision, Decisions};
 use crate::reference::ContentHash;
 use crate::transcript::{Block, BlockKind, Message, Role};
 
-/// Where a block stands.
+/// The place of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlacedBlock<'d, 'l> {
     pub(super) place: i64,
-    /// The decision whose replacement the block is: a caller may keep the folded history as its own. Then it stands
-    /// where the block of that decision stood; the same text elsewhere is somebody's own.
+    /// The decision whose replacement the block is, if a caller keeps the folded history as its own. The block then has
+    /// the place of the decision's block; the same text at any other place is not ours.
     pub(super) decision: Option<&'d Decision<'l>>,
 }
 
-/// All that stands up to the end of a message. What hosts change from call to call has no part in it: system prompts,
+/// A running hash up to the end of a message. It excludes what hosts change from call to call: system prompts,
 /// thinking, unknown fields.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Prefix(u64);
 
-/// Most ways to read the replacements in one message that are tried: two to the power of twelve, chosen by judgement.
-/// Beyond that each is taken for somebody's own text.
+/// The maximum number of ways to read the replacements in one message that are tried: two to the power of twelve,
+/// chosen by judgement. Beyond it no text is taken for one of our replacements.
 const WAYS: usize = 4096;
 
 impl Prefix {
-    /// Adds a message, whose blocks are known by `hashes`, and returns where each of them stands.
+    /// Adds a message whose blocks have these `hashes`, and returns the place of each block.
     ///
-    /// Several blocks may have had one replacement, an output and a part of it that was fetched for instance. Which of
-    /// them a replacement stands for is told by the place, and that depends on all that the message holds, so the ways
-    /// to read it are tried.
+    /// Several blocks may have had the same replacement, for instance an output and a fetched part of it. The place
+    /// tells them apart, but it depends on everything in the message, so all ways to read the message are tried.
     pub(super) fn add_message<'d, 'l>(
         &mut self,
         message: &Message,
         hashes: &[ContentHash],
         decisions: &'d Decisions<'l>,
     ) -> Vec<PlacedBlock<'d, 'l>> {
-        // Where thinking has left, the blocks after it still are what they were.
+        // Thinking that has left does not change the indexes of the blocks after it.
         let mut lasting = 0..;
         let indexes: Vec<usize> = (message.blocks.iter().enumerate())
             .map(|(index, block)| match block.kind {
@@ -50,7 +49,7 @@ impl Prefix {
             .collect();
         let rows: Vec<Vec<&Decision>> = hashes.iter().map(|hash| decisions.shown_as(hash).collect()).collect();
         let ways = rows.iter().try_fold(1_usize, |ways, rows| ways.checked_mul(rows.len() + 1)).unwrap_or(usize::MAX);
-        // The last way takes nothing for a replacement, and always holds.
+        // The last way assumes no replacements and always holds.
         for way in (0..ways.min(WAYS)).map(Some).chain([None]) {
             let mut rest = way;
             let mut choose = |rows: &Vec<&'d Decision<'l>>| {
@@ -91,7 +90,7 @@ impl Prefix {
         self.0 = xxh3_64(&[&self.0.to_le_bytes()[..], &hash.0, id.as_bytes(), b"\0", name.as_bytes()].concat());
     }
 
-    /// The place of what has this index in the message that was passed last.
+    /// Returns the place of the block with this index in the message that was added last.
     pub(super) fn place(&self, message: &Message, index: usize) -> i64 {
         let place = || xxh3_64(&[self.0, index as u64].map(u64::to_le_bytes).concat()) as i64;
         message.timestamp.unwrap_or_else(place)

@@ -1,8 +1,8 @@
-//! What a redactor of the caller's says of the texts that an assembly is about to store. A host knows for secrets what
-//! nobody else can.
+//! The answers of the caller's redactor about texts that an assembly is about to store. A host may know secrets that
+//! nobody else can recognize.
 //!
-//! It works where the caller works, so it is asked between two attempts: the first one stores nothing and returns what
-//! it would store, the second one knows the answers. They are remembered, and only what is new is asked about.
+//! The redactor runs in the caller, so it is asked between two attempts: the first stores nothing and returns what it
+//! would store, the second has the answers. Answers are cached; only new content is asked about.
 
 use std::borrow::Cow;
 
@@ -15,45 +15,45 @@ use crate::content::Hints;
 use crate::reference::ContentHash;
 use crate::transcript::{BlockKind, ToolResult};
 
-/// How a redactor of the caller's takes part in an assembly: what becomes of a block that it has not judged.
+/// The way in which the caller's redactor takes part in an assembly: the treatment of a block that it has not judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RedactorMode {
     /// There is no redactor: the block is folded like any other.
     #[default]
     Absent,
-    /// It is returned in [`super::Reply::questions`], and nothing is folded.
+    /// The block is returned in [`super::Reply::questions`], and nothing is folded.
     Ask,
-    /// It stays as it is.
+    /// The block stays as it is.
     Leave,
 }
 
-/// A block that is about to be stored.
+/// A question to the redactor about a block that is about to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// What the answer is remembered by.
+    /// The cache key of the answer.
     pub key: String,
-    /// What would be stored.
+    /// The text that would be stored.
     pub text: String,
-    /// What the placeholder and the label may name, and what the text holds escaped: arguments of the call, as JSON and
-    /// as plain strings.
+    /// Text that the placeholder and the label may name, and strings that `text` holds escaped: arguments of the call,
+    /// as JSON and as plain strings.
     pub beside: String,
 }
 
-/// What the redactor made of a block.
+/// The redactor's answer about a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RedactorAnswer {
     /// Nothing is masked.
     Unchanged,
-    /// This is what may be stored and shown of a tool's text.
+    /// The masked text, which may be stored and shown in place of a tool's text.
     Masked(String),
-    /// It must not be stored.
+    /// The block must not be stored.
     Withheld,
 }
 
-/// Answers remembered, of some hundred bytes each: chosen by judgement.
+/// The number of answers cached, of some hundred bytes each. Chosen by judgement.
 const ANSWERS: usize = 1 << 14;
 
-/// The answers of the caller's redactor, by the key of their question.
+/// The cached answers of the caller's redactor, by the key of their question.
 pub(super) struct RedactorAnswers(Cache<String, RedactorAnswer>);
 
 impl Default for RedactorAnswers {
@@ -63,12 +63,15 @@ impl Default for RedactorAnswers {
 }
 
 impl RedactorAnswers {
-    /// Remembers the answer to a question.
+    /// Caches the answer to a question.
     pub(super) fn remember(&self, key: String, answer: RedactorAnswer) {
         self.0.insert(key, answer);
     }
 
-    /// The answer for a block, or the question.
+    /// Returns the answer for a block.
+    ///
+    /// # Errors
+    /// The question, if it was not answered yet.
     pub(super) fn answer_for(&self, block: &KeyedBlock) -> Result<RedactorAnswer, Box<Question>> {
         let beside = shown_beside(&block.block.kind, block.block.result.as_ref());
         let key = ContentHash::of(format!("{}{beside}", block.key.hash.to_hex()).as_bytes()).to_hex();
@@ -88,8 +91,8 @@ impl RedactorAnswers {
     }
 }
 
-/// What of a block is stored or shown beside its text, and its strings where the text is JSON: a redactor knows a
-/// secret as it is, and JSON escapes quotes, backslashes and line ends.
+/// Returns the text stored or shown beside a block's own, with the plain strings of JSON: a redactor knows secrets in
+/// plain form, and JSON escapes quotes, backslashes and line ends.
 fn shown_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
     let given = match (kind, result) {
         (BlockKind::Call(call), _) => Some(call.arguments),
@@ -109,7 +112,7 @@ fn shown_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
     lines.join("\n")
 }
 
-/// All strings of a value, its keys too; of a list of words also what they are together.
+/// Adds all strings of a value, keys included. The words of a list are also added joined.
 fn add_strings<'v>(value: &'v Value, strings: &mut Vec<Cow<'v, str>>) {
     match value {
         Value::String(text) => strings.push(text.into()),

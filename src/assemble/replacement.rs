@@ -1,7 +1,7 @@
-//! What stands in the place of a block, as a row of the ledger keeps it.
+//! The replacement of a block, as stored in a row of the ledger.
 //!
-//! A row keeps what is ours alone. What else a block of the host's says, such as a cache breakpoint or a file name, is
-//! taken from the message at hand, each time.
+//! A row stores only our own data. Other fields of the host's block, such as a cache breakpoint or a file name, are
+//! taken from the current message each time.
 
 use std::sync::Arc;
 
@@ -16,43 +16,44 @@ use crate::error::{Error, Result};
 use crate::reference::ContentHash;
 use crate::transcript::{Arguments, Block, BlockKind, Message, has_opaque, text_in_place};
 
-/// What a row keeps, by the kind of the block that it was decided on. Its JSON is an object with one key, which is the
-/// kind: what is in it, arguments of a tool for instance, is never read as anything else.
+/// The stored replacement, by the kind of its block. Its JSON is an object with one key, the kind, so its content (for
+/// instance a tool's arguments) is never read as anything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Replacement {
     /// The placeholder of a tool's output.
     Text(String),
-    /// Shorter arguments of a call, in the form that the call has them: a JSON value, or JSON as a string.
+    /// Shorter arguments of a call, in the call's own form: a JSON value, or JSON as a string.
     Arguments(Value),
     /// The placeholder of an image.
     Image {
-        /// Its words.
+        /// The text of the placeholder.
         text: String,
-        /// What leaves with each of the images that the row is for, in order: [`crate::transcript::frame`].
+        /// The fields that leave with each of the row's images, in order: [`crate::transcript::frame`].
         frames: Vec<Value>,
     },
     /// Thinking that left, by its place.
     Thinking(ThinkingGap),
 }
 
-/// How a block is changed.
+/// The change to a block.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Change {
     /// The value at its path becomes this one.
     Set(Value),
-    /// The part leaves its message.
+    /// The part is removed from its message.
     Remove,
 }
 
 impl Replacement {
-    /// The JSON of a row.
+    /// Returns the JSON of a row.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(self).expect("strings, numbers and JSON values are JSON")
     }
 
-    /// What shows it in a block's place; `None` where it cannot stand there. A block of another kind may have the same
-    /// content at the same time, and an image may have come to hold what JSON cannot carry: such a block stays.
+    /// Returns the change that shows the replacement in a block's place; `None` if it cannot stand there. A block of
+    /// another kind may have the same content at the same time, and an image may have gained fields that JSON cannot
+    /// carry: such a block stays.
     pub(super) fn change(&self, message: &Message, block: &Block) -> Option<Change> {
         match (self, block.kind) {
             (Self::Text(text), BlockKind::Text(_)) if block.result.is_some() => {
@@ -72,7 +73,7 @@ impl Replacement {
         }
     }
 
-    /// What the shown value is known by when it comes back as a block, and its tokens as a provider is sent it.
+    /// Returns the hash of the shown value, as it comes back as a block, and its tokens as sent to a provider.
     pub(super) fn shown(&self, contents: &ContentCache) -> (Option<ContentHash>, u64) {
         let (hash, tokens) = match self {
             Self::Text(text) | Self::Image { text, .. } => contents.of_text(text),
@@ -84,13 +85,13 @@ impl Replacement {
     }
 }
 
-/// What a row keeps, with what it shows.
+/// A parsed row with the hash and the tokens of its shown value.
 #[derive(Debug)]
 pub(super) struct StoredReplacement {
     pub(super) replacement: Replacement,
-    /// What the shown value is known by; `None` where nothing is shown.
+    /// The hash of the shown value; `None` if nothing is shown.
     pub(super) shown: Option<ContentHash>,
-    /// What it costs.
+    /// Tokens of the shown value.
     pub(super) tokens: u64,
 }
 
@@ -109,10 +110,10 @@ impl StoredReplacement {
     }
 }
 
-/// Replacements remembered, of about a kilobyte each: chosen by judgement.
+/// The number of replacements cached, of about a kilobyte each. Chosen by judgement.
 const REPLACEMENTS: usize = 1 << 14;
 
-/// The replacements of the ledger's rows, each read once.
+/// The parsed replacements of the ledger's rows.
 pub(super) struct ReplacementCache(Cache<[u8; 32], Arc<StoredReplacement>>);
 
 impl Default for ReplacementCache {
@@ -122,7 +123,7 @@ impl Default for ReplacementCache {
 }
 
 impl ReplacementCache {
-    /// What a row of the ledger shows, which is JSON, of a store at `location`.
+    /// Reads the JSON of a row of the store at `location`, from the cache if possible.
     ///
     /// # Errors
     /// [`Error::StoreDamaged`].

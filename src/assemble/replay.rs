@@ -1,7 +1,7 @@
-//! What earlier calls decided, shown again byte for byte.
+//! Replays the decisions of earlier calls byte for byte.
 //!
-//! A decision is taken back only where it would hide a text: what went because something later holds it comes back, in
-//! an epoch of its own, when the host has dropped what held it.
+//! A decision is withdrawn only where it would hide content: a block that was folded because something later holds its
+//! content is restored, in an epoch of its own, when the host has dropped the later copy.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use crate::reference::ContentHash;
 use crate::store::{BlockKey, Projection};
 use crate::transcript::Patch;
 
-/// The reply of an assembly as it is made, with what it refers to.
+/// The reply of an assembly under construction, with the originals that it refers to.
 #[derive(Default)]
 pub(super) struct Assembled {
     pub(super) reply: Reply,
@@ -24,7 +24,7 @@ pub(super) struct Assembled {
 }
 
 impl Assembled {
-    /// Adds a change, after which the block costs `tokens_after`, and its action.
+    /// Adds a change with its action. The block costs `tokens_after` afterwards.
     pub(super) fn show(
         &mut self,
         block: &KeyedBlock,
@@ -51,18 +51,18 @@ impl Assembled {
     }
 }
 
-/// How a block is shown before this call decides anything.
+/// The state of a block before this call decides anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockState {
-    /// As the host holds it.
+    /// The block is as the host holds it.
     Open,
-    /// The host holds our placeholder, of this cost.
+    /// The host holds our placeholder, which costs this many tokens.
     Placeholder(u64),
-    /// Replaced as an earlier call decided, at this cost.
+    /// The block is replaced by an earlier decision and costs this many tokens.
     Replaced(u64),
 }
 
-/// Patches what earlier calls decided; returns how each block is shown now.
+/// Applies earlier decisions as patches, and returns the state of each block.
 pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], assembled: &mut Assembled) -> Vec<BlockState> {
     let rows: HashMap<BlockKey, &Decision> = decisions.rows.iter().map(|row| (row.projection.block, row)).collect();
     let state_of = |block: &KeyedBlock| {
@@ -81,16 +81,16 @@ pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], assembled: &m
             }
             assembled.withdrawn.push(projection.block);
         }
-        // A copy in sight keeps its original alive: its placeholder will name it.
+        // A copy in context keeps its original alive: its placeholder will name it.
         assembled.in_context.extend(decisions.copies.get(&block.key.hash));
         BlockState::Open
     };
     blocks.iter().map(state_of).collect()
 }
 
-/// Whether a decision may stand. What went for the sake of something later needs that, and what went for its age or for
-/// lack of room comes back when it is new again: the host took back what came after it, or it is a copy that the agent
-/// has just asked for.
+/// Returns true if a decision still holds. A block folded because of something later needs that to exist. A block
+/// folded for its age or for lack of room is restored when it is young again: the host went back in the history, or the
+/// agent has just fetched a copy.
 fn still_holds(row: &Projection, block: &KeyedBlock) -> bool {
     let is_young = matches!(block.fate, Fate::Young { .. });
     match row.reason.as_str() {

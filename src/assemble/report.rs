@@ -1,4 +1,4 @@
-//! What a job returns: the change to the messages, and what was done.
+//! The result of a job: the change to the messages, and a report.
 
 use serde::Serialize;
 
@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::store::Epoch;
 use crate::transcript::Rewrite;
 
-/// The word for an output over the reference threshold.
+/// The reason for an output over the reference threshold.
 pub(super) const LARGE: &str = "large";
 
-/// The word for thinking that leaves.
+/// The reason for thinking that leaves.
 pub(super) const THINKING: &str = "thinking";
 
 /// One block that was rewritten, for reports.
@@ -21,8 +21,8 @@ pub struct Action {
     pub message: usize,
     /// Index of the block in it.
     pub block: usize,
-    /// Why: `shortened`, `shrunk` (an image) or `large` at birth; `stale`, `superseded`, `duplicate` or the epoch's
-    /// reason later; `replay` for what an earlier call decided.
+    /// The reason: `shortened`, `shrunk` (an image) or `large` at birth; `stale`, `superseded`, `duplicate` or the
+    /// epoch's reason later; `replay` for an earlier decision.
     pub reason: &'static str,
     /// The id that the placeholder prints.
     pub ref_id: Option<String>,

@@ -1,4 +1,4 @@
-//! What of a text may be stored and shown, by the `secrets` option.
+//! The `secrets` option: the texts that may be stored and shown.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,15 @@ use crate::config::Secrets;
 use crate::reference::{ContentHash, Original};
 use crate::secrets;
 
-/// Applies the `secrets` option to what is about to be stored or shown.
+/// Applies the `secrets` option to texts that are about to be stored or shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SecretPolicy(pub(super) Secrets);
 
-/// Most characters of a label: a line of a list, chosen by judgement.
+/// The maximum number of characters of a label: one line of a list. Chosen by judgement.
 const LABEL_CHARS: usize = 120;
 
 impl SecretPolicy {
-    /// The text to store, by the `secrets` option: `None` keeps the block inline, and so out of the store.
+    /// Returns the text to store; `None` keeps the block inline and out of the store.
     pub(super) fn storable<'t>(self, text: &'t str) -> Option<Cow<'t, str>> {
         if self.0 == Secrets::Store {
             return Some(Cow::Borrowed(text));
@@ -28,7 +28,7 @@ impl SecretPolicy {
         }
     }
 
-    /// The original of a text as it may be stored; `hash` is what the text itself is known by.
+    /// Returns the original of a text as it may be stored. `hash` is the hash of the unmasked text.
     pub(super) fn original_of(self, text: &str, hash: ContentHash, label: String) -> Option<Original> {
         Some(match self.storable(text)? {
             Cow::Borrowed(text) => Original::hashed(hash, text, label),
@@ -36,8 +36,8 @@ impl SecretPolicy {
         })
     }
 
-    /// The words for an original in lists: without secrets unless texts are stored with theirs, and cut to
-    /// [`LABEL_CHARS`] only after that.
+    /// Returns the label of an original. Secrets are removed, unless texts are stored with theirs, before it is cut to
+    /// [`LABEL_CHARS`].
     pub(super) fn label(self, words: &str) -> String {
         let words = match self.0 {
             Secrets::Store => Cow::Borrowed(words),
@@ -46,8 +46,8 @@ impl SecretPolicy {
         uncut_label(words.chars().take(LABEL_CHARS).collect())
     }
 
-    /// Shrunk arguments as they may be stored and shown: where texts are redacted, so are the short strings that stay.
-    /// `None` when what is left is no JSON.
+    /// Returns shrunk arguments as they may be stored and shown; if texts are redacted, the remaining short strings are
+    /// too. Returns `None` if the result is not valid JSON.
     pub(super) fn showable(self, value: Value) -> Option<Value> {
         if self.0 != Secrets::Redact {
             return Some(value);

@@ -1,7 +1,7 @@
-//! The place in a message from which thinking has left.
+//! The place in a message from which thinking has been removed.
 //!
-//! Nothing stands there, so the ledger keeps the place: the message by the place that [`BlockKey`] knows and by the
-//! block beside the gap, and the index that the part had.
+//! Nothing stands there, so the ledger stores the place: the message's [`BlockKey`] place, the hash of a block beside
+//! the gap, and the former index of the part.
 //!
 //! [`BlockKey`]: crate::store::BlockKey
 
@@ -10,24 +10,25 @@ use serde::{Deserialize, Serialize};
 use super::content_hash::hash_of;
 use crate::transcript::{Block, BlockKind, Message};
 
-/// Where a part was missing from its message.
+/// The place of a part that was removed from its message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct ThinkingGap {
-    /// The index that it had.
+    /// The former index of the part.
     pub(super) index: usize,
-    /// What the first block that cannot leave is known by.
+    /// The hash of the first block in the message that is not thinking.
     pub(super) beside: String,
 }
 
 impl ThinkingGap {
-    /// The gap that a block of this message leaves; `None` where it is no element, or the only one.
+    /// Returns the gap that a block of this message leaves; `None` if the block is not an array element, or the message
+    /// has nothing but thinking.
     pub(super) fn of(message: &Message, block: &Block) -> Option<Self> {
         let beside = hash_of(first_lasting(message)?).to_hex();
         Some(Self { index: block.path.last_index()?, beside })
     }
 }
 
-/// The first block that cannot leave: no thinking.
+/// Returns the first block that is not thinking.
 fn first_lasting<'v, 'a>(message: &'v Message<'a>) -> Option<&'v Block<'a>> {
     message.blocks.iter().find(|block| !matches!(block.kind, BlockKind::Thinking(_)))
 }

@@ -1,8 +1,9 @@
-//! A finished turn -> its requests, with us and without.
+//! A finished turn -> its requests, with and without the plugin.
 //!
-//! What left a request is known from the assembly before it and, for what was born or fetched since, from the times: a
-//! call holds what came before it. Assemblies are remembered in memory only (`assembly_log`). A call that none of them
-//! made, because another engine was in use, or nobody remembers, saved nothing: without us it would have been the same.
+//! What was removed from a request is known from the assembly before it and, for content that was born or fetched
+//! since, from timestamps: a call contains what came before it. Assemblies are kept in memory only (`assembly_log`). A
+//! call without a known assembly, because another engine was in use or the process restarted, saved nothing: it would
+//! have been the same without the plugin.
 
 use std::collections::HashMap;
 
@@ -20,33 +21,33 @@ use crate::store::figures::{Recent, Request, Turn};
 use crate::store::{Millis, Scope, TurnStatus};
 use crate::transcript::Transcript;
 
-/// A finished turn as the host tells it.
+/// A finished turn as the host describes it.
 #[derive(Debug, Default)]
 pub struct FinishedTurn<'a> {
-    /// What the host knows it by: the same key again is a duplicate.
+    /// The host's key of the turn; a second turn with the same key is a duplicate.
     pub advancement_key: &'a str,
-    /// What the host calls the conversation.
+    /// The host's name of the conversation.
     pub session_key: Option<&'a str>,
-    /// The turn's messages, from its user's on. Where every answer reports its usage nothing else of them is needed
-    /// than the names of the tools that were called.
+    /// The turn's messages, starting with the user's. If every answer reports its usage, only the names of the called
+    /// tools are needed beside it.
     pub messages: &'a [Value],
-    /// What tokens cost; by the model's family where nobody says.
+    /// Prices of tokens; `None` for the defaults of the model's family.
     pub prices: Option<Prices>,
-    /// What an input token costs in dollars.
+    /// The price of an input token in dollars.
     pub usd: Option<f64>,
-    /// What a token of an answer costs, in input tokens.
+    /// The price of an output token, in input tokens.
     pub answer_price: Option<f64>,
-    /// The model's window in tokens; figures without us are then of a host that compacts.
+    /// The model's window in tokens. If set, figures without the plugin assume a host that compacts at it.
     pub window: Option<u64>,
-    /// The definition of the fetch tool, as the model is sent it.
+    /// The definition of the fetch tool, as sent to the model.
     pub tool: &'a str,
 }
 
 impl Engine {
-    /// Records a finished turn with its requests: atomic, and a second time the same key is a duplicate.
+    /// Records a finished turn with its requests, atomically. A second turn with the same key is a duplicate.
     pub fn commit_turn(&self, scope: &Scope, turn: &FinishedTurn, now: Millis) -> Result<TurnStatus> {
         let assemblies = self.assemblies.take(scope);
-        // Without the assembly nobody knows which part of the turn is new.
+        // Without the assembly it is unknown which part of the turn is new.
         let recent = self.store.recent(scope, assemblies.since().unwrap_or(Millis::MAX))?;
         let requests = self.requests(turn, &assemblies, &recent, now);
         let turn = Turn {
@@ -91,7 +92,7 @@ impl Engine {
         let mut scale = TokenScale::OWN;
         for (number, answer) in answers.iter().enumerate() {
             let index = number as isize;
-            // One that was made for an earlier turn says nothing of this one.
+            // An assembly that was made for an earlier turn says nothing about this one.
             let position = positions.iter().rfind(|position| (0..=index).contains(&position.answers));
             let Some(position) = position else {
                 let counted = tokens.between(0, answer.index, answer.model.as_ref());
@@ -112,7 +113,7 @@ impl Engine {
                 let is_since = |at: Millis| at > record.at && at <= until;
                 rows.iter().filter(|(at, _)| is_since(*at)).map(|(_, tokens)| tokens).sum()
             };
-            // Where an answer has no time, what may have come after it is no saving.
+            // If an answer has no timestamp, content that may have come after it does not count as saved.
             let until = |known: Option<Millis>| known.unwrap_or(record.at).min(position.until);
             let window =
                 turn.window.or_else(|| Some(HostCompaction::window_for(scale.of(record.budget?), scale.fixed)));
@@ -143,16 +144,16 @@ impl Engine {
     }
 }
 
-/// Tokens of a turn's messages, each counted once for each model.
+/// Tokens of a turn's messages, each counted once per model.
 struct TurnTokens<'a> {
     messages: &'a [Value],
     encoding: Encoding,
-    /// Of each model, the tokens before each message, and of all.
+    /// Running token sums before each message, and the total, by model.
     by_model: HashMap<Option<String>, Vec<u64>>,
 }
 
 impl TurnTokens<'_> {
-    /// Tokens of the messages from one index to another.
+    /// Returns the tokens of the messages from one index to another.
     fn between(&mut self, from: usize, to: usize, model: Option<&String>) -> u64 {
         let (messages, encoding) = (self.messages, self.encoding);
         let before = self.by_model.entry(model.cloned()).or_insert_with(|| {
@@ -167,8 +168,8 @@ impl TurnTokens<'_> {
     }
 }
 
-/// The call behind an answer, as if it had sent the same without us; where the answer has no time, the call was made at
-/// `at`.
+/// Returns the call behind an answer, as if it had sent the same without the plugin. `at` is its time if the answer has
+/// none.
 fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
     BilledCall {
         at: answer.at.unwrap_or(at),
@@ -178,7 +179,7 @@ fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
     }
 }
 
-/// Bills one request after the other.
+/// Bills requests, one after the other.
 struct Bills<'a> {
     before: Option<PreviousRequest>,
     turn: &'a FinishedTurn<'a>,
@@ -186,17 +187,17 @@ struct Bills<'a> {
 }
 
 impl Bills<'_> {
-    /// Adds a request that no assembly of ours is known to have made.
+    /// Adds a request that was not made from a known assembly.
     fn add_bypassed(&mut self, answer: &ModelAnswer, call: BilledCall) {
-        // The host alone did what it did here.
+        // The host alone produced this request, so the state without the plugin equals the one that was sent.
         if let Some(before) = &mut self.before {
             (before.without, before.dropped) = (before.sent, 0);
         }
         self.push(answer, &BilledCall { is_for_fetch: false, ..call }, (None, None), None);
     }
 
-    /// Adds a request, with what we counted of the messages that an assembly handed over just for it, and what was
-    /// weighed of the session.
+    /// Adds a request. `counted` is our token count of the messages if an assembly was made just for this request,
+    /// `weighed` the session's weights so far.
     fn push(
         &mut self,
         answer: &ModelAnswer,

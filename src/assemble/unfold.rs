@@ -1,12 +1,12 @@
-//! The way back for whole messages: originals in the place of what stands for them.
+//! Unfolds whole messages: puts originals back in the place of their placeholders.
 //!
-//! Where a session is named, its ledger alone says which blocks are ours: those that stand where their row says, and,
-//! where the history was changed since, as many others with a row's words as rows are left. Otherwise the markers do,
-//! in the places where this program prints them. Words of people are never ours, but for a part of a message that
-//! stands for an image.
+//! If a session is named, its ledger alone decides which blocks are ours: those at the place of their row and, if the
+//! history has changed since, as many others with a row's text as rows remain. Otherwise the markers decide, in the
+//! places where this program prints them. Words of people are never ours, except for a part of a message that stands
+//! for an image.
 //!
-//! Without a session an image comes back in the form of the messages' shape, without what left with it (a level of
-//! detail).
+//! Without a session an image is restored in the form of the messages' shape, without the fields that left with it
+//! (such as the level of detail).
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,27 +31,27 @@ use crate::transcript::{
     shape_at, text_value, with_payload,
 };
 
-/// What [`Engine::unfold`] did.
+/// The result of [`Engine::unfold`].
 #[derive(Debug, Default)]
 pub struct Unfolded {
-    /// What to change.
+    /// The change to the messages.
     pub rewrite: Rewrite,
-    /// How many blocks show their originals again.
+    /// The number of blocks that show their originals again.
     pub unfolded: u64,
-    /// Ids that blocks name and that lead to nothing: expired, purged, or another agent's. Also those of thinking that
-    /// has left messages like these, where the place of a message is not the one that it had.
+    /// Ids without an accessible original: expired, purged, or another agent's. It includes thinking that cannot be put
+    /// back, because the place of its message has changed or is ambiguous.
     pub missing: Vec<RefId>,
 }
 
-/// What a block stands for.
+/// The original that a block stands for.
 struct Referent {
     original: RefId,
-    /// For all of it; a copy may be a part.
+    /// True if it stands for the whole original; a copy may be a part.
     is_whole: bool,
-    /// What left with an image.
+    /// The fields that left with an image.
     frame: Option<Value>,
-    /// Whether the session was shown it, where one is named. What it was not shown is somebody's own, whatever it
-    /// names.
+    /// True if the block is ours. With a session, that means that the session was shown it; any other text is not ours,
+    /// whatever it names.
     is_ours: bool,
 }
 
@@ -61,27 +61,28 @@ struct Unfolding<'a> {
     agent_id: &'a str,
     messages: &'a [Value],
     now: Millis,
-    /// Whether a session is named.
+    /// True if a session is named.
     has_ledger: bool,
     fetched: HashMap<RefId, Option<Original>>,
     patches: Vec<Patch>,
-    /// Notes to be taken out: message, content, index.
+    /// Notes to remove: message, content, index.
     notes: Vec<(usize, Path, usize)>,
-    /// Parts to be put back: message, content, the index that each had, the part.
+    /// Parts to put back: message, content, the former index, the part.
     returns: Vec<(usize, Path, usize, Value)>,
     unfolded: u64,
     missing: Vec<RefId>,
 }
 
 impl Engine {
-    /// Puts originals back in the place of placeholders, in messages of any shape: those of a session, or, without one,
-    /// those that the markers in the messages lead this agent to.
+    /// Puts originals back in the place of placeholders, in messages of any shape: those of a session or, without one,
+    /// those that the markers lead to and this agent may see.
     ///
-    /// Thinking that left comes back to the messages of a session only: nothing stands in its place. What was fetched
-    /// stays as it is, unless it stands for a whole original. What leads to nothing stays, too, and is named.
+    /// Removed thinking is put back only if a session is named, because nothing stands in its place. Fetched text
+    /// stays, unless it stands for a whole original. Placeholders without an original stay too and are listed as
+    /// missing.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Store errors.
     pub fn unfold(&self, scope: Option<&Scope>, agent_id: &str, messages: &[Value], now: Millis) -> Result<Unfolded> {
         let ledger = scope.map(|scope| self.store.ledger(scope)).transpose()?;
         let decisions = ledger
@@ -124,7 +125,7 @@ impl Engine {
     }
 }
 
-/// What each block of a transcript stands for, by the ledger of its session.
+/// Returns what each block of a transcript stands for, by the ledger of its session.
 fn by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) -> Vec<Option<Referent>> {
     let printed: HashMap<ContentHash, (ContentHash, bool)> =
         (ledger.printed.iter()).map(|row| (row.text, (row.original, row.printed == Printed::Placeholder))).collect();
@@ -136,7 +137,7 @@ fn by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) ->
     }
     let exact = placed.iter().filter_map(|(_, placed)| placed.decision);
     let mut taken: HashSet<BlockKey> = exact.map(|row| row.projection.block).collect();
-    // Images that could not be told apart share a row, and come back in order.
+    // Images with equal keys share a row, and are restored in order.
     let mut seen: HashMap<BlockKey, usize> = HashMap::new();
     let mut referents = Vec::with_capacity(placed.len());
     for ((_, block), (hash, PlacedBlock { decision, .. })) in transcript.blocks().zip(placed) {
@@ -165,7 +166,7 @@ fn by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) ->
     referents
 }
 
-/// Whether a block can be what a row shows.
+/// Returns true if a block can be the shown form of a row.
 fn may_show(row: &Decision, block: &Block) -> bool {
     match (&row.stored.replacement, block.kind) {
         (Replacement::Text(_), BlockKind::Text(_)) => block.result.is_some(),
@@ -175,7 +176,7 @@ fn may_show(row: &Decision, block: &Block) -> bool {
     }
 }
 
-/// What a block stands for by its marker alone.
+/// Returns what a block stands for, by its marker alone.
 fn by_marker(block: &Block, is_ours: bool) -> Option<Referent> {
     let is_whole = matches!(block.kind, BlockKind::Text(text) if is_reference(text));
     named_original(block).map(|original| Referent { original, is_whole, frame: None, is_ours })
@@ -202,7 +203,7 @@ impl Unfolding<'_> {
         }
     }
 
-    /// Fetches what is not fetched yet, several at once.
+    /// Looks up the originals that are not known yet, several at once.
     fn fetch(&mut self, ids: Vec<RefId>) -> Result<()> {
         let mut known: HashSet<RefId> = self.fetched.keys().cloned().collect();
         let new: Vec<RefId> = ids.into_iter().filter(|id| known.insert(id.clone())).collect();
@@ -218,7 +219,7 @@ impl Unfolding<'_> {
         Ok(())
     }
 
-    /// Puts thinking back that left its message. Where it stands already, the message is the host's own.
+    /// Puts removed thinking back into its messages. If it is already there, the message is the host's own.
     fn thinking(&mut self, decisions: &Decisions, transcript: &Transcript) -> Result<()> {
         let (returns, unclear) = returning_thinking(decisions, transcript);
         self.missing.extend(unclear.iter().map(|hash| hash.to_ref_id(64)));
@@ -291,8 +292,8 @@ impl Unfolding<'_> {
         }
     }
 
-    /// Without a ledger only the notes at the end of a content say that images were made smaller; which ones, where all
-    /// were.
+    /// Restores scaled images by the notes at the end of the content. Without a ledger nothing else marks them, so it
+    /// is clear which images they are only if every image has a note.
     fn noted_images(&mut self, message: usize, blocks: &[Block], noted: &[Original]) {
         let images: Vec<&Block> = blocks.iter().filter(|block| matches!(block.kind, BlockKind::Image(_))).collect();
         if images.len() != noted.len() {
@@ -324,8 +325,8 @@ impl Unfolding<'_> {
         }
     }
 
-    /// The patches, with each content that loses notes or gets parts back as a whole: the outer ones first, because
-    /// they hold the inner ones.
+    /// Returns the patches. A content that loses notes or gets parts back becomes one whole patch; outer contents come
+    /// first, because they contain the inner ones.
     fn merge_contents(&mut self) -> Vec<Patch> {
         let mut contents: Vec<(usize, Path)> = Vec::new();
         let noted = self.notes.iter().map(|(message, content, _)| (message, content));
@@ -369,16 +370,16 @@ impl Unfolding<'_> {
     }
 }
 
-/// Whether a text that may be a part of an original, or was shortened at birth, restores all of it: alone, or with what
-/// it names.
+/// Returns true if a text, which may be a part of an original or shortened at birth, restores all of it: alone, or with
+/// the original.
 fn restores(text: &str, original: &Original, stored: &str) -> bool {
     let restores = |text: &str| restore(text, std::slice::from_ref(original)) == stored;
     let without_note = || text.strip_suffix(&format!("\n[{}]", cut_of(original)?));
     restores(text) || without_note().is_some_and(restores)
 }
 
-/// What folds in a text stand for that need nothing but themselves; `None` where it holds none. The note that a host
-/// had cut the text is ours where that is so of what is before it.
+/// Restores the folds in a text that need no store; `None` if there are none. A cut note at the end is ours if the text
+/// before it restores to exactly that length.
 fn restored_alone(text: &str) -> Option<String> {
     let restored = |text: &str| Some(restore(text, &[])).filter(|restored| restored != text);
     let of_cut = without_cut(text).and_then(|(text, units)| restored(text).filter(|text| is_cut_at(text, units)));

@@ -1,4 +1,4 @@
-//! Thinking that has left its message, and where it has to come back.
+//! Finds the messages from which thinking was removed, and its places in them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,17 +10,16 @@ use super::thinking_gap::ThinkingGap;
 use crate::reference::ContentHash;
 use crate::transcript::{Block, BlockKind, Role, Transcript};
 
-/// A part to be put back into a message.
+/// A thinking part to be put back into a message.
 pub(super) struct ReturningThinking {
     pub(super) message_index: usize,
-    /// The index that it had when nothing was missing.
+    /// The index that it had in the complete message.
     pub(super) index: usize,
     pub(super) original: ContentHash,
 }
 
-/// What left the messages of a session, and where: in order. Beside it, what has no place: what could stand in more
-/// than one of them, and what left a message that looks like one of these, where the history before it is another one
-/// now.
+/// Returns the thinking to put back, in order, and the hashes of thinking that has no clear place: it fits several
+/// messages, or its message is still there but with a different history before it.
 pub(super) fn returning_thinking(
     decisions: &Decisions,
     transcript: &Transcript,
@@ -32,7 +31,7 @@ pub(super) fn returning_thinking(
     let gaps: HashMap<(i64, &ThinkingGap), ContentHash> = gaps.collect();
     let indexes: BTreeSet<usize> = gaps.keys().map(|(_, gap)| gap.index).collect();
     let mut found: Vec<ReturningThinking> = Vec::new();
-    // Messages without thinking in which nothing of ours is missing by their place, by what they begin with.
+    // The first block's hash of messages without thinking and without a matching gap.
     let mut others: BTreeSet<String> = BTreeSet::new();
     let mut prefix = Prefix::default();
     let messages = transcript.messages.iter().enumerate().filter(|_| !gaps.is_empty());

@@ -1,20 +1,20 @@
-//! Which tools and commands the options name by globs.
+//! Matches tools and commands against the globs in the options.
 
 use super::table::Config;
 
 impl Config {
-    /// Whether results of this tool may be replaced or rewritten at all (`onlyTools`, `skipTools`).
+    /// Returns true if results of this tool may be replaced or rewritten at all (`onlyTools`, `skipTools`).
     pub fn may_touch_tool(&self, tool_name: &str) -> bool {
         (self.only_tools.is_empty() || matches_any(&self.only_tools, tool_name))
             && !matches_any(&self.skip_tools, tool_name)
     }
 
-    /// Whether the output of this command line may be replaced or rewritten at all (`skipCommands`).
+    /// Returns true if the output of this command line may be replaced or rewritten at all (`skipCommands`).
     pub fn may_touch_command(&self, command: &str) -> bool {
         !matches_any(&self.skip_commands, command.trim())
     }
 
-    /// Whether all results of this tool stay exact while fresh (`exactTools`).
+    /// Returns true if all results of this tool stay exact while fresh (`exactTools`).
     pub fn is_exact_tool(&self, tool_name: &str) -> bool {
         matches_any(&self.exact_tools, tool_name)
     }
@@ -24,7 +24,7 @@ fn matches_any(globs: &[String], name: &str) -> bool {
     globs.iter().any(|glob| matches_glob(glob, name))
 }
 
-/// Matches a name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case. Linear per star.
+/// Matches a name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case, without recursion.
 pub(super) fn matches_glob(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) =
         (glob.to_ascii_lowercase().chars().collect(), name.to_ascii_lowercase().chars().collect());

@@ -1,10 +1,10 @@
-//! Every option once: name, default, minimum, meaning. The manifest's JSON schema, `index.d.cts` and the table of
-//! `docs/options.md` are generated from [`option_table`], so they cannot drift.
+//! All options, each declared once with name, default, minimum and meaning. The manifest's JSON schema, `index.d.cts`
+//! and the table of `docs/options.md` are generated from [`option_table`], so they cannot drift.
 //!
-//! Options arrive as one JSON object ([`Config::from_json`]). An unknown key or a bad value is an error that names key,
-//! value and range, except for the `sccs*` options, whose published contract is lenient: too small is lifted to the
-//! minimum, a wrong type falls back to the default, and each leaves one warning. Where a mistake must not cost its user
-//! the rest, [`Config::overlay`] treats all options so.
+//! Options arrive as one JSON object ([`Config::from_json`]). An unknown key or a bad value is an error that names the
+//! key, the value and the range. The `sccs*` options are lenient, because their published contract is: a value that is
+//! too small is raised to the minimum, a value of the wrong type becomes the default, each with one warning.
+//! [`Config::overlay`] treats all options this way, for hosts in which one mistake must not discard the other options.
 
 mod globs;
 mod models;

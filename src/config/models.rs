@@ -1,10 +1,10 @@
-//! Options that depend on the model: `models`, an object of patterns, each with the options of the models that it fits.
+//! The option `models`: an object of patterns, each with the options of the models that match it.
 
 use serde_json::{Map, Value, json};
 
 use super::value::OptionValue;
 
-/// What may depend on the model: when content goes, and how much of it stays in sight.
+/// The options that may depend on the model: when content is folded, and how much of it stays in context.
 pub(super) const OF_A_MODEL: &[&str] = &[
     "thrift",
     "contextThresholdPercent",
@@ -21,7 +21,7 @@ pub(super) const OF_A_MODEL: &[&str] = &[
     "sccsSummaryMaxChars",
 ];
 
-/// Checked options by pattern, in the order of their writing.
+/// Checked options by pattern, in the order in which they were written.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Models(pub(super) Map<String, Value>);
 
@@ -33,7 +33,7 @@ impl OptionValue for Models {
         let names: Vec<String> = OF_A_MODEL.iter().map(|name| format!("\"{name}\"")).collect();
         format!("Record<string, Pick<Options, {}>>", names.join(" | "))
     }
-    /// Only the object itself: what stands in it is set one by one ([`Models::set`]).
+    /// Accepts only the empty object; its members are set one by one (`Config::set_for_models`).
     fn read(value: &Value) -> Option<Self> {
         value.as_object().filter(|object| object.is_empty()).map(|_| Self::default())
     }
@@ -43,7 +43,7 @@ impl OptionValue for Models {
 }
 
 impl Models {
-    /// Every member of the object by its dotted name, as [`Models::set`] takes it.
+    /// Returns every member of the object with its dotted name.
     pub(super) fn by_name(models: &Map<String, Value>) -> impl Iterator<Item = (String, &Value)> {
         models.iter().flat_map(|(pattern, given)| match given.as_object() {
             Some(options) => options.iter().map(|(name, value)| (format!("models.{pattern}.{name}"), value)).collect(),

@@ -1,14 +1,14 @@
-//! The option that a mistyped or renamed one most likely means.
+//! Finds the option that a mistyped or renamed one most likely means.
 
 use super::settings::SQUEEZE_ONLY;
 use super::table::option_table;
 
-/// Weight of the edits to the closest part of a name beside those to the whole: a part of a long name is nearer than a
-/// short name.
+/// The weight of the distance to the closest part of a name, relative to the distance to the whole: a part of a long
+/// name should win over a short name.
 const OF_PART: usize = 4;
 
-/// The option of a host that is nearest to `name` by edits, to its whole name and to the closest part of it. Letter
-/// case does not count.
+/// Returns the host option that is nearest to `name` by edit distance, to its whole name and to the closest part of it.
+/// Case is ignored.
 pub(super) fn nearest(name: &str) -> &'static str {
     let typed: Vec<char> = name.to_lowercase().chars().take(100).collect();
     let options = option_table().into_iter().map(|row| row.name).filter(|name| !SQUEEZE_ONLY.contains(name));
@@ -19,8 +19,7 @@ pub(super) fn nearest(name: &str) -> &'static str {
     options.min_by_key(distance).unwrap_or_default()
 }
 
-/// The least number of inserted, removed and replaced characters between two texts, or between the first and any part
-/// of the second.
+/// Returns the edit distance between two texts, or between the first and the closest part of the second.
 fn edits(name: &[char], known: &[char], in_part: bool) -> usize {
     let mut row: Vec<usize> = (0..=known.len()).map(|at| if in_part { 0 } else { at }).collect();
     for (taken, typed) in name.iter().enumerate() {
@@ -38,8 +37,8 @@ fn edits(name: &[char], known: &[char], in_part: bool) -> usize {
 mod tests {
     use super::*;
 
-    /// Neighbours: each option's name with each letter left out, doubled or replaced, with each two letters swapped,
-    /// and in lower case.
+    /// Variants: each option's name with each letter left out, doubled or replaced, with each two letters swapped, and
+    /// in lower case.
     #[test]
     fn a_typo_of_each_option_names_that_option() {
         for row in option_table().into_iter().filter(|row| !SQUEEZE_ONLY.contains(&row.name)) {

@@ -1,4 +1,4 @@
-//! The options as they are for one model.
+//! The effective options for one model.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::globs::matches_glob;
 use super::models::OF_A_MODEL;
 use super::table::{Config, option_table};
 
-/// JSON schema of the option with its members, as [`Config::from_json`] takes them.
+/// Returns the JSON schema of the `models` option and its members, as [`Config::from_json`] accepts them.
 pub fn models_schema() -> Value {
     let mut options = Map::new();
     for row in option_table().into_iter().filter(|row| OF_A_MODEL.contains(&row.name)) {
@@ -21,8 +21,8 @@ pub fn models_schema() -> Value {
 }
 
 impl Config {
-    /// These options as they are for a model: those of every pattern that fits its name over them, a later one over an
-    /// earlier one.
+    /// Returns the effective options for a model: the options of every matching pattern are applied in order, later
+    /// ones win.
     pub fn of_model(&self, model: Option<&str>) -> Cow<'_, Self> {
         let mut config = Cow::Borrowed(self);
         for (pattern, options) in &self.models.0 {

@@ -1,4 +1,4 @@
-//! Options from a JSON object and back.
+//! Reads options from a JSON object, and writes them back.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use super::words::Thrift;
 use crate::error::{Error, Result};
 
 impl Config {
-    /// Takes the level before everything else: what is set beside it wins.
+    /// Applies the thrift level before everything else, because options that are set explicitly override it.
     fn take_thrift(&mut self, options: &Map<String, Value>) {
         if let Some(level) = options.get("thrift").and_then(Thrift::read) {
             *self = self.clone().at(level);
@@ -34,8 +34,8 @@ impl Config {
         Ok((config, warnings))
     }
 
-    /// Reads options over these, which stay in force where one is wrong: an unknown key and a bad value are told by one
-    /// line each.
+    /// Reads options over the present ones. An unknown key or an invalid value keeps the present value and produces one
+    /// warning.
     pub fn overlay(mut self, options: &Map<String, Value>) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         self.take_thrift(options);
@@ -53,7 +53,7 @@ impl Config {
         (self, warnings)
     }
 
-    /// Every option, as [`Config::from_json`] reads it.
+    /// Returns every option in the form that [`Config::from_json`] reads.
     pub fn to_json(&self) -> Map<String, Value> {
         let mut options = Map::new();
         for OptionRow { name, .. } in option_table() {
@@ -80,10 +80,10 @@ impl Config {
         Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", "))))
     }
 
-    /// Sets one option for the models that a pattern fits, by the name of both.
+    /// Sets one option for the models that match a pattern, by its dotted name.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] for an option that cannot depend on the model, or a bad value of one that can.
+    /// [`Error::BadArgument`] for an option that cannot depend on the model, or an invalid value.
     fn set_for_models(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<()> {
         let member = name.strip_prefix(MODELS).unwrap_or(name);
         let Some((pattern, option)) = member.rsplit_once('.') else {
@@ -109,10 +109,10 @@ impl Config {
     }
 }
 
-/// How the names of the members of `models` begin.
+/// The prefix of the dotted names of `models` members.
 const MODELS: &str = "models.";
 
-/// Values by the names of their options: what stands in the object of a group has a dotted name.
+/// Returns the values with the names of their options; members of a group have a dotted name.
 fn by_name(options: &Map<String, Value>) -> Vec<(String, &Value)> {
     let mut named = Vec::new();
     for (name, value) in options {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use concertina_cases::{check, json_lines};
 
-    /// The last line of an input is read strictly, or over the lines before it; the output names the options that it
+    /// Reads the last line of an input strictly, or over the lines before it. The output lists the options that it
     /// changed, then the warnings.
     #[test]
     fn options_are_read_corrected_or_refused() {

@@ -1,21 +1,21 @@
-//! How a host's settings page shows the options: in which section, under which label, with which help.
+//! The settings page of a host: the section, label and help text of each option.
 //!
-//! A row for each option that a host has. What only `squeeze()` does is in [`SQUEEZE_ONLY`]; an option in neither list
-//! fails a test.
+//! There is one row for each option that a host supports. Options of `squeeze()` alone are in [`SQUEEZE_ONLY`]; an
+//! option in neither list fails a test.
 
 /// The sections of the page, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
-    /// What a user may want to choose.
+    /// Options that a user may want to choose.
     Basic,
-    /// What trades the bill against what stays in sight.
+    /// Options that trade the bill against what stays in context.
     Advanced,
-    /// What hardly anybody has a reason to change.
+    /// Options that hardly anybody has a reason to change.
     Expert,
 }
 
 impl Section {
-    /// The section as a word.
+    /// Returns the name of the section.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Basic => "basic",
@@ -30,25 +30,25 @@ impl Section {
 pub struct Setting {
     /// The option, or an object that holds options.
     pub name: &'static str,
-    /// Where it stands.
+    /// The section that it is in.
     pub section: Section,
-    /// What it is called.
+    /// The label.
     pub label: &'static str,
-    /// What it does, in short sentences.
+    /// The help text, in short sentences.
     pub help: &'static str,
 }
 
-/// The row of an option, or of an object that holds options.
+/// Returns the row of an option, or of an object that holds options.
 pub fn setting(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// Options that do nothing in a host.
+/// Options that have no effect in a host.
 pub const SQUEEZE_ONLY: &[&str] = &["pruneHeartbeats", "largeResultThreshold", "largeResultPreviewChars"];
 
 macro_rules! settings {
     ($($section:ident { $($name:literal: $label:literal, $help:literal;)+ })+) => {
-        /// Every row of the page, section by section.
+        /// All rows of the page, section by section.
         pub const SETTINGS: &[Setting] =
             &[$($(Setting { name: $name, section: Section::$section, label: $label, help: $help },)+)+];
     };

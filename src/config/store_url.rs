@@ -1,5 +1,5 @@
-//! The address of a database, which may hold a password: it is read, and never printed. Or a host's reference to one,
-//! which it resolves.
+//! The address of a database, or a reference that the host resolves to one. An address may hold a password, so it is
+//! never printed.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::value::OptionValue;
 
-/// What is printed in place of an address.
+/// The text that is printed in place of an address.
 const HIDDEN: &str = "***";
 
-/// An address, a reference, or none.
+/// An address, a reference, or empty.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct StoreUrl(String);
 

@@ -11,20 +11,20 @@ use crate::rules::RulesLevel;
 use crate::store::StoreOptions;
 use crate::tokens::Encoding;
 
-/// One option, for whoever generates documentation, schema or types.
+/// One option, for generators of documentation, schema and types.
 #[derive(Debug, Clone)]
 pub struct OptionRow {
     /// The option's name as users write it.
     pub name: &'static str,
-    /// What it means, in one or two sentences.
+    /// The meaning, in one or two sentences.
     pub doc: &'static str,
     /// The default, as JSON.
     pub default: Value,
-    /// Where `thrift` decides it: the default at each level, in the order of [`Thrift::ALL`].
+    /// The defaults at each level, in the order of [`Thrift::ALL`], if `thrift` determines them.
     pub by_thrift: Option<[Value; 3]>,
     /// The smallest value, for numbers.
     pub minimum: Option<u64>,
-    /// Whether a bad value is corrected with a warning instead of refused.
+    /// True if an invalid value is corrected with a warning instead of refused.
     pub lenient: bool,
     /// JSON schema of the value.
     pub schema: Value,
@@ -63,7 +63,7 @@ macro_rules! options {
         }
 
         impl Config {
-            /// The value of an option, as JSON.
+            /// Returns the value of an option, as JSON.
             pub(super) fn value_of(&self, name: &str) -> Option<Value> {
                 match name {
                     $($name => Some(self.$field.write()),)+
@@ -71,7 +71,7 @@ macro_rules! options {
                 }
             }
 
-            /// Sets the option of this name; false where there is none.
+            /// Sets the option with this name. Returns false if there is none.
             pub(super) fn set(&mut self, name: &str, value: &Value, warnings: &mut Vec<String>) -> Result<bool> {
                 match name {
                     $($name => {
@@ -223,14 +223,14 @@ options! {
     encoding: Encoding = Encoding::O200kBase, "encoding";
 }
 
-/// The defaults of an option at each level, where they differ.
+/// Returns the defaults of an option at each level, if they differ.
 fn varying(levels: [Value; 3]) -> Option<[Value; 3]> {
     levels.iter().any(|level| *level != levels[0]).then_some(levels)
 }
 
 impl Config {
-    /// These options with the defaults of a level of thrift. The levels are points of the frontier that `bench/replay
-    /// --tune` draws.
+    /// Returns these options with the defaults of a thrift level. The levels are points of the frontier that
+    /// `bench/replay --tune` draws.
     pub(super) fn at(self, thrift: Thrift) -> Self {
         let [min_tokens_to_fold, stale_calls, keep_preview_chars] = match thrift {
             Thrift::Careful => [150, 18, 200],

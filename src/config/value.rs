@@ -1,4 +1,4 @@
-//! How the value of an option reads from JSON and writes to it, by its type.
+//! Conversion of option values from and to JSON, by type.
 
 use serde_json::{Map, Value, json};
 
@@ -6,27 +6,27 @@ use crate::error::{Error, Result};
 use crate::rules::RulesLevel;
 use crate::tokens::Encoding;
 
-/// How the type of an option reads from and writes to JSON.
+/// An option type that can be read from and written to JSON.
 pub(super) trait OptionValue: Sized + Clone {
-    /// The JSON schema of the type.
+    /// Returns the JSON schema of the type.
     fn schema() -> Value;
-    /// The TypeScript type.
+    /// Returns the TypeScript type.
     fn type_script() -> String;
-    /// Reads a value; `None` when the type does not fit.
+    /// Reads a value; `None` if the type does not fit.
     fn read(value: &Value) -> Option<Self>;
     /// Writes a value.
     fn write(&self) -> Value;
-    /// The number behind it, when it has a range.
+    /// Returns the value as a number, if it has a range.
     fn number(&self) -> Option<u64> {
         None
     }
-    /// The same type from a number, when it has a range.
+    /// Creates the value from a number, if the type has a range.
     fn from_number(_: u64) -> Option<Self> {
         None
     }
 }
 
-/// Declares a type of values that JSON has.
+/// Implements [`OptionValue`] for a type that JSON has.
 macro_rules! json_values {
     ($($type:ty, $schema:tt, $type_script:literal, $read:expr;)+) => {$(
         impl OptionValue for $type {
@@ -46,7 +46,7 @@ macro_rules! json_values {
     )+};
 }
 
-/// A record of stages in TypeScript.
+/// A record of pipeline stages.
 type Stages = Map<String, Value>;
 
 json_values! {
@@ -82,7 +82,7 @@ impl OptionValue for u64 {
     }
 }
 
-/// Written as a number or as a word.
+/// Accepts a number or a word.
 impl OptionValue for RulesLevel {
     fn schema() -> Value {
         let numbers = Self::ALL.map(|level| json!(level as u8));
@@ -117,7 +117,7 @@ impl OptionValue for Encoding {
     }
 }
 
-/// Reads a value, corrects it with a warning where the option is lenient, and refuses it otherwise.
+/// Reads a value. An invalid one is corrected with a warning if the option is lenient, and refused otherwise.
 pub(super) fn accept<T: OptionValue>(
     name: &str,
     value: &Value,
@@ -127,7 +127,7 @@ pub(super) fn accept<T: OptionValue>(
     warnings: &mut Vec<String>,
 ) -> Result<T> {
     let refused = || Error::bad_argument(name, shorten(value), expectation::<T>(minimum));
-    // A lenient number may be negative or fractional before it is lifted.
+    // A lenient number may be negative or fractional before it is raised to the minimum.
     let lifted = value.as_f64().filter(|_| lenient).and_then(|float| {
         let rounded = if float.is_finite() {
             float.max(0.0).round() as u64
@@ -163,7 +163,7 @@ pub(super) fn accept<T: OptionValue>(
 /// Reads a level for rule files.
 ///
 /// # Errors
-/// [`Error::BadArgument`] where it is none.
+/// [`Error::BadArgument`] if the value is not a level.
 pub fn rules_level(value: &Value) -> Result<RulesLevel> {
     RulesLevel::read(value).ok_or_else(|| Error::bad_argument("level", value, expectation::<RulesLevel>(None)))
 }
@@ -184,10 +184,10 @@ fn expectation<T: OptionValue>(minimum: Option<u64>) -> String {
     }
 }
 
-/// Characters of a value that a message quotes: a line. Chosen by judgement.
+/// The maximum number of characters of a value that a message quotes: one line. Chosen by judgement.
 const MESSAGE_CHARS: usize = 80;
 
-/// The JSON of a value, cut to [`MESSAGE_CHARS`], for messages.
+/// Returns the JSON of a value for messages, cut to [`MESSAGE_CHARS`].
 pub(super) fn shorten(value: &Value) -> String {
     let json = value.to_string();
     match json.char_indices().nth(MESSAGE_CHARS) {

@@ -1,4 +1,4 @@
-//! How old each block is, and with [`superseded`] what that means for it.
+//! The age of each block and its fate. Blocks that are held elsewhere come from [`superseded`].
 //!
 //! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user
 //! message only calls count. A block that is both old and superseded may go from the earlier of the two moments.
@@ -10,15 +10,16 @@ use super::{Fate, FoldablePart, MayGo, Reason, foldable_part, may_touch};
 use crate::config::{Config, Schedule};
 use crate::transcript::{Block, BlockKind, Message, Role, Transcript};
 
-/// Least model calls since a block that leaves because the context is full. Chosen by judgement.
+/// The minimum number of model calls after a block before it may leave because the context is full. Chosen by
+/// judgement.
 const YOUNGEST_CALLS: u64 = 2;
 
-/// Most model calls that a block may be short of stale and still leave with a prefix of which nothing is cached. Chosen
-/// on the development corpus (`npm run bench:replay`).
+/// The number of model calls by which a nearly stale block may be short of stale. Chosen on the development corpus
+/// (`npm run bench:replay`).
 const NEARLY_STALE_CALLS: u64 = 4;
 
-/// Bytes from which on a result is bulky, and goes after half as many turns. Chosen on the development corpus (`npm run
-/// bench:replay`): where all results go as early, an agent misses more.
+/// The size in bytes from which on a result is bulky and goes after half as many turns. Chosen on the development
+/// corpus (`npm run bench:replay`): if all results go that early, an agent misses more.
 const BULKY_BYTES: usize = 16_000;
 
 /// Decides on every block, by message and block index.
@@ -69,7 +70,7 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     fates
 }
 
-/// How old a block may become, in user turns and in model calls.
+/// Returns the maximum age of a block, in user turns and in model calls.
 fn limits(block: &Block, part: FoldablePart, is_written: bool, config: &Config) -> [u64; 2] {
     match part {
         FoldablePart::Image if is_persons(part, block) => [config.image_age_turns, u64::MAX],
@@ -84,7 +85,8 @@ fn limits(block: &Block, part: FoldablePart, is_written: bool, config: &Config) 
     }
 }
 
-/// What a script parses is used up by the time it is stale.
+/// The results of a script's calls were parsed by the script, so they are used up once stale but are not folded
+/// earlier.
 fn is_for_script(block: &Block) -> bool {
     block.result.is_some_and(|result| result.is_for_script)
 }
@@ -93,12 +95,12 @@ fn is_bulky(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Text(text) if text.len() >= BULKY_BYTES)
 }
 
-/// A picture that a person sent is the task of the turn, however many calls it takes.
+/// An image that a person sent is the task of the turn, however many calls it takes.
 fn is_persons(part: FoldablePart, block: &Block) -> bool {
     part == FoldablePart::Image && block.result.is_none()
 }
 
-/// When each user turn began, in model calls before now.
+/// The start of each user turn, in model calls before now.
 struct Clock {
     /// Model calls since the start of the turn of age 1, 2, ...
     calls_since_turn: Vec<u64>,
@@ -112,19 +114,20 @@ impl Clock {
         Self { calls_since_turn: begins.into_iter().chain(starts.map(|message| message.calls_after)).collect() }
     }
 
-    /// Model calls since a block became old; `None` while it is not.
+    /// Returns the model calls since a block became old; `None` while it is not.
     fn calls_since_old(&self, message: &Message, [turns, calls]: [u64; 2]) -> Option<u64> {
         let by_calls = message.calls_after.checked_sub(calls.saturating_add(1));
         self.calls_since_age(message.turn_age, turns).max(by_calls)
     }
 
-    /// Model calls since a block in the turn of age `age` became older than `limit` turns; `None` while it is not.
+    /// Returns the model calls since a block in the turn of age `age` became older than `limit` turns; `None` while it
+    /// is not.
     fn calls_since_age(&self, age: u64, limit: u64) -> Option<u64> {
         let turn = age.checked_sub(limit).filter(|&turn| turn > 0)?;
         self.calls_since_turn.get(usize::try_from(turn - 1).ok()?).copied()
     }
 
-    /// User turns that began in the last `calls` model calls.
+    /// Returns the number of user turns that began in the last `calls` model calls.
     fn turns_since(&self, calls: u64) -> u64 {
         self.calls_since_turn.iter().take_while(|&&since| since < calls).count() as u64
     }

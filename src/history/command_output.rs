@@ -1,12 +1,12 @@
-//! A command line -> whether it prints files: how a shell divides it says so, wherever in it the printing stands.
+//! Decides whether a command line prints files, by the structure that a shell gives it.
 //!
-//! Bash and PowerShell are read alike. Nothing here runs or expands anything: a word stays as it is written, without
-//! its quotes.
+//! Bash and PowerShell are read alike. Nothing here runs or expands anything: a word is used as written, without its
+//! quotes.
 
 use crate::content::ContentType;
 use crate::content::hints::of_path;
 
-/// What a command line prints of files.
+/// The part of a command line's output that is file content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Prints {
     /// No file.
@@ -17,10 +17,10 @@ pub(super) enum Prints {
     FilesOnly,
 }
 
-/// Deepest nesting of scripts in scripts that is read. Chosen by judgement.
+/// The maximum depth of scripts nested in scripts. Chosen by judgement.
 const DEPTH: usize = 4;
 
-/// What a command line prints; a log is no file that anybody edits.
+/// Classifies the output of a command line. Logs do not count as files, because nobody edits them.
 pub(super) fn prints_of(line: &str) -> Prints {
     prints_at(line, DEPTH)
 }
@@ -38,7 +38,7 @@ fn prints_at(line: &str, depth: usize) -> Prints {
     if others { files.min(Prints::FilesAmongOther) } else { files }
 }
 
-/// What one command prints, or a pipeline up to it.
+/// The output of one command, or of a pipeline up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandOutput {
     /// Nothing, or a few lines of its own.
@@ -50,7 +50,7 @@ enum CommandOutput {
     Other,
 }
 
-/// Programs that print the files that are named to them, or what is piped in.
+/// Programs that print the files named in their arguments, or their input.
 #[rustfmt::skip]
 const PRINTERS: &[&str] = &[
     "awk", "bat", "batcat", "cat", "cut", "expand", "fold", "gawk", "gc", "get-content", "head", "iconv", "less", "more", "nl",
@@ -69,10 +69,10 @@ const SHORT: &[&str] = &[
     "sleep", "source", "stat", "test", "touch", "tree", "true", "unset", "wc", "which", "whoami", "write-host", "write-output",
 ];
 
-/// Programs that run the command behind them.
+/// Programs that run the command in their arguments.
 const WRAPPERS: &[&str] = &["builtin", "env", "exec", "nice", "nohup", "stdbuf", "sudo", "time", "timeout", "xargs"];
 
-/// Words of the shell in front of a command.
+/// Shell keywords that may precede a command.
 const KEYWORDS: &[&str] = &["!", "(", "do", "elif", "else", "if", "then", "until", "while", "{"];
 
 fn part_of(command: &Command, before: CommandOutput, depth: usize) -> CommandOutput {
@@ -168,7 +168,8 @@ fn part_of(command: &Command, before: CommandOutput, depth: usize) -> CommandOut
     }
 }
 
-/// What a search prints: what stands around its hits is part of a file, and so is what it lets through of one.
+/// Classifies the output of a search. Context lines around hits are file content, and so are the lines that it passes
+/// on from a file.
 fn searched(arguments: &[String], before: CommandOutput) -> CommandOutput {
     let is_context = |word: &String| {
         let long = ["--context", "--after-context", "--before-context", "-context"];
@@ -186,17 +187,17 @@ fn searched(arguments: &[String], before: CommandOutput) -> CommandOutput {
     }
 }
 
-/// Whether the first operand is a script, and no file.
+/// Returns true if the first operand of a program is a script, not a file.
 fn has_program(program: &str) -> bool {
     matches!(program, "awk" | "gawk" | "sed" | "perl" | "ruby" | "tr")
 }
 
-/// Whether flags make a program print its input line by line: `-ne`, `-pe`.
+/// Returns true if flags make a program print its input line by line: `-ne`, `-pe`.
 fn is_loop(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|flags| !flags.starts_with('-') && flags.contains(['n', 'p']))
 }
 
-/// Whether a script reads a file and prints.
+/// Returns true if a script reads a file and prints.
 fn reads_and_prints(script: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| script.contains(word));
     has(&[
@@ -230,14 +231,14 @@ fn name_of(word: &str) -> String {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Command {
     words: Vec<String>,
-    /// Whether it reads what the one before prints.
+    /// True if its input is the output of the previous command.
     is_piped: bool,
-    /// Whether its output goes into a file, and whether its input comes from one.
+    /// True if its output is redirected to a file, and if its input comes from one.
     writes: bool,
     reads: bool,
 }
 
-/// The pipelines of a command line, in order.
+/// Splits a command line into its pipelines, in order.
 fn pipelines(line: &str) -> Vec<Vec<Command>> {
     let mut pipelines: Vec<Vec<Command>> = vec![vec![Command::default()]];
     let mut awaited: Vec<String> = Vec::new();
@@ -287,7 +288,7 @@ fn pipelines(line: &str) -> Vec<Vec<Command>> {
     pipelines
 }
 
-/// `>`, `>>`, `1>`, `2>`: whether it takes the output away, and what follows.
+/// Parses `>`, `>>`, `1>`, `2>`: returns whether it redirects standard output, and the rest.
 fn output_redirection(rest: &str) -> Option<(bool, &str)> {
     let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     let number = &rest[..rest.len() - after.len()];
@@ -295,7 +296,7 @@ fn output_redirection(rest: &str) -> Option<(bool, &str)> {
     Some((matches!(number, "" | "1"), target.strip_prefix(['>', '|']).unwrap_or(target)))
 }
 
-/// The word that a redirection names.
+/// Takes the target of a redirection.
 fn redirected(rest: &mut &str) -> String {
     *rest = rest.trim_start_matches([' ', '\t']);
     let is_descriptor = rest.starts_with('&');
@@ -304,7 +305,7 @@ fn redirected(rest: &mut &str) -> String {
     if is_descriptor { format!("&{word}") } else { word }
 }
 
-/// What follows the line that ends a document.
+/// Returns the text after the line that ends a here-document.
 fn after_document<'t>(rest: &'t str, end: &str) -> &'t str {
     let mut at = 0;
     for line in rest.split_inclusive('\n') {
@@ -316,7 +317,7 @@ fn after_document<'t>(rest: &'t str, end: &str) -> &'t str {
     ""
 }
 
-/// Takes a word without its quotes; what is substituted in it stays as it is written.
+/// Takes a word without its quotes. Substitutions in it stay as written.
 fn take_word(rest: &mut &str) -> String {
     let mut word = String::new();
     let mut chars = rest.char_indices().peekable();
@@ -353,7 +354,7 @@ fn take_word(rest: &mut &str) -> String {
             _ => word.push(c),
         }
     }
-    // A mark that stands alone is no word, but it must not be met again.
+    // A lone metacharacter is no word, but it must be consumed.
     *rest = if end == 0 { &rest[rest.chars().next().map_or(0, char::len_utf8)..] } else { &rest[end..] };
     word
 }
@@ -363,7 +364,7 @@ mod tests {
     use super::*;
     use concertina_cases::check;
 
-    /// What may stand around a command that prints files, and prints little.
+    /// Commands that may stand around one that prints files, and that print little.
     const AROUND: &[(&str, &str)] = &[
         ("", ""),
         ("cd /w && ", ""),
@@ -387,7 +388,7 @@ mod tests {
         });
     }
 
-    /// What a command prints; one that prints files alone does so wherever it stands.
+    /// Classifies a command; one that prints only files must do so in every position.
     fn printed_anywhere(command: &str) -> Prints {
         let prints = prints_of(command);
         if prints == Prints::FilesOnly {

@@ -1,5 +1,5 @@
-//! What is never replaced whatever its size, because the agent must keep it in sight: the host's own instruction files
-//! and skills, what the user answered to a tool, and the plan in force.
+//! Results that are never replaced whatever their size, because the agent must keep them in context: the host's own
+//! instruction files and skills, the user's answers to a tool, and the current plan.
 
 use super::BlockPosition;
 use super::files::opened_file;
@@ -9,29 +9,31 @@ use crate::content::time_stamp::Stamp;
 use crate::tokens;
 use crate::transcript::{BlockKind, ToolResult, Transcript};
 
-/// OpenClaw's workspace files, by stem, and what other hosts call theirs.
+/// OpenClaw's workspace files, by stem, and the equivalent files of other hosts.
 const HOST_FILES: [&str; 10] =
     ["AGENTS", "CLAUDE", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY", "BOOT"];
 
 /// Tools that ask the user.
 const ASKING_TOOLS: [&str; 4] = ["ask_user", "AskUserQuestion", "ask_followup_question", "request_user_input"];
 
-/// Tools whose last call says the whole plan.
+/// Tools whose last call holds the whole plan.
 const PLANNING_TOOLS: [&str; 4] = ["update_plan", "TodoWrite", "todo_write", "ExitPlanMode"];
 
-/// Bytes at the beginning of a result in which the words that report a user's answer are looked for. Chosen by judgement.
+/// The number of bytes at the beginning of a result that are searched for the words that report a user's answer. Chosen
+/// by judgement.
 const ANSWER_BYTES: usize = 400;
 
-/// Bytes at the beginning of a result in which front matter and the first heading are looked for. Chosen by judgement.
+/// The number of bytes at the beginning of a result that are searched for front matter and the first heading. Chosen by
+/// judgement.
 const HEADING_BYTES: usize = 4096;
 
-/// Whether a tool result stays in sight.
+/// Returns true if a tool result must stay in context.
 pub(super) fn is_exempt(result: &ToolResult, text: &str) -> bool {
     is_host_file(result, text) || is_users_word(result, text) || is_result_of_figures(text)
 }
 
-/// Whether a short text tells figures: they say nothing without their words, and with these a placeholder is hardly
-/// shorter.
+/// Returns true if a short text consists largely of figures. They mean nothing without their words, and with these a
+/// placeholder is hardly shorter.
 fn is_result_of_figures(text: &str) -> bool {
     /// A placeholder with its summary costs about as much as a text of this size.
     const MOST_BYTES: usize = 400;
@@ -45,13 +47,13 @@ fn is_result_of_figures(text: &str) -> bool {
         && tokens::count(text, Encoding::O200kBase) < MOST_TOKENS
 }
 
-/// Whether a tool result says what the user answered.
+/// Returns true if a tool result holds an answer of the user.
 fn is_users_word(result: &ToolResult, text: &str) -> bool {
     let head = head(text, ANSWER_BYTES);
     result.tool_name.is_some_and(|tool| ASKING_TOOLS.contains(&tool)) || head.contains("the user said:")
 }
 
-/// The last call of each tool that plans.
+/// Returns the last call of each planning tool.
 pub(super) fn plans(transcript: &Transcript) -> Vec<BlockPosition> {
     let mut last: Vec<(&str, BlockPosition)> = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
@@ -67,7 +69,7 @@ pub(super) fn plans(transcript: &Transcript) -> Vec<BlockPosition> {
     last.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Whether a tool result shows one of the host's own files: known by the path it was read from, else by its first
+/// Returns true if a tool result shows one of the host's own files, recognized by its path or else by its first
 /// heading.
 fn is_host_file(result: &ToolResult, text: &str) -> bool {
     match opened_file(result) {

@@ -1,9 +1,9 @@
 //! `exec {"command": "sed -n '1,40p' a.rs"}` + its result -> shows lines 1 to 40 of `a.rs`
 //!
-//! What a call did to which file, as far as its name, its arguments and its result say it plainly. A tool is known by
-//! its exact name and an argument by its exact key: anything else (`query`, `pages`, a pipe in a command) is no file
-//! use, because a wrong guess would fold what is still needed. A path is what it is in the folder that the call names,
-//! or in one that no call names.
+//! Recognizes the file that a call reads or changes, if its name, its arguments and its result state it plainly. A tool
+//! is known by its exact name and an argument by its exact key. Anything else (`query`, `pages`, a pipe in a command)
+//! is not recognized, because a wrong guess would fold content that is still needed. A relative path is resolved
+//! against the folder that the call names; without one it stays relative.
 
 use serde_json::{Map, Value};
 
@@ -11,33 +11,34 @@ use super::path::{is_rooted, resolve};
 use super::read_result::LineRange;
 use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS, ToolResult};
 
-/// What a call does to a file.
+/// The effect of a call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// It asks for these lines.
+    /// It requests these lines.
     Read(LineRange),
     /// Its arguments hold the whole file.
     Write,
-    /// Its arguments change a part. Where they put as many lines as they take, every other line keeps its number.
+    /// Its arguments change a part. `keeps_lines` is true if it replaces each text by one of as many lines, so that
+    /// line numbers stay valid.
     Edit { keeps_lines: bool },
 }
 
-/// A call that works on a file.
+/// A call that reads or changes a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileUse {
     pub(super) path: String,
     pub(super) does: Use,
-    /// Whether the path starts in the folder that a shell is in, which other calls may have changed.
+    /// True if the path is relative to the working directory of a shell, which other calls may have changed.
     pub(super) is_in_shell: bool,
 }
 
-/// The keys under which tools take the folder that a path starts in.
+/// The keys under which tools take the working directory.
 const FOLDER: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "working_dir", "workingDir"];
 
-/// Keys that say why or how, never what.
+/// Keys that do not affect which lines are read or written.
 const ASIDE: &[&str] = &["description", "explanation", "timeout", "encoding", "overwrite", "create_dirs"];
 
-/// The keys that bound a read, by what they mean.
+/// The keys that bound a read.
 const RANGE: &[&str] =
     &["offset", "limit", "start", "end", "start_line", "end_line", "startLine", "endLine", "view_range"];
 
@@ -72,10 +73,10 @@ const TOOLS: &[(&[&str], Use, &[&str])] = &[
     ),
 ];
 
-/// One published editor is several tools in one, told apart by a word under `command`.
+/// Editors that are several tools in one, selected by the argument `command`.
 const EDITORS: &[&str] = &["str_replace_editor", "str_replace_based_edit_tool", "text_editor"];
 
-/// The keys under which edits take what they replace, and what they put there.
+/// The keys under which edits take the old and the new text.
 const REPLACED: &[(&str, &str)] = &[
     ("old_string", "new_string"),
     ("oldString", "newString"),
@@ -85,7 +86,7 @@ const REPLACED: &[(&str, &str)] = &[
     ("search", "replace"),
 ];
 
-/// The file that a call works on, with what it does to it; `None` where that is not plain.
+/// Returns the file that a call works on and the effect; `None` if that is not plain.
 pub(super) fn file_use(call: &Call) -> Option<FileUse> {
     let arguments = call.arguments.value()?;
     let arguments = arguments.as_object()?;
@@ -115,7 +116,7 @@ pub(super) fn file_use(call: &Call) -> Option<FileUse> {
     Some(FileUse { path: resolve(folder, path), does, is_in_shell: false })
 }
 
-/// The folder that the arguments name, if any; `None` where that is not plain.
+/// Returns the folder that the arguments name, if any. The outer `None` means that it is not plain.
 fn folder(arguments: &Map<String, Value>) -> Option<Option<&str>> {
     let mut named = FOLDER.iter().filter_map(|key| arguments.get(*key)).filter(|value| !value.is_null());
     match (named.next(), named.next()) {
@@ -125,8 +126,8 @@ fn folder(arguments: &Map<String, Value>) -> Option<Option<&str>> {
     }
 }
 
-/// Whether the arguments have no keys but known ones, and those that say why, how or where. What is null or false asks
-/// for nothing.
+/// Returns true if the arguments have only known, neutral and folder keys. Arguments that are null or false are
+/// ignored.
 fn has_only(arguments: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> bool {
     arguments.iter().all(|(key, value)| {
         let key = key.as_str();
@@ -137,7 +138,7 @@ fn has_only(arguments: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> 
     })
 }
 
-/// Whether an edit puts as many lines as it takes, in each of its places.
+/// Returns true if an edit replaces each text by one with as many lines.
 fn keeps_lines(arguments: &Map<String, Value>) -> bool {
     let count = |value: &Value| value.as_str().map(|text| text.matches('\n').count());
     let is_even = |edit: &Map<String, Value>| {
@@ -150,7 +151,8 @@ fn keeps_lines(arguments: &Map<String, Value>) -> bool {
     }
 }
 
-/// The range that a read tool's arguments ask for; `None` where they count in another way, as from the end.
+/// Returns the range that a read tool's arguments request; `None` if they count in another way, for instance from the
+/// end.
 fn lines_asked(arguments: &Map<String, Value>) -> Option<LineRange> {
     let given = |key: &str| arguments.get(key).filter(|value| !value.is_null());
     let number = |keys: &[&str]| match keys.iter().find_map(|key| given(key)) {
@@ -177,13 +179,13 @@ fn lines_asked(arguments: &Map<String, Value>) -> Option<LineRange> {
 /// The tools that run a command.
 const SHELLS: &[&str] = &["exec", "bash", "Bash", "shell", "run_command", "run_terminal_cmd", "execute_command"];
 
-/// Those of them that stay in the folder that a command has gone to.
+/// Shell tools that keep their working directory between calls.
 const STAYING: &[&str] = &["bash", "Bash", "run_terminal_cmd"];
 
-/// The keys that say how a command is run, on this machine and to its end.
+/// Keys that do not affect what a command prints.
 const RUN: &[&str] = &["timeout_ms", "timeoutMs", "yieldMs", "title", "justification", "pty", "login"];
 
-/// Whether a call may change the folder that later commands of its shell start in.
+/// Returns true if a call may change the working directory of later commands in its shell.
 pub(super) fn may_change_folder(call: &Call) -> bool {
     STAYING.contains(&call.name)
         && call.arguments.command().is_none_or(|command| {
@@ -208,7 +210,7 @@ fn shell_use(tool: &str, arguments: &Map<String, Value>, folder: Option<&str>) -
     Some(FileUse { path, does, is_in_shell })
 }
 
-/// The folder that a command changes to first, if any, and what it does there.
+/// Splits a leading `cd … &&` from a command: returns the folder, if any, and the rest.
 fn in_folder(command: &str) -> (Option<&str>, &str) {
     let command = command.trim();
     match command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
@@ -217,8 +219,8 @@ fn in_folder(command: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// The file that the call of a result opened, or that its plain command printed, whole or by lines, as the call names
-/// it.
+/// Returns the file that the call of a result opened, or that its plain command printed, whole or by lines, as the call
+/// names it.
 pub(super) fn opened_file(result: &ToolResult) -> Option<String> {
     let arguments = result.arguments?;
     let printed = || match read_or_written(in_folder(&arguments.command()?).1)? {
@@ -228,14 +230,14 @@ pub(super) fn opened_file(result: &ToolResult) -> Option<String> {
     arguments.file_path().or_else(printed)
 }
 
-/// The path that a plain command reads or writes.
+/// Returns the path that a plain command reads or writes.
 fn read_or_written(command: &str) -> Option<(&str, Use)> {
     if let Some((path, body)) =
         command.strip_prefix("cat >").filter(|rest| !rest.starts_with('>')).and_then(|rest| rest.split_once("<<"))
     {
         return Some((path.trim(), Use::Write)).filter(|_| is_one_heredoc(body));
     }
-    // To the end of the file, where quotes keep the shell from it.
+    // `$` means the end of the file here, and the quotes keep the shell from expanding it.
     if command.replacen(",$p'", "", 1).contains(['|', ';', '&', '<', '>', '$', '`', '*', '?', '\n', '\\', '(', '{']) {
         return None;
     }
@@ -253,7 +255,7 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
     Some((path, Use::Read(lines))).filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
 }
 
-/// The words of a command, without the quotes around them: what stands in quotes is one word.
+/// Splits a command into words. A quoted part is one word, without its quotes.
 fn words(command: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = command.trim_start();
@@ -268,7 +270,7 @@ fn words(command: &str) -> Vec<&str> {
     words
 }
 
-/// Whether nothing follows the end of the document that a command feeds to `cat`.
+/// Returns true if nothing follows the here-document that a command feeds to `cat`.
 fn is_one_heredoc(after: &str) -> bool {
     let Some((word, body)) = after.split_once('\n') else { return false };
     let end = word.trim_start_matches('-').trim().trim_matches(['\'', '"']);
@@ -280,7 +282,8 @@ fn is_one_heredoc(after: &str) -> bool {
             .is_some_and(|at| body.lines().skip(at + 1).all(str::is_empty))
 }
 
-/// A path or a folder as a command names it; `None` for what is an option, quoted with blanks, or made by the shell.
+/// Returns a path or folder as a command names it; `None` for an option, a quoted word with blanks, or an expansion of
+/// the shell.
 fn plain(word: &str) -> Option<&str> {
     let word = word.trim_matches(['\'', '"']);
     let is_made = |character: char| character.is_whitespace() || "$`*?{(\\".contains(character);

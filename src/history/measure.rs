@@ -1,4 +1,4 @@
-//! What blocks and messages cost, in tokens.
+//! Token costs of blocks and messages.
 //!
 //! Only content is counted: texts, arguments (as their JSON), tool names, images, visible thinking. The few tokens that
 //! providers add for each message and role differ between them and are left out.
@@ -10,7 +10,7 @@ use crate::tokens::count;
 use crate::tokens::vision::Provider;
 use crate::transcript::{Arguments, Block, BlockKind, Image, Role, Transcript};
 
-/// Counts under one vocabulary and one provider's image rule.
+/// Counts tokens with one encoding and one provider's image rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meter {
     provider: Provider,
@@ -18,22 +18,22 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for a model; without a name images count by Anthropic's rule.
+    /// Creates a meter for a model. Without a name images count by Anthropic's rule.
     pub fn new(model: Option<&str>, encoding: Encoding) -> Self {
         Self { provider: model.map_or_else(Provider::default, Provider::of_model), encoding }
     }
 
-    /// Tokens of a text.
+    /// Returns the tokens of a text.
     pub fn text(&self, text: &str) -> usize {
         count(text, self.encoding)
     }
 
-    /// Tokens of an image by the provider's rule.
+    /// Returns the tokens of an image by the provider's rule.
     pub fn image(&self, image: &Image) -> usize {
         self.provider.base64_tokens(image.base64, image.detail)
     }
 
-    /// Tokens of a call's arguments as JSON.
+    /// Returns the tokens of a call's arguments as JSON.
     pub fn arguments(&self, arguments: &Arguments) -> usize {
         match arguments {
             Arguments::Json(json) => self.text(json),
@@ -41,7 +41,7 @@ impl Meter {
         }
     }
 
-    /// Tokens of the words in a part of a foreign type, wherever they are.
+    /// Returns the tokens of all texts in a part of an unknown type.
     pub fn foreign(&self, part: &Value) -> usize {
         match part {
             Value::String(text) if !is_payload(text) => self.text(text),
@@ -51,7 +51,8 @@ impl Meter {
         }
     }
 
-    /// Tokens of what a block's path leads to: of a call, the arguments alone; of thinking, its visible words.
+    /// Returns the tokens of the value at a block's path: of a call, the arguments alone; of thinking, its visible
+    /// words.
     pub fn block(&self, block: &Block) -> usize {
         match &block.kind {
             BlockKind::Text(text) => self.text(text),
@@ -63,22 +64,23 @@ impl Meter {
     }
 }
 
-/// Whether a text is a file or something encrypted: what those cost only the provider knows.
+/// Returns true if a text is a file or encrypted: only the provider knows the cost of those.
 fn is_payload(text: &str) -> bool {
     /// Text without a blank in so many bytes is a payload. Chosen by judgement.
     const WORD_BYTES: usize = 512;
     text.len() > WORD_BYTES && !text.as_bytes()[..WORD_BYTES].iter().any(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
 }
 
-/// The words of a thinking part. Signatures and encrypted thinking are none: what they cost only the provider knows.
+/// Returns the visible words of a thinking part. Signatures and encrypted thinking are excluded: only the provider
+/// knows their cost.
 pub fn thinking_texts(part: &Value) -> impl Iterator<Item = &str> {
     ["thinking", "text"].into_iter().filter_map(|key| part.get(key)?.as_str())
 }
 
-/// Tokens of the content of messages, as a model would be billed for it.
+/// Returns the tokens of the content of messages, as a model would be billed for it.
 ///
-/// Thinking counts with its visible words; signatures and encrypted thinking count nothing, nor do files in blocks of
-/// foreign types. Of rows that are no message (compaction summaries, shell runs) the texts under `summary`, `content`,
+/// Thinking counts with its visible words. Signatures, encrypted thinking and files in blocks of unknown types count
+/// nothing. Of rows that are no messages (compaction summaries, shell runs) the texts under `summary`, `content`,
 /// `command` and `output` count.
 pub fn message_tokens(messages: &[Value], model: Option<&str>, encoding: Encoding) -> usize {
     let meter = Meter::new(model, encoding);

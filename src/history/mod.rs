@@ -1,8 +1,8 @@
-//! One conversation as every part of Concertina sees it: which blocks may leave it, why, and since when, and which are
-//! too long to stay whole.
+//! The decisions on each block of a history: the blocks that may leave it, the reason, since when, and the outputs that
+//! are too long to stay whole.
 //!
-//! `squeeze()`, `assemble()` and the planner render these decisions; none of them judges by itself. Decisions are read
-//! off the messages alone, so two processes that see the same history decide the same. User text and assistant text are
+//! `squeeze()`, `assemble()` and the planner render these decisions; none of them judges by itself. Decisions depend on
+//! the messages alone, so two processes that see the same history decide the same. User text and assistant text are
 //! never selected, whatever their age; thinking only once its turn is over, and then whole.
 
 mod age;
@@ -24,10 +24,10 @@ pub use measure::{Meter, message_tokens};
 pub use oversize::{is_cut, is_exact, is_over, keeps_lines, may_go_fresh, may_replace, may_shrink_fresh};
 pub use read_result::tells_of_failure;
 
-/// Where a block stands: index of its message, and its index among that message's blocks.
+/// The position of a block: the index of its message, and its index in that message.
 pub type BlockPosition = (usize, usize);
 
-/// What kind of block may go.
+/// The kind of a block that may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FoldablePart {
     /// A text of a tool result.
@@ -38,10 +38,10 @@ pub enum FoldablePart {
     Image,
 }
 
-/// Why a block may go.
+/// The reason for which a block may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Too many turns or model calls ago.
+    /// It is too many turns or model calls old.
     Stale,
     /// Something later shows the same or newer content of a file.
     Superseded,
@@ -50,7 +50,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The word for reports and for the ledger.
+    /// Returns the word for reports and for the ledger.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stale => "stale",
@@ -59,35 +59,34 @@ impl Reason {
         }
     }
 
-    /// Whether a ledger's word means that a block went because something later holds it, so that it comes back when
-    /// that is gone.
+    /// Returns true if a reason in the ledger means that the block was folded because something later holds its
+    /// content. It is restored when that is gone.
     pub fn needs_successor(word: &str) -> bool {
         [Self::Superseded, Self::Duplicate].iter().any(|reason| reason.as_str() == word)
     }
 }
 
-/// That a block may go.
+/// The permission to fold a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MayGo {
-    /// Why: the reason that came first.
+    /// The reason that applied first.
     pub reason: Reason,
-    /// Whether its age alone is enough.
+    /// True if its age alone is enough.
     pub is_old: bool,
-    /// How many model calls were made since it might have gone.
+    /// The number of model calls since it first might have gone.
     pub calls: u64,
-    /// How many user turns have begun since it might have gone.
+    /// The number of user turns since it first might have gone.
     pub turns: u64,
 }
 
-/// What is decided on a block.
+/// The decision on a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It stays.
     Stays,
-    /// It is not stale yet, and goes only when the context is full, or, when it is nearly stale, where that costs
-    /// nothing.
+    /// It is not stale yet. It goes only when the context is full or, if it is nearly stale, where that costs nothing.
     Young {
-        /// Whether it is a few calls short of stale.
+        /// True if it is a few calls short of stale.
         is_nearly_stale: bool,
     },
     /// It may go whenever that pays.
@@ -97,7 +96,7 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// That it may go at any time.
+    /// Returns the permission to fold the block at any time, if there is one.
     pub fn may_go(self) -> Option<MayGo> {
         match self {
             Self::MayGo(may_go) => Some(may_go),
@@ -106,8 +105,8 @@ impl Fate {
     }
 }
 
-/// Whether the options allow a block of this tool, or of this command, to be replaced. A result without a known tool is
-/// one of no listed tool.
+/// Returns true if the options permit a block of this tool or command to be replaced. A result without a known tool
+/// matches no listed tool.
 pub fn may_touch(block: &Block, config: &Config) -> bool {
     if !may_touch_output(block.result.as_ref(), config) {
         return false;
@@ -120,8 +119,8 @@ pub fn may_touch(block: &Block, config: &Config) -> bool {
     tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
 }
 
-/// Whether `skipCommands` lets the output of the command behind a result be replaced. Each line of a command counts as
-/// one, too.
+/// Returns true if `skipCommands` permits the output of the command behind a result to be replaced. Each line of a
+/// command is checked as well.
 pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
     config.skip_commands.is_empty()
         || result.and_then(|result| result.arguments?.command()).is_none_or(|command| {
@@ -129,7 +128,7 @@ pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
         })
 }
 
-/// What kind of block may go; `None` for one that never may.
+/// Returns the kind of a block that may go; `None` for one that never may.
 pub fn foldable_part(message: &Message, block: &Block) -> Option<FoldablePart> {
     if matches!(message.role, Role::System | Role::Other) {
         return None;

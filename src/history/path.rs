@@ -1,9 +1,9 @@
 //! `/w` and `./src/../a.rs` -> `/w/a.rs`
 //!
-//! The one name by which a file is known, however a call spells it. Only what the text says counts: a link may lead
-//! elsewhere, and a path without a folder that is known starts somewhere that only calls without one share.
+//! Normalizes a path to the one name by which a file is known. Only the text counts: symbolic links are not resolved,
+//! and relative paths without a known folder are compared only with each other.
 
-/// The name of a path that starts in `folder`, where it is relative and a folder is known.
+/// Returns the normalized path; a relative one is resolved against `folder` if it is known.
 pub(super) fn resolve(folder: Option<&str>, path: &str) -> String {
     let (folder, path) = (folder.map(str::trim), path.trim());
     let folder = folder.filter(|_| root_of(path).is_empty());
@@ -17,7 +17,7 @@ pub(super) fn resolve(folder: Option<&str>, path: &str) -> String {
             ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
-            // Nothing is above a root; what is above a home, or above an unknown folder, has no other name.
+            // Nothing is above a root. What is above a home or an unknown folder has no other name.
             ".." if parts.is_empty() && !root.is_empty() && !root.starts_with('~') => {}
             part => parts.push(part),
         }
@@ -29,7 +29,7 @@ pub(super) fn resolve(folder: Option<&str>, path: &str) -> String {
     }
 }
 
-/// Whether a path starts in no folder but its own.
+/// Returns true if a path is absolute.
 pub(super) fn is_rooted(path: &str) -> bool {
     !root_of(path.trim()).is_empty()
 }
@@ -39,7 +39,7 @@ fn is_of_windows(path: &str) -> bool {
         || matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
-/// `/`, `~/`, `C:/`, or nothing.
+/// Returns the root of a path: `/`, `~/`, `C:/`, or nothing.
 fn root_of(path: &str) -> &str {
     match path.as_bytes() {
         [b'/', ..] => &path[..1],

@@ -1,4 +1,4 @@
-//! What came back from a read, which may be less than was asked for: hosts cut reads, and say so or not.
+//! The lines that a read returned. They may be fewer than requested: hosts cut reads, with or without a notice.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use crate::content::numbered::renumbered;
 use crate::content::severity::refuses;
 use crate::reference::Marker;
 
-/// Lines of a file, 1-based, at least one; `None` at the end means to the end of the file.
+/// A range of lines of a file, 1-based and not empty. A `last` of `None` means to the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LineRange {
     pub(super) first: u64,
@@ -21,12 +21,12 @@ impl LineRange {
     /// All lines.
     pub(super) const ALL: Self = Self { first: 1, last: None };
 
-    /// Whether every line of `other` is among these.
+    /// Returns true if every line of `other` is in this range.
     pub(super) fn cover(self, other: Self) -> bool {
         other.without(self).next().is_none()
     }
 
-    /// Those of these lines that are not among `other`.
+    /// Returns the lines of this range that are not in `other`.
     pub(super) fn without(self, other: Self) -> impl Iterator<Item = Self> {
         let before = Self { last: Some(self.last.unwrap_or(u64::MAX).min(other.first.saturating_sub(1))), ..self };
         let after = other.last.map(|last| Self { first: self.first.max(last.saturating_add(1)), last: self.last });
@@ -34,24 +34,24 @@ impl LineRange {
     }
 }
 
-/// What the result of a read shows.
+/// The content that the result of a read shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReadResult<'a> {
-    /// The lines that came back.
+    /// The lines that were returned.
     pub(super) came_back: LineRange,
-    /// The same, with all that lies behind them where they reach the end of the file.
+    /// The same range, extended without end if it reaches the end of the file.
     pub(super) lines: LineRange,
-    /// Their text, without the host's words at its end.
+    /// The text, without a notice of the host at its end.
     pub(super) text: Cow<'a, str>,
 }
 
-/// What a read's result shows, given the lines that were asked for; `None` where its text does not say, or shows
+/// Returns the lines that a read's result shows, given the requested lines; `None` if the text does not tell, or shows
 /// nothing.
 ///
-/// The end is reached when fewer lines came back than were asked for, without a word that there are more. A text that
-/// stands for another one (a placeholder, a shortened output) shows nothing that can be counted.
+/// The end of the file is reached if fewer lines than requested came back without a notice that there are more. A text
+/// that stands for another one (a placeholder, a shortened output) has no countable lines.
 pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>> {
-    /// Hosts that cut a read without a notice cut it at a multiple of so many lines: 500, 1,000 and 2,000 are in use.
+    /// Hosts that cut a read without a notice cut it at a multiple of this many lines: 500, 1,000 and 2,000 are in use.
     const SILENT_CUT_LINES: u64 = 500;
     let whole = renumbered(text);
     let text = &*whole;
@@ -64,7 +64,7 @@ pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>
     {
         return None;
     }
-    // A notice that follows what the cut left of a line stands in the last line.
+    // A notice may follow the remainder of a cut line, in the last line.
     let last_line = text.trim_end().rfind('\n').map_or(0, |end| end + 1);
     let (text, cut_within_line) =
         match CUT_WITHIN_LINE.captures(&text[last_line..]).and_then(|found| found.name("words")) {
@@ -92,7 +92,7 @@ pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>
     let cut = cut.or(cut_within_line);
     let mut text = text[..end].trim_end();
     if cut.is_some_and(|cut| COUNTS_CHARACTERS.is_match(cut) && last_before(cut).is_none()) {
-        // The last line is what the cut left of it.
+        // The last line is an incomplete remainder.
         text = text[..text.rfind('\n')?].trim_end();
         count = 1 + memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
     }
@@ -106,7 +106,7 @@ pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>
         None => !is_silent,
         Some(last) => ends < last && !is_silent,
     };
-    // Lines that a host or a shell adds are none of the file.
+    // Lines added by a host or a shell are not part of the file.
     let ends = [asked.last, cut.and_then(last_before)].into_iter().flatten().fold(ends, u64::min);
     let came_back = LineRange { first: asked.first, last: Some(ends) };
     let reaches_the_end = cut.is_none() && is_all;
@@ -125,32 +125,32 @@ fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is valid")
 }
 
-/// How hosts say that a read was cut, or that a result was taken away: `[80 more lines in file. Use offset=41 to
-/// continue]`, `... (9 more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more
-/// characters truncated; …]`, `[Old tool result content cleared]`.
+/// Notices that a read was cut or a result was removed: `[80 more lines in file. Use offset=41 to continue]`, `... (9
+/// more lines not shown. …)`, `[Showing lines 1-40 of 99 (50.0KB limit). …]`, `[... 4000 more characters truncated;
+/// …]`, `[Old tool result content cleared]`.
 static CUT_NOTICE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\A\s*(?:\[|\(|<|\.\.\.|…).*(?:more (?:lines|characters|chars|bytes)|truncated|trimmed|omitted|cleared|removed|squeezed|lines? not shown|showing lines|use offset|cut by the host|tool result:)",
     )
 });
 
-/// The same words of a cut by characters, behind what is left of a line.
+/// The notice of a cut by characters, after the remainder of a line.
 static CUT_WITHIN_LINE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)[^\n](?<words>\[\.\.\. [0-9][0-9,]* (?:more )?char\w* truncated[^\]\n]*\])\s*\z"));
 
-/// How hosts say that something is missing before the end. Words alone: they are looked for in every read at every
-/// assembly.
+/// Notices that something before the end is missing. The pattern has literals only, because every read is searched at
+/// every assembly.
 static MISSING_MIDDLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)middle content omitted|tokens? truncated…|<response clipped>|file content has been truncated")
 });
 
-/// How hosts say that nothing of a result is left.
+/// Notices that nothing of a result is left.
 static CLEARED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\A\s*\[(?:tool result elided|partial:|read )"));
 
 /// A cut that counts characters or bytes ends within a line.
 static COUNTS_CHARACTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(?:char\w*|bytes)\b"));
 
-/// The places that a host's word on a cut names: the line to go on with, and which lines it shows.
+/// The line numbers in a cut notice: the line to continue with, and the lines shown.
 static CUT_NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)use offset[= ]+(?<next>[0-9]+)|lines (?<first>[0-9]+) ?- ?(?<last>[0-9]+)"));
 
@@ -158,12 +158,12 @@ fn cut_number(cut: &str, name: &str) -> Option<u64> {
     CUT_NUMBERS.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse().ok())
 }
 
-/// The line before the one that a host's word on a cut says to go on with, or the last that it says to show.
+/// Returns the line before the one to continue with, or the last line shown, according to a cut notice.
 fn last_before(cut: &str) -> Option<u64> {
     cut_number(cut, "next").and_then(|next| next.checked_sub(1)).or_else(|| cut_number(cut, "last"))
 }
 
-/// What shells and tools print where there is nothing to print.
+/// Texts that shells and tools print when there is no output.
 static NO_OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)\A\s*[\[(<]?(?:no (?:output|content)|(?:the )?(?:empty file|file is empty)|empty)\b[^\n]*\s*\z")
 });
@@ -174,12 +174,12 @@ fn ends_in_marker(text: &str) -> bool {
     })
 }
 
-/// Bytes at the beginning of a line or a text in which the words on success or failure are looked for. Chosen by
-/// judgement.
+/// The number of bytes at the beginning of a line or a text that are searched for words on success or failure. Chosen
+/// by judgement.
 const HEAD_BYTES: usize = 400;
 
-/// Whether a result tells of a failure of its call, in its first or last two lines: as systems and shells answer, or
-/// in the envelope of a tool.
+/// Returns true if the first or last two lines of a result report that its call failed, as systems and shells do, or as
+/// an error envelope of a tool.
 pub fn tells_of_failure(text: &str) -> bool {
     static ENVELOPE: LazyLock<Regex> =
         LazyLock::new(|| regex(r#"(?i)\A\s*<tool_use_error>|"status"\s*:\s*"error"|"error"\s*:\s*["{]"#));
@@ -187,8 +187,8 @@ pub fn tells_of_failure(text: &str) -> bool {
     text.lines().take(2).any(is_failure) || text.lines().rev().take(2).any(is_failure)
 }
 
-/// Whether the answer to a call that changes a file tells that it did not: what a person refused, or a tool could not
-/// do.
+/// Returns true if the answer to a call that changes a file reports that it did not: a person refused it, or the tool
+/// failed.
 pub(super) fn tells_of_no_change(text: &str) -> bool {
     static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
         regex(
@@ -199,8 +199,8 @@ pub(super) fn tells_of_no_change(text: &str) -> bool {
     NO_CHANGE.is_match(head(first, HEAD_BYTES))
 }
 
-/// Whether the answer to a call that writes a whole file tells that it did, in the words of the tools that are known,
-/// or by silence.
+/// Returns true if the answer to a call that writes a whole file reports success, in the words of known tools or by
+/// empty output.
 pub(super) fn tells_of_writing(text: &str) -> bool {
     static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
         regex(
@@ -216,7 +216,7 @@ pub(super) fn tells_of_writing(text: &str) -> bool {
             )"#,
         )
     });
-    /// What a shell prints, or a host says, where a command printed nothing.
+    /// Texts that a shell or a host prints for a command without output.
     static SILENCE: LazyLock<Regex> = LazyLock::new(|| {
         regex(
             r"(?ix)
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(read_result(LineRange::ALL, &folded).unwrap().came_back, of(1, 59));
     }
 
-    /// The argument is the range that was asked for.
+    /// The argument is the requested range.
     #[test]
     fn what_reads_show() {
         check!("reads", |input, asked| {

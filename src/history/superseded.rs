@@ -1,11 +1,11 @@
-//! Which blocks show what something later shows again or made untrue: older reads of a file, written bodies, and exact
+//! Blocks whose content something later shows again or made obsolete: older reads of a file, written bodies, and exact
 //! repeats.
 //!
-//! Superseded means contained: by reads that provably showed the same lines of the same file, or by a whole write of it
-//! that says that it succeeded. A failed call supersedes nothing, and neither does an edit: what it left as it was is
-//! in sight only where it was read. A part of a file is known by the numbers of its lines only until something may have
-//! moved them: before that, by its text. Beside that, which written bodies a file has taken: the agent loses less with
-//! them than with a result.
+//! Superseded means contained: in reads that provably showed the same lines of the same file, or in a whole write of it
+//! that reports success. A failed call supersedes nothing, and neither does an edit: the lines that it left unchanged
+//! are in context only where they were read. Line ranges are compared by number only as long as nothing may have moved
+//! the lines; after that, by text. The module also lists the written bodies that a file holds: the agent loses less
+//! with them than with a result.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -18,42 +18,44 @@ use super::read_result::{LineRange, ReadResult, read_result, tells_of_failure, t
 use super::{BlockPosition, Reason};
 use crate::transcript::{BlockKind, Transcript};
 
-/// Why a block is no longer the newest, and since when.
+/// The reason why a block is no longer the newest, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Superseded {
     /// [`Reason::Superseded`] or [`Reason::Duplicate`].
     pub(super) reason: Reason,
-    /// How many model calls were made since.
+    /// The number of model calls since then.
     pub(super) calls: u64,
 }
 
-/// Which blocks stand elsewhere, too.
+/// Blocks whose content is also held elsewhere.
 pub(super) struct HeldElsewhere {
-    /// Something later holds them.
+    /// Blocks that something later in the history holds.
     pub(super) superseded: HashMap<BlockPosition, Superseded>,
-    /// A file holds them: the bodies of whole writes that succeeded.
+    /// Blocks that a file holds: the bodies of whole writes that succeeded.
     pub(super) written: HashSet<BlockPosition>,
 }
 
-/// Least bytes of a text whose repetition counts: a placeholder is hardly shorter than less. Chosen by judgement.
+/// The minimum size in bytes of a text whose repetition counts: a placeholder is hardly shorter than less. Chosen by
+/// judgement.
 const REPEAT_MIN_BYTES: usize = 200;
 
-/// Most earlier texts that are looked for in one later read, so that the work stays linear. Chosen by judgement.
+/// The maximum number of earlier texts that are searched for in one later read, so that the work stays linear. Chosen
+/// by judgement.
 const SEARCHES: u8 = 8;
 
-/// Most gaps in a range that several later reads together are to close. Chosen by judgement.
+/// The maximum number of gaps in a range that later reads may leave to be closed by others. Chosen by judgement.
 const GAPS: usize = 16;
 
-/// Most later reads of one file that are known at once. Chosen by judgement.
+/// The maximum number of later reads remembered per file. Chosen by judgement.
 const READS: usize = 256;
 
 /// The later uses of a file, as seen walking back from the newest message.
 #[derive(Default)]
 struct LaterUses<'a> {
     reads: Vec<LaterRead<'a>>,
-    /// The earliest whole write, in model calls made since.
+    /// The number of model calls since the earliest whole write.
     write: Option<u64>,
-    /// How many calls may have moved its lines.
+    /// The number of calls that may have moved its lines.
     line_shifts: u64,
 }
 
@@ -74,7 +76,7 @@ struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// What this shows of the file, where it can be told.
+    /// Returns the shown part of the file, if it can be determined.
     fn shown(&self, asked: LineRange) -> Option<ReadResult<'a>> {
         match self.texts.as_slice() {
             [(_, text)] => read_result(asked, text),
@@ -82,8 +84,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Whether the call did not do what it was to. Who refuses a write may say so in any words, so that one has failed
-    /// that says something else than that it wrote.
+    /// Returns true if the call did not have its effect. A refused write may be reported in any words, so a write has
+    /// failed unless its answer reports success.
     fn has_failed(&self, does: Use) -> bool {
         let is_change = !matches!(does, Use::Read(_));
         let fails = |text| tells_of_failure(text) || is_change && tells_of_no_change(text);
@@ -92,14 +94,14 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// What is held elsewhere. Linear in the messages.
+/// Finds the blocks that are held elsewhere. Linear in the messages.
 pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
     let mut answers = answers(transcript);
     let (mut superseded, mut written) = (HashMap::new(), HashSet::new());
-    // A relative path in a shell is known beside how often the shell may yet change its folder.
+    // A relative path in a shell is keyed with the number of later calls that may change its working directory.
     let mut files: HashMap<(String, Option<u64>), LaterUses> = HashMap::new();
     let mut folder_changes = 0;
-    // Calls of which nobody knows what they change.
+    // Calls whose effect on files is unknown.
     let mut unknown_calls = 0;
     let mut texts: HashMap<&str, u64, DefaultHashBuilder> = HashMap::default();
     for (message_index, message) in transcript.messages.iter().enumerate().rev() {
@@ -137,7 +139,7 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
                             if let Some(ReadResult { lines, text, .. }) = shown {
                                 let calls = message.calls_after;
                                 later.reads.retain(|known| !lines.cover(known.lines));
-                                // The newest is forgotten: then more stays than has to.
+                                // The newest read is forgotten; then more stays than necessary.
                                 if later.reads.len() == READS {
                                     later.reads.remove(0);
                                 }
@@ -168,7 +170,7 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
     HeldElsewhere { superseded, written }
 }
 
-/// What answers each call.
+/// Returns the texts that answer each call.
 fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<BlockPosition, Answer<'a>> {
     let mut answers: HashMap<BlockPosition, Answer> = HashMap::new();
     for (message, block_index, block) in transcript.places() {
@@ -183,14 +185,14 @@ fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<BlockPosition, Answer<'a>
 }
 
 impl LaterUses<'_> {
-    /// What supersedes a read, the earliest of it.
+    /// Returns what supersedes a read, at the earliest moment.
     fn of_read(&mut self, asked: LineRange, shown: Option<&ReadResult>, line_shifts: u64) -> Option<Superseded> {
         let read =
             self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| &*shown.text), line_shifts);
         self.or_write(read)
     }
 
-    /// Since when later reads show these lines, by their numbers or by their text.
+    /// Returns the number of model calls since later reads show all of these lines, by number or by text.
     fn reads_of(&mut self, lines: LineRange, text: Option<&str>, line_shifts: u64) -> Option<u64> {
         let mut missing = vec![lines];
         for read in self.reads.iter_mut().rev() {
@@ -212,12 +214,12 @@ impl LaterUses<'_> {
         None
     }
 
-    /// What supersedes a written body: a read of the whole file, or a later body.
+    /// Returns what supersedes a written body: a read of the whole file, or a later body.
     fn of_body(&self) -> Option<Superseded> {
         self.or_write(self.reads.iter().filter(|read| read.lines == LineRange::ALL).map(|read| read.calls).max())
     }
 
-    /// What supersedes: a read so many calls ago, or the earliest whole write.
+    /// Returns the earlier of a read this many calls ago and the earliest whole write.
     fn or_write(&self, read: Option<u64>) -> Option<Superseded> {
         read.max(self.write).map(|calls| Superseded { reason: Reason::Superseded, calls })
     }

@@ -26,7 +26,7 @@ fn result(id: &str, text: &str) -> Value {
     json!({ "role": "toolResult", "toolCallId": id, "content": [{ "type": "text", "text": text }] })
 }
 
-/// Message, reason, calls and turns of the blocks that may go, in order.
+/// Returns message, reason, calls and turns of the blocks that may go, in order.
 fn ripe(messages: &[Value]) -> Vec<(usize, Reason, u64, u64)> {
     ripe_with(messages, &json!({}))
 }
@@ -42,7 +42,7 @@ fn long(what: &str) -> String {
     format!("a line of {what} of some length\n").repeat(20)
 }
 
-/// One call and its long result in the oldest turn, then `turns - 1` turns of talk.
+/// Builds one call and its long result in the oldest turn, then `turns - 1` turns of talk.
 fn aged(turns: usize) -> Vec<Value> {
     let mut messages = vec![user("go"), call("c", "exec", json!({ "command": "ls" })), result("c", &long("output"))];
     messages.extend((1..turns).map(|_| user("and")));
@@ -165,8 +165,8 @@ fn a_bulky_result_is_old_after_half_as_many_turns_where_folding_has_a_price() {
     assert_eq!(turns_until_stale(16_000, "every-turn"), Some(5));
 }
 
-/// Calls with what answered them, after a person's word, in each of the four shapes: the call of a round stands at an
-/// odd index, its answer behind it.
+/// Builds calls with their answers, after a person's word, in each of the four shapes. The call of a round has an odd
+/// index, its answer follows.
 fn in_all_shapes(rounds: &[(&str, Value, &str)]) -> [Vec<Value>; 4] {
     let messages = |round: fn(&str, &str, &Value, &str) -> [Value; 2]| {
         let of = |(at, (name, arguments, answer)): (usize, &(&str, Value, &str))| {
@@ -198,7 +198,7 @@ fn in_all_shapes(rounds: &[(&str, Value, &str)]) -> [Vec<Value>; 4] {
     ]
 }
 
-/// Which rounds' answers may go, the same in every shape.
+/// Returns the rounds whose answers may go; asserts that they are the same in every shape.
 fn answers_that_may_go(rounds: &[(&str, Value, &str)]) -> Vec<usize> {
     let found = in_all_shapes(rounds).map(|messages| -> Vec<usize> {
         ripe(&messages).into_iter().filter(|row| row.0 % 2 == 0).map(|row| row.0 / 2 - 1).collect()

@@ -1,14 +1,14 @@
-//! Which thinking has done its work.
+//! Finds thinking that is no longer needed.
 //!
-//! Providers want a model's thinking back while the turn it belongs to goes on, calls and results included, and allow
-//! to leave it out afterwards: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> (preserving
-//! thinking blocks).
+//! Providers require a model's thinking while the turn it belongs to goes on, calls and results included, and permit to
+//! omit it afterwards: <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> (preserving thinking
+//! blocks).
 
 use crate::transcript::{Block, BlockKind, Message, Role, Transcript, call_links, has_opaque};
 
-/// The index up to which all turns are finished: what follows the last answer in words and without a call that the
-/// model did not go on from. A person's words do not finish a turn: where they stand behind results, providers take
-/// both for one message of it.
+/// Returns the index before which all turns are finished: the end of the last answer with words and without a call that
+/// the model did not continue from. A person's words do not finish a turn: after tool results, providers treat both as
+/// one message of it.
 pub(super) fn finished_until(transcript: &Transcript) -> usize {
     let messages = &transcript.messages;
     let starts = (0..messages.len()).rev().filter(|&at| messages[at].role == Role::Assistant && !messages[at].goes_on);
@@ -27,8 +27,8 @@ pub(super) fn finished_until(transcript: &Transcript) -> usize {
     0
 }
 
-/// Whether an answer, of one message or several items, has words and no call. Hosts leave out what failed when they
-/// send the history.
+/// Returns true if an answer, of one message or several items, has words and no call. Failed answers do not count,
+/// because hosts omit them when they send the history.
 fn ends_turn(answer: &[Message]) -> bool {
     let has_failed = |message: &Message| matches!(message.raw["stopReason"].as_str(), Some("error" | "aborted"));
     let is_word = |block: &Block| matches!(block.kind, BlockKind::Text(text) if !text.trim().is_empty());
@@ -36,7 +36,7 @@ fn ends_turn(answer: &[Message]) -> bool {
         && !answer.iter().any(|message| has_failed(message) || !call_links(message.raw).is_empty())
 }
 
-/// Whether a message has words or calls beside its thinking: providers refuse an empty one.
+/// Returns true if a message has words or calls beside its thinking: providers refuse an empty one.
 pub(super) fn says_more_than_thinking(message: &Message) -> bool {
     message.role == Role::Assistant
         && message.blocks.iter().any(|block| match block.kind {
@@ -46,7 +46,7 @@ pub(super) fn says_more_than_thinking(message: &Message) -> bool {
         })
 }
 
-/// Whether a block is thinking that can be kept, and so brought back, byte for byte.
+/// Returns true if a block is thinking that can be stored and restored byte for byte.
 pub(super) fn is_whole_thinking(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Thinking(part) if !has_opaque(part)) && block.path.last_index().is_some()
 }

@@ -1,8 +1,8 @@
 //! `{"path": "a.rs", "content": "<4,210 characters>"}` -> `{"path": "a.rs", "content": "<<4,210 chars elided …>>"}`
 //!
 //! Models imitate what they see: a stub of another shape is soon sent to a tool as if it were arguments. So the shape
-//! stays, only strings shrink, and a note says that it must not be written again. Where the original can be fetched, no
-//! more is kept than the path, the size and the id; where it cannot, long strings keep their beginnings.
+//! stays, only strings shrink, and a note says that it must not be reproduced. If the original can be fetched, only the
+//! path, the size and the id are kept; otherwise long strings keep their beginnings.
 
 use std::cmp::Reverse;
 
@@ -14,46 +14,45 @@ use crate::reference::Marker;
 use crate::tokens::utf16;
 use crate::transcript::{Arguments, COMMAND_KEYS, Call, string_in};
 
-/// Tokens of arguments that can be fetched above which strings go, the largest first. Chosen on the development corpus
-/// (`npm run bench:replay`).
+/// The tokens above which fetchable arguments lose strings, the largest first. Chosen on the development corpus (`npm
+/// run bench:replay`).
 const MOST_TOKENS: usize = 60;
 
-/// The beginning that a note shows costs at most one part in so many of what goes. Chosen by judgement.
+/// The divisor that limits the beginning shown in a note to a share of the removed tokens. Chosen by judgement.
 const HEAD_PARTS: usize = 4;
 
-/// What stands for every further string of arguments that have a note.
+/// The replacement of every further string after the first note.
 const AGAIN: &str = "<<elided, as above>>";
 
-/// Without a reference strings of at most this many UTF-16 units stay: longer than any note, so that notes stay too. A
-/// path is no longer.
+/// Without a reference, strings of at most this many UTF-16 units stay. It exceeds the length of any note, so that
+/// notes stay too, and of a usual path.
 const SHORT_CHARS: usize = 256;
 
-/// Most UTF-16 units of a long string that its note shows: one line. Chosen by judgement.
+/// The maximum number of UTF-16 units of a long string that its note shows: one line. Chosen by judgement.
 const HEAD_CHARS: usize = 80;
 
-/// Least UTF-16 units of a command that stay: an agent that does not see what it did does it again. Chosen by
-/// judgement.
+/// The minimum number of UTF-16 units of a command that stay: an agent that does not see what it did repeats it. Chosen
+/// by judgement.
 const COMMAND_CHARS: usize = 70;
 
-/// Values nested deeper than this are left alone: the limit of the JSON reader.
+/// The nesting depth below which values are left alone: the limit of the JSON reader.
 const MAX_DEPTH: usize = 128;
 
 /// Shrunk arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shrunk {
-    /// What stands at the path of the call's block.
+    /// The value to set at the path of the call's block.
     pub value: Value,
-    /// What it costs.
+    /// Tokens of the value.
     pub tokens: usize,
 }
 
-/// The arguments of a call as they stand once they are stale; `None` when nothing
-/// becomes shorter.
+/// Returns the shrunk form of a call's stale arguments; `None` if nothing becomes shorter.
 ///
-/// Key order, numbers and paths stay as they were; arguments that are a JSON string stay one, and one that does not
-/// parse is left alone. `reference` is printed once, in the first note, and the arguments then cost at most 60 tokens
-/// where their strings allow it, and some more where a command is among them, whose beginning stays. Under `compat:
-/// "clawsqueezer"` the result is the published `{ _squeezed, summary }` instead.
+/// Key order, numbers and paths stay; arguments that are a JSON string stay one, and one that does not parse is left
+/// alone. `reference` is printed once, in the first note. The arguments then cost at most 60 tokens if their strings
+/// permit it, and some more if they include a command, whose beginning stays. Under `compat: "clawsqueezer"` the result
+/// is the published `{ _squeezed, summary }` instead.
 pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Shrunk> {
     let before = meter.arguments(&call.arguments);
     let mut value = call.arguments.to_value()?;
@@ -80,14 +79,14 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
     (tokens < before).then_some(Shrunk { value, tokens })
 }
 
-/// What [`shrink`] with a reference would free of arguments that cost `tokens`, without counting anything: by the share
-/// of their strings, quotes and line breaks escaped as they are where they are counted.
+/// Estimates the tokens that [`shrink`] with a reference would free of arguments that cost `tokens`, without counting
+/// any: by the share of their strings in the escaped JSON.
 pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
-    /// Tokens of a note with the id and some beginning, and bytes of a string that costs more: counted on its wording.
+    /// Tokens of a note with the id and a beginning, and the bytes of a string that costs more; counted on its wording.
     const NOTE: (u64, u64) = (34, 100);
-    /// The same of what stands for a further string.
+    /// The same for the replacement of a further string.
     const FURTHER: (u64, u64) = (7, 28);
-    /// What the beginning of a command adds to both.
+    /// The addition to both for the beginning of a command.
     const COMMAND: (u64, u64) = (18, 70);
     if tokens <= MOST_TOKENS as u64 {
         return 0;
@@ -114,13 +113,13 @@ pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
     tokens.saturating_sub(left)
 }
 
-/// How many bytes a string is within JSON, but for rare control characters.
+/// Returns the length in bytes of a string within JSON, ignoring rare control characters.
 fn escaped_len(text: &str) -> u64 {
     let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')).count();
     (text.len() + escaped) as u64
 }
 
-/// Folds the largest strings of arguments that cost `before` until few tokens are left; false where none becomes
+/// Folds the largest strings of arguments that cost `before` until few tokens are left. Returns false if none becomes
 /// shorter.
 fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: usize, meter: &Meter) -> bool {
     let command = string_in(value, COMMAND_KEYS).map(str::to_owned);
@@ -145,7 +144,8 @@ fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: u
     let head_tokens = (before.saturating_sub(left) / HEAD_PARTS).min(MOST_TOKENS.saturating_sub(left));
     let is_command = command.as_deref() == Some(texts[first].as_str());
     let began = utf16::head(texts[first], if is_command { head_chars.max(COMMAND_CHARS) } else { head_chars });
-    // A beginning is as long as it may be, or is left out: half a name is none. What was done is told in any case.
+    // The beginning is shown at full length or not at all, since half a name is useless. A command always shows its
+    // own.
     let fits = || meter.text(&note(chars, began)) <= meter.text(&note(chars, "")) + head_tokens;
     let head = if is_command || fits() { began } else { "" };
     *texts[first] = note(chars, head);
@@ -155,7 +155,7 @@ fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: u
     true
 }
 
-/// Every string of a value, in order.
+/// Collects every string of a value, in order.
 fn strings<'v>(value: &'v mut Value, depth: usize, texts: &mut Vec<&'v mut String>) {
     match value {
         Value::String(text) => texts.push(text),
@@ -167,13 +167,13 @@ fn strings<'v>(value: &'v mut Value, depth: usize, texts: &mut Vec<&'v mut Strin
     }
 }
 
-/// Whether a string is kept whatever it costs: a path, an address, a name; a note of ours.
+/// Returns true if a string is kept whatever it costs: a path, an address, a name, or one of our notes.
 fn stays(text: &str) -> bool {
     let is_word = !text.contains(char::is_whitespace) && !utf16::exceeds(text, SHORT_CHARS);
     is_word || (text.starts_with("<<") && text.ends_with(">>") && text.contains(" chars elided by concertina"))
 }
 
-/// Shortens each long string of a value to a note with its beginning; says whether it did any.
+/// Shortens each long string of a value to a note with its beginning. Returns true if any was shortened.
 fn shrink_strings(value: &mut Value, head_chars: usize, meter: &Meter) -> bool {
     let mut texts = Vec::new();
     strings(value, 0, &mut texts);
@@ -188,14 +188,14 @@ fn shrink_strings(value: &mut Value, head_chars: usize, meter: &Meter) -> bool {
     is_shorter
 }
 
-/// What stands for so many UTF-16 units that went: with the reference to them, and with how they began.
+/// Returns the note that replaces this many UTF-16 units, with a reference to them and their beginning.
 fn note(chars: usize, reference: &str, head: &str) -> String {
     let chars = utf16::thousands(chars);
     let head = if head.is_empty() { String::new() } else { format!("; began: {head}…") };
     format!("<<{chars} chars elided by concertina{reference}, never reproduce this note{head}>>")
 }
 
-/// What ClawSqueezer 1.0 writes for a call, by tool.
+/// Returns the summary that ClawSqueezer 1.0 writes for a call, by tool.
 fn published_summary(call: &Call) -> String {
     let string = |keys: &[&str], default: &str| call.arguments.string(keys).unwrap_or_else(|| default.to_owned());
     let path = || string(&["file_path", "path"], "file");
@@ -283,7 +283,7 @@ mod tests {
         let meter = Meter::new(None, Encoding::O200kBase);
         let folded = |given: &Value| shrunk(Arguments::Value(given), &Config::default(), Some(&marker));
         let edits: Vec<Value> = (0..3).map(|_| json!({ "old": "a short line of code", "new": body() })).collect();
-        // What is shorter than a note stays, however many there are.
+        // Strings shorter than a note stay, however many there are.
         let edits = json!({ "path": "src/plan/arguments.rs", "edits": edits });
         let rows: Vec<Value> = (0..200).map(|at| json!({ "sku": at * 37, "paid": at % 3 == 0 })).collect();
         for (given, most) in [

@@ -1,25 +1,25 @@
-//! What a session has saved so far, in input tokens at full price, against one whose context was never touched.
+//! The savings of a session so far, in input tokens at full price, compared with an untouched context.
 //!
-//! The ledger says what changed and when, the history how many calls were made since: so the balance needs no memory of
-//! its own. An epoch that costs no more than the balance leaves the session no dearer than untouched, even if it ends
-//! with the next call.
+//! The ledger records the changes and their times, the history tells how many calls were made since, so the balance
+//! needs no memory of its own. An epoch that costs no more than the balance leaves the session no dearer than
+//! untouched, even if it ends with the next call.
 
 use super::prices::Prices;
 
-/// Something that made every later request smaller.
+/// A past change that made every later request smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PastChange {
-    /// How many model calls were made since.
+    /// The number of model calls made since.
     pub calls: u64,
-    /// How many tokens fewer each of them sent.
+    /// The number of tokens that each later call saved.
     pub freed: u64,
-    /// How many cached tokens it made the provider take in anew.
+    /// The number of cached tokens that the provider had to take in again.
     pub rebilled: u64,
-    /// Whether the freed tokens were not cached: the first call, made or about to be made, would have written them.
+    /// True if the freed tokens were not cached: the first later call would have written them to the cache.
     pub is_fresh: bool,
 }
 
-/// The sum of what the changes saved, less what they cost.
+/// Returns the sum of the savings, less the costs, of the changes.
 pub fn balance(changes: impl IntoIterator<Item = PastChange>, prices: &Prices) -> f64 {
     let Prices { read, write, .. } = *prices;
     let of = |change: PastChange| {

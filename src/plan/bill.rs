@@ -1,51 +1,51 @@
-//! What a request is billed, and what it would have been billed without us.
+//! The bill of a request, and the bill that it would have had without the plugin.
 //!
-//! The provider's report is taken as it is. Without one, the cache is taken to hold all that the request before sent,
-//! up to the first change, for as long as the cache lives. We estimate the cache hit of the hypothetical request as the
-//! larger of its length minus our uncached tail and our cached prefix. Where an epoch of ours broke the prefix, the
-//! hypothetical request would have found all of the one before. Where nothing is known of the request before and the
-//! cache held at least half of ours, it would have found all but our uncached tail. What the host alone would have
-//! compacted away ([`HostCompaction`]) is in no hypothetical request.
+//! The provider's report is taken as it is. Without one, the cache is assumed to hold the previous request up to the
+//! first change, for as long as the cache lives. We estimate the cache hit of the hypothetical request as the larger of
+//! its length minus our uncached tail and our cached prefix. If an epoch broke the prefix, the hypothetical request
+//! would have found all of the previous one. If the previous request is unknown and at least half of ours was cached,
+//! it would have found everything except our uncached tail. Content that the host alone would have compacted away
+//! ([`HostCompaction`]) is in no hypothetical request.
 
 use super::host_compaction::HostCompaction;
 use super::prices::Prices;
 use crate::transcript::Usage;
 
-/// The request before.
+/// The previous request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PreviousRequest {
-    /// When it was made, in milliseconds since 1970.
+    /// The time of the request, in milliseconds since 1970.
     pub at: i64,
     /// Tokens that it sent.
     pub sent: u64,
-    /// Tokens of the last one that would have been made without us, too.
+    /// Tokens of the last request that would also have been made without the plugin, as it would have been sent.
     pub without: u64,
-    /// How many more that one would have had without compaction.
+    /// The number of tokens that compaction would have removed from that request.
     pub dropped: i64,
 }
 
 /// One request. Counts are in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BilledCall {
-    /// When it was made, in milliseconds since 1970.
+    /// The time of the request, in milliseconds since 1970.
     pub at: i64,
-    /// What the provider said of it.
+    /// The usage that the provider reported.
     pub usage: Option<Usage>,
-    /// What it sent, as counted here: for requests of which the provider said nothing.
+    /// Our own token count, for requests without a reported usage.
     pub counted: u64,
-    /// How much of what it would have held had left, or was never sent in full.
+    /// Tokens that were removed from it, or never sent in full.
     pub freed: u64,
-    /// How much of what it held was there because it had been fetched.
+    /// Tokens in it that were fetched.
     pub fetched: u64,
-    /// The fetch tool's definition.
+    /// Tokens of the fetch tool's definition.
     pub overhead: u64,
-    /// Whether it was only made because something had been fetched.
+    /// True if it was only made because something had been fetched.
     pub is_for_fetch: bool,
-    /// Where an epoch of ours broke the prefix, how much of the request before no longer begins this one.
+    /// The tokens of the previous request that are not in the prefix of this one, if an epoch broke the prefix.
     pub rewritten: Option<u64>,
-    /// Whether a user turn begins with it.
+    /// True if a user turn begins with it.
     pub begins_turn: bool,
-    /// Whether the host compacted the conversation since the request before.
+    /// True if the host compacted the conversation since the previous request.
     pub was_compacted: bool,
 }
 
@@ -54,27 +54,26 @@ pub struct BilledCall {
 pub struct Billed {
     /// Tokens sent.
     pub sent: u64,
-    /// Tokens that would have been sent without us.
+    /// Tokens that would have been sent without the plugin.
     pub without: u64,
-    /// How many more these would have been if the host had never compacted.
+    /// The number of tokens that compaction would have removed from these.
     pub dropped: i64,
-    /// Of those sent, what fetching put there.
+    /// The part of the sent tokens that was fetched.
     pub fetched: u64,
-    /// What was billed.
+    /// The bill.
     pub sent_bill: f64,
-    /// What would have been.
+    /// The bill without the plugin.
     pub without_bill: f64,
-    /// How much less that may have been.
+    /// The amount by which that may be too high.
     pub under: f64,
-    /// How much more.
+    /// The amount by which that may be too low.
     pub over: f64,
     /// Tokens and bill of each call with which the host alone would have compacted the conversation before this
-    /// request; of none where 0.
+    /// request; 0 for calls that are not made.
     pub compacting: [(u64, f64); 2],
 }
 
-/// Bills a request after the one before it, for a host that compacts as `compaction` says, where the model's window is
-/// known.
+/// Bills a request. `compaction` is the compaction of the host, if the model's window is known.
 pub fn bill(
     call: &BilledCall,
     before: Option<&PreviousRequest>,
@@ -98,7 +97,7 @@ pub fn bill(
     let fetched = call.fetched.min(sent.saturating_sub(call.overhead));
     let whole = (sent + call.freed).saturating_sub(fetched + call.overhead);
     let would_be = match (before, compaction) {
-        // The host alone compacts at other times than with us: it goes on as it was.
+        // The host alone compacts at other times than with the plugin, so its history continues unchanged.
         (Some(before), Some(_)) if call.was_compacted => before.without,
         _ => whole.saturating_add_signed(dropped.saturating_neg()),
     };
@@ -130,7 +129,7 @@ pub fn bill(
         _ => (0, 0),
     };
     let (under, over) = (less as f64 * share, more as f64 * share);
-    // Neither call finds its prompt in the cache: they have other tools than the conversation.
+    // Neither compaction call hits the cache: their tools differ from the conversation's.
     let compacting = compacting.map_or([0; 2], |compaction| {
         let flushed = before.filter(|_| call.begins_turn).map_or(0, |before| before.without.min(compaction.window));
         [flushed, compaction.to_summarize()]
@@ -220,7 +219,7 @@ mod tests {
         assert!(billed.without_bill < 1e-9 && billed.sent_bill > 3000.0);
     }
 
-    /// Requests of a host that sends everything and compacts as it does: by their sizes, as it would count them.
+    /// Returns the request sizes of a host that sends everything and compacts by itself.
     fn compacting_host(compaction: &HostCompaction, grows: u64, turns: u64, calls: u64) -> Vec<u64> {
         let (mut size, mut sizes) = (compaction.fixed, Vec::new());
         for _ in 0..turns {

@@ -1,16 +1,16 @@
-//! What the provider's prompt cache holds at this moment, as far as the history tells.
+//! Estimates the present content of the provider's prompt cache from the history.
 //!
-//! A host that calls once per user turn brings no telemetry: what remains are the timestamps, or the times of what was
-//! done before, and the usage that the last answer reported. Where they say nothing the cache is taken to be warm,
-//! because a needless epoch costs more than a late one.
+//! A host that calls once per user turn brings no telemetry: what remains are timestamps, or the times of earlier
+//! actions, and the usage that the last answer reported. In doubt the cache is assumed to be warm, because a needless
+//! epoch costs more than a late one.
 //!
-//! Each model and each list of tools has a cache of its own. Those that take turns within the life of a cache find it
-//! warm, so that what changes for the sake of one is paid by all that live.
+//! Each model and each list of tools has a cache of its own. Models that alternate within the life of a cache find it
+//! warm, so the cost of a change includes all live caches.
 
 use super::prices::Prices;
 use crate::transcript::{Message, Transcript};
 
-/// Why nothing of the history is cached.
+/// The reason why nothing of the history is cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cold {
     /// No model call was made yet.
@@ -19,14 +19,14 @@ pub enum Cold {
     Lapsed,
     /// The history was compacted since the last call.
     Compacted,
-    /// The past of every block is another one than before: the host dropped or changed what stood first.
+    /// Every block has a different prefix than before: the host dropped or changed the beginning.
     Rewritten,
-    /// The provider reports usage of its cache, and none for the last call.
+    /// The provider reports cache usage, and none for the last call.
     Unused,
 }
 
 impl Cold {
-    /// The word for the epoch log.
+    /// Returns the reason for the epoch log.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fresh => "cold: first call",
@@ -37,40 +37,40 @@ impl Cold {
         }
     }
 
-    /// Whether the next call will find a cache again, so that what changes then costs something.
+    /// Returns true if the next call will find a cache again, so that later changes cost something.
     pub fn is_over_soon(self) -> bool {
         self != Self::Unused
     }
 
-    /// Whether an epoch with this reason found the cache cold.
+    /// Returns true if an epoch with this reason found the cache cold.
     pub fn is_reason(reason: &str) -> bool {
         reason.starts_with("cold: ")
     }
 }
 
-/// What the caches hold.
+/// The estimated state of the caches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cache {
-    /// Why none of them holds anything, if so.
+    /// The reason why no cache holds anything, if so.
     pub cold: Option<Cold>,
-    /// Indexes of the calls that left an entry in this model's cache: each held what stands before it.
+    /// Indexes of the calls that left an entry in this model's cache; each entry holds the messages before its index.
     pub own: Vec<usize>,
-    /// Of each other cache that lives, the last call.
+    /// The index of the last call of each other live cache.
     pub others: Vec<usize>,
-    /// Index of the first message that no request has held yet.
+    /// The index of the first message that was in no request yet.
     pub sent: usize,
-    /// Tokens of the last request as the provider counted them, with system prompt and tools; 0 where it did not.
+    /// Tokens of the last request as reported by the provider, with system prompt and tools; 0 if not reported.
     pub last_request: u64,
 }
 
-/// How much longer than the provider promises a cache is taken to live, in percent of its life: a needless epoch costs
-/// more than a late one. Chosen by judgement.
+/// The margin added to a cache's promised life, in percent: a needless epoch costs more than a late one. Chosen by
+/// judgement.
 const MARGIN_PERCENT: i64 = 5;
 
 impl Cache {
-    /// Reads the state off a history. `is_switched` is what the ledger says: whether the last assembly was for another
-    /// model or list of tools. So is `last_call`, the latest moment at which the last call can have been made, where
-    /// its answer has no time.
+    /// Estimates the state from a history. `is_switched` tells from the ledger that the last assembly was for another
+    /// model or list of tools. `last_call` is the latest possible time of the last call, used if its answer has no
+    /// timestamp.
     pub fn of(
         transcript: &Transcript,
         prices: &Prices,
@@ -113,7 +113,7 @@ impl Cache {
             }
         }
         cache.others = others.into_iter().map(|(_, at)| at).collect();
-        // The answer does not say which list of tools its request had, and in some shapes not which model.
+        // The answer does not state the tools of its request, and in some shapes not the model.
         if is_switched && cold.is_none() && cache.own.last() == Some(&at) {
             cache.others.push(at);
         }
@@ -121,7 +121,7 @@ impl Cache {
     }
 }
 
-/// Whether two names may mean one model: providers add a prefix and a date.
+/// Returns true if two names may mean one model: providers add a prefix and a date.
 fn is_same_model(a: &str, b: &str) -> bool {
     let base_name = |name: &str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let (a, b) = (base_name(a), base_name(b));

@@ -1,90 +1,89 @@
-//! When folding pays: ski-rental over the prompt cache.
+//! Decides when folding pays: ski-rental over the prompt cache.
 //!
-//! Every call reads the cached prefix at `read`. A block that could have gone has paid `read * frees` on each call
-//! since; folding it makes the cache take in again, at `write - read` more, all that stands after it. As with skis, one
-//! buys when the rent, that of the call about to be made included, reaches the price: by that alone, whatever the
-//! future holds, rent and price together are at most twice what knowing it would have cost (Karlin, Manasse, Rudolph,
-//! Sleator: Competitive Snoopy Caching, 1988), without a forecast. And one buys out of what was saved before, so that
-//! no session gets dearer than untouched because it ends too soon; where nothing was saved, only when the rent is
-//! [`LONG_RENT`] times the price, of which the risk is then a small part.
+//! Every call reads the cached prefix at `read`. A block that could have been folded has paid `read * frees` on each
+//! call since (the rent). Folding it makes the cache take in everything after it again, at `write - read` more (the
+//! price). As with skis, one buys when the rent, including that of the coming call, reaches the price. Rent and price
+//! together are then at most twice the cost of the best decision in hindsight, without a forecast (Karlin, Manasse,
+//! Rudolph, Sleator: Competitive Snoopy Caching, 1988). In addition the price must be covered by earlier savings, so
+//! that no session is dearer than untouched because it ends too soon; otherwise the rent must be [`LONG_RENT`] times
+//! the price, which limits the risk.
 
 use super::cache::Cold;
 use super::prices::Prices;
 use crate::history::Fate;
 
-/// How many times the price must have been paid as rent where what was saved does not cover it. Chosen on the
+/// The multiple of the price that must have been paid as rent if earlier savings do not cover the price. Chosen on the
 /// development corpus (`npm run bench:replay`): from 4 on no session is dearer than untouched, at any price point; the
 /// bill grows with it.
 const LONG_RENT: f64 = 4.0;
 
-/// A warm epoch that breaks a cheaper prefix frees at least this many tokens, or [`MIN_BATCH_PERCENT`] of the context
-/// where that is less. Chosen by judgement.
+/// The minimum number of tokens that a warm epoch frees if it breaks a cheaper prefix, or [`MIN_BATCH_PERCENT`] of the
+/// context if that is less. Chosen by judgement.
 const MIN_BATCH_TOKENS: u64 = 1500;
 /// See [`MIN_BATCH_TOKENS`].
 const MIN_BATCH_PERCENT: u64 = 2;
 
-/// Least percentage of the context that leaves at once above a limit, or the prefix would break at each call. Chosen by
-/// judgement.
+/// The minimum percentage of the context that leaves at once above a limit; with less, the prefix would break at each
+/// call. Chosen by judgement.
 const LIMIT_BATCH_PERCENT: u64 = 15;
 
 /// A block of the history as the planner sees it, in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Item {
-    /// What it costs as shown now.
+    /// Tokens as shown now.
     pub tokens: u64,
-    /// How much less it would cost folded; 0 for what stays.
+    /// Tokens that folding it frees; 0 if it stays.
     pub frees: u64,
-    /// Whether it may go, and since when.
+    /// The decision whether it may go, and since when.
     pub fate: Fate,
-    /// Whether the cache of the model that is called holds it.
+    /// True if the cache of the called model holds it.
     pub is_held: bool,
-    /// How many other caches hold it: those of other models and lists of tools that are still alive.
+    /// The number of other live caches that hold it: those of other models and lists of tools.
     pub others: u64,
-    /// Whether the cache can be read up to here: an entry ends before this block.
+    /// True if a cache entry ends before this block.
     pub is_entry: bool,
-    /// Of thinking, what a change before it does to it; `None` for what is none, and for thinking that a change before
-    /// it leaves alone.
+    /// The effect of a change before it, for thinking that such a change affects; otherwise `None`.
     pub thinking: Option<ThinkingEffect>,
 }
 
 impl Item {
-    /// How many caches have to take it in anew when something before it changes.
+    /// Returns the number of caches that have to take it in again when something before it changes.
     fn caches(&self) -> u64 {
         u64::from(self.is_held) + self.others
     }
 }
 
-/// What a change before it does to thinking.
+/// The effect on thinking of a change before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingEffect {
-    /// It leaves with the change: it opens no epoch, and costs none.
+    /// It leaves with the change, at no cost and without an epoch of its own.
     Leaves,
-    /// It would be spoilt, and cannot leave: so nothing before it changes.
+    /// It would become invalid and cannot leave, so nothing before it may change.
     Holds,
 }
 
-/// All that a decision depends on beside the blocks.
+/// The state that a decision depends on, beside the blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Situation {
-    /// What tokens cost.
+    /// Prices of tokens.
     pub prices: Prices,
-    /// Why nothing is cached, if so.
+    /// The reason why nothing is cached, if so.
     pub cold: Option<Cold>,
-    /// Whether a changed prefix spoils retained thinking.
+    /// True if a changed prefix invalidates retained thinking.
     pub binds_thinking: bool,
-    /// Tokens of each request that are no block: system prompt and tools.
+    /// Tokens of each request outside the blocks: system prompt and tools.
     pub overhead: u64,
-    /// Above this many tokens the context is full.
+    /// The number of tokens above which the context is full.
     pub limit: Option<u64>,
-    /// Above this many tokens the whole request costs more.
+    /// The number of tokens above which the whole request costs more.
     pub cliff: Option<u64>,
-    /// How many user turns a block waits for the rent: after that, what was saved may pay for it.
+    /// The number of user turns that a block waits for the rent; after that, earlier savings may pay for it.
     pub max_deferred_turns: u64,
-    /// What the session has saved so far ([`super::balance`]).
+    /// The savings of the session so far ([`super::balance`]).
     pub saved: f64,
 }
 
-/// Why an epoch is opened.
+/// The reason for an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// Nothing is cached, so it costs nothing.
@@ -95,17 +94,17 @@ pub enum Cause {
     Limit,
     /// The next price step is reached.
     Cliff,
-    /// A block has waited long enough, and what was saved pays for it.
+    /// A block has waited long enough, and earlier savings cover the price.
     Bound,
 }
 
 impl Cause {
-    /// Whether there is a cached prefix to break.
+    /// Returns true if there is a cached prefix to break.
     pub fn is_warm(self) -> bool {
         !matches!(self, Self::Cold(_))
     }
 
-    /// The word for the epoch log.
+    /// Returns the reason for the epoch log.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cold(cold) => cold.as_str(),
@@ -120,18 +119,18 @@ impl Cause {
 /// A decision: fold these items, by index, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// Why.
+    /// The reason for the epoch.
     pub cause: Cause,
-    /// Which; never empty.
+    /// The indexes of the items to fold; never empty.
     pub items: Vec<usize>,
-    /// What they have to free when they are counted, without what only leaves with them: or nothing is worth breaking
-    /// the prefix.
+    /// The tokens that the items must free once counted, without thinking that leaves with them; with less, the epoch
+    /// is not worth it.
     pub least: u64,
 }
 
 /// Decides whether to open an epoch, and for which blocks. Linear in the items.
 pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
-    // What stands before thinking that would be spoilt stays.
+    // Blocks before thinking that would become invalid stay.
     let start = items.iter().rposition(|item| item.thinking == Some(ThinkingEffect::Holds)).map_or(0, |last| last + 1);
     let (cause, mut chosen, least) = choose(items, start, situation)?;
     let leaves = |at: &usize| items[*at].thinking == Some(ThinkingEffect::Leaves);
@@ -141,10 +140,11 @@ pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
     (!chosen.is_empty()).then_some(Decision { cause, items: chosen, least })
 }
 
-/// The blocks from `start` on that are folded, without what leaves with them, and how much that has to free.
+/// Chooses the blocks from `start` on to fold, without the thinking that leaves with them, and the tokens they must
+/// free.
 fn choose(items: &[Item], start: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
     let ripe = |at: &usize| items[*at].fate.may_go().is_some() && items[*at].frees > 0;
-    // In a moment it would cost more.
+    // Once the cache is warm again, folding these would cost more.
     let nearly = |at: &usize| matches!(items[*at].fate, Fate::Young { is_nearly_stale: true }) && items[*at].frees > 0;
     if let Some(cold) = situation.cold {
         let goes = |at: &usize| ripe(at) || cold.is_over_soon() && nearly(at);
@@ -164,8 +164,9 @@ fn choose(items: &[Item], start: usize, situation: &Situation) -> Option<(Cause,
     Some((cause, (first.max(start)..items.len()).filter(goes).collect(), least))
 }
 
-/// What to fold when the context is full: all that is ripe, then the oldest of what is not, until enough has gone.
-/// `None` where that cannot be reached, because a small gain at every call would break the prefix at every call.
+/// Chooses the blocks to fold when the context is full: all that may go, then the oldest young ones, until enough is
+/// freed. Returns `None` if that cannot be reached, because a small gain at every call would break the prefix at every
+/// call.
 fn make_room(items: &[Item], start: usize, context: u64, limit: u64) -> Option<Vec<usize>> {
     let goal = (context * LIMIT_BATCH_PERCENT / 100).max(context - limit);
     let mut chosen: Vec<usize> = Vec::new();
@@ -186,20 +187,20 @@ fn make_room(items: &[Item], start: usize, context: u64, limit: u64) -> Option<V
     (freed >= context * LIMIT_BATCH_PERCENT / 100).then_some(chosen)
 }
 
-/// How much has to go for a cached prefix to be broken.
+/// Returns the number of tokens that must be freed for a cached prefix to be broken.
 fn enough(context: u64, prices: &Prices) -> u64 {
-    // Where reading costs what writing does, there is no cached prefix to break.
+    // If a cache read costs as much as a write, there is no cached prefix to break.
     if prices.write > prices.read { MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100) } else { 1 }
 }
 
-/// The first item of the largest tail from `start` on whose folding pays, why, and how much it has to free.
+/// Returns the reason, the first item of the largest tail from `start` on whose folding pays, and the tokens to free.
 ///
-/// What a change makes the caches take in anew begins at the last entry before it, not at the change itself.
+/// The part that caches have to take in again begins at the last entry before the change, not at the change itself.
 fn pays_from(items: &[Item], start: usize, context: u64, situation: &Situation) -> Option<(Cause, usize, u64)> {
     let Prices { read, write, .. } = situation.prices;
     let enough = enough(context, &situation.prices);
     let unchanged = since_entry(items);
-    // `now` is what the call about to be made saves at once.
+    // `now` is what the coming call saves at once.
     let (mut rent, mut now, mut survives, mut freed, mut has_waited) = (0.0, 0.0, 0u64, 0u64, false);
     let mut first = None;
     for (at, item) in items.iter().enumerate().skip(start).rev() {
@@ -214,7 +215,7 @@ fn pays_from(items: &[Item], start: usize, context: u64, situation: &Situation) 
             let next = if item.is_held { read } else { write };
             now += if item.is_held { 0.0 } else { write * item.frees as f64 };
             rent += (read * ripe.calls as f64 + next) * item.frees as f64;
-            // Its placeholder is taken in anew, too.
+            // Its placeholder has to be taken in too.
             survives += (item.tokens - item.frees) * item.caches();
         }
         let is_free = survives == 0 && item.caches() == 0;
@@ -233,7 +234,8 @@ fn pays_from(items: &[Item], start: usize, context: u64, situation: &Situation) 
     first
 }
 
-/// For each item, how many tokens between it and the last entry before it the caches would have to take in anew.
+/// Returns for each item the tokens between it and the last entry before it, summed over the caches that would have to
+/// take them in again.
 fn since_entry(items: &[Item]) -> Vec<u64> {
     let mut since = 0;
     let tokens = |item: &Item| {
@@ -386,7 +388,7 @@ mod tests {
         let thinking = |tokens| Item { thinking: Some(ThinkingEffect::Leaves), ..stays(tokens) };
         let items = [thinking(400), ripe(2000, 23), thinking(300), stays(4000), thinking(200)];
         assert_eq!(decide(&items, &WARM).unwrap().items, [1, 2, 4]);
-        // What leaves is not taken in anew: a price of 4,050 tokens, as without it.
+        // Thinking that leaves is not taken in again: a price of 4,050 tokens, as without it.
         assert_eq!(decide(&[ripe(2000, 22), thinking(300), stays(4000)], &WARM), None);
         assert_eq!(decide(&[thinking(50_000), stays(4000)], &WARM), None);
         let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };

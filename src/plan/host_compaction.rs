@@ -1,76 +1,76 @@
-//! What a host without us would have done with a conversation that outgrows the model's window.
+//! Models the compaction of a host without the plugin, for conversations that outgrow the model's window.
 //!
-//! The numbers are those of OpenClaw 2026.9 where nothing else is configured. Tool results together get half of the
-//! window, at four characters to a token. Before a turn, when the last request left less than a reserve free, the host
-//! sends the whole conversation with the request to note what matters. Then it has the model summarize the conversation
-//! but for the newest messages, and goes on with summary and newest messages. Within a turn it does so only when the
-//! provider refuses a request, and without notes.
+//! The numbers are the defaults of OpenClaw 2026.9. Tool results together get half of the window, at four characters
+//! per token. Before a turn, if the last request left less than a reserve free, the host sends the whole conversation
+//! with a request to note what matters. Then it has the model summarize everything except the newest messages, and
+//! continues with the summary and these. Within a turn it does so only when the provider refuses a request, and without
+//! notes.
 
-/// Tokens that the host keeps free, where the window has room.
+/// Tokens that the host keeps free, if the window has room.
 const RESERVE_TOKENS: u64 = 20_000;
 
-/// The reserve is at most one part in so many of the window.
+/// The divisor that limits the reserve to a share of the window.
 const RESERVE_PARTS: u64 = 4;
 
-/// Tokens of the newest messages that the host keeps, as it estimates them.
+/// Tokens of the newest messages that the host keeps, by its own estimate.
 const KEPT_TOKENS: u64 = 20_000;
 
-/// Tool results together get one part in so many of the window.
+/// The divisor that gives the share of the window for tool results.
 const RESULT_PARTS: u64 = 2;
 
-/// Characters to a token, as the host estimates them.
+/// Characters per token, by the host's estimate.
 pub const CHARS_PER_TOKEN: u64 = 4;
 
-/// Tokens that the host takes an image for.
+/// Tokens per image, by the host's estimate.
 pub const IMAGE_TOKENS: u64 = 2000;
 
-/// Characters of a tool result that the host has summarized.
+/// The number of characters of a tool result that the host passes to the summary.
 const SUMMARIZED_CHARS: u64 = 2000;
 
-/// System prompt and tools are taken for at most one part in so many of the window: more leaves no conversation.
+/// The divisor that limits the share of system prompt and tools in the window: more leaves no conversation.
 const FIXED_PARTS: u64 = 2;
 
-/// Tokens of a summary: the host cuts one at 16,000 characters, and most are shorter (chosen by judgement).
+/// Tokens of a summary. The host cuts it at 16,000 characters; most are shorter. Chosen by judgement.
 const SUMMARY_TOKENS: u64 = 1000;
 
-/// How a provider counts, which has another vocabulary and is sent more than the messages.
+/// The relation of a provider's token counts to ours: its vocabulary differs, and it is sent more than the messages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenScale {
-    /// Tokens that it counts for one of ours.
+    /// The provider's tokens per token of ours.
     pub ratio: f64,
-    /// Tokens that stand before the messages: the system prompt and the tools.
+    /// Tokens before the messages: the system prompt and the tools.
     pub fixed: u64,
 }
 
 impl TokenScale {
-    /// Ours.
+    /// The scale of our own counts.
     pub const OWN: Self = Self { ratio: 1.0, fixed: 0 };
 
-    /// What so many of our tokens are to the provider.
+    /// Converts a number of our tokens to the provider's.
     pub fn of(&self, tokens: u64) -> u64 {
         (tokens as f64 * self.ratio).round() as u64
     }
 }
 
-/// Tokens that are taken to count alike here and with the provider before anything is measured: chosen by judgement, so
-/// that the first short requests of a session do not decide.
+/// The number of tokens that are assumed to count alike before anything is measured, so that the first short requests
+/// of a session do not determine the ratio. Chosen by judgement.
 const PRIOR_TOKENS: u64 = 2000;
 
-/// The provider's count and ours differ by at most this factor, in halves: more than any vocabulary explains. Chosen by
+/// The maximum factor between the provider's count and ours, in halves: more than any vocabulary explains. Chosen by
 /// judgement.
 const LARGEST_RATIO_HALVES: u64 = 5;
 
 impl TokenScale {
-    /// The scale of a session, by how many tokens its requests differed and by its first one, of whose messages we
-    /// counted only these: always the provider's count before ours.
+    /// Computes the scale of a session from the summed token differences between its requests, and from its first
+    /// request. Both pairs are the provider's count, then our count of the messages.
     pub fn weighed((reported, counted): (u64, u64), first: (u64, u64)) -> Self {
         let ratio = (reported + PRIOR_TOKENS) as f64 / (counted + PRIOR_TOKENS) as f64;
         Self { ratio, fixed: first.0.saturating_sub((first.1 as f64 * ratio) as u64) }
     }
 }
 
-/// Adds by how many tokens two requests differ: what the provider counted of each, and we of its messages. Where the
-/// two differ by more than any vocabulary explains, as with images they may, that tells nothing of texts.
+/// Adds the token difference of two requests to the sums: the provider's counts, and our counts of the messages. A pair
+/// whose ratio no vocabulary explains (for instance with images) is ignored.
 pub fn weigh(weighed: (u64, u64), before: (u64, u64), after: (u64, u64)) -> (u64, u64) {
     let (reported, counted) = (after.0.abs_diff(before.0), after.1.abs_diff(before.1));
     let is_same_way = (after.0 > before.0) == (after.1 > before.1);
@@ -79,12 +79,12 @@ pub fn weigh(weighed: (u64, u64), before: (u64, u64), after: (u64, u64)) -> (u64
     if is_likely { (weighed.0 + reported, weighed.1 + counted) } else { weighed }
 }
 
-/// Where a host that compacts cuts a history, which is read from its end on. Counts are in our tokens.
+/// The position at which a compacting host cuts a history, which is read from its end. Counts are in our tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompactionCut {
-    /// The newest messages, which are kept.
+    /// Tokens of the newest messages, which are kept.
     pub kept: u64,
-    /// Read behind the last place for a cut: as it is, and as it would be summarized.
+    /// Tokens read since the last possible cut: as they are, and as passed to the summary.
     pending: (u64, u64),
     estimated: u64,
     is_enough: bool,
@@ -99,7 +99,7 @@ impl CompactionCut {
         self.pending.1 += if chars > most { tokens * most / chars } else { tokens };
     }
 
-    /// Ends a message; the history can be cut before one that is no tool result.
+    /// Ends a message. The history can be cut before a message that is no tool result.
     pub fn end_message(&mut self, may_begin: bool) {
         if may_begin && !self.is_enough {
             self.kept += std::mem::take(&mut self.pending).0;
@@ -107,7 +107,7 @@ impl CompactionCut {
         self.is_enough |= self.estimated >= KEPT_TOKENS;
     }
 
-    /// What is summarized.
+    /// Returns the tokens that are summarized.
     pub fn summarized(&self) -> u64 {
         self.pending.1
     }
@@ -120,47 +120,47 @@ pub struct HostCompaction {
     pub window: u64,
     /// [`TokenScale::fixed`].
     pub fixed: u64,
-    /// The newest messages that are kept.
+    /// Tokens of the newest messages, which are kept.
     pub kept: u64,
-    /// What is older than these, as the model is given it to summarize.
+    /// Tokens of the older messages, as passed to the summary.
     pub summarized: u64,
 }
 
 impl HostCompaction {
-    /// How many characters of tool results a prompt holds.
+    /// Returns the maximum number of characters of tool results in a prompt.
     pub fn result_chars(window: u64) -> u64 {
         window * CHARS_PER_TOKEN / RESULT_PARTS
     }
 
-    /// The window that leaves so many tokens for the messages.
+    /// Returns the window that leaves this many tokens for the messages.
     pub fn window_for(budget: u64, fixed: u64) -> u64 {
         let limit = budget + fixed;
         limit + RESERVE_TOKENS.min(limit / (RESERVE_PARTS - 1))
     }
 
-    /// The largest request behind which a turn begins without compaction.
+    /// Returns the largest request after which a turn begins without compaction.
     pub fn limit(&self) -> u64 {
         self.window - RESERVE_TOKENS.min(self.window / RESERVE_PARTS)
     }
 
-    /// Tokens of a prompt before the messages that are kept.
+    /// Returns the tokens of a prompt before the kept messages.
     fn head(&self) -> u64 {
         self.fixed.min(self.window / FIXED_PARTS) + SUMMARY_TOKENS
     }
 
-    /// Tokens of a prompt of so many after compaction.
+    /// Returns the tokens of a prompt after compaction, given its tokens before.
     pub fn compacted(&self, tokens: u64) -> u64 {
         (self.head() + self.kept).min(self.limit()).min(tokens)
     }
 
-    /// Tokens that the model is given to summarize: also newest messages for which the window has no room.
+    /// Returns the tokens that are passed to the summary, including newest messages for which the window has no room.
     pub fn to_summarize(&self) -> u64 {
         let room = self.limit().saturating_sub(self.head());
         (self.summarized + self.kept.saturating_sub(room)).min(self.window)
     }
 
-    /// How many tokens fewer and more a prompt may have had: without the newest messages, and without compaction but
-    /// for what does not fit.
+    /// Returns the tokens by which a prompt may be smaller (without the newest messages) or larger (compacted only to
+    /// what fits).
     pub fn margins(&self, tokens: u64, whole: u64) -> (u64, u64) {
         let least = self.kept.min(tokens.saturating_sub(self.fixed));
         (least, whole.min(self.limit()).saturating_sub(tokens))
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_cut_keeps_the_newest_messages_from_one_on_that_is_no_result() {
-        // From the end on: characters, and whether it is a tool result; what is kept of 100 tokens each.
+        // From the end: characters, and whether it is a tool result; then the kept part of 100 tokens each.
         for (messages, kept) in [
             (&[(4, false); 5][..], 500),
             (&[(40_000, false), (40_000, false), (4, false)], 200),

@@ -1,5 +1,5 @@
-//! When what may go leaves the context, and what of arguments stays. Pure: it reads decisions, prices and the time, and
-//! returns decisions.
+//! Decides when foldable content leaves the context, and which part of arguments stays. Pure: it reads decisions,
+//! prices and the time, and returns decisions.
 //!
 //! ```text
 //! history (what may go, since when) ─► economics (when it pays) ─► chosen blocks

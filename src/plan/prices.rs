@@ -1,6 +1,6 @@
-//! What a provider charges for tokens it has seen before, relative to fresh input.
+//! Token prices of providers, relative to fresh input.
 //!
-//! The operator's own prices come first; the table by model family is for hosts that state none, and follows the
+//! The operator's own prices take precedence. The table by model family is for hosts that state none, and follows the
 //! providers' published price lists as of late 2026. Prices change; a wrong ratio costs money, never content.
 
 use FinishedThinking::{Bound, MayLeave};
@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 /// Prices relative to one fresh input token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prices {
-    /// A token that the cache holds.
+    /// The price of a token read from the cache.
     pub read: f64,
-    /// A token that it has to take in.
+    /// The price of a token written to the cache.
     pub write: f64,
-    /// How long the cache lives after a request, in milliseconds.
+    /// The life of the cache after a request, in milliseconds.
     pub cache_ttl_ms: i64,
 }
 
-/// Prices as an operator states them: any currency, any unit, all alike.
+/// Prices as an operator states them, in any currency and unit, the same for all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StatedPrices {
     /// One unit of fresh input.
@@ -27,21 +27,21 @@ pub struct StatedPrices {
     pub cache_read: f64,
     /// One unit written to the cache.
     pub cache_write: f64,
-    /// One unit of an answer, where it is stated.
+    /// One unit of an answer, if stated.
     pub output: Option<f64>,
-    /// How long the cache lives, in milliseconds.
+    /// The life of the cache, in milliseconds.
     pub cache_ttl_ms: f64,
-    /// Whether these are US dollars per million tokens: figures are then in dollars.
+    /// True if these are US dollars per million tokens: figures are then in dollars.
     pub usd_per_million: bool,
 }
 
 impl StatedPrices {
-    /// What an input token costs in dollars, where that was said.
+    /// Returns the price of an input token in dollars, if the prices are in dollars.
     pub fn usd(&self) -> Option<f64> {
         self.usd_per_million.then_some(self.input / 1e6)
     }
 
-    /// What a token of an answer costs, in input tokens, where that was said.
+    /// Returns the price of an output token in input tokens, if stated.
     pub fn answer(&self) -> Option<f64> {
         self.output.filter(|output| *output > 0.0).map(|output| output / self.input)
     }
@@ -69,33 +69,33 @@ impl TryFrom<StatedPrices> for Prices {
     }
 }
 
-/// What is known of a family of models.
+/// The known properties of a family of models.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Family {
-    /// Its prices, where the operator states none.
+    /// Its default prices.
     pub prices: Prices,
-    /// Above this many tokens of input the whole request costs more.
+    /// The number of input tokens above which the whole request costs more.
     pub cliff: Option<u64>,
-    /// What its provider says of thinking in finished turns.
+    /// The provider's rule for thinking in finished turns.
     pub thinking: FinishedThinking,
-    /// How many blocks back from the end of a request its cache looks for the end of an earlier one; `None` where it
-    /// finds the longest prefix of any.
+    /// The number of blocks before the end of a request in which its cache looks for the end of an earlier one; `None`
+    /// if it finds the longest cached prefix.
     pub lookback: Option<usize>,
 }
 
-/// Anthropic keeps entries at breakpoints only, which hosts set at the end of each request, and looks so many blocks
+/// Anthropic keeps entries at breakpoints only, which hosts set at the end of each request, and looks this many blocks
 /// back from one (<https://platform.claude.com/docs/en/build-with-claude/prompt-caching>).
 const ANTHROPIC_LOOKBACK: usize = 20;
 
-/// What a provider says of sending a model's thinking back once the turn is over.
+/// A provider's rule for sending a model's thinking back once the turn is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishedThinking {
-    /// It has to come back, or it makes no difference because the provider leaves it out itself, or nothing is known.
+    /// It stays: it is required, or ignored by the provider, or nothing is known.
     Stays,
     /// The provider reads it, bills it, and documents that it may be left out.
     MayLeave,
-    /// The provider takes it only behind the exact prefix that it was made with, and without gaps: from the first
-    /// change on all of it leaves, or nothing changes.
+    /// The provider accepts it only after the exact prefix that it was made with, and without gaps. After the first
+    /// change all of it leaves, or nothing changes.
     Bound,
 }
 
@@ -148,11 +148,11 @@ const FAMILIES: [(&str, Family); 22] = [
     ("grok", family(0.25, 1.0, 60, Some(200_000))),
 ];
 
-/// Where nothing is known: the commonest ratio, and a cache that dies early.
+/// The fallback for unknown models: the most common ratio, and a short cache life.
 const UNKNOWN: Family = family(0.1, 1.25, 5, None);
 
 impl Family {
-    /// The family of a model, by its name with or without a provider before it.
+    /// Returns the family of a model, by its name with or without a provider prefix.
     pub fn of(model: Option<&str>) -> Self {
         let name = model.unwrap_or_default().to_ascii_lowercase();
         let name = if name.contains("claude") { name.replace('.', "-") } else { name };

@@ -1,25 +1,25 @@
-//! A result of 60,000 characters, of any age -> its head, the lines that tell of a failure, and its tail
+//! A result of 60,000 characters, of any age -> its head, the lines that report a failure, and its tail
 //!
-//! The model may not have seen the text yet, so what is most likely needed stays. The same text is cut alike when it is
-//! stale: what was shown once keeps its bytes.
+//! The model may not have seen the text yet, so the most likely needed parts stay. The same text is cut the same way
+//! when it is stale: content that was shown once keeps its bytes.
 
 use super::excerpt::{failures, last_lines};
 use crate::tokens::utf16;
 
-/// Most UTF-16 units of an excerpt around one failure. Chosen by judgement.
+/// The maximum number of UTF-16 units of an excerpt around one failure. Chosen by judgement.
 const EXCERPT_CHARS: usize = 200;
 
-/// The tail has one part in so many of the preview's characters. Chosen by judgement.
+/// The divisor of the preview length that gives the tail's length. Chosen by judgement.
 const TAIL_PARTS: usize = 2;
 
 const FAILURES: &str = "\n[… lines with failures]\n";
 const TAIL: &str = "\n[… the end]\n";
 
-/// The cut form of a text of `tokens` tokens.
+/// Returns the cut form of a text of `tokens` tokens.
 ///
-/// The head has `preview_chars` characters, the tail up to half as many, and the lines between them that tell of a
-/// failure up to as many again. `is_plain_string` marks content that is a string, whose published wording has no
-/// token part.
+/// The head has `preview_chars` characters, the tail up to half as many, and the lines between them that report a
+/// failure up to as many again. `is_plain_string` marks content that is a string, whose published wording has no token
+/// count.
 pub(super) fn cut(text: &str, tokens: usize, is_plain_string: bool, preview_chars: usize) -> String {
     let chars = utf16::thousands(utf16::len(text));
     let tokens = if is_plain_string { String::new() } else { format!(", ~{} tokens", utf16::thousands(tokens)) };
@@ -37,12 +37,12 @@ pub(super) fn cut(text: &str, tokens: usize, is_plain_string: bool, preview_char
     cut
 }
 
-/// The most UTF-16 units that can follow the header of a cut text.
+/// Returns the maximum number of UTF-16 units after the header of a cut text.
 pub(super) fn most_kept_chars(preview_chars: usize) -> usize {
     2 * preview_chars + preview_chars / TAIL_PARTS + utf16::len(FAILURES) + utf16::len(TAIL)
 }
 
-/// The lines of a text that tell of a failure, first ones first, in at most so many units.
+/// Returns the lines of a text that report a failure, in order, in at most this many UTF-16 units.
 fn excerpts(text: &str, most_chars: usize) -> String {
     let mut found = String::new();
     let mut left = most_chars;
@@ -57,7 +57,7 @@ fn excerpts(text: &str, most_chars: usize) -> String {
         let start = failure.start - lead.len();
         let excerpt = utf16::head(&text[start..], EXCERPT_CHARS);
         let excerpt = excerpt.split_once('\n').map_or(excerpt, |(line, _)| line);
-        // Always behind the match, so that the search moves on.
+        // Always after the match, so that the search advances.
         from = failure.end.max(start + excerpt.len());
         let line = excerpt.trim();
         let chars = utf16::len(line) + usize::from(!found.is_empty());

@@ -1,16 +1,16 @@
-//! Which parts of a text a placeholder keeps: where it tells of failures, and its end.
+//! The parts of a text that a placeholder keeps: reports of failures, and the end.
 
 use std::ops::Range;
 
 use crate::content::severity::mentions;
 use crate::tokens::utf16;
 
-/// Where a text tells of failures.
+/// Returns the ranges of a text that report failures.
 pub(super) fn failures(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     mentions(text).filter(|mention| mention.severity.is_failure()).map(|mention| mention.range)
 }
 
-/// The end of a text in at most so many UTF-16 units, from the start of a line where there is one.
+/// Returns the end of a text in at most this many UTF-16 units, from the start of a line if possible.
 pub(super) fn last_lines(text: &str, chars: usize) -> &str {
     let text = text.trim_end();
     let end = utf16::tail(text, chars);

@@ -1,7 +1,7 @@
 //! `user: Read HEARTBEAT.md …` + `assistant: HEARTBEAT_OK` -> nothing
 //!
-//! Only whole pairs go: a prompt that is a heartbeat's, answered at once by the bare token. A heartbeat that ran tools
-//! or reported something stays, and so does a person's message that merely speaks of heartbeats.
+//! Only whole pairs are removed: a heartbeat prompt that is answered at once by the bare token. A heartbeat that ran
+//! tools or reported something stays, and so does a person's message that merely mentions heartbeats.
 
 use std::sync::LazyLock;
 
@@ -9,18 +9,18 @@ use regex::Regex;
 
 use crate::transcript::{BlockKind, Message, Role, Transcript};
 
-/// What a scan for heartbeats found.
+/// The result of a scan for heartbeats.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Heartbeats {
-    /// Indexes of the prompts whose pairs go; the answer is the next message.
+    /// Indexes of the prompts whose pairs are removed; the answer is the next message.
     pub(super) prompts: Vec<usize>,
-    /// A prompt that ends the transcript: it stays, but is no turn that ages others until its answer says more than the
+    /// A prompt that ends the transcript. It stays, but does not age other turns until its answer says more than the
     /// token.
     pub(super) pending: Option<usize>,
 }
 
-/// Finds the pairs that can go without leaving two user messages in a row, a transcript that does not start with a user
-/// message where it did, or nothing at all.
+/// Finds the removable pairs. Removing them must not leave two user messages in a row, an empty transcript, or one that
+/// no longer starts with a user message.
 pub(super) fn find(transcript: &Transcript) -> Heartbeats {
     let messages = &transcript.messages;
     let mut prompts = Vec::new();
@@ -49,7 +49,7 @@ fn is_speech(role: Role) -> bool {
     matches!(role, Role::User | Role::Assistant | Role::Tool)
 }
 
-/// The text of a message that is nothing but text (and thinking).
+/// Returns the text of a message that has only text (and thinking).
 fn only_text(message: &Message) -> Option<String> {
     let mut text = String::new();
     for block in &message.blocks {
@@ -71,8 +71,8 @@ fn is_bare_answer(message: &Message) -> bool {
         })
 }
 
-/// The prompts that OpenClaw sends (its default, its poll, its periodic tasks, its event notices), a bare "heartbeat",
-/// and custom prompts that ask for the token when there is nothing to do.
+/// Recognizes the prompts that OpenClaw sends (its default, its poll, its periodic tasks, its event notices), a bare
+/// "heartbeat", and custom prompts that request the token when there is nothing to do.
 fn is_prompt(message: &Message) -> bool {
     static BARE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)\A[\[(<*\s]*(?:openclaw )?heartbeat(?:[ _-](?:check|poll|ping|prompt|tick))?[\])>*.!:\s]*\z")

@@ -1,7 +1,7 @@
 //! The standalone `squeeze()`: a drop-in for ClawSqueezer 1.0, pure and without a store.
 //!
-//! What leaves here is gone: the caller keeps the originals, or lets the plugin do the same with references. Every
-//! printed or compared number of characters is in JavaScript's unit, the UTF-16 code unit.
+//! Removed content cannot be restored here: the caller keeps the originals, or uses the plugin, which does the same
+//! with references. All printed and compared numbers of characters are UTF-16 code units, as in JavaScript.
 
 mod cut;
 mod excerpt;
@@ -18,14 +18,14 @@ use crate::transcript::{Block, BlockKind, Message, MessageSource, Patch, Rewrite
 
 pub use repair::{RepairStats, repair_tool_pairing};
 
-/// What `squeeze()` did.
+/// The statistics of one `squeeze()` call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Messages given.
     pub messages_processed: usize,
     /// Blocks replaced: results, calls and images, stale or large.
     pub blocks_evicted: usize,
-    /// Tokens that are no longer sent: what went, less the placeholders.
+    /// Tokens that are no longer sent: the removed content less its placeholders.
     pub tokens_freed: usize,
     /// Images replaced.
     pub images_evicted: usize,
@@ -42,8 +42,8 @@ pub struct Stats {
 /// Replaces stale and large content by placeholders and drops heartbeats.
 ///
 /// Recent messages, words of people and the model, thinking, small blocks and the structure of calls stay as they are.
-/// A placeholder costs fewer tokens than what it stands for, is the same on every later turn, and is itself never
-/// replaced. Images count by Anthropic's rule, whatever the model: the number is printed, and must not change with the
+/// A placeholder costs fewer tokens than the content it replaces, is the same on every later turn, and is itself never
+/// replaced. Images count by Anthropic's rule for every model: the number is printed and must not change with the
 /// model.
 pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut stats = Stats { messages_processed: messages.len(), ..Stats::default() };
@@ -68,9 +68,9 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
 
 /// A block's replacement.
 struct Folded {
-    /// What stands at the block's path.
+    /// The value to set at the block's path.
     value: Value,
-    /// What the block was; `None` for a large result.
+    /// The kind of the block; `None` for a large result.
     part: Option<FoldablePart>,
     /// Tokens saved, at least one.
     tokens_freed: usize,
@@ -89,7 +89,7 @@ impl Stats {
     }
 }
 
-/// Drops heartbeats from the transcript; returns the messages that stay when some went.
+/// Drops heartbeats from the transcript. Returns the remaining messages if any were dropped.
 fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut Stats) -> Option<Vec<MessageSource>> {
     if !config.prune_heartbeats {
         return None;
@@ -123,8 +123,8 @@ fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
     Some(Folded { value: Value::String(cut), part: None, tokens_freed })
 }
 
-/// The placeholder of a stale block, unless it would cost as much as the block. What goes from here is gone, so what
-/// something later holds stays until it is old.
+/// Returns the placeholder of a stale block, unless it would cost as much as the block. Content cannot be restored
+/// here, so superseded blocks stay until they are old.
 fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &Meter) -> Option<Folded> {
     let part = foldable_part(message, block)?;
     fate.may_go().filter(|may_go| may_go.is_old)?;
@@ -198,7 +198,7 @@ mod tests {
         json!({ "type": "text", "text": text })
     }
 
-    /// The messages, then so many turns of talk.
+    /// Appends this many turns of talk to the messages.
     fn then_turns(mut messages: Vec<Value>, turns: usize) -> Vec<Value> {
         for turn in 0..turns {
             messages.push(user(&format!("question {turn}")));
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// The output holds the changed messages by their place, or all where some were dropped, and what was counted.
+    /// The output lists the changed messages by index, or all if some were dropped, and the statistics.
     #[test]
     fn what_is_squeezed() {
         check!("squeezed", |input, options| {

@@ -1,7 +1,6 @@
 //! The placeholders of results and images, in ClawSqueezer's published wording.
 //!
-//! A placeholder depends on nothing but what it stands for: an age in it would change the prompt's prefix on every
-//! turn.
+//! A placeholder depends only on the content it replaces: an age in it would change the prompt's prefix on every turn.
 
 use std::sync::LazyLock;
 
@@ -13,18 +12,18 @@ use super::excerpt::{failures, last_lines};
 use crate::tokens::utf16;
 use crate::transcript::{ToolResult, text_in_place};
 
-/// Most UTF-16 units of the first line in the placeholder of a nested result, as ClawSqueezer 1.0 has them.
+/// The maximum number of UTF-16 units of the first line in the placeholder of a nested result, as in ClawSqueezer 1.0.
 const FIRST_LINE_CHARS: usize = 80;
 
-/// Most UTF-16 units of the words of a header: its longest wording.
+/// The maximum number of UTF-16 units of a header's words: its longest wording.
 const HEADER_WORDS_CHARS: usize = 100;
 
-/// What stands between the kept parts of a text.
+/// The separator between the kept parts of a text.
 pub(super) const GAP: &str = "\n[…]\n";
 
-/// The placeholder of a stale text of `tokens` tokens.
+/// Returns the placeholder of a stale text of `tokens` tokens.
 ///
-/// `nested` chooses the wording for a text inside a `tool_result` block. A failed result keeps its last lines as well
+/// `nested` selects the wording for a text inside a `tool_result` block. A failed result keeps its last lines as well
 /// as its head, because that is where the cause is.
 pub(super) fn stale_result(
     text: &str,
@@ -49,14 +48,14 @@ pub(super) fn stale_result(
     }
 }
 
-/// The block that stands for an image.
+/// Returns the block that replaces an image.
 pub(super) fn image(part: &Value, tokens: usize) -> Value {
     text_in_place(part, &format!("[image was here — {} tokens]", utf16::thousands(tokens)))
 }
 
-/// Whether a text is a placeholder written under these limits.
+/// Returns true if a text is a placeholder written under these limits.
 ///
-/// It must start as one and be no longer than one can be, so that an output that quotes a placeholder is still
+/// It must start like one and be no longer than the maximum, so that an output that quotes a placeholder is still
 /// squeezed.
 pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_chars: usize) -> bool {
     static HEADER: LazyLock<Regex> = LazyLock::new(|| {
@@ -69,7 +68,7 @@ pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_cha
         )
         .expect("the header pattern is valid")
     });
-    // No header is longer: the first line twice, and its words.
+    // The maximum header length: the first line twice, and its words.
     let start = utf16::head(text, 2 * FIRST_LINE_CHARS + HEADER_WORDS_CHARS);
     HEADER.captures(start).is_some_and(|found| {
         let header = utf16::len(&found[0]);

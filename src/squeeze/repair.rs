@@ -1,8 +1,7 @@
 //! Calls without results, results without calls -> pairs that every provider accepts
 //!
-//! Ids repeat in long sessions, so a result belongs to the newest unanswered call with its id, not to any call that has
-//! it. A call of an answer that ended in an error or abort takes none: hosts drop such calls when they send the
-//! transcript.
+//! Ids repeat in long sessions, so a result belongs to the newest unanswered call with its id. Calls of an answer that
+//! ended in an error or abort take no results: hosts drop such calls when they send the transcript.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,39 +12,40 @@ use crate::transcript::{
     result_links,
 };
 
-/// Text of a result that was inserted because none was there.
+/// The text of an inserted result.
 const MISSING: &str = "[concertina] missing tool result — synthetic error inserted for API compatibility.";
 
-/// What `repairToolPairing()` did.
+/// The statistics of one `repairToolPairing()` call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RepairStats {
-    /// Error results made up for calls that had none.
+    /// Error results inserted for calls that had none.
     pub synthetic_results_inserted: usize,
     /// Results dropped because no call has their id, or only calls of failed answers.
     pub orphan_results_dropped: usize,
-    /// Results dropped because their call was answered before.
+    /// Results dropped because their call was already answered.
     pub duplicate_results_dropped: usize,
-    /// Whether anything changed, moves included.
+    /// True if anything changed, moves included.
     pub repaired: bool,
-    /// Index of the first message that may be, or hold, a call or a result and cannot be read: then nothing is changed.
+    /// The index of the first message with an unreadable value that may be, or hold, a call or a result; nothing is
+    /// changed then.
     pub unreadable: Option<usize>,
 }
 
-/// Where a result stands: its message, and its block where the message only carries it.
+/// The position of a result: its message, and its block if the message only carries it.
 type ResultPosition = (usize, Option<usize>);
 
 struct Call<'a> {
     message: usize,
     link: CallLink<'a>,
     answered: bool,
-    /// A result that did not stand where its shape wants it, and moves there.
+    /// A result in the wrong position, which is moved behind the call.
     displaced: Option<ResultPosition>,
 }
 
 /// A result without a call of its own.
 struct Dropped {
     place: ResultPosition,
-    /// Whether there are calls with its id, all of which are answered.
+    /// True if there are calls with its id and all of them are answered.
     was_called: bool,
 }
 
@@ -57,11 +57,11 @@ struct Pairs<'a> {
     carriers: HashMap<usize, usize>,
 }
 
-/// Makes calls and results pair up: orphan and second results go, a result that stands elsewhere moves behind its call,
-/// a missing one is replaced by a synthetic error. Of results that user's messages carry, those of one answer stand in
-/// one message, before its words; an item of the Responses API may stand anywhere behind its call. Calls of a message
-/// that ended in an error or abort are left alone, and their results are orphans. Where something cannot be read that
-/// may be a call or a result, nothing is changed.
+/// Pairs calls and results. Orphan and duplicate results are dropped, a misplaced result is moved behind its call, a
+/// missing one is replaced by a synthetic error. Results in user messages are collected in one message per answer,
+/// before its words; an item of the Responses API may stand anywhere behind its call. Calls of a message that ended in
+/// an error or abort are left alone, and their results are orphans. If an unreadable value may be a call or a result,
+/// nothing is changed.
 pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     if let Some(unreadable) = messages.iter().position(hides_links) {
         return (Rewrite::default(), RepairStats { unreadable: Some(unreadable), ..RepairStats::default() });
@@ -84,7 +84,7 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
         }
     }
     for (message, edit) in messages.iter().zip(&mut edits) {
-        // What is no user's message and has no result any more would be an orphan itself.
+        // A message of another role without its results would itself be an orphan.
         let has_lost = !takes_blocks(message) && !edit.removed_blocks.is_empty();
         edit.is_removed |= has_lost && edit.removed_blocks.len() == result_links(message).len();
     }
@@ -110,12 +110,12 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     (rewrite, stats)
 }
 
-/// Gives every call that did not fail its result.
+/// Assigns results to the calls that did not fail.
 fn pair(messages: &[Value]) -> Pairs<'_> {
     let mut calls: Vec<Call> = Vec::new();
     // The calls of each id that have no result yet; an id that was ever called keeps its entry.
     let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
-    // Results met before any call with their id.
+    // Results that come before any call with their id.
     let mut early: HashMap<&str, Vec<ResultPosition>> = HashMap::new();
     let mut dropped = Vec::new();
     let mut carriers = HashMap::new();
@@ -160,7 +160,7 @@ fn pair(messages: &[Value]) -> Pairs<'_> {
     Pairs { calls, dropped, carriers }
 }
 
-/// Whether an item may be the output of something else than a call, as of a program.
+/// Returns true if an item may be the output of something other than a call, for instance of a program.
 fn may_answer_no_call(message: &Value) -> bool {
     let kind = message["type"].as_str().filter(|kind| message["role"].is_null() && kind.ends_with("_output"));
     kind.is_some_and(|kind| !kind.ends_with("_call_output") && kind != "tool_search_output")
@@ -171,13 +171,13 @@ fn has_failed(message: &Value) -> bool {
     matches!(reason, Some("error" | "aborted"))
 }
 
-/// Whether a message can take a `tool_result` block at its front.
+/// Returns true if a message can take a `tool_result` block at its front.
 fn takes_blocks(message: &Value) -> bool {
     message["role"] == "user" && message["content"].is_array()
 }
 
-/// For each message the last one of the calls of the Responses API that were made at once with it; for others the
-/// message itself.
+/// Returns for each message the index of the last parallel call in the Responses API; the message's own index
+/// otherwise.
 fn last_at_once(messages: &[Value]) -> Vec<usize> {
     let is_item = |index: usize| call_links(&messages[index]).iter().any(|call| call.shape == Shape::Responses);
     let mut last: Vec<usize> = (0..messages.len()).collect();
@@ -190,13 +190,13 @@ fn last_at_once(messages: &[Value]) -> Vec<usize> {
 }
 
 enum Inserted {
-    /// For the user message that follows the call.
+    /// A block for the user message that follows the call.
     Block(Value),
-    /// For the place behind the call's message.
+    /// A message to insert behind the call's message.
     Message(MessageSource),
 }
 
-/// The moved or synthetic result of a call that needs one.
+/// Returns the moved or synthetic result of a call that needs one.
 fn result_to_insert(
     messages: &[Value],
     call: &Call,
@@ -232,8 +232,8 @@ fn result_to_insert(
     })
 }
 
-/// The output of a call of which there is none, in the form that its kind has. What only a `function_call_output` can
-/// say in words, as Codex does of its shell, has that form.
+/// Returns a synthetic output in the form of the call's kind. Kinds without a textual output get a
+/// `function_call_output`, as Codex does for its shell.
 fn missing_output(kind: Option<&str>, id: &str) -> Value {
     match kind {
         Some("custom_tool_call") => json!({ "type": "custom_tool_call_output", "call_id": id, "output": MISSING }),
@@ -248,14 +248,14 @@ fn missing_output(kind: Option<&str>, id: &str) -> Value {
     }
 }
 
-/// What happens to one message.
+/// The changes to one message.
 #[derive(Default)]
 struct Edit {
     is_removed: bool,
     removed_blocks: BTreeSet<usize>,
-    /// Results for the front of a user's message.
+    /// Results for the front of a user message.
     first_results: Vec<Value>,
-    /// Results for the place behind its own ones, and before its words.
+    /// Results to insert behind the message's own results and before its words.
     last_results: Vec<Value>,
     /// Blocks of a new user message behind this one.
     user_blocks_after: Vec<Value>,
@@ -298,7 +298,7 @@ fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
     Rewrite { patches, sequence: (!is_as_before).then_some(sequence), ..Rewrite::default() }
 }
 
-/// Whether something stands before a result in a user's message. Anthropic takes none that do not stand first.
+/// Returns true if anything precedes a result in a user message, which Anthropic refuses.
 fn has_words_before_results(message: &Value) -> bool {
     let blocks = message["content"].as_array().filter(|_| message["role"] == "user");
     blocks.is_some_and(|blocks| !blocks.iter().is_sorted_by_key(|block| !is_result(block)))
@@ -327,7 +327,7 @@ mod tests {
         json!({ "role": "user", "content": blocks })
     }
 
-    /// A message of an assistant that makes calls in Anthropic's shape.
+    /// Builds an assistant message with calls in Anthropic's shape.
     fn asks(ids: &[&str]) -> Value {
         let calls = ids.iter().map(|id| json!({ "type": "tool_use", "id": id, "name": "exec", "input": {} }));
         json!({ "role": "assistant", "content": calls.collect::<Vec<_>>() })

@@ -1,4 +1,4 @@
-//! One part of a message: what it is, and the call or the result that it belongs to.
+//! A part of a message, with its kind and the call or result that it belongs to.
 
 use std::borrow::Cow;
 
@@ -10,46 +10,46 @@ use crate::content::Hints;
 /// One part of a message.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// Where the replaceable value lives in the message: the string of a text, the object of an image, the arguments of
+    /// The path of the replaceable value in the message: the string of a text, the object of an image, the arguments of
     /// a call.
     pub path: Path,
-    /// What it is.
+    /// The kind.
     pub kind: BlockKind<'a>,
     /// Set on every block that is part of a tool result.
     pub result: Option<ToolResult<'a>>,
-    /// The bytes of a text that has lone surrogates, of which its kind holds the stand-in ([`crate::reference::wtf8`]).
+    /// The bytes of a text with lone surrogates; `kind` then holds a lossy stand-in ([`crate::reference::wtf8`]).
     pub exact: Option<Vec<u8>>,
 }
 
-/// What a block is.
+/// The kind of a block, with its content.
 #[derive(Debug, Clone, Copy)]
 pub enum BlockKind<'a> {
-    /// Words.
+    /// Text.
     Text(&'a str),
-    /// A picture.
+    /// An image.
     Image(Image<'a>),
     /// A tool call; `path` leads to its arguments.
     Call(Call<'a>),
     /// Thinking, signed or not, as the whole part: it stays byte-identical or leaves whole.
     Thinking(&'a Value),
-    /// Not understood, as the whole part: never touched.
+    /// A part of an unknown type: never touched.
     Other(&'a Value),
 }
 
-/// The result that a block belongs to.
+/// The tool result that a block belongs to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ToolResult<'a> {
-    /// Id of the call that it answers; providers rewrite and repeat ids, so nothing is keyed by it.
+    /// The id of the call that it answers. Providers rewrite and repeat ids, so nothing is keyed by it.
     pub call_id: &'a str,
     /// The tool's name, from the result or from its call.
     pub tool_name: Option<&'a str>,
-    /// The arguments of its call, where the call is in the transcript.
+    /// The arguments of its call, if the call is in the transcript.
     pub arguments: Option<Arguments<'a>>,
-    /// Whether the tool failed.
+    /// True if the tool failed.
     pub is_error: bool,
-    /// Where its call stands: message and block index.
+    /// The position of its call: message and block index.
     pub call: Option<(usize, usize)>,
-    /// Whether a script of the model's made the call (programmatic tool calling): it parses what the tool returned.
+    /// True if a script of the model made the call (programmatic tool calling) and parses the result.
     pub is_for_script: bool,
 }
 
@@ -60,15 +60,15 @@ pub struct Call<'a> {
     pub id: &'a str,
     /// The tool's name.
     pub name: &'a str,
-    /// What the tool was given.
+    /// The arguments.
     pub arguments: Arguments<'a>,
-    /// Whether the provider gives the arguments a form, as those of a shell call: they stay as they are.
+    /// True if the provider defines the form of the arguments, as for a shell call; they are never changed.
     pub is_typed: bool,
-    /// Whether a script of the model's made it, and not the model itself.
+    /// True if a script of the model made the call, not the model itself.
     pub is_of_script: bool,
 }
 
-/// Arguments of a call, in the form that the shape uses.
+/// The arguments of a call, in the form that the shape uses.
 #[derive(Debug, Clone, Copy)]
 pub enum Arguments<'a> {
     /// A JSON value, usually an object (OpenClaw, Anthropic).
@@ -77,13 +77,13 @@ pub enum Arguments<'a> {
     Json(&'a str),
 }
 
-/// The string under the first of `keys` that holds one.
+/// Returns the string under the first of `keys` that holds one.
 pub fn string_in<'v>(arguments: &'v Value, keys: &[&str]) -> Option<&'v str> {
     keys.iter().find_map(|key| arguments.get(key)?.as_str())
 }
 
 impl<'a> Arguments<'a> {
-    /// The arguments as a JSON value, without a copy where they are one; `None` when a string does not parse.
+    /// Returns the arguments as a JSON value, borrowed if possible; `None` if a JSON string does not parse.
     pub fn value(&self) -> Option<Cow<'a, Value>> {
         match *self {
             Self::Value(value) => Some(Cow::Borrowed(value)),
@@ -91,12 +91,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The same as a value of its own.
+    /// Returns the arguments as an owned JSON value.
     pub fn to_value(&self) -> Option<Value> {
         self.value().map(Cow::into_owned)
     }
 
-    /// The arguments as JSON text, as a provider would be sent them.
+    /// Returns the arguments as JSON text, as sent to a provider.
     pub fn to_json(&self) -> String {
         match *self {
             Self::Value(value) => value.to_string(),
@@ -104,18 +104,18 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The string under the first of `keys` that holds one.
+    /// Returns the string under the first of `keys` that holds one.
     pub fn string(&self, keys: &[&str]) -> Option<String> {
         string_in(&*self.value()?, keys).map(str::to_owned)
     }
 
-    /// The path that a file tool works on.
+    /// Returns the path that a file tool works on.
     pub fn file_path(&self) -> Option<String> {
         self.string(FILE_KEYS)
     }
 
-    /// The command that a shell tool runs. Of one in words it is what they tell a shell to run, or else the words;
-    /// several (`commands`) are a line each.
+    /// Returns the command that a shell tool runs. For a list of words it is the script that they pass to a shell, or
+    /// else the joined words. Several commands (`commands`) are one line each.
     pub fn command(&self) -> Option<String> {
         let value = self.value()?;
         let several = || {
@@ -136,7 +136,7 @@ fn command_in(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a program is a shell that an option tells to run the next word.
+/// Returns true if a program is a shell and the option makes it run the next word.
 fn runs_script(program: &str, option: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish") && option.starts_with('-') && option.ends_with('c')
@@ -148,19 +148,19 @@ pub const FILE_KEYS: &[&str] = &["path", "file_path", "filePath", "filename", "f
 /// The keys under which shells take their command.
 pub const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 
-/// A picture in a message.
+/// An image in a message.
 #[derive(Debug, Clone, Copy)]
 pub struct Image<'a> {
     /// Base64 payload, without a `data:` prefix; `None` for a remote URL.
     pub base64: Option<&'a str>,
-    /// The MIME type, where stated.
+    /// The MIME type, if stated.
     pub mime: Option<&'a str>,
     /// OpenAI's `detail`: `low`, `high` or `auto`.
     pub detail: Option<&'a str>,
 }
 
 impl From<&ToolResult<'_>> for Hints {
-    /// What a conversation says about a tool's output.
+    /// Collects the hints that a conversation gives about a tool's output.
     fn from(result: &ToolResult) -> Self {
         Self {
             tool_name: result.tool_name.map(str::to_owned),

@@ -1,7 +1,7 @@
-//! Which calls a message makes and which results it carries, by id.
+//! The calls that a message makes and the results that it carries, by id.
 //!
-//! A provider refuses a transcript whose calls and results do not pair up, even where a result is empty or a call has
-//! no arguments. The blocks of a [`super::Transcript`] leave such parts out; links do not.
+//! A provider refuses a transcript whose calls and results do not pair up, even if a result is empty or a call has no
+//! arguments. The blocks of a [`super::Transcript`] omit such parts; links do not.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::read::{
     item_type, role,
 };
 
-/// How a result of a call must look.
+/// The form that the result of a call must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// A `toolResult` message.
@@ -27,11 +27,11 @@ pub enum Shape {
 /// A call that an assistant message makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLink<'a> {
-    /// Its id, never empty.
+    /// The id, never empty.
     pub id: &'a str,
-    /// The tool's name, where stated.
+    /// The tool's name, if stated.
     pub name: Option<&'a str>,
-    /// How it is written.
+    /// The form in which it is written.
     pub shape: Shape,
 }
 
@@ -40,11 +40,11 @@ pub struct CallLink<'a> {
 pub struct ResultLink<'a> {
     /// The id of the call that it answers; may be empty.
     pub id: &'a str,
-    /// Index of the block in the content, or `None` where the message itself is the result.
+    /// The index of the block in the content; `None` if the message itself is the result.
     pub block: Option<usize>,
 }
 
-/// The calls of an assistant message, in order.
+/// Returns the calls of an assistant message, in order.
 pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     if role(message) != Role::Assistant {
         return Vec::new();
@@ -67,8 +67,8 @@ pub fn call_links(message: &Value) -> Vec<CallLink<'_>> {
     blocks.chain(tool_calls).filter(|call| !call.id.is_empty()).collect()
 }
 
-/// The results of a message, in order. What can have no id is no result: legacy `function` messages, and items that
-/// name no call.
+/// Returns the results of a message, in order. Results that cannot have an id are excluded: legacy `function` messages,
+/// and items that name no call.
 pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
     let nested = || {
         let blocks = parts(message, "content").enumerate();
@@ -89,8 +89,8 @@ pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
     }
 }
 
-/// Whether a message holds something that could not cross, or stands for something that is not here, and that may be,
-/// or name, a call or a result.
+/// Returns true if a message holds an unreadable value or a reference to an absent item that may be, or name, a call or
+/// a result.
 pub fn hides_links(message: &Value) -> bool {
     let is_opaque = |value: &Value| value.get(OPAQUE).is_some();
     let hides = |part: &Value| {
@@ -107,12 +107,12 @@ pub fn hides_links(message: &Value) -> bool {
     let mut lists = ["content", "tool_calls"].iter();
     let mut holds_hidden =
         || lists.any(|key| message.get(key).is_some_and(is_opaque) || parts(message, key).any(hides));
-    // What a message holds that is a result itself is only its text.
+    // The content of a message that is itself a result is only text.
     let is_result = result_links(message).iter().any(|result| result.block.is_none() && !result.id.is_empty());
     is_reference || hides(message) || !is_result && holds_hidden()
 }
 
-/// Whether a block is a result that its message carries.
+/// Returns true if a block is a result that its message carries.
 pub fn is_result(part: &Value) -> bool {
     part["type"].as_str().is_some_and(|kind| RESULT_TYPES.contains(&kind))
 }
@@ -138,7 +138,7 @@ mod tests {
         format!("-{found}{hidden}\n")
     }
 
-    /// Each line of an input is a message, and each line of the output says what it links.
+    /// Each line of an input is a message; each line of the output lists its links.
     #[test]
     fn what_messages_link() {
         check!("links", |input, _| json_lines(input).iter().map(described).collect());

@@ -1,12 +1,12 @@
-//! Messages in order, who speaks in each, and how old each is.
+//! Messages in order, with their roles and ages.
 
 use serde_json::Value;
 
 use super::block::Block;
 use super::usage::Usage;
 
-/// Who speaks. Spellings of the shapes are folded: `toolResult`, `tool`, `tool_result`, `function` and the outputs of
-/// the Responses API are [`Role::Tool`].
+/// The role of a message. The spellings of the shapes are normalized: `toolResult`, `tool`, `tool_result`, `function`
+/// and the outputs of the Responses API are [`Role::Tool`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// `system` or `developer`.
@@ -26,7 +26,7 @@ pub enum Role {
 pub struct Transcript<'a> {
     /// The messages, one for each input value and in the same order.
     pub messages: Vec<Message<'a>>,
-    /// Whether a user turn begins whose message is not among them.
+    /// True if a user turn begins whose message is not among them.
     pub turn_begins: bool,
 }
 
@@ -35,45 +35,46 @@ pub struct Transcript<'a> {
 pub struct Message<'a> {
     /// The message as it came.
     pub raw: &'a Value,
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// When it was made, in milliseconds since 1970, where the shape says so.
+    /// The time at which it was made, in milliseconds since 1970, if the shape states it.
     pub timestamp: Option<i64>,
     /// The parts that Concertina understands, in order.
     pub blocks: Vec<Block<'a>>,
-    /// Whether this message starts a user turn: a user message with words or images, and no tool results beside them.
+    /// True if this message starts a user turn: a user message with words or images and without tool results.
     pub starts_turn: bool,
-    /// Whether it is a further part of the answer that the message before it begins, as items of the Responses API are.
+    /// True if it continues the answer that the message before it begins, as items of the Responses API do.
     pub goes_on: bool,
-    /// Age in user turns: 1 from the newest turn start on, or 2 where a turn begins whose message is not here; messages
-    /// before the first turn start are the oldest. 0 when no turn has started or begins: then only calls tell an age.
+    /// The age in user turns: 1 from the newest turn start on, or 2 if a turn begins whose message is not here.
+    /// Messages before the first turn start are the oldest. 0 if no turn has started or begins: then only calls
+    /// determine an age.
     pub turn_age: u64,
-    /// How many model calls were made since.
+    /// The number of model calls made since.
     pub calls_after: u64,
 }
 
 impl Message<'_> {
-    /// Whether a model call was made for it: not for what the host wrote itself, nor for an answer that failed before
-    /// it was billed, nor for what goes on with an answer.
+    /// Returns true if a model call was made for it. That excludes messages that the host wrote itself, answers that
+    /// failed before they were billed, and continuations of an answer.
     pub fn is_call(&self) -> bool {
         let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
         let was_sent = || !(self.raw["provider"] == "openclaw" || has_failed());
         self.role == Role::Assistant && !self.goes_on && (was_sent() || self.usage().is_some())
     }
 
-    /// Whether it is the summary that a host put in the place of what it compacted.
+    /// Returns true if it is a summary that a host inserted for compacted messages.
     pub fn is_summary(&self) -> bool {
         matches!(self.raw["role"].as_str(), Some("compactionSummary" | "compaction"))
     }
 
-    /// What the provider reported of the request behind an answer, if anything.
+    /// Returns the usage that the provider reported for the request behind an answer, if any.
     pub fn usage(&self) -> Option<Usage> {
         Usage::read(&self.raw["usage"])
     }
 }
 
 impl<'a> Transcript<'a> {
-    /// The messages of the answer that begins with one of them.
+    /// Returns the messages of the answer that begins at this index.
     pub fn answer_at(&self, index: usize) -> &[Message<'a>] {
         let more = self.messages[index + 1..].iter().take_while(|message| message.goes_on).count();
         &self.messages[index..=index + more]
@@ -90,12 +91,12 @@ impl<'a> Transcript<'a> {
         set_ages(&mut self.messages, self.turn_begins);
     }
 
-    /// All blocks with the index of their message, oldest first.
+    /// Returns all blocks with the index of their message, oldest first.
     pub fn blocks(&self) -> impl Iterator<Item = (usize, &Block<'a>)> {
         self.places().map(|(message, _, block)| (message, block))
     }
 
-    /// All blocks with the index of their message and their own in it, oldest first.
+    /// Returns all blocks with the index of their message and their own index in it, oldest first.
     pub fn places(&self) -> impl Iterator<Item = (usize, usize, &Block<'a>)> {
         let messages = self.messages.iter().enumerate();
         messages
@@ -103,7 +104,7 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// Says of each message how many user turns and model calls came after it.
+/// Sets the age of each message in user turns and model calls.
 pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
     let begun = messages.iter().filter(|message| message.starts_turn).count() as u64;
     let turns = begun + u64::from(turn_begins);

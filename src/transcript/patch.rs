@@ -1,5 +1,4 @@
-//! What a change to a transcript looks like: values to set at paths, parts that leave, and optionally a new order of
-//! messages.
+//! A change to a transcript: values to set at paths, parts to remove, and optionally a new sequence of messages.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -14,43 +13,43 @@ pub enum Step {
     Index(usize),
 }
 
-/// Where in a message a value lives, from the message inwards.
+/// The path of a value, from the message inwards.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Path(Vec<Step>);
 
 impl Path {
-    /// The message itself.
+    /// Returns the path of the message itself.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One field further in.
+    /// Appends a field.
     #[must_use]
     pub fn key(mut self, key: &'static str) -> Self {
         self.0.push(Step::Key(key));
         self
     }
 
-    /// One element further in.
+    /// Appends an element.
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         self.0.push(Step::Index(index));
         self
     }
 
-    /// The path of the value that this one is in; of the message itself, the message.
+    /// Returns the path of the containing value; the path of the message itself stays.
     #[must_use]
     pub fn parent(mut self) -> Self {
         self.0.pop();
         self
     }
 
-    /// The steps, outermost first.
+    /// Returns the steps, outermost first.
     pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
-    /// The index that it ends in, if it leads to an element.
+    /// Returns the last index, if the path leads to an element.
     pub fn last_index(&self) -> Option<usize> {
         match self.0.last() {
             Some(Step::Index(index)) => Some(*index),
@@ -58,7 +57,7 @@ impl Path {
         }
     }
 
-    /// The value at this path, if the message has one.
+    /// Returns the value at this path, if the message has one.
     pub fn follow<'a>(&self, message: &'a Value) -> Option<&'a Value> {
         self.0.iter().try_fold(message, |value, step| match step {
             Step::Key(key) => value.get(key),
@@ -74,17 +73,17 @@ impl Path {
     }
 }
 
-/// The key of what stands in a new list for a part of a message as it came: `{ "\0part": [message, ...path] }`.
+/// The key of a placeholder in a new list for an unchanged part of a message: `{ "\0part": [message, ...path] }`.
 const PART: &str = "\0part";
 
-/// An element of a list that a patch sets, or of an inserted message's content: the part of a message that a path leads
-/// to. It moves as it is, for JSON does not carry every part exactly.
+/// Returns a placeholder for an existing part of a message, to be used as an element of a list that a patch sets or of
+/// an inserted message's content. The part is moved unchanged, because JSON does not carry every part exactly.
 pub fn part_of(message: usize, path: &Path) -> Value {
     let steps = path.steps().iter().map(|step| json!(step));
     json!({ PART: std::iter::once(json!(message)).chain(steps).collect::<Vec<_>>() })
 }
 
-/// A value, with the parts of messages that its elements stand for.
+/// Replaces the part placeholders among a value's elements by the parts of the messages.
 fn with_parts(value: &Value, messages: &[Value]) -> Value {
     let part = |element: &Value| {
         let (message, path) = element.get(PART)?.as_array()?.split_first()?;
@@ -105,13 +104,13 @@ fn with_parts(value: &Value, messages: &[Value]) -> Value {
 pub struct Patch {
     /// Index of the message in the input.
     pub message: usize,
-    /// Where in the message.
+    /// The path in the message.
     pub path: Path,
-    /// What stands there instead.
+    /// The new value.
     pub value: Value,
 }
 
-/// One place of a changed transcript.
+/// The source of one message of a changed transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MessageSource {
     /// The input message with this index, patched if a patch names it.
@@ -125,15 +124,15 @@ pub enum MessageSource {
 pub struct Rewrite {
     /// Values to set. Every path exists in its message.
     pub patches: Vec<Patch>,
-    /// Parts that leave: the message's index, and the path of an element of an array in it. Paths are those of the
-    /// message as it was.
+    /// Parts to remove: the message's index, and the path of an array element in it. Paths refer to the unchanged
+    /// message.
     pub removed: Vec<(usize, Path)>,
     /// The new sequence of messages; `None` keeps all, in order.
     pub sequence: Option<Vec<MessageSource>>,
 }
 
 impl Rewrite {
-    /// Whether the transcript stays as it is.
+    /// Returns true if the transcript stays as it is.
     pub fn is_empty(&self) -> bool {
         self.patches.is_empty() && self.removed.is_empty() && self.sequence.is_none()
     }
@@ -141,14 +140,14 @@ impl Rewrite {
     /// Applies the change to a copy of the messages.
     ///
     /// # Panics
-    /// When a path does not exist in its message: the rewrite belongs to other messages.
+    /// If a path does not exist in its message, because the rewrite belongs to other messages.
     pub fn apply(&self, messages: &[Value]) -> Vec<Value> {
         let mut changed = messages.to_vec();
         for patch in &self.patches {
             let target = patch.path.follow_mut(&mut changed[patch.message]);
             *target.expect("a patch path exists in its message") = with_parts(&patch.value, messages);
         }
-        // From the last on: the places of those before it stay.
+        // Backwards, so that earlier indexes stay valid.
         let mut removed: Vec<&(usize, Path)> = self.removed.iter().collect();
         removed.sort_by_key(|(message, path)| (*message, path.last_index()));
         for (message, path) in removed.into_iter().rev() {

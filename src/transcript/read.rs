@@ -1,7 +1,7 @@
-//! JSON messages -> [`Transcript`]. Together with `links` the only place that knows the field names of the four shapes.
+//! JSON messages -> [`Transcript`]. Only this module and `links` know the field names of the four shapes.
 //!
-//! Items of OpenAI's Responses API are messages without a role whose `type` says what they are. One answer of the model
-//! is several of them: reasoning, words, and a call each.
+//! Items of OpenAI's Responses API are messages without a role; their `type` determines their kind. One answer of the
+//! model consists of several items: reasoning, words, and one per call.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,19 +15,19 @@ use super::message::{Message, Role, Transcript, set_ages};
 use super::patch::{Path, Step};
 use super::time;
 
-/// Where a call says its id. One of the Responses API also has an `id` of the item, which its result does not name.
+/// The keys of a call's id. Items of the Responses API also have an `id` that their result does not name.
 pub(super) const CALL_IDS: [&str; 3] = ["call_id", "id", "toolCallId"];
 
-/// Where a message that is a result names the call that it answers.
+/// The keys under which a result message names its call.
 pub(super) const RESULT_IDS: [&str; 5] = ["toolCallId", "tool_call_id", "toolUseId", "tool_use_id", "call_id"];
 
-/// Types of blocks that are results.
+/// The types of result blocks.
 pub(super) const RESULT_TYPES: [&str; 2] = ["tool_result", "toolResult"];
 
-/// Where such a block names the call that it answers.
+/// The keys under which a result block names its call.
 pub(super) const RESULT_BLOCK_IDS: [&str; 4] = ["tool_use_id", "toolUseId", "toolCallId", "id"];
 
-/// Types of blocks that mean a call of the caller's tools, in every spelling that hosts and providers use.
+/// The types of blocks that are calls of the caller's tools, in every spelling that hosts and providers use.
 pub(super) const CALL_TYPES: [&str; 7] =
     ["toolCall", "toolUse", "tool_use", "tool-use", "functionCall", "function_call", "custom_tool_call"];
 
@@ -37,7 +37,8 @@ impl<'a> Transcript<'a> {
         read(messages, false)
     }
 
-    /// Reads the messages before a user turn that is about to begin: all of them are a turn older than without it.
+    /// Reads the messages before a user turn that is about to begin. Every message is one turn older than with
+    /// [`Transcript::read`].
     pub fn before_turn(messages: &'a [Value]) -> Self {
         read(messages, true)
     }
@@ -66,24 +67,24 @@ pub(super) fn role(message: &Value) -> Role {
     }
 }
 
-/// What an item of the Responses API is; `None` for a message, which has a role.
+/// Returns the type of a Responses API item; `None` for a message, which has a role.
 pub(super) fn item_type(message: &Value) -> Option<&str> {
     message["type"].as_str().filter(|_| message["role"].is_null())
 }
 
-/// Whether an item of the Responses API is a call that an output has to answer: one that has a `call_id`. What has none
-/// was run by the provider, and holds its own result.
+/// Returns true if an item of the Responses API is a call that requires an output: one with a `call_id`. Calls without
+/// one were run by the provider and hold their own result.
 pub(super) fn is_call_item(item: &Value) -> bool {
     item_type(item).is_some_and(|kind| kind.ends_with("_call")) && !id_of(item, &["call_id"]).is_empty()
 }
 
-/// Whether an item answers a call, whichever kind either is of: `function_call_output`, `shell_call_output`,
+/// Returns true if an item answers a call of any kind: `function_call_output`, `shell_call_output`,
 /// `tool_search_output`, …
 fn is_output_item(item: &Value) -> bool {
     item_type(item).is_some_and(|kind| kind.ends_with("_output")) && !id_of(item, &["call_id"]).is_empty()
 }
 
-/// Whether a call, or the result of one, says that a script of the model's made it.
+/// Returns true if a call or its result states that a script of the model made the call.
 fn is_of_script(part: &Value) -> bool {
     let caller = &part["caller"];
     caller["type"].as_str().or(caller.as_str()).is_some_and(|kind| kind != "direct")
@@ -117,7 +118,7 @@ fn message(raw: &Value) -> Message<'_> {
     Message { raw, role, timestamp, blocks, starts_turn, goes_on: false, turn_age: 0, calls_after: 0 }
 }
 
-/// Says of each item of an answer but the first that it goes on with it.
+/// Marks each item of an answer except the first as a continuation.
 fn join_items(messages: &mut [Message]) {
     // The words among the items may be written as a message.
     let is_one = |pair: &[Message]| {
@@ -140,7 +141,7 @@ fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, bl
     }
 }
 
-/// The text at a path, also one with lone surrogates.
+/// Returns the text block at a path, including texts with lone surrogates.
 fn text<'a>(value: &'a Value, path: Path, result: Option<ToolResult<'a>>) -> Option<Block<'a>> {
     if let Value::String(text) = value {
         return Some(Block { path, kind: BlockKind::Text(text), result, exact: None });
@@ -151,7 +152,7 @@ fn text<'a>(value: &'a Value, path: Path, result: Option<ToolResult<'a>>) -> Opt
     Some(Block { path, kind: BlockKind::Text(text), result, exact: Some(exact) })
 }
 
-/// A text as it crosses to JavaScript; `None` for what is no text.
+/// Returns a text in the form that crosses to JavaScript; `None` if the bytes are no text.
 pub fn text_value(bytes: &[u8]) -> Option<Value> {
     let text = wtf8::stand_in(bytes)?;
     if matches!(text, Cow::Borrowed(_)) {
@@ -174,7 +175,7 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
             Some(image) => push(path.clone(), BlockKind::Image(image)),
             None => push(path.clone(), BlockKind::Other(part)),
         },
-        // The places that citations of it name have to stay.
+        // Positions that its citations refer to must not change.
         "search_result" if part["citations"]["enabled"] != true && part["content"].is_array() => {
             content(&part["content"], &path.clone().key("content"), result, blocks);
         }
@@ -196,8 +197,8 @@ fn block<'a>(part: &'a Value, path: &Path, result: Option<ToolResult<'a>>, block
     }
 }
 
-/// `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep; of a kind of item that names no
-/// tool, as `local_shell_call`, what it does.
+/// Reads `toolCall.arguments`, `tool_use.input`, and the string form that some hosts keep. For items without a tool
+/// name, such as `local_shell_call`, the arguments are their action.
 fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
     let named = part["name"].as_str();
     let is_typed = named.is_none() || !part["type"].as_str().is_some_and(|kind| CALL_TYPES.contains(&kind));
@@ -214,7 +215,7 @@ fn call<'a>(part: &'a Value, path: &Path) -> Option<(Path, Call<'a>)> {
     Some((path, Call { id, name, arguments: arguments(given), is_typed, is_of_script }))
 }
 
-/// OpenAI's `tool_calls` beside the content.
+/// Reads OpenAI's `tool_calls` beside the content.
 fn calls<'a>(raw: &'a Value, blocks: &mut Vec<Block<'a>>) {
     for (index, part) in raw["tool_calls"].as_array().into_iter().flatten().enumerate() {
         // A custom tool takes a text.
@@ -245,15 +246,15 @@ fn arguments(value: &Value) -> Arguments<'_> {
     }
 }
 
-/// The key of what stands for a value that JSON cannot carry, by its number: see the addon's hand-over. A copy of it is
-/// the same value again, but only in a change of the messages that it crossed with: it must not be stored.
+/// The key of the numbered placeholder for a value that JSON cannot carry; see the addon's hand-over. A copy of it
+/// stands for the same value, but only in changes to the messages that it crossed with: it must not be stored.
 pub(super) const OPAQUE: &str = "\0opaque";
 
-/// The key of what stands for a text with lone surrogates: its stand-in, and the UTF-16 unit of every U+FFFD in it.
+/// The key of the placeholder for a text with lone surrogates: its stand-in, and the UTF-16 unit of every U+FFFD in it.
 const UTF16: &str = "\0utf16";
 
-/// Whether a value holds something that JSON cannot carry, in the form in which it crosses from JavaScript. Such a
-/// value must not be stored; as arguments it reads as null, and nothing in it is measured.
+/// Returns true if a value contains a placeholder for something that JSON cannot carry. Such a value must not be
+/// stored; as arguments it reads as null, and nothing in it is measured.
 pub fn has_opaque(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_opaque),
@@ -278,13 +279,13 @@ fn image(part: &Value) -> Option<Image<'_>> {
     Some(Image { base64: inline.map(|(_, data)| data), mime: inline.map(|(mime, _)| mime), detail })
 }
 
-/// The same image block with another inline payload: its shape and every other field stay. Its MIME type is set where
-/// the block states one, which a data URL does. `None` for a block without a payload.
+/// Returns the same image block with another inline payload; all other fields stay. The MIME type is set if the block
+/// states one, as a data URL does. Returns `None` for a block without a payload.
 pub fn with_payload(part: &Value, mime: &str, base64: &str) -> Option<Value> {
     with_base64(part, Some(mime), base64)
 }
 
-/// [`with_payload`], of the block's own type where none is given.
+/// Does the same as [`with_payload`]; keeps the block's own MIME type if none is given.
 fn with_base64(part: &Value, mime: Option<&str>, base64: &str) -> Option<Value> {
     let mut changed = part.clone();
     let set = |place: &mut Value, type_key: &str| {
@@ -306,12 +307,12 @@ fn with_base64(part: &Value, mime: Option<&str>, base64: &str) -> Option<Value> 
     Some(changed)
 }
 
-/// The fields of an image block that leave with the image: a text block has none of them, or its own.
+/// The fields of an image block that are removed with the image: a text block has none of them, or its own.
 const IMAGE_FIELDS: [&str; 7] = ["type", "text", "data", "mimeType", "source", "image_url", "detail"];
 
-/// What leaves with an image, without the payload; of the other fields it holds the names alone, for their order.
-/// [`image_in_place`] makes the block of it again, of this MIME type or of its own. `None` for a block without a
-/// payload, and where JSON does not carry it exactly.
+/// Returns the fields that leave with an image, without the payload. Other fields are kept by name only, for their
+/// order. [`image_in_place`] rebuilds the block, with this MIME type or its own. Returns `None` for a block without a
+/// payload, or one that JSON does not carry exactly.
 pub fn frame(part: &Value, mime: Option<&str>) -> Option<Value> {
     let mut frame = if has_opaque(part) { None } else { with_base64(part, mime, "") }?;
     for (key, value) in frame.as_object_mut()? {
@@ -322,7 +323,8 @@ pub fn frame(part: &Value, mime: Option<&str>) -> Option<Value> {
     Some(frame)
 }
 
-/// The image block in whose place a text block stands, which holds its other fields as they are now.
+/// Rebuilds the image block in whose place a text block stands. Fields that are not part of the image are taken from
+/// the text block.
 pub fn image_in_place(frame: &Value, text_block: &Value, base64: &str) -> Option<Value> {
     let is_own = |key: &str| IMAGE_FIELDS.contains(&key);
     let others = text_block.as_object()?;
@@ -339,8 +341,8 @@ pub fn image_in_place(frame: &Value, text_block: &Value, base64: &str) -> Option
     with_base64(&Value::Object(fields), None, base64)
 }
 
-/// Whether a caller has put a prompt-cache breakpoint (`cache_control`, `prompt_cache_breakpoint`) on a block, or on
-/// what it is in.
+/// Returns true if a caller has put a prompt-cache breakpoint (`cache_control`, `prompt_cache_breakpoint`) on a block
+/// or on a value that contains it.
 pub fn is_cache_point(message: &Value, path: &Path) -> bool {
     let is_marked = |value: &Value| {
         ["cache_control", "prompt_cache_breakpoint"]
@@ -359,7 +361,7 @@ pub fn is_cache_point(message: &Value, path: &Path) -> bool {
     }
 }
 
-/// The text block that stands in the place of an image, with whatever fields of the image are not the image itself.
+/// Returns the text block that replaces an image. It keeps the fields that are not part of the image.
 pub fn text_in_place(part: &Value, text: &str) -> Value {
     let others = part.as_object().into_iter().flatten().filter(|(key, _)| !IMAGE_FIELDS.contains(&key.as_str()));
     let mut block = text_beside(part, text);
@@ -369,7 +371,7 @@ pub fn text_in_place(part: &Value, text: &str) -> Value {
     block
 }
 
-/// A text block that may stand beside this block of a message.
+/// Returns a text block that may stand beside this block of a message.
 pub fn text_beside(part: &Value, text: &str) -> Value {
     let kind = if part["type"] == "input_image" { "input_text" } else { "text" };
     json!({ "type": kind, "text": text })
@@ -379,7 +381,8 @@ fn is_error(value: &Value) -> bool {
     value["isError"].as_bool().or(value["is_error"].as_bool()).unwrap_or(false)
 }
 
-/// The id under the first of `keys` that holds one: some hosts number their calls.
+/// Returns the id under the first of `keys` that holds one. Numbers are accepted, because some hosts number their
+/// calls.
 pub(super) fn id_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
     let id = |value: &'a Value| value.as_str().or_else(|| Some(value.as_number()?.as_str()));
     keys.iter().find_map(|key| id(value.get(key)?)).unwrap_or_default()
@@ -391,15 +394,14 @@ struct CallsOfId<'a> {
     /// The first message of the answer.
     message: usize,
     calls: Vec<((usize, usize), Call<'a>)>,
-    /// How many of them are answered.
+    /// The number of them that are answered.
     answered: usize,
-    /// The result that answered last: its message, and the block that carries it there. A result of several blocks
-    /// answers one call.
+    /// The last result: its message, and the block that carries it there. A result of several blocks answers one call.
     answered_by: Option<(usize, Option<usize>)>,
 }
 
-/// Gives each result the name and arguments of its call: of the newest answer before it that called with its id. Where
-/// one answer calls several times with one id, or with none, its results answer in order.
+/// Gives each result the name and arguments of its call: the call with its id in the newest answer before it. If one
+/// answer makes several calls with the same id, or without one, they are answered in order.
 fn pair_results_with_calls(messages: &mut [Message]) {
     let mut by_id: HashMap<&str, CallsOfId> = HashMap::new();
     let mut answer = 0;
@@ -431,7 +433,7 @@ fn pair_results_with_calls(messages: &mut [Message]) {
     }
 }
 
-/// The block that carries the result which a path leads into; `None` where the message itself is the result.
+/// Returns the index of the block that carries the result at a path; `None` if the message itself is the result.
 fn carrier(path: &Path) -> Option<usize> {
     match path.steps() {
         [_, Step::Index(at), Step::Key("content"), ..] => Some(*at),
@@ -557,7 +559,7 @@ mod tests {
         assert_eq!(transcript.blocks().count(), 1);
     }
 
-    /// What is read of a message: who speaks, how old it is, and its blocks with the tools of their results.
+    /// Describes a message: its role, its age, and its blocks with the tools of their results.
     fn described(message: &Message) -> String {
         let block = |block: &Block| {
             let kind = match block.kind {
@@ -578,7 +580,7 @@ mod tests {
         format!("{:?}{goes_on}, turn {}, {} calls after{blocks}\n", message.role, message.turn_age, message.calls_after)
     }
 
-    /// The lines of an input are the messages of a transcript, and those of the output what is read of each.
+    /// The lines of an input are the messages of a transcript, those of the output their descriptions.
     #[test]
     fn messages_of_every_shape_are_read() {
         check!("transcripts", |input, _| {

@@ -1,15 +1,15 @@
-//! Which of the four shapes messages have, where one has to be written anew.
+//! Detects the shape of messages where a part has to be written anew.
 
 use serde_json::{Value, json};
 
 use super::links::{Shape, call_links};
 use super::patch::{Path, Step};
 
-/// The shape that parts of a message have: by the message itself, and where it could be any, by the calls of the
-/// transcript.
+/// Returns the shape of a message's parts: determined by the message itself or, if that is ambiguous, by the calls of
+/// the transcript.
 pub fn shape_at(messages: &[Value], message: usize, path: &Path) -> Shape {
     let raw = &messages[message];
-    // What stands in for a part of the Responses API says so by its type.
+    // The placeholder of a Responses API part has its own type.
     if path.follow(raw).is_some_and(|part| part["type"] == "input_text") {
         return Shape::Responses;
     }
@@ -25,10 +25,10 @@ pub fn shape_at(messages: &[Value], message: usize, path: &Path) -> Shape {
     }
 }
 
-/// The MIME type that stands for none.
+/// The MIME type of images that state none.
 pub const UNSTATED_MIME: &str = "application/octet-stream";
 
-/// An image block. What a shape may say beside the image itself is not in it.
+/// Builds an image block without optional fields.
 pub fn image_part(shape: Shape, mime: &str, base64: &str) -> Value {
     match shape {
         Shape::OpenClaw if mime == UNSTATED_MIME => json!({ "type": "image", "data": base64 }),

@@ -1,8 +1,8 @@
-//! Times of messages -> milliseconds since 1970.
+//! Message timestamps -> milliseconds since 1970.
 
 use serde_json::Value;
 
-/// A number of milliseconds, or a text as RFC 3339 has it: `2026-01-31T09:00:00.5+01:00`.
+/// Reads a number of milliseconds, or an RFC 3339 text: `2026-01-31T09:00:00.5+01:00`.
 pub(super) fn read(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_f64().map(|float| float as i64)).or_else(|| rfc_3339(value.as_str()?))
 }
@@ -23,7 +23,7 @@ fn rfc_3339(text: &str) -> Option<i64> {
     is_in_range.then_some((minutes * 60 + second) * 1000 + millis)
 }
 
-/// The numbers in a text that is written as `form`: with digits for zeros, and any sign.
+/// Returns the numbers in a text of the given form, in which `0` stands for a digit and `+` for a sign.
 fn numbers(text: &str, form: &str) -> Option<Vec<i64>> {
     let fits = |(byte, form): (u8, u8)| match form {
         b'0' => byte.is_ascii_digit(),
@@ -36,7 +36,7 @@ fn numbers(text: &str, form: &str) -> Option<Vec<i64>> {
     is_written_so.then(|| numbers.filter_map(|digits| digits.parse().ok()).collect())
 }
 
-/// The milliseconds of a fraction, if there is one, and what follows.
+/// Returns the milliseconds of a fraction, if there is one, and the rest.
 fn fraction(text: &str) -> Option<(i64, &str)> {
     let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
     let end = rest.find(|digit: char| !digit.is_ascii_digit()).filter(|end| *end > 0)?;
@@ -44,8 +44,7 @@ fn fraction(text: &str) -> Option<(i64, &str)> {
     Some((millis.parse().ok()?, &rest[end..]))
 }
 
-/// Days since 1970 of a date of the Gregorian calendar, whose years begin in March here: the leap day is then the last
-/// one.
+/// Returns the days since 1970 of a Gregorian date. Years begin in March here, so that the leap day is the last day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);

@@ -1,22 +1,22 @@
-//! What a provider reports of a request.
+//! The token usage that a provider reports for a request.
 
 use serde_json::Value;
 
-/// What a provider says of a request.
+/// The token usage of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Tokens at the plain price.
+    /// Input tokens at the plain price.
     pub input: u64,
-    /// Tokens that its cache held.
+    /// Tokens read from the cache.
     pub read: u64,
-    /// Tokens that its cache took in.
+    /// Tokens written to the cache.
     pub written: u64,
-    /// Tokens of the answer, where it says so.
+    /// Tokens of the answer, if reported.
     pub output: Option<u64>,
 }
 
 impl Usage {
-    /// Reads it as OpenClaw, Anthropic and OpenAI spell it; `None` where it says nothing of the prompt.
+    /// Reads the usage fields of OpenClaw, Anthropic and OpenAI; `None` if they report no input.
     pub(super) fn read(reported: &Value) -> Option<Self> {
         let usage = Self::read_any(reported);
         (usage.total() > 0).then_some(usage)
@@ -26,7 +26,7 @@ impl Usage {
         let tokens = |value: &Value| value.as_f64().map(|tokens| tokens.max(0.0) as u64);
         let first = |keys: [&str; 2]| keys.into_iter().find_map(|key| tokens(&reported[key]));
         let output = first(["output", "output_tokens"]).or_else(|| tokens(&reported["completion_tokens"]));
-        // OpenAI's input holds what its cache held; the other ones' does not.
+        // OpenAI's input count includes cached tokens; the others' does not.
         let of_input = ["prompt_tokens", "input_tokens"].into_iter().find_map(|key| {
             let cached = tokens(&reported[format!("{key}_details")]["cached_tokens"]);
             let is_openai = key == "prompt_tokens" || cached.is_some();
@@ -43,7 +43,7 @@ impl Usage {
         }
     }
 
-    /// All tokens of the prompt.
+    /// Returns all tokens of the prompt.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.read).saturating_add(self.written)
     }
