@@ -1,7 +1,7 @@
 //! Diff, patch series or `--stat` -> files with `+`/`-` counts, commits, the functions they touch, changed definitions.
 //!
-//! Inside a hunk the counts of its header decide what a line is: a removed `-- comment` also starts with `---`. A file
-//! that several commits change is one file.
+//! Inside a hunk, the counts of its header decide which lines belong to it: a removed `-- comment` also starts with
+//! `---`. A file that several commits change is listed once.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -11,7 +11,7 @@ use super::sheet::{Sheet, quote};
 use crate::content::diff_hunk::{HunkHeader, StatRow};
 use crate::content::head;
 
-/// Hunk headings and definitions that are kept.
+/// The most hunk headings that are kept.
 const KEPT: usize = 200;
 
 #[derive(Default)]
@@ -19,7 +19,8 @@ struct File<'t> {
     path: &'t str,
     added: usize,
     removed: usize,
-    /// Whether a hunk has not the lines that its header counts: it is cut, or no line by line comparison, as `--word-diff` makes.
+    /// True if a hunk does not have the number of lines in its header: it is truncated, or the diff is not line by line
+    /// (`--word-diff`).
     is_uncounted: bool,
     note: &'static str,
 }
@@ -28,16 +29,16 @@ struct File<'t> {
 struct Changes<'t> {
     files: Vec<File<'t>>,
     commits: Vec<&'t str>,
-    /// Subjects of the commits, in their order.
+    /// The subjects of the commits, in their order.
     subjects: Vec<&'t str>,
-    /// What stands behind the second `@@`.
+    /// The texts behind the second `@@` of hunk headers.
     headings: Vec<&'t str>,
-    /// Rows of `--stat`.
+    /// The rows of `--stat`.
     stats: Vec<StatRow<'t>>,
     total: Option<&'t str>,
 }
 
-/// Writes the summary; false when no file is changed in it.
+/// Writes the summary, and returns false if the text changes no file.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let changes = read(text);
     if changes.files.is_empty() && changes.stats.is_empty() {
@@ -99,7 +100,7 @@ fn read(text: &str) -> Changes<'_> {
     changes
 }
 
-/// `a/x b/x` -> `x`: the half after the blank in the middle, where both halves are one path.
+/// `a/x b/x` -> `x`. Returns the half after the middle blank if there is one, else the last word.
 fn new_path(pair: &str) -> &str {
     let middle = pair.len() / 2;
     if pair.is_char_boundary(middle) && pair[middle..].starts_with(' ') {
@@ -159,7 +160,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Each file once, with what all commits changed in it.
+    /// Returns each file once, with the changes of all commits added up.
     fn changed_files(&self) -> Vec<File<'_>> {
         let mut files: IndexMap<&str, File<'_>> = IndexMap::new();
         for change in &self.files {
@@ -172,7 +173,7 @@ impl Changes<'_> {
         files.into_values().collect()
     }
 
-    /// `path +3 -1`, the most changed first, under their common directory.
+    /// Returns `path +3 -1` for each file, the most changed first, relative to the common directory.
     fn file_facts(&self, mut files: Vec<File<'_>>, common: usize) -> Vec<String> {
         if files.is_empty() {
             return self.stats.iter().map(stat_fact).collect();
@@ -201,8 +202,9 @@ fn stat_fact(row: &StatRow) -> String {
     format!("{} {}", quote(row.path, 200), row.change.trim_end_matches(['+', '-', ' ']))
 }
 
-/// `func (s *Store) Load(id string) error {` -> `Load`; the first name before a parenthesis, else the first that is no
-/// keyword in a line with one. Git shows any line above a hunk that begins with a letter: one of prose defines nothing.
+/// `func (s *Store) Load(id string) error {` -> `Load`. Returns the first name before a parenthesis, else the first
+/// name that is not a keyword if the line has a defining keyword. Git prints any line above a hunk that begins with a
+/// letter, so a line of prose returns `None`.
 fn definition_name(heading: &str) -> Option<String> {
     const MODIFIERS: &[&str] =
         &["pub", "export", "default", "public", "private", "protected", "async", "abstract", "final"];

@@ -1,6 +1,6 @@
 //! HTML -> title, headings, links.
 //!
-//! Not a parser: tags are found by their brackets, which is enough for what a page says about itself.
+//! Tags are found by their brackets, without a parser, which is enough for titles, headings and links.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,14 @@ use super::line_pattern;
 use super::sheet::{Sheet, quote};
 use crate::content::head;
 
-/// Bytes between a heading's tags.
+/// The most bytes that are read between the tags of a heading.
 const HEADING: usize = 400;
 
 static OPENING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)<(title|h[1-4])(?:\s[^<>]*)?>"));
 
 static LINK: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)<a\s"));
 
-/// Writes the summary; false when there is neither title nor heading.
+/// Writes the summary, and returns false if the page has neither title nor heading.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let mut title = None;
     let mut headings = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         sheet.say(&format!("title: {title}"));
     }
     sheet.say(&format!("{} links", LINK.find_iter(text).count()));
-    // Navigation often comes first, under small headings.
+    // Navigation often comes first and has low-level headings.
     headings.sort_by_key(|heading| heading.as_bytes()[1]);
     if !headings.is_empty() {
         sheet.list("headings:", &headings, sheet.share(70));
@@ -54,7 +54,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     true
 }
 
-/// The words outside tags, with the commonest entities read.
+/// Returns the words outside tags, with the most common entities decoded.
 fn words_of(html: &str) -> String {
     let mut out = String::new();
     let mut in_tag = false;

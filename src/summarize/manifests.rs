@@ -7,32 +7,32 @@ use super::numbers::{numbered_lines, which_lines};
 use super::sheet::{Sheet, quote};
 use crate::content::severity::{Severity, severity_of_state};
 
-/// Objects, images and failures that are kept of each.
+/// The most objects, images and failures that are kept, each.
 const KEPT: usize = 2_000;
 
 struct Object<'t> {
     kind: &'t str,
-    /// Empty where it has none.
+    /// The name of the object, empty if it has none.
     name: &'t str,
     line: usize,
 }
 
 #[derive(Default)]
 struct Manifests<'t> {
-    /// How many objects there are, those that are not kept among them.
+    /// The number of objects, kept or not.
     count: usize,
     objects: Vec<Object<'t>>,
-    /// How deep the keys of the object are: those of an item of a list stand behind its dash.
+    /// The indentation of the keys of the object. In an item of a list they begin behind the dash.
     depth: usize,
     is_in_metadata: bool,
     images: IndexSet<&'t str>,
     failures: IndexSet<String>,
-    /// Lines that are not indented, and how many of them are none of YAML.
+    /// The number of lines that are not indented, and of those that are not YAML.
     outer: usize,
     foreign: usize,
 }
 
-/// Writes the summary; false for a text that is none of such objects.
+/// Writes the summary, and returns false for a text without such objects.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if !text.contains("apiVersion: ") {
         return false;
@@ -64,7 +64,7 @@ impl<'t> Manifests<'t> {
             self.foreign += usize::from(!is_yaml);
         }
         let Some((key, value)) = field else { return };
-        // An object that another one names is indented.
+        // An object inside another one is indented.
         if key == "apiVersion" && indent == 0 {
             self.depth = depth;
             self.is_in_metadata = false;

@@ -1,6 +1,6 @@
 //! Markdown -> outline of its headings, first sentence.
 //!
-//! What is a heading, a code block or front matter `prose` says: a `#` inside a fence is a comment.
+//! The crate `prose` finds headings, code blocks and front matter: a `#` inside a fence is a comment.
 
 use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
@@ -8,16 +8,16 @@ use crate::content::markup_block::{has_emphasis, has_link, is_markdown_rule, wit
 use crate::prose::{Kind, blocks};
 use crate::tokens::utf16;
 
-/// Headings that are kept.
+/// The most headings that are kept.
 const KEPT: usize = 2_000;
 
-/// Characters left after the outline from which the first sentence is quoted.
+/// The fewest characters left after the outline for which the first sentence is quoted.
 const ROOMY: usize = 300;
 
-/// Lines that decide whether a text is Markdown.
+/// The number of first lines that decide whether a text is Markdown.
 const PROBED: usize = 400;
 
-/// Whether a text has headings and at least one other mark of Markdown.
+/// Returns true if a text has a heading and at least one other mark of Markdown.
 pub(super) fn is_markdown(text: &str) -> bool {
     let end = memchr::memchr_iter(b'\n', text.as_bytes()).nth(PROBED).unwrap_or(text.len());
     let page = without_numbers(&text[..end]);
@@ -37,7 +37,7 @@ fn has_mark_of_markdown(line: &str) -> bool {
     without_list_mark(line).len() < line.len() || has_link(line) || has_emphasis(line) || is_markdown_rule(line)
 }
 
-/// Writes the summary; false when there is no heading.
+/// Writes the summary, and returns false if there is no heading.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let page = without_numbers(text);
     let mut headings: Vec<(usize, &str)> = Vec::new();
@@ -63,14 +63,14 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let blocks = if fences > 0 { format!(", {fences} code blocks") } else { String::new() };
     sheet.say(&format!("Markdown, {}{blocks}", which_lines(text)));
     sheet.list("outline:", &outline(&headings, sheet.share(60)), sheet.share(60));
-    // The first sentence is often a greeting: it is worth room only where there is plenty.
+    // The first sentence is often a greeting, so it is quoted only if there is plenty of room.
     if let Some(opening) = opening.filter(|_| sheet.left() >= ROOMY) {
         sheet.line(opening, 160);
     }
     true
 }
 
-/// The headings down to the deepest level that fits.
+/// Returns the headings down to the deepest level that fits.
 fn outline(headings: &[(usize, &str)], room: usize) -> Vec<String> {
     let written: Vec<(usize, String)> = headings
         .iter()
@@ -81,13 +81,13 @@ fn outline(headings: &[(usize, &str)], room: usize) -> Vec<String> {
     };
     let top = headings.iter().map(|(level, _)| *level).min().unwrap_or(1);
     let deepest = (top..=6).rev().find(|&deepest| cost(deepest) + 9 <= room);
-    // A title alone is no outline: then the next level is cut instead.
+    // A title alone is not an outline; in that case the next level is truncated instead.
     let least = if headings.iter().filter(|(level, _)| *level == top).count() == 1 { top + 1 } else { top };
     let deepest = deepest.unwrap_or(top).max(least);
     written.into_iter().filter(|(level, _)| *level <= deepest).map(|(_, words)| words).collect()
 }
 
-/// Level and title of a heading: `## Title ##`, or a line with `===` or `---` below it.
+/// Returns the level and the title of a heading: `## Title ##`, or a line with `===` or `---` below it.
 fn heading(words: &str) -> Option<(usize, &str)> {
     let (title, underline) = words.trim().split_once('\n').unwrap_or((words.trim(), ""));
     let level = match underline.trim_start().bytes().next() {

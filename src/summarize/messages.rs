@@ -1,7 +1,8 @@
-//! What compilers and linters say of places in files -> how many of each severity, the errors themselves, the files.
+//! Messages of compilers and linters on places in files -> the count of each severity, the errors themselves, the
+//! files.
 //!
-//! Their lines have the form of search hits. What tells them apart is a severity one blank behind the place: what a search found
-//! stands right behind the colon, with the blanks that it has in its file. Those that name none are read by [`unstated`].
+//! Their lines have the form of search hits, but a severity follows the place after one blank, whereas the text of a
+//! search hit follows the colon directly, with its indentation. Messages without a severity are read by [`unstated`].
 
 mod unstated;
 
@@ -18,19 +19,19 @@ use super::sheet::{Sheet, quote};
 use crate::content::head;
 use crate::content::hit_line::{Row, read_line};
 
-/// Bytes of a line that are parsed.
+/// The number of bytes of a line that are parsed.
 const FRONT: usize = 600;
 
-/// Files and kinds of message that are kept.
+/// The most files and kinds of message that are kept.
 const KEPT: usize = 20_000;
 
-/// Kinds of message that are quoted of each severity.
+/// The most kinds of message that are quoted of each severity.
 const QUOTED: usize = 40;
 
-/// Characters of a quoted message.
+/// The most characters of a quoted message.
 const MESSAGE_ROOM: usize = 300;
 
-/// Lines below the last message that may say how it ended.
+/// The most lines below the last message that are kept as the ending.
 const ENDINGS: usize = 3;
 
 /// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, ` E0602: ` of pylint.
@@ -41,7 +42,7 @@ static SEVERITY: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A line of eslint below the name of its file: `  10:5  error  'x' is not defined  no-undef`.
+/// Matches a line of eslint below the name of its file: `  10:5  error  'x' is not defined  no-undef`.
 static UNDER_HEADING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\s+\d+:\d+  +(error|warning)  +\S"));
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,7 +54,7 @@ enum Severity {
 }
 
 impl Severity {
-    /// The gravest first.
+    /// All severities, the gravest first.
     const ALL: [Self; 4] = [Self::Error, Self::Warning, Self::Unstated, Self::Note];
 
     fn of(word: &str) -> Self {
@@ -74,18 +75,19 @@ impl Severity {
     }
 }
 
-/// What is said of one place.
+/// A message on one place.
 struct Message<'t> {
     severity: Severity,
     path: &'t str,
-    /// The line and the words, without the path.
+    /// The line number and the words, without the path.
     rest: &'t str,
-    /// The words or the rule, the same at every place.
+    /// The words or the rule, which are the same at every place.
     said: &'t str,
 }
 
 impl<'t> Message<'t> {
-    /// Reads a line; `heading` is the last one above it that is not indented. Without a severity it is believed where `is_said`.
+    /// Reads a line; `heading` is the last line above it that is not indented. A message without a severity is accepted
+    /// only if `is_said` returns true.
     fn parse(line: &'t str, heading: Option<&'t str>, is_said: &dyn Fn() -> bool) -> Option<Self> {
         let line = head(line, FRONT);
         let bare = line.trim_start();
@@ -103,7 +105,7 @@ impl<'t> Message<'t> {
         Some(Self { severity: Severity::of(word.as_str()), path: heading?, rest: bare, said: &line[word.start()..] })
     }
 
-    /// The message with its path below a directory.
+    /// Returns the message with its path relative to a directory.
     fn shown(&self, directory: &str) -> String {
         let path = self.path.strip_prefix(directory).unwrap_or(self.path);
         let colon = if self.rest.starts_with(|c: char| c.is_ascii_digit()) { ":" } else { "" };
@@ -111,7 +113,7 @@ impl<'t> Message<'t> {
     }
 }
 
-/// The severity that the text behind a place names, and what it says wherever the place is.
+/// Returns the severity in the text behind a place, and the part of the text that does not depend on the place.
 fn severity_of(text: &str) -> Option<(Severity, &str)> {
     if let Some(found) = SEVERITY.captures(text) {
         let word = found.get(1).or_else(|| found.get(2))?;
@@ -127,12 +129,12 @@ fn severity_of(text: &str) -> Option<(Severity, &str)> {
     Some((severity, text.trim()))
 }
 
-/// Whether a line belongs to the message above it: it is indented, or a line of source behind its number.
+/// Returns true if a line continues the message above it: it is indented, or a line of source behind its number.
 fn goes_on(line: &str) -> bool {
     line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with([' ', '\t'])
 }
 
-/// Messages that say the same.
+/// Messages with the same text.
 struct Kind<'t> {
     first: Message<'t>,
     count: usize,
@@ -140,21 +142,22 @@ struct Kind<'t> {
 
 #[derive(Default)]
 struct Messages<'t> {
-    /// Those that are not blank.
+    /// The number of lines that are not blank.
     lines: usize,
-    /// Messages, what goes on below them, and lines right above them.
+    /// The number of messages, of lines that continue them, and of lines right above them.
     understood: usize,
-    /// By severity, as in the files.
+    /// The number of messages of each severity, here and in `files`.
     counts: [usize; 4],
     files: IndexMap<&'t str, [usize; 4]>,
     kinds: IndexMap<(Severity, &'t str), Kind<'t>>,
-    /// Lines below the last message that are not part of it.
+    /// The lines below the last message that are not part of it.
     endings: Vec<&'t str>,
 }
 
-/// Writes the summary; false when most lines have no part in a message. What a search was asked for is one only with a severity.
+/// Writes the summary, and returns false if most lines are not part of a message. In the output of a search, a message
+/// needs a severity.
 pub(super) fn summarize(text: &str, is_searched: bool, sheet: &mut Sheet) -> bool {
-    // Of most texts nothing asks.
+    // Most texts never need the answer.
     let is_said = LazyCell::new(|| !is_searched && unstated::is_said(text));
     let messages = Messages::read(text, &|| *is_said);
     let total: usize = messages.counts.iter().sum();
@@ -231,7 +234,7 @@ impl<'t> Messages<'t> {
         }
     }
 
-    /// The first message of each kind of this severity.
+    /// Returns the first message of each kind of this severity.
     fn quotes(&self, severity: Severity, directory: &str) -> Vec<String> {
         self.kinds
             .iter()
@@ -244,7 +247,7 @@ impl<'t> Messages<'t> {
             .collect()
     }
 
-    /// The files with the most errors first, and how many messages there are on each.
+    /// Returns the files with the most errors first, with the number of messages on each.
     fn files_by_gravity(&self, directory: &str) -> Vec<String> {
         let mut files: Vec<(&str, [usize; 4])> = self.files.iter().map(|(path, counts)| (*path, *counts)).collect();
         files.sort_by_key(|(_, counts)| std::cmp::Reverse(*counts));
@@ -262,7 +265,7 @@ impl<'t> Messages<'t> {
 mod tests {
     use super::*;
 
-    /// The argument of a case is the room for its summary.
+    /// The argument of a case is the room for its summary, in characters.
     #[test]
     fn what_tools_say_of_files() {
         concertina_cases::check!("messages", |text, room| {

@@ -30,7 +30,7 @@ use crate::content::{self, ContentType, Detection, Hints, line_pattern};
 use crate::tokens::utf16;
 use sheet::Sheet;
 
-/// Most characters of a blob: the first of them say what it is, and no others say anything.
+/// The most characters that are shown of binary data: only the first ones are useful.
 const UNREAD_ROOM: usize = 80;
 
 /// Summarizes a text in at most `max_chars` UTF-16 code units, by type where `smart`, else by its head.
@@ -42,7 +42,7 @@ pub fn summarize(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> St
     write(text, hints, max_chars, smart, Sheet::names)
 }
 
-/// [`summarize`] without the names at the end, for who lists them himself.
+/// Summarizes a text like [`summarize`], but without the names at the end, for callers that list them themselves.
 pub fn describe(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> String {
     write(text, hints, max_chars, smart, |_, _| {})
 }
@@ -60,7 +60,7 @@ fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnO
     sheet.finish()
 }
 
-/// Writes what is known of a text on a sheet; false if nothing is.
+/// Writes the facts of a text on a sheet, and returns false if there are none.
 fn tell(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
     let detection = content::detect(text, hints);
     let expected = expected(hints);
@@ -89,13 +89,13 @@ fn tell(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
     written || prose(text, hints, detection.content_type, sheet)
 }
 
-/// What a file of another language or format is called, where the text is nothing that says more.
+/// Returns the name of a file's language or format, if the text has no more specific type.
 fn named(expected: Option<&Expected>, detection: &Detection) -> Option<&'static str> {
     let is_open = matches!(detection.content_type, ContentType::Code | ContentType::Text | ContentType::Unknown);
     expected.filter(|_| is_open && detection.language.is_none())?.name
 }
 
-/// Text of no other type, or of a type that its own summarizer did not recognise.
+/// Summarizes text of no other type, or of a type that its own summarizer did not recognise.
 fn prose(text: &str, hints: &Hints, content_type: ContentType, sheet: &mut Sheet) -> bool {
     if !has_words(text) {
         return false;
@@ -103,13 +103,12 @@ fn prose(text: &str, hints: &Hints, content_type: ContentType, sheet: &mut Sheet
     let is_markdown_file = hints.path.as_deref().is_some_and(|path| {
         path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "md" | "mdx" | "mdc" | "markdown"))
     });
-    // Elsewhere `#` opens a comment.
+    // In other files `#` opens a comment.
     let is_markdown = is_markdown_file || content_type == ContentType::Text && markdown::is_markdown(text);
     (is_markdown && markdown::summarize(text, sheet)) || text::summarize(text, sheet)
 }
 
-/// Whether there is something to read: blanks between the words and few control characters. A blob of base64 has
-/// neither.
+/// Returns true for readable text: blanks between the words and few control characters. Base64 has neither.
 fn has_words(text: &str) -> bool {
     const PROBED: usize = 20_000;
     const LONG: usize = 60;
@@ -126,7 +125,7 @@ fn has_words(text: &str) -> bool {
     unreadable * 2 < probed
 }
 
-/// The text itself where it fits, else its first characters and `…`.
+/// Returns the text if it fits, else its first characters and `…`.
 fn head(text: &str, max_chars: usize) -> String {
     let start = utf16::head(text, max_chars.saturating_add(64));
     let readable: String = start.chars().filter(|&c| !c.is_control() || matches!(c, '\n' | '\t')).collect();

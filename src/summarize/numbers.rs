@@ -1,10 +1,11 @@
-//! Lines without the numbers that a tool printed before them, and which lines they are: by the numbers that a fetch takes.
+//! Removes the line numbers that a tool printed, and tells which lines a text has, by the numbers that a fetch takes.
 
 use std::borrow::Cow;
 
 use crate::content::numbered::{Listing, NumberedLine, listed_lines};
 
-/// Lines without the numbers in front of them, each with the one that it is asked for by: in one listing the printed one, else its place.
+/// Returns lines without their printed numbers, each with its number for a fetch: the printed one in a single listing,
+/// else its position.
 pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let first = listed_lines(text).and_then(|lines| Some(lines.first()?.0));
     let is_numbered = Listing::of(text).is_some();
@@ -16,7 +17,7 @@ pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (usize, &str)> 
     })
 }
 
-/// A text without the numbers in front of its lines.
+/// Returns a text without the numbers in front of its lines.
 pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
     if Listing::of(text).is_none() {
         return Cow::Borrowed(text);
@@ -24,7 +25,7 @@ pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.lines().flat_map(|line| [unnumbered(line).1, "\n"]).collect())
 }
 
-/// How many lines, or from which to which, where they are one listing.
+/// Returns the number of lines, or the first and the last number of a single listing.
 pub(super) fn which_lines(text: &str) -> String {
     let listed = listed_lines(text).unwrap_or_default();
     match (listed.first(), listed.last()) {
@@ -36,7 +37,7 @@ pub(super) fn which_lines(text: &str) -> String {
     }
 }
 
-/// A line's number, if it has one, and what stands behind it.
+/// Returns the number of a line, if it has one, and the text behind it.
 pub(super) fn unnumbered(line: &str) -> (Option<usize>, &str) {
     NumberedLine::parse(line).map_or((None, line), |found| (usize::try_from(found.number).ok(), found.text))
 }

@@ -1,6 +1,6 @@
-//! What many paths have in common, so that it is written once.
+//! Finds the common directory of paths, so that it is written once.
 
-/// The directory that all paths are in, with its separator; empty when naming it once saves nothing.
+/// Returns the directory that all paths are in, with its separator; empty if naming it once saves nothing.
 pub(super) fn common_directory<'t>(mut paths: impl Iterator<Item = &'t str>) -> &'t str {
     let Some(first) = paths.next() else { return "" };
     let directory = |path: &str| path.rfind(['/', '\\']).map_or(0, |at| at + 1);

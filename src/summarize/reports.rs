@@ -1,5 +1,5 @@
-//! Texts in which rows of one form are many -> the totals that the text states, the rows by what is said of them, and
-//! what is said of each. A new report is a row of [`REPORTS`] and cases in `fixtures/cases/summaries`.
+//! Texts with many rows of one form -> the totals that the text states, the rows grouped by key, and the details of
+//! each. A new report is a row of [`REPORTS`] and cases in `fixtures/cases/summaries`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,50 +12,50 @@ use super::numbers::{numbered_lines, which_lines};
 use super::sheet::{Sheet, quote};
 use crate::content::head;
 
-/// Bytes of a line that are parsed: the names of resources and packages are shorter.
+/// The number of bytes of a line that are parsed. The names of resources and packages are shorter.
 const FRONT: usize = 600;
 
-/// Rows and totals that are kept: no summary has room for more.
+/// The most rows and totals that are kept. No summary has room for more.
 const KEPT: usize = 20_000;
 
-/// A form of reports.
+/// A form of report.
 struct Report {
-    /// Empty for files that only their path tells: they are called as their format is.
+    /// The title, empty for files that only their path identifies. Those get the name of their format.
     title: &'static str,
-    /// Words that each text of this form has, and those that none has.
+    /// Words that each text of this form has, and words that none has.
     has: &'static [&'static str],
     has_not: Option<&'static str>,
-    /// The lines that are quoted, and whether all lines with words below the first of them are, too. A report with a
-    /// pattern here is none without such a line.
+    /// The pattern of lines that are quoted, and true if all lines with words below the first of them are quoted, too.
+    /// A report with a pattern here needs such a line.
     totals: &'static str,
     tells_below: bool,
-    /// How a row begins, and the lines that say more of it. The groups are the row's `name`, its `key`, and what is
-    /// said of it: `more` in a word, `about` in a sentence. A figure at the end of a group's name does not count.
-    /// `name_least_covered` is a name, and the key of its row is `least covered`.
+    /// The patterns of the first line of a row and of the lines that continue it. The groups are the row's `name`, its
+    /// `key`, and its details: `more` for words, `about` for sentences. A digit at the end of a group's name is
+    /// ignored. `name_least_covered` is a name, and the key of its row is `least covered`.
     begins: &'static str,
     goes_on: &'static str,
-    /// Words of keys, the gravest first. Rows with other keys are told behind them.
+    /// Words of keys, the gravest first. Rows with other keys follow.
     keys: &'static [&'static str],
-    /// The key of rows that state none, but have sentences; without one, such a row is only counted.
+    /// The key of rows that state none but have sentences. If it is empty, such rows are only counted.
     unkeyed: &'static str,
-    /// Whether a row ends at a blank line.
+    /// True if a row ends at a blank line.
     ends_blank: bool,
-    /// What rows are called where they are counted; without it the lines are.
+    /// The noun with which rows are counted. If it is empty, lines are counted.
     counts: &'static str,
-    /// Whether rows of one key stand by the figure that their first word is, the least first.
+    /// True if rows of one key are sorted by the number in their first word, ascending.
     is_by_figure: bool,
-    /// What stands between the words that are said of a row.
+    /// The separator of the details of a row.
     joint: &'static str,
-    /// Whether rows of the first key stand for all.
+    /// True if only rows of the first key are reported.
     is_first_key_told: bool,
     /// The least share of lines with words that are rows, in percent.
     least_share: usize,
 }
 
-/// A pattern that no line fits.
+/// A pattern that matches no line.
 const NEVER: &str = r"[^\s\S]";
 
-/// What most reports are like.
+/// The defaults of a report.
 const PLAIN: Report = Report {
     title: "",
     has: &[],
@@ -74,9 +74,9 @@ const PLAIN: Report = Report {
     least_share: 0,
 };
 
-/// Those with a title first match, and each is tried where its words are.
+/// The reports, tried in this order if a text has their words.
 const REPORTS: &[Report] = &[
-    // What terraform and OpenTofu plan to do. What is replaced or destroyed loses what it holds.
+    // The plan of terraform and OpenTofu. Resources that are replaced or destroyed lose their data.
     Report {
         title: "plan of changes",
         has: &["\nPlan: "],
@@ -100,8 +100,8 @@ const REPORTS: &[Report] = &[
         ],
         ..PLAIN
     },
-    // `npm audit` and `cargo audit`. An advisory that names no severity may be grave; that nobody maintains a package
-    // is least.
+    // `npm audit` and `cargo audit`. An advisory without a severity may be grave; an unmaintained package is the least
+    // grave.
     Report {
         title: "audit report",
         has: &["advisories"],
@@ -164,7 +164,7 @@ static PATTERNS: LazyLock<Vec<Patterns>> = LazyLock::new(|| {
     REPORTS.iter().map(of).collect()
 });
 
-/// What is said of one resource, package or problem.
+/// The facts on one resource, package or problem.
 #[derive(Default)]
 struct Row<'t> {
     name: &'t str,
@@ -174,7 +174,7 @@ struct Row<'t> {
 }
 
 impl<'t> Row<'t> {
-    /// Takes in what the groups of a pattern found.
+    /// Adds the groups of a match.
     fn add(&mut self, pattern: &Regex, found: &Captures<'t>) {
         for (name, group) in pattern.capture_names().zip(found.iter()) {
             let Some((name, group)) = name.zip(group) else { continue };
@@ -192,29 +192,30 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// `braces (<3.0.3)`.
+    /// Returns the name with its details: `braces (<3.0.3)`.
     fn shown(&self, joint: &str) -> String {
         let more = if self.more.is_empty() { String::new() } else { format!(" ({})", self.more.join(joint)) };
         quote(&format!("{}{more}", self.name), 200)
     }
 
-    /// The figure that its first word is, behind all others where it is none.
+    /// Returns the number in its first word, or infinity if that is not a number.
     fn figure(&self) -> f64 {
         self.more.first().and_then(|word| word.trim_end_matches('%').parse().ok()).unwrap_or(f64::INFINITY)
     }
 }
 
-/// What is read of a text.
+/// The contents of a report.
 #[derive(Default)]
 struct Found<'t> {
     totals: Vec<&'t str>,
     rows: Vec<Row<'t>>,
-    /// Lines with words, and lines with which rows begin.
+    /// The number of lines with words, and of lines that begin a row.
     lines: usize,
     begun: usize,
 }
 
-/// Writes the summary; false for a text that is no such report. A file is told as one of the format that is named.
+/// Writes the summary, and returns false for a text that is not such a report. With a `format`, only reports without a
+/// title are tried.
 pub(super) fn summarize(text: &str, format: Option<&str>, sheet: &mut Sheet) -> bool {
     let mut reports = REPORTS.iter().zip(&*PATTERNS).filter(|(report, _)| report.title.is_empty() == format.is_some());
     reports.any(|(report, patterns)| report.tell(text, format.unwrap_or(report.title), patterns, sheet))
@@ -252,7 +253,7 @@ impl Report {
         true
     }
 
-    /// The place of a key among the others, and how it is called there.
+    /// Returns the index of a key among the known ones, and its name there.
     fn rank<'k>(&self, key: &'k str) -> (usize, &'k str) {
         let at = self.keys.iter().position(|word| key.contains(word));
         at.map_or((self.keys.len(), key), |at| (at, self.keys[at]))

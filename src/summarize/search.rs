@@ -14,13 +14,13 @@ use crate::content::head;
 use crate::content::hit_line::{Hit, Row, has_suffix, is_name, read_lines, unnumbered};
 use crate::tokens::utf16;
 
-/// Characters below which a list of paths says where they are before what they are called.
+/// With fewer characters than this, a list of paths reports directories before names.
 const SHORT: usize = 100;
 
-/// Files and matched lines that are kept.
+/// The most files and matched lines that are kept.
 const KEPT: usize = 20_000;
 
-/// Bytes of a matched text in which a definition is looked for.
+/// The number of bytes of a matched text in which a definition is searched.
 const FRONT: usize = 600;
 
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,12 +42,12 @@ struct Found<'t> {
     matches: usize,
     paths: usize,
     files: IndexMap<&'t str, File>,
-    /// Path, line, text: definitions, then the others.
+    /// The path, line and text of matched definitions, and of the other matches.
     definitions: Vec<(&'t str, Option<u64>, &'t str)>,
     uses: Vec<(&'t str, Option<u64>, &'t str)>,
 }
 
-/// Writes the summary; false when most lines are neither matches nor paths.
+/// Writes the summary, and returns false if most lines are neither matches nor paths.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let found = read(text);
     if found.files.is_empty() || found.understood * 10 < found.lines * 6 {
@@ -78,12 +78,12 @@ fn read(text: &str) -> Found<'_> {
     found
 }
 
-/// Whether a hit is a match: without a number, `a.py::test_b PASSED` is a verdict and `a.com://x` an address.
+/// Returns true if a hit is a match: without a number, `a.py::test_b PASSED` is a verdict and `a.com://x` an address.
 fn is_match(hit: &Hit) -> bool {
     hit.line().is_some() || !hit.text.starts_with([':', '/']) && !hit.text.is_empty()
 }
 
-/// The path that is all of a line.
+/// Returns the path that a line consists of.
 fn listed_path(line: &str) -> Option<&str> {
     let path = line.trim().trim_end_matches(':');
     let has_drive = path.get(1..3) == Some(":\\");
@@ -158,7 +158,7 @@ impl<'t> Found<'t> {
         self.files.iter().filter(|(_, file)| file.matches > 0).map(|(path, file)| (*path, file))
     }
 
-    /// All paths when they fit, else the directories with their counts and then paths.
+    /// Writes all paths if they fit, else the directories with their counts and then paths.
     fn write_paths(&self, shown: &dyn Fn(&str) -> String, is_short: bool, sheet: &mut Sheet) {
         let paths: Vec<String> = self.files.keys().map(|path| shown(path)).collect();
         let all: usize = paths.iter().map(|path| utf16::len(path) + 2).sum();

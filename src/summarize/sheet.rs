@@ -1,7 +1,7 @@
-//! The page that a summary is written on: facts go in by falling value until its room is used up.
+//! The sheet on which a summary is written: facts are added by falling value until its room is used up.
 //!
-//! Nothing here fails: what does not fit is cut at an item or word and marked `…`, or left out. So the order of the calls is
-//! the ranking. Everything that is quoted passes through [`quote`] or is cleaned as it is written.
+//! Nothing here fails: a fact that does not fit is cut at an item or word and marked `…`, or omitted. The order of the
+//! calls is therefore the ranking. All quoted text passes through [`quote`] or is cleaned as it is written.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use crate::tokens::utf16;
 
 const CUT: char = '…';
 
-/// A cut piece shorter than this says nothing.
+/// The fewest characters of a truncated piece that are useful.
 const LEAST_PIECE: usize = 12;
 
-/// A quoted line that is cut to less than this is left out.
+/// A quoted line that would be cut to fewer characters than this is omitted.
 const LEAST_LINE: usize = 40;
 
-/// Numbers among the names; a column of ids would crowd out the rest.
+/// The most numbers among the names. A column of ids would displace the rest.
 const MOST_NUMBERS: usize = 6;
 
-/// No summary has room for more names than this.
+/// The most names in a summary. None has room for more.
 const MOST_NAMES: usize = 400;
 
 /// A summary in the making.
@@ -35,32 +35,32 @@ impl Sheet {
         Self { text: String::new(), left: max_chars }
     }
 
-    /// How many UTF-16 units are still free, which are what all lengths here count.
+    /// Returns the number of UTF-16 code units that are still free. All lengths here count those.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// How many characters are `percent` of what is still free.
+    /// Returns `percent` of the room that is still free.
     pub(super) fn share(&self, percent: usize) -> usize {
         self.left / 100 * percent + self.left % 100 * percent / 100
     }
 
-    /// Whether a line ends with these words already.
+    /// Returns true if a line already ends with these words.
     pub(super) fn has_line(&self, words: &str) -> bool {
         self.text.lines().any(|line| line.ends_with(words))
     }
 
-    /// A fact, after a semicolon on the current line.
+    /// Adds a fact, after a semicolon on the current line.
     pub(super) fn say(&mut self, fact: &str) {
         self.put("; ", fact, usize::MAX);
     }
 
-    /// A line of its own, cut to `room` characters; false when it did not go in.
+    /// Adds a line, cut to `room` characters, and returns false if it did not fit.
     pub(super) fn line(&mut self, words: &str, room: usize) -> bool {
         self.put("\n", words, room)
     }
 
-    /// Lines of their own, the most telling first, of at most `room` characters together.
+    /// Adds lines, the most telling first, of at most `room` characters together.
     pub(super) fn lines(&mut self, lines: &[impl AsRef<str>], room: usize) {
         let floor = self.left.saturating_sub(room);
         for line in lines {
@@ -72,7 +72,7 @@ impl Sheet {
         }
     }
 
-    /// A line `label item, item …+9` of at most `room` characters. The last figure counts the items that are left out.
+    /// Adds a line `label item, item …+9` of at most `room` characters. The last number counts the omitted items.
     pub(super) fn list(&mut self, label: &str, items: &[impl AsRef<str>], room: usize) {
         let room = room.min(self.left.saturating_sub(usize::from(!self.text.is_empty())));
         let mut written = label.to_owned();
@@ -96,7 +96,7 @@ impl Sheet {
             shown += 1;
         }
         if shown == 0 {
-            // A label with next to nothing of an item says nothing.
+            // A label with a few characters of an item is useless.
             if let Some(first) = items.first().filter(|_| room > used + LEAST_PIECE) {
                 self.line(&format!("{label} {}", first.as_ref()), room);
             }
@@ -108,7 +108,7 @@ impl Sheet {
         self.line(&written, room);
     }
 
-    /// Names, paths and numbers of `text` that the summary does not have yet, as many as fit.
+    /// Adds names, paths and numbers of `text` that the summary does not have yet, as many as fit.
     pub(super) fn names(&mut self, text: &str) {
         const LABEL: &str = "names:";
         let wanted = (self.left / 6).min(MOST_NAMES);
@@ -121,7 +121,7 @@ impl Sheet {
         for name in salient_identifiers(text, wanted, &Around::default(), NameScorer::Rule) {
             let cost = utf16::len(name) + if written.is_empty() { 1 } else { 2 };
             let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
-            // `b/src/x.rs` where `src/x.rs` is said already.
+            // Skips `b/src/x.rs` if the summary has `src/x.rs`.
             let tail = name.split_once('/').map_or(name, |(_, tail)| if tail.is_empty() { name } else { tail });
             if cost > room || holds(&self.text, tail) || holds(&written, name) || (is_number && numbers >= MOST_NUMBERS)
             {
@@ -137,7 +137,7 @@ impl Sheet {
         }
     }
 
-    /// The summary; marker syntax that was quoted from the text is defused.
+    /// Returns the summary. Marker syntax that was quoted from the text is defused.
     pub(super) fn finish(self) -> String {
         defuse(&self.text)
     }
@@ -163,7 +163,7 @@ fn omission(count: usize) -> String {
     format!(" {CUT}+{count}")
 }
 
-/// At most `room` characters of a text, the last one `…` when something is missing; cut as [`prefix`] does.
+/// Returns at most `room` characters of a text, the last one `…` if something is omitted. It cuts as [`prefix`] does.
 pub(super) fn shorten(text: &str, room: usize) -> String {
     if !utf16::exceeds(text, room) {
         return text.to_owned();
@@ -174,7 +174,8 @@ pub(super) fn shorten(text: &str, room: usize) -> String {
     format!("{}{CUT}", prefix(text, room - 1))
 }
 
-/// The longest prefix of at most `room` characters that ends neither inside a number nor, where avoidable, inside a word.
+/// Returns the longest prefix of at most `room` characters that ends neither inside a number nor, if avoidable, inside
+/// a word.
 fn prefix(text: &str, room: usize) -> &str {
     const WORD: usize = 48;
     let head = utf16::head(text, room);
@@ -194,14 +195,15 @@ fn prefix(text: &str, room: usize) -> &str {
     head.trim_end_matches(|c: char| c.is_numeric() || ".,:-+".contains(c))
 }
 
-/// What the text says, as one printable line of at most `room` characters; `…` where it goes on.
+/// Returns the text as one printable line of at most `room` characters, which ends with `…` if it was cut.
 pub(super) fn quote(text: &str, room: usize) -> String {
     shorten(&clean(text, room.saturating_add(1)), room)
 }
 
-/// One line of printable text: runs of blanks become one space, control characters and terminal colours go.
+/// Returns one line of printable text: runs of blanks become one space, and control characters and terminal colours are
+/// removed.
 ///
-/// Reads no further than it needs for `most` characters.
+/// The function reads no further than it needs for `most` characters.
 fn clean(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
@@ -224,7 +226,7 @@ fn clean(text: &str, most: usize) -> String {
     out
 }
 
-/// A text in which nothing reads as a marker: the bracket that would open one becomes a parenthesis.
+/// Returns the text without marker syntax: the bracket that would open a marker becomes a parenthesis.
 pub(super) fn defuse(text: &str) -> String {
     let mut out = text.to_owned();
     for (marker, defused) in

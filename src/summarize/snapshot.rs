@@ -17,22 +17,22 @@ use crate::content::head;
 use crate::content::severity::severity;
 use crate::tokens::utf16;
 
-/// Bytes of a line that are parsed.
+/// The number of bytes of a line that are parsed.
 const FRONT: usize = 600;
 
-/// Elements with a reference below which a text is no tree.
+/// The fewest elements with a reference in a tree.
 const LEAST_REFERENCES: usize = 3;
 
-/// Elements of a group that are kept.
+/// The most elements of a group that are kept.
 const KEPT: usize = 2_000;
 
-/// Reports that are kept.
+/// The most reports that are kept.
 const REPORTS: usize = 12;
 
-/// Characters of ` …+999` and a blank.
+/// The number of characters of ` …+999` and a blank.
 const OMISSION: usize = 8;
 
-/// Characters of a quoted name or value.
+/// The most characters of a quoted name or value.
 const NAME_ROOM: usize = 40;
 
 /// `- button "Save" [disabled] [ref=e12]`, `- 'link "Help: contact" [ref=e8]':`: role, name, marks, and what follows. OpenClaw's
@@ -48,13 +48,13 @@ const FIELDS: &[&str] =
 
 const BUTTONS: &[&str] = &["button", "tab", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem"];
 
-/// Roles of elements that are there to say something now.
+/// Roles of elements that report something.
 const REPORTING: &[&str] = &["alert", "alertdialog", "dialog", "status"];
 
-/// Marks that are told: how an element is.
+/// The marks of an element's state that are printed.
 const STATES: &[&str] = &["checked", "disabled", "expanded", "invalid", "pressed", "selected"];
 
-/// What follows an element in its line.
+/// The texts that may follow an element on its line.
 const FOLLOWING: &[&str] = &["'", ":", " value=", " description=", " ["];
 
 /// An element of the tree.
@@ -63,11 +63,11 @@ struct Element<'t> {
     name: &'t str,
     /// ` [level=2] [ref=e16]`.
     marks: &'t str,
-    /// The text behind it, or what a field holds.
+    /// The text behind it, or the value of a field.
     words: &'t str,
-    /// Empty where it has none.
+    /// The reference, empty if it has none.
     reference: &'t str,
-    /// The more, the deeper it lies.
+    /// The indentation, or the depth of a node.
     depth: usize,
 }
 
@@ -83,7 +83,7 @@ impl<'t> Element<'t> {
         is_element.then_some(Self { role, name, marks, words, reference, depth })
     }
 
-    /// Its name, else its text.
+    /// Returns its name, else its text.
     fn label(&self) -> &'t str {
         if self.name.is_empty() { self.words } else { self.name }
     }
@@ -93,7 +93,7 @@ impl<'t> Element<'t> {
         marked(self.marks).filter(is_state).map(|mark| format!(" [{mark}]")).collect()
     }
 
-    /// `textbox "Email" e18: a@b.org`.
+    /// Returns a field with its value: `textbox "Email" e18: a@b.org`.
     fn as_field(&self) -> String {
         let before = |mark: &str, words: &str, after: &str| match words {
             "" => String::new(),
@@ -103,7 +103,7 @@ impl<'t> Element<'t> {
         format!("{}{name} {}{}{value}", self.role, self.reference, self.states())
     }
 
-    /// `"Save" e12 [disabled]`, with its role where that is not the `usual` one; `None` without a name.
+    /// Returns `"Save" e12 [disabled]`, with its role unless that is the `usual` one, or `None` without a label.
     fn as_target(&self, usual: &str) -> Option<String> {
         let role = if self.role == usual { String::new() } else { format!("{} ", self.role) };
         let told = || format!("{role}\"{}\" {}{}", quote(self.label(), NAME_ROOM), self.reference, self.states());
@@ -111,7 +111,7 @@ impl<'t> Element<'t> {
     }
 }
 
-/// What an element says, read from what follows its marks.
+/// Returns the words of an element from the text behind its marks.
 fn words_of(rest: &str) -> &str {
     let rest = rest.trim_start_matches('\'');
     if let Some(value) = rest.strip_prefix(" value=\"") {
@@ -120,16 +120,16 @@ fn words_of(rest: &str) -> &str {
     rest.strip_prefix(':').unwrap_or_default().trim().trim_matches('"')
 }
 
-/// What stands between the brackets of marks.
+/// Returns the texts between the brackets of marks.
 fn marked(marks: &str) -> impl Iterator<Item = &str> {
     marks.split(['[', ']']).filter(|mark| !mark.trim().is_empty())
 }
 
-/// Elements of one use.
+/// The elements of one use.
 #[derive(Default)]
 struct Group {
     count: usize,
-    /// Those that have a name.
+    /// The elements with a name, as printed.
     told: Vec<String>,
 }
 
@@ -141,7 +141,7 @@ impl Group {
         }
     }
 
-    /// Writes `19 buttons: "Save" e12, …`; nothing where not even the first of them fits.
+    /// Writes `19 buttons: "Save" e12, …`, or nothing if not even the first element fits.
     fn write(&self, label: &str, room: usize, sheet: &mut Sheet) {
         let label = format!("{} {label}:", self.count);
         let least = |first: &String| utf16::len(&label) + utf16::len(first) + OMISSION;
@@ -153,9 +153,9 @@ impl Group {
 
 #[derive(Default)]
 struct Page<'t> {
-    /// Those that are not blank.
+    /// The number of lines that are not blank.
     lines: usize,
-    /// Lines of the tree.
+    /// The number of lines of the tree.
     understood: usize,
     references: usize,
     title: Option<&'t str>,
@@ -164,14 +164,14 @@ struct Page<'t> {
     /// The role and depth of a report whose text stands below it.
     awaited: Option<(&'t str, usize)>,
     node: Node<'t>,
-    /// Level and title.
+    /// The level and the title of each heading.
     headings: Vec<(&'t str, &'t str)>,
     fields: Group,
     buttons: Group,
     links: Group,
 }
 
-/// Writes the summary; false for a text that is no tree.
+/// Writes the summary, and returns false for a text that is not a tree.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if !text.contains("[ref=") && !text.contains("\"ref\": \"") {
         return false;
@@ -191,7 +191,7 @@ impl<'t> Page<'t> {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             page.lines += 1;
             let bare = line.trim_start();
-            // What an element points at, and one that is as it was.
+            // The target of an element, or an unchanged element.
             if bare.starts_with("- /") || bare.starts_with("- ref=") {
                 page.understood += 1;
             } else if let Some(element) = Element::parse(line) {
@@ -207,7 +207,7 @@ impl<'t> Page<'t> {
         page
     }
 
-    /// A line of a node, and the node with the last of them.
+    /// Adds a line of a node, and the node with its last line.
     fn add_field(&mut self, key: &'t str, value: &'t str) {
         if key == "url" && self.references == 0 {
             self.address.get_or_insert(value);
@@ -217,7 +217,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// A line that is not of the tree.
+    /// Adds a line outside the tree.
     fn add_frame(&mut self, bare: &'t str) {
         let bare = head(bare.strip_prefix("- ").unwrap_or(bare), FRONT);
         if let Some(title) = bare.strip_prefix("Page Title: ") {
@@ -240,7 +240,7 @@ impl<'t> Page<'t> {
                 let level = marked(element.marks).find_map(|mark| mark.strip_prefix("level=")).unwrap_or_default();
                 self.headings.push((level, element.name));
             }
-            // No call can name it.
+            // No call can refer to it.
             _ if element.reference.is_empty() => {}
             role if FIELDS.contains(&role) => self.fields.add(Some(element.as_field())),
             role if BUTTONS.contains(&role) => self.buttons.add(element.as_target("button")),
@@ -249,7 +249,8 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// What an element reports, by its role or by its words. Its text may stand in the next element below it that has one.
+    /// Adds the report of an element, by its role or its words. Its text may be in the next element below it that has
+    /// one.
     fn add_report(&mut self, element: &Element<'t>) {
         self.awaited = self.awaited.filter(|(_, depth)| element.depth > *depth);
         let words = if element.words.is_empty() { element.name } else { element.words };
@@ -282,7 +283,7 @@ impl<'t> Page<'t> {
             sheet.say(&format!("url: {}", quote(address, sheet.share(40))));
         }
         sheet.lines(&self.reports, sheet.share(35));
-        // Navigation often comes first, under small headings.
+        // Navigation often comes first and has low-level headings.
         let mut headings = self.headings.clone();
         headings.sort_by_key(|(level, _)| *level);
         let headings: Vec<String> = headings

@@ -1,6 +1,7 @@
 //! Rows and columns -> size, header, rows that failed, categories, extremes.
 //!
-//! CSV, TSV, pipes (Markdown, psql) and aligned columns. A table is read once, column by column; its rows are never all held.
+//! Reads CSV, TSV, pipes (Markdown, psql) and aligned columns. A table is read once, row by row; its rows are never all
+//! held.
 
 use std::borrow::Cow;
 
@@ -10,16 +11,16 @@ use super::sheet::{Sheet, quote};
 use crate::content::severity::{Severity, severity_of_state};
 use crate::content::table::{Dialect, below_figures, dialect_of, for_each_row, is_capital, is_header_cell};
 
-/// A column with more different words is no category.
+/// The most different words of a column that is a category.
 const MOST_CATEGORIES: usize = 8;
 
-/// Columns that are looked at.
+/// The most columns that are read.
 const MOST_COLUMNS: usize = 64;
 
-/// Failed rows that are quoted.
+/// The most failed rows that are quoted.
 const QUOTED: usize = 6;
 
-/// Writes the summary; false when the text has no rows of like cells.
+/// Writes the summary, and returns false if the text has no rows of similar cells.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let text = below_figures(text);
     let Some(dialect) = dialect_of(text) else { return false };
@@ -37,8 +38,8 @@ struct Table {
     header: Vec<String>,
     columns: Vec<Column>,
     rows: usize,
-    /// Whether a row that is divided at blanks has more or fewer cells than there are columns, so that some are not
-    /// known.
+    /// True if a row that is divided at blanks has more or fewer cells than there are columns, so that some cells
+    /// cannot be assigned.
     is_ragged: bool,
     failed: Vec<String>,
     failures: usize,
@@ -163,7 +164,7 @@ impl Column {
         }
     }
 
-    /// `status: Running 40, Failed 1` for a column of few words.
+    /// Returns `status Running ×40 Failed ×1` for a column of few words.
     fn categories(&self, name: &str, rows: usize) -> Option<String> {
         if !self.is_category || self.numbers > 0 || self.words.len() < 2 || rows < self.words.len() * 2 {
             return None;
@@ -174,7 +175,7 @@ impl Column {
         Some(format!("{name} {}", words.join(" ")))
     }
 
-    /// `price 3 (MSFT) to 707 (GOOG)` for a column of numbers.
+    /// Returns `price 3 (MSFT) to 707 (GOOG)` for a column of numbers.
     fn extremes(&self, name: &str) -> Option<String> {
         let (low, high) = (self.low.as_ref()?, self.high.as_ref()?);
         if self.numbers * 10 < self.filled * 8 || low.value >= high.value || name.eq_ignore_ascii_case("id") {
@@ -197,7 +198,7 @@ fn number(cell: &str) -> Option<f64> {
     is_number.then(|| digits.parse().ok()).flatten().filter(|value: &f64| value.is_finite())
 }
 
-/// Whether the numbers of a column of this name tell rows apart.
+/// Returns true if the numbers of a column of this name identify rows.
 fn is_key(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.ends_with("id") || ["pid", "year", "key", "code", "number", "no", "#"].contains(&&*name)

@@ -1,7 +1,7 @@
 //! Plain text -> first line, last line, the lines that carry a failure, a result or figures.
 //!
-//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences. The last line is quoted because a run
-//! that fails says there why.
+//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences. The last line is quoted because a
+//! failed run often gives the reason there.
 
 use std::sync::LazyLock;
 
@@ -16,13 +16,13 @@ use crate::content::head;
 use crate::content::is_number;
 use crate::content::severity::{Severity, severity, severity_of_state};
 
-/// Bytes of a line or sentence that are judged.
+/// The number of bytes of a line or sentence that are ranked.
 const FRONT: usize = 400;
 
-/// Pieces that are ranked.
+/// The most lines and sentences that are ranked.
 const KEPT: usize = 50_000;
 
-/// Pieces of the first ranks among which those that say the same are told once.
+/// The number of first-ranked pieces from which duplicates are removed.
 const RANKED: usize = 400;
 
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
@@ -31,7 +31,7 @@ static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Writes the summary; false when the text is blank.
+/// Writes the summary, and returns false if the text is blank.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let mut pieces = pieces(text).filter(|piece| piece.chars().any(char::is_alphanumeric));
     let Some(first) = pieces.next() else { return false };
@@ -64,7 +64,8 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A failure weighs more than a result, and a result more than figures. A state that is one says it in the fewest words.
+/// Returns the weight of a piece. A failure outweighs a result, and a result outweighs numbers. A failed state is the
+/// shortest report of a failure and weighs most.
 fn weight(piece: &str) -> usize {
     const WARNING: usize = 3;
     const FAILURE: usize = 13;
@@ -85,8 +86,8 @@ fn weight(piece: &str) -> usize {
     (failure + told * 3 + has_figure).saturating_sub(ends_label * 2)
 }
 
-/// `Reason: CrashLoopBackOff`, `Exit Code: 137`: a key, and a failure as the whole of its value; or `curl: (60) …`, the error by its number
-/// that ended a program.
+/// Returns true for a key with a failure as its whole value, such as `Reason: CrashLoopBackOff` or `Exit Code: 137`,
+/// and for an error with its number, such as `curl: (60) …`.
 fn is_failed_state(piece: &str) -> bool {
     piece.split_once(':').is_some_and(|(key, value)| {
         let value = value.trim();
@@ -99,7 +100,7 @@ fn is_failed_state(piece: &str) -> bool {
     })
 }
 
-/// A line without the rule that fills it up: `PLAY [web] *********`.
+/// Returns a line without the rule at its end: `PLAY [web] *********`.
 fn without_rule(line: &str) -> &str {
     const LEAST: usize = 4;
     let bare = line.trim_end_matches(['*', '=', '-', '─']);

@@ -1,19 +1,19 @@
-//! `the same again and again` -> `it once, and how often`: plain text of which next to nothing is left.
+//! `the same again and again` -> the line once and a count: folds plain text of which next to nothing is left.
 //!
-//! Lossless, in the notation of [`lines`], and weighed against the other codecs. What lines share but for more than
-//! their numbers is left to those.
+//! The folds are lossless, use the notation of [`lines`] and compete with the other codecs. Lines that differ in more
+//! than their numbers are left to those codecs.
 
 use crate::content::ContentType;
 use crate::pipeline::restore::before_marker;
 use crate::pipeline::{Edit, FusionContext, Stage, lines};
 
-/// Less text cannot pay for a header.
+/// The minimum length of a text in bytes. A fold of less text cannot pay for its header.
 const MIN_BYTES: usize = 120;
 
-/// What a fold leaves at most, in percent of the tokens, and the tokens that it saves at least.
+/// The most tokens that a fold may leave, in percent of the text, and the fewest tokens that it has to save.
 const WORTH: (usize, usize) = (25, 1);
 
-/// The stage.
+/// The stage `rle`.
 #[derive(Debug)]
 pub(super) struct Rle;
 
@@ -53,7 +53,8 @@ impl Stage for Rle {
     }
 }
 
-/// Whether most lines begin as the line above, up to its first digit: a look that plans nothing.
+/// Returns true if at least three quarters of the lines equal the line above up to the first digit. This is a cheap
+/// check before a fold is planned.
 fn goes_on(text: &str) -> bool {
     let start = |line: &str| line.bytes().position(|byte| byte.is_ascii_digit()).unwrap_or(line.len());
     let (mut pairs, mut alike, mut above) = (0, 0, None);

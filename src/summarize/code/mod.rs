@@ -1,7 +1,8 @@
 //! Source code -> its definitions with signatures, its imports.
 //!
-//! Line by line, without a parser: it also reads a cut file, and files with line numbers in front. When not all signatures fit,
-//! names are kept, the most used first; a name that is used often is the one that is asked for.
+//! Lines are matched by patterns, without a parser, so that truncated files and files with line numbers are read, too.
+//! If not all signatures fit, names are listed instead, the most used first, because a reader asks for those most
+//! often.
 
 mod patterns;
 
@@ -15,10 +16,10 @@ use crate::content::Language;
 use crate::content::head;
 use crate::tokens::utf16;
 
-/// Bytes of a line that can hold a definition.
+/// The number of bytes of a line in which a definition is searched.
 const FRONT: usize = 400;
 
-/// Definitions and imports that are kept.
+/// The most definitions that are kept.
 const KEPT: usize = 20_000;
 
 struct Definition<'t> {
@@ -27,8 +28,8 @@ struct Definition<'t> {
     line: usize,
 }
 
-/// Writes the summary; false when nothing is defined or imported. Where no language is known, definitions and imports are sought
-/// as the likeliest of the sixteen has them; which one that is says nothing.
+/// Writes the summary, and returns false if nothing is defined or imported. Without a language, the patterns of the
+/// likeliest of the sixteen languages are used, and the summary does not name it.
 pub(super) fn summarize(text: &str, language: Option<Language>, sheet: &mut Sheet) -> bool {
     let Some(likeliest) = language.or_else(|| guess(text)) else { return false };
     let source = Source::read(text, patterns(likeliest));
@@ -41,7 +42,7 @@ pub(super) fn summarize(text: &str, language: Option<Language>, sheet: &mut Shee
     true
 }
 
-/// Writes the summary of a language that is none of the sixteen.
+/// Writes the summary of code in a language that is not one of the sixteen.
 pub(super) fn summarize_other(text: &str, name: &str, sheet: &mut Sheet) -> bool {
     sheet.say(&format!("{name}, {}", which_lines(text)));
     if let Some(likeliest) = guess(text) {
@@ -50,7 +51,7 @@ pub(super) fn summarize_other(text: &str, name: &str, sheet: &mut Sheet) -> bool
     true
 }
 
-/// The language whose definitions and imports occur most often.
+/// Returns the language whose definitions and imports occur on most lines, at least two.
 fn guess(text: &str) -> Option<Language> {
     let probe: Vec<&str> = text.lines().take(400).map(|line| head(unnumbered(line).1, FRONT)).collect();
     let hits = |language: Language| {
@@ -62,7 +63,7 @@ fn guess(text: &str) -> Option<Language> {
         .map(|&language| (hits(language), language))
         .filter(|(hits, _)| *hits > 1)
         .max_by_key(|(hits, language)| {
-            // Among equals the one that is first in the documentation.
+            // Of equals, the language that the documentation lists first is taken.
             (*hits, std::cmp::Reverse(*language))
         })
         .map(|(_, language)| language)
@@ -110,7 +111,7 @@ impl<'t> Source<'t> {
         self.write_imports(sheet);
     }
 
-    /// Imports say least for their length: where they would crowd out names, their number must do.
+    /// Writes the imports, or only their number where the list would take the room of names.
     fn write_imports(&self, sheet: &mut Sheet) {
         const LEAST_ROOM: usize = 60;
         let cost: usize = self.imports.iter().map(|path| utf16::len(path) + 2).sum();
@@ -127,7 +128,7 @@ impl<'t> Source<'t> {
             return;
         }
         let room = sheet.share(75);
-        // The label and the blanks around it.
+        // Room for the label and the blanks around it.
         let mut left = room.checked_sub(10);
         let fitting = self.definitions.iter().map_while(|one| {
             let signature = signature(one.signature);
@@ -141,7 +142,8 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// `name:line`, the most used that fit, in the order of the text; then the others, which only count as left out.
+    /// Returns `name:line` of the most used definitions that fit, in the order of the text, and then of the others,
+    /// which are only counted as left out.
     fn ranked_names(&self, text: &str, room: usize) -> Vec<String> {
         let mut uses: FastMap<&[u8], usize> = self.definitions.iter().map(|one| (one.name.as_bytes(), 0)).collect();
         for range in words(text) {
@@ -156,7 +158,7 @@ impl<'t> Source<'t> {
         ranked.retain(|one| seen.insert(one.name));
         ranked.sort_by_key(|one| std::cmp::Reverse(uses[one.name.as_bytes()].min(8)));
         let written = |one: &Definition<'_>| format!("{}:{}", quote(one.name, 80), one.line);
-        // The label and the count of what is left out.
+        // Room for the label and the count of omitted names.
         let mut left = room.saturating_sub(9 + 7);
         let fitting = ranked
             .iter()
@@ -173,7 +175,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// A signature without what opens its body.
+/// Returns a signature without the characters that open its body.
 fn signature(line: &str) -> String {
     quote(line.trim_end().trim_end_matches(['{', ':', '=', ' ']).trim_end_matches("=>"), 100)
 }

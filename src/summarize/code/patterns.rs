@@ -1,7 +1,7 @@
-//! What a definition and an import look like on a line, for each of the sixteen languages.
+//! The patterns of a definition and an import on a line, for each of the sixteen languages.
 //!
-//! A pattern sees one line with its indentation and captures the name; the keyword must open the line, so that a comment or a
-//! string that mentions it does not count.
+//! A pattern matches one line with its indentation and captures the name. The keyword has to open the line, so that
+//! comments and strings that mention it do not match.
 
 use std::sync::OnceLock;
 
@@ -14,29 +14,29 @@ use crate::content::Language;
 pub(super) struct Patterns {
     definition: Regex,
     import: Regex,
-    /// Go's `import ( ... )`.
+    /// True for Go, which has `import ( ... )`.
     pub(super) has_import_block: bool,
 }
 
 impl Patterns {
-    /// Name and signature of the definition on a line.
+    /// Returns the name and the signature of the definition on a line.
     pub(super) fn definition_in<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
         let name = captured(&self.definition, line)?;
         (!KEYWORDS.contains(&name)).then(|| (name, line.trim()))
     }
 
-    /// What a line imports.
+    /// Returns the path or module that a line imports.
     pub(super) fn import_in<'t>(&self, line: &'t str) -> Option<&'t str> {
         captured(&self.import, line).map(str::trim)
     }
 }
 
-/// What the one group holds that takes part in a match.
+/// Returns the text of the first group that takes part in a match.
 fn captured<'t>(pattern: &Regex, line: &'t str) -> Option<&'t str> {
     Some(pattern.captures(line)?.iter().skip(1).flatten().next()?.as_str())
 }
 
-/// Words before a parenthesis that no method is called.
+/// Words that may precede a parenthesis and are never names of methods.
 #[rustfmt::skip]
 const KEYWORDS: &[&str] = &[
     "if", "for", "while", "switch", "catch", "return", "else", "new", "throw", "await", "function", "do", "try",
@@ -48,7 +48,8 @@ const TYPE_WORD: &str = r"(?:class|interface|enum|struct|record|trait|object|pro
 
 const MODIFIERS: &str = r"(?:(?:public|private|protected|internal|static|final|abstract|sealed|open|override|async|virtual|partial|readonly|export|default|declare|implicit|lazy|case|data|inline|suspend|mutating|fileprivate|native|synchronized|unsafe|extern|operator|tailrec|external|inner|companion|nonisolated|convenience|required|strictfp|constexpr|explicit|const|@\w+(?:\([^)]*\))?)\s+)*";
 
-/// The first of these patterns that a line fits. Those that need not stand at its start come last.
+/// Returns a pattern that matches the first of these alternatives. Alternatives that need not match at the start of a
+/// line come last.
 fn first_of(patterns: &[String]) -> Regex {
     line_pattern(&format!("(?:{})", patterns.join(")|(?:")))
 }

@@ -1,11 +1,11 @@
-//! What the conversation around a text holds already: names that a reader sees, and words that say what it is about.
+//! The names and words in the conversation around a text.
 
 use concertina_base::hashing::FastSet;
 
 use super::rule::shape_weight;
 use super::words::{for_each_term, words};
 
-/// Names and words of a conversation. The names that a reader sees nobody has to keep for him.
+/// The names and words of a conversation. A placeholder need not keep a name that the reader still sees.
 #[derive(Debug, Clone, Default)]
 pub struct Around {
     in_sight: FastSet<String>,
@@ -14,12 +14,12 @@ pub struct Around {
 }
 
 impl Around {
-    /// Adds the names of a text that is in sight.
+    /// Adds the names of a text that the reader still sees.
     pub fn add(&mut self, text: &str) {
         add_names(text, &mut self.in_sight);
     }
 
-    /// Adds the names of what the model wrote in a call, which may be folded by now.
+    /// Adds the names that the model wrote in a call, which may have been folded since.
     pub fn add_written(&mut self, text: &str) {
         add_names(text, &mut self.written);
     }
@@ -59,7 +59,8 @@ fn add_names(text: &str, names: &mut FastSet<String>) {
     }
 }
 
-/// `parseHTTPRow_count` -> `parse`, `httprow`, `count`: the words of a name or text from four letters on, in small letters.
+/// `parseHTTPRow_count` -> `parse`, `httprow`, `count`. Calls `each` with the parts of a name or text that have at
+/// least four letters, in lower case.
 pub(super) fn for_each_part(text: &str, mut each: impl FnMut(&str)) {
     const SHORTEST: usize = 4;
     let mut part = String::new();

@@ -1,8 +1,7 @@
-//! A name and how it stands in its text -> how much it is worth per token, by weights that `bench/names/train.py`
-//! wrote.
+//! Scores a name and its occurrences by its value per token, with the weights that `bench/names/train.py` wrote.
 //!
-//! Whole numbers, hundredths of a natural logarithm: the same names on every machine. Training reads the steps that
-//! [`super::features_of`] returns, so the scorer is asked what it was taught.
+//! Scores are integers, hundredths of a natural logarithm, so that every machine selects the same names. Training reads
+//! the steps that [`super::features_of`] returns, so that the scorer gets the features it was trained on.
 
 use std::sync::LazyLock;
 
@@ -13,33 +12,33 @@ use super::around::{Around, for_each_part};
 use super::words::has_file_extension;
 
 /// The names of the features, in the order of the model's lines. These six of 31 were chosen on half of the frozen
-/// labels; on the other half, at 60 tokens an output, they keep 42.9 % of what was needed and all 31 kept 41.5 %. Their
-/// number was decided with a look at both halves.
+/// labels. On the other half, at 60 tokens for each output, they keep 42.9 % of the needed names, and all 31 features
+/// keep 41.5 %. The number of features was chosen with both halves in view.
 pub(super) const FEATURES: [&str; 6] =
     ["shape", "slashes", "count", "place-on-line", "parts-in-recent-words", "written"];
 
-/// Each feature takes one of so many steps.
+/// The number of steps of each feature.
 const STEPS: usize = 8;
 
-/// The steps of one name, by [`FEATURES`].
+/// The step of each feature of one name, in the order of [`FEATURES`].
 pub(super) type Steps = [u8; FEATURES.len()];
 
-/// The logarithm of the tokens of a name, for each step of its length in bytes.
+/// The logarithm of the token count of a name, for each step of its length in bytes.
 const COST: [i64; STEPS] = [69, 83, 96, 119, 143, 179, 220, 277];
 
-/// A name that a placeholder keeps is worth at least this much. Chosen on half of the frozen labels, where the names
-/// above it have the tokens that those of the model with 31 features had.
+/// The least worth of a name that a placeholder keeps. It was chosen on half of the frozen labels, so that the names
+/// above it have as many tokens as those that the model with 31 features keeps.
 pub(super) const LEAST_WORTH: i64 = -510;
 
 static MODEL: LazyLock<Model> =
     LazyLock::new(|| Model::read(include_str!("model.json")).expect("a test reads the model that is compiled in"));
 
-/// The logarithm of the odds that a name is needed, less what its tokens cost.
+/// Returns the logarithm of the odds that a name is needed, minus the logarithm of its token count.
 pub(super) fn worth(name: &str, steps: &Steps) -> i64 {
     MODEL.score(steps) - COST[usize::from(step_of(name.len(), &[6, 8, 11, 15, 21, 31, 51]))]
 }
 
-/// The features of a name.
+/// Returns the features of a name.
 pub(super) fn steps(name: &str, sighting: &Sighting, around: &Around) -> Steps {
     [
         shape(name),
@@ -51,7 +50,7 @@ pub(super) fn steps(name: &str, sighting: &Sighting, around: &Around) -> Steps {
     ]
 }
 
-/// In which step a number is, given where each but the first begins.
+/// Returns the step of a number, given the first number of each step but the first.
 fn step_of(number: usize, starts: &[usize; STEPS - 1]) -> u8 {
     starts.iter().take_while(|&&start| number >= start).count() as u8
 }
@@ -77,7 +76,7 @@ fn shape(name: &str) -> u8 {
     }
 }
 
-/// How many of a name's parts are in the last words: 0 where it has none, 1 none of them, 2 some, 3 all.
+/// Returns which of a name's parts are among the recent words: 0 if it has no parts, 1 for none, 2 for some, 3 for all.
 fn recent_parts(name: &str, around: &Around) -> u8 {
     let (mut parts, mut recent) = (0, 0);
     for_each_part(name, |part| {
@@ -92,7 +91,7 @@ fn recent_parts(name: &str, around: &Around) -> u8 {
     }
 }
 
-/// A weight for each step of each feature.
+/// The weights of each step of each feature.
 #[derive(Debug)]
 struct Model {
     bias: i64,
@@ -100,7 +99,7 @@ struct Model {
 }
 
 impl Model {
-    /// `None` where a weight is missing.
+    /// Reads a model, and returns `None` if a weight is missing.
     fn read(json: &str) -> Option<Self> {
         let model: Value = serde_json::from_str(json).ok()?;
         let mut weights = [[0; STEPS]; FEATURES.len()];
@@ -112,7 +111,7 @@ impl Model {
         Some(Self { bias: model["bias"].as_i64()?, weights })
     }
 
-    /// The logarithm of the odds that a name is needed.
+    /// Returns the logarithm of the odds that a name is needed.
     fn score(&self, steps: &Steps) -> i64 {
         self.bias + steps.iter().zip(&self.weights).map(|(&step, weights)| weights[usize::from(step)]).sum::<i64>()
     }

@@ -1,6 +1,6 @@
 //! The names, paths and numbers of a text that an agent is most likely to write again.
 //!
-//! A ranking, not a parse: by a model that was trained on recorded sessions, or by a rule made by hand.
+//! Names are ranked, not parsed: by a model that was trained on recorded sessions, or by a hand-written rule.
 
 mod around;
 mod learned;
@@ -18,20 +18,20 @@ use rule::SHORTEST;
 pub(super) use words::{DEFINING, holds, words};
 use words::{for_each_term, name_after, stands_apart};
 
-/// How a name stands in a text.
+/// The occurrences of a name in a text.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sighting {
     first: usize,
     count: usize,
     defined: bool,
-    /// Its parts are ranked too; the whole is worth having only after them.
+    /// True if its parts are ranked, too. The whole is then worth less than its parts.
     has_terms: bool,
-    /// The line where it first stands, from 0, and how many words stand there before it.
+    /// The line of its first occurrence, from 0, and the number of words before it on that line.
     line: usize,
     place: usize,
 }
 
-/// Every name of a text with how it stands there. Linear in the text.
+/// Returns every name of a text with its occurrences. The time is linear in the text.
 fn sightings(text: &str) -> FastMap<&str, Sighting> {
     let mut seen: FastMap<&str, Sighting> = FastMap::default();
     let mut definition = usize::MAX;
@@ -73,7 +73,7 @@ fn sightings(text: &str) -> FastMap<&str, Sighting> {
     seen
 }
 
-/// Whether a word is a part of a number with thousands parted by commas, `037.3M` of `1,037.3M`.
+/// Returns true if a word is a part of a number with commas between thousands, such as `037.3M` of `1,037.3M`.
 fn is_part_of_number(text: &str, word: &Range<usize>) -> bool {
     let (before, after) = (&text.as_bytes()[..word.start], &text.as_bytes()[word.end..]);
     let word = &text.as_bytes()[word.clone()];
@@ -84,7 +84,8 @@ fn is_part_of_number(text: &str, word: &Range<usize>) -> bool {
     word[0].is_ascii_digit() && (leads() || is_led())
 }
 
-/// Whether a name is a figure with its unit, which says nothing without its words: `0.31s`, `959.9M`, `12ms`, `84%`.
+/// Returns true if a name is a number with a unit, which says nothing without the words around it: `0.31s`, `959.9M`,
+/// `12ms`, `84%`.
 fn is_quantity(name: &str) -> bool {
     let unit = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let number = &name[..name.len() - unit.len()];
@@ -95,15 +96,16 @@ fn is_quantity(name: &str) -> bool {
     !number.is_empty() && number.matches('.').count() < 2 && (number.contains('.') || !unit.is_empty()) && is_unit()
 }
 
-/// A name that may be kept of a text.
+/// A name of a text that may be kept.
 struct Candidate<'t> {
     name: &'t str,
     sighting: Sighting,
-    /// By the rule; never 0.
+    /// The score by the rule, never 0.
     score: u64,
 }
 
-/// What may be kept of a text: names by their shape or definition that are not in sight, in the order of the text.
+/// Returns the candidates of a text in its order: names by their shape or definition that the reader does not see
+/// elsewhere.
 fn candidates<'t>(text: &'t str, around: &Around) -> Vec<Candidate<'t>> {
     let candidate = |(name, sighting)| Candidate { name, sighting, score: rule::score(name, &sighting, text) };
     let mut found: Vec<Candidate> = sightings(text)
@@ -116,7 +118,8 @@ fn candidates<'t>(text: &'t str, around: &Around) -> Vec<Candidate<'t>> {
     found
 }
 
-/// So many numbers in one place of their lines that grow as the lines do count the lines, and name nothing.
+/// The number of numbers at one position of their lines that have to grow with the line number to be dropped as line
+/// counters.
 const COUNTERS: usize = 8;
 
 fn drop_counters(found: &mut Vec<Candidate>) {
@@ -129,16 +132,16 @@ fn drop_counters(found: &mut Vec<Candidate>) {
     found.retain(|name| counter(name).is_none_or(|key| alike[&key] < COUNTERS));
 }
 
-/// The candidates of a text with the rule's score and their features: what the learned scorer is trained on.
+/// Returns the candidates of a text with the rule's score and the features on which the learned scorer is trained.
 pub fn features_of<'t>(text: &'t str, around: &Around) -> Vec<(&'t str, u64, Vec<u8>)> {
     let steps = |one: &Candidate| learned::steps(one.name, &one.sighting, around).to_vec();
     candidates(text, around).iter().map(|one| (one.name, one.score, steps(one))).collect()
 }
 
-/// The most useful identifiers, paths and numbers of a text, best first, at most `limit`; none is held by an earlier
-/// one, and none is in sight. The learned scorer leaves out what is not worth its tokens.
+/// Returns the most useful identifiers, paths and numbers of a text, best first, at most `limit`. None is contained in
+/// another, and none is in sight. The learned scorer leaves out names that are not worth their tokens.
 ///
-/// Linear in the text, whatever the limit.
+/// The time is linear in the text for any limit.
 pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, scorer: NameScorer) -> Vec<&'t str> {
     if limit == 0 {
         return Vec::new();
@@ -165,16 +168,17 @@ pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, sco
     longest_of_nested(&words, limit)
 }
 
-/// The first `limit` of the words, best first, without those that a better one [holds]. A longer one takes the place of
-/// the best that it holds: `this.items` says all that `items` did.
+/// Returns the first `limit` of the words, best first, without those that a better one [holds]. A longer word replaces
+/// the best one that it holds: `this.items` makes `items` unnecessary.
 fn longest_of_nested<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
     let finder = AhoCorasick::builder()
-        // The quickest to build: it reads each word once.
+        // This kind is the quickest to build, and it reads each word once.
         .kind(Some(AhoCorasickKind::NoncontiguousNFA))
         .build(words)
         .expect("words of a text in memory have less letters than an automaton may have states");
     let mut chosen: Vec<&str> = Vec::new();
-    // By word: where it is chosen, and whether a chosen one holds it. What holds the holder holds it too, so that stays true.
+    // For each word: its index in `chosen`, and whether a chosen word holds it. The latter stays true when a longer
+    // word replaces the chosen one, because that word holds both.
     let mut place: Vec<Option<usize>> = vec![None; words.len()];
     let mut is_held = vec![false; words.len()];
     for (index, &word) in words.iter().enumerate() {
@@ -209,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// The argument of a case is the number of names, and those that are in sight; or `words`.
+    /// The argument of a case is the number of names, followed by the names in sight; or it is `words`.
     #[test]
     fn names_of_texts() {
         concertina_cases::check!("names", |text, argument| {
@@ -231,7 +235,7 @@ mod tests {
         assert_eq!(found, ["bucket_alpha", "./src/a.rs", "next_name"]);
     }
 
-    /// What [`longest_of_nested`] says in linear time.
+    /// The quadratic reference implementation of [`longest_of_nested`].
     fn by_comparing_pairs<'t>(words: &[&'t str], limit: usize) -> Vec<&'t str> {
         let mut chosen: Vec<&str> = Vec::new();
         for &word in words {

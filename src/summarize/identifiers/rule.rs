@@ -1,12 +1,13 @@
-//! A name and how it stands in its text -> a score, made by hand: shape, how often, whether it is defined here, how early, and how short.
+//! Scores a name by a hand-written rule: its shape, its number of occurrences, whether it is defined here, its
+//! position, and its length.
 //!
-//! Over recorded sessions a name that occurs twice is named again three times as often as one that occurs once, a defined one twice
-//! as often as a used one, and numbers of up to four digits hardly ever.
+//! In recorded sessions, a name that occurs twice is written again three times as often as one that occurs once, and a
+//! defined name twice as often as a used one. Numbers of up to four digits are hardly ever written again.
 
 use super::Sighting;
 use super::words::{DEFINING, LONGEST, has_file_extension};
 
-/// Shorter words score nothing.
+/// The least length of a name in bytes.
 pub(super) const SHORTEST: usize = 3;
 
 pub(super) fn score(word: &str, sighting: &Sighting, text: &str) -> u64 {
@@ -24,7 +25,8 @@ pub(super) fn score(word: &str, sighting: &Sighting, text: &str) -> u64 {
     weight * often * defined * early * 1000 / length
 }
 
-/// A plain word is a name only where it looks like one: `class Foo`, `fn run(`; not "the function returns".
+/// Returns true if a plain word looks like a name where it is defined, as in `class Foo` and `fn run(` but not in "the
+/// function returns".
 fn is_defined_name(word: &str, text: &str, at: usize) -> bool {
     let next = text.as_bytes().get(at + word.len());
     (SHORTEST..=LONGEST).contains(&word.len())
@@ -33,7 +35,8 @@ fn is_defined_name(word: &str, text: &str, at: usize) -> bool {
         && !DEFINING.contains(&word)
 }
 
-/// How likely a word of this shape is to be named again, in thousandths; 0 for plain words and small numbers.
+/// Returns the likelihood that a word of this shape is written again, in thousandths; 0 for plain words and small
+/// numbers.
 pub(super) fn shape_weight(word: &str) -> u64 {
     if !(4..=LONGEST).contains(&word.len()) {
         return 0;
@@ -60,7 +63,7 @@ pub(super) fn shape_weight(word: &str) -> u64 {
         return if signs.hyphens + signs.underscores > 0 { 20 } else { 5 };
     }
     if signs.dots > 0 && !has_file_extension(word) {
-        // `fmt.Errorf`, `t.Fatal`: a library's member, seldom worth naming.
+        // A member of a library, such as `fmt.Errorf` or `t.Fatal`, is seldom worth keeping.
         return if word.as_bytes()[..4].contains(&b'.') { 5 } else { 20 };
     }
     if signs.dots + signs.colons > 0 {
@@ -75,7 +78,7 @@ pub(super) fn shape_weight(word: &str) -> u64 {
     if signs.digits > 0 { 30 } else { 0 }
 }
 
-/// How many of each kind of byte are in a word.
+/// The number of bytes of each kind in a word.
 #[derive(Debug, Default)]
 struct Signs {
     digits: usize,
@@ -87,7 +90,7 @@ struct Signs {
     slashes: usize,
     backslashes: usize,
     colons: usize,
-    /// Whether a small letter is followed by a large one.
+    /// True if a lower-case letter is followed by an upper-case one.
     has_inner_capital: bool,
 }
 

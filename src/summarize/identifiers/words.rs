@@ -1,25 +1,27 @@
-//! `see ./src/a.rs:12` -> the ranges of `see`, `./src/a.rs` and `12`; the parts of a word that are named by themselves.
+//! `see ./src/a.rs:12` -> the ranges of `see`, `./src/a.rs` and `12`; also the parts of a word that are used as names
+//! by themselves.
 
 use std::ops::Range;
 
 use super::rule::shape_weight;
 use crate::content::escapes::control;
 
-/// Longer words are blobs.
+/// The most bytes of a word that may be a name. Longer words are binary data.
 pub(super) const LONGEST: usize = 160;
 
-/// Words after which a name is defined, in any of the languages.
+/// The keywords after which a name is defined, in any of the languages.
 #[rustfmt::skip]
 pub(crate) const DEFINING: &[&str] = &[
     "class", "const", "def", "enum", "fn", "fun", "func", "function", "impl", "interface", "let", "module",
     "namespace", "object", "protocol", "record", "static", "struct", "trait", "type", "val", "var",
 ];
 
-/// Byte ranges of the words of a text: letters, digits and `_`, joined by `.`, `-`, `/`, `::`, `://` and, after a drive, `\`.
+/// Returns the byte ranges of the words of a text: letters, digits and `_`, joined by `.`, `-`, `/`, `::`, `://` and,
+/// after a drive, `\`.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
-    // Behind the last control sequence of a terminal, which shows nothing.
+    // The end of the last control sequence of a terminal, which is not visible.
     let mut shown = 0;
     std::iter::from_fn(move || {
         let mut floor = at;
@@ -50,7 +52,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether a word holds a name: what stands on both sides of it is no letter, figure or underscore.
+/// Returns true if a word contains a name that is not next to a letter, digit or underscore.
 pub(crate) fn holds(word: &str, name: &str) -> bool {
     let mut from = 0;
     while let Some(at) = memchr::memmem::find(&word.as_bytes()[from..], name.as_bytes()) {
@@ -63,24 +65,24 @@ pub(crate) fn holds(word: &str, name: &str) -> bool {
     false
 }
 
-/// Whether what stands on both sides of a part of a word is no letter, figure or underscore.
+/// Returns true if no letter, digit or underscore is next to a part of a word.
 pub(super) fn stands_apart(word: &str, part: Range<usize>) -> bool {
     let bytes = word.as_bytes();
     let is_word_at = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(|&byte| is_word(byte));
     !is_word_at(part.start.checked_sub(1)) && !is_word_at(Some(part.end))
 }
 
-/// Whether this is the letter of a `\n`, `\r` or `\t` inside a JSON string.
+/// Returns true for the letter of `\n`, `\r` or `\t` inside a JSON string.
 fn is_escape(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1] == b'\\' && b"nrt".contains(&bytes[at])
 }
 
-/// Whether these bytes before a word make it a path or a scoped package.
+/// Returns true if these bytes before a word make it a path or a scoped package.
 fn leads(lead: &[u8]) -> bool {
     matches!(lead, b"." | b"/" | b"./" | b"../" | b"~/" | b"@")
 }
 
-/// How many bytes at `at` continue the word that starts at `body`; 0 at its end.
+/// Returns the number of bytes at `at` that continue the word that starts at `body`, or 0 at its end.
 fn joint(bytes: &[u8], body: usize, at: usize) -> usize {
     let byte = bytes[at];
     if is_word(byte) {
@@ -114,7 +116,8 @@ fn is_word(byte: u8) -> bool {
     WORD[usize::from(byte)]
 }
 
-/// The parts of a word that are named by themselves: the file of a long path with its directory, the members of `a.b.c`.
+/// Calls `term` with the parts of a word that are used as names by themselves: the file of a long path with its
+/// directory, and the members of `a.b.c`.
 pub(super) fn for_each_term(word: &str, mut term: impl FnMut(Range<usize>)) {
     const LONG_PATH: usize = 40;
     if memchr::memchr2(b'/', b'\\', word.as_bytes()).is_some() {
@@ -150,7 +153,7 @@ pub(super) fn has_file_extension(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.binary_search(&extension).is_ok())
 }
 
-/// Where the name would start that a defining keyword announces, past the receiver of a Go method.
+/// Returns the position at which the name after a defining keyword would start, past the receiver of a Go method.
 pub(super) fn name_after(text: &str, keyword: &str, end: usize) -> usize {
     let bytes = text.as_bytes();
     let skip_blanks = |mut at: usize| {

@@ -1,25 +1,25 @@
-//! The top level of a document -> why it is not well, its scalars by what they tell, what its containers hold.
+//! Reads the top level of a document: failures, its scalars by what they tell, and the keys of its containers.
 //!
-//! An answer often wraps what it is about: the members of its `data` or `result` are told as those of the answer itself.
+//! An answer often wraps its content: the members of its `data` or `result` are reported like its own.
 
 use super::super::sheet::quote;
 use super::odd::{STATUS_KEYS, failed_fields, is_explaining, is_failure};
 use super::{LOOKED_THROUGH, NAMING, VALUE_ROOM, is_labelled, member, scalar};
 use crate::content::json_tree::Node;
 
-/// Keys of what an answer is about.
+/// Keys under which an answer wraps its content.
 const WRAPPED: &[&str] = &["data", "result", "results", "response", "payload"];
 
-/// Keys of how much there is and where, beside those that begin or end so: `next_page`, `total_count`, `endCursor`.
+/// Keys of size and position, besides those that begin or end so: `next_page`, `total_count`, `endCursor`.
 const PAGING: &[&str] = &["has_more", "hasmore", "truncated", "url"];
 
-/// Reasons of a failure that are told.
+/// The most reasons of a failure that are reported.
 const REASONS: usize = 12;
 
-/// What the top level says; each is `key: value`, or `key` with what it holds.
+/// The facts of the top level; each is `key: value`, or `key` with the contents of a container.
 #[derive(Default)]
 pub(super) struct Members {
-    /// What says that something failed, then what explains it.
+    /// The members that report a failure, then those that explain it.
     pub(super) failure: Vec<String>,
     /// The other scalars: names and states first, addresses last.
     pub(super) scalars: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Those of an object, of the only object in an array, or of an array of scalars.
+    /// Returns the members of an object, of the only object in an array, or of an array of scalars.
     pub(super) fn of(root: &Node<'_>) -> Self {
         match root {
             Node::Object(fields, _) => Self::of_object(root, fields),
@@ -81,7 +81,8 @@ impl Members {
     }
 }
 
-/// What is told of some objects, each with what stands before its keys, where one of them says that it failed.
+/// Returns the failures of some objects and their explanations, or nothing if none failed. Each object comes with the
+/// prefix of its keys.
 fn failure(told: &[(String, &Node<'_>)]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for (prefix, object) in told {
@@ -99,16 +100,16 @@ fn failure(told: &[(String, &Node<'_>)]) -> Vec<String> {
     reasons
 }
 
-/// What a scalar of the top level tells, the most telling first.
+/// The rank of a scalar of the top level, the most telling first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// What it is called, how it is, and why.
+    /// Its name, its state, or an explanation.
     Telling,
-    /// The same of an object in it.
+    /// A telling scalar of an object in it.
     Inner,
     Paging,
     Other,
-    /// Addresses and nothing.
+    /// Addresses and nulls.
     Last,
 }
 
@@ -136,7 +137,7 @@ fn scalars(told: &[(String, &Node<'_>)]) -> Vec<(Rank, String)> {
     scalars
 }
 
-/// The fields of an object that are looked at; none of anything else.
+/// Returns the fields of an object that are read; nothing for other nodes.
 fn fields_of<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n (&'a str, Node<'a>)> {
     let fields = match node {
         Node::Object(fields, _) => fields.as_slice(),
@@ -145,7 +146,7 @@ fn fields_of<'n, 'a>(node: &'n Node<'a>) -> impl Iterator<Item = &'n (&'a str, N
     fields.iter().take(LOOKED_THROUGH)
 }
 
-/// Whether a field names its object or says how it is.
+/// Returns true if a field names its object or gives its state.
 fn is_telling(key: &str) -> bool {
     let is_name = is_one_of(key, NAMING) && !key.eq_ignore_ascii_case("url");
     is_name || is_one_of(key, STATUS_KEYS) || is_one_of(key, &["identifier", "namespace", "version"])

@@ -1,6 +1,6 @@
-//! JSON and lines of JSON -> shape, what failed or stands out by value, scalars.
+//! JSON and lines of JSON -> shape, failures and outliers, scalars.
 //!
-//! The rows of the largest list of objects are what an agent asks about, wherever in the document the list lies.
+//! An agent mostly asks about the rows of the largest list of objects, wherever it is in the document.
 
 mod members;
 mod odd;
@@ -12,28 +12,28 @@ use super::sheet::{Sheet, quote};
 use crate::content::json_tree::{self, Document, Node};
 use crate::tokens::utf16;
 
-/// Longest printed key.
+/// The most characters of a printed key.
 const KEY_ROOM: usize = 40;
 
-/// Longest printed scalar.
+/// The most characters of a printed scalar.
 const VALUE_ROOM: usize = 60;
 
-/// Longest printed message of a failure.
+/// The most characters of the printed message of a failure.
 const SENTENCE_ROOM: usize = 120;
 
-/// Rows or members that are looked through for keys.
+/// The most rows or members that are searched for keys.
 const LOOKED_THROUGH: usize = 1000;
 
-/// Characters below which a list of keys says nothing.
+/// The fewest characters in which a list of keys is useful.
 const LEAST_KEYS: usize = 24;
 
-/// An object of as many objects is a list whose labels are its keys.
+/// The fewest objects in an object that is read as a list with its keys as labels.
 const LEAST_LABELLED: usize = 8;
 
-/// How deep lists of objects are looked for.
+/// The deepest level at which lists of objects are searched.
 const LIST_DEPTH: usize = 6;
 
-/// Writes the summary; false when the text is not JSON for the most part.
+/// Writes the summary, and returns false if less than half of the text is JSON.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let document = json_tree::read(text);
     if document.count == 0 || document.read < text.trim_end().len() / 2 {
@@ -123,7 +123,7 @@ fn kind_of(node: &Node<'_>) -> &'static str {
     }
 }
 
-/// `{id, name, tags[], owner{}}` for all keys of some rows, in at most `room` characters.
+/// Returns `{id, name, tags[], owner{}}` for all keys of some rows, in at most `room` characters.
 fn keys_of<'n, 'a: 'n>(rows: impl IntoIterator<Item = &'n Node<'a>>, room: usize) -> String {
     let mut keys: IndexSet<(&str, &str)> = IndexSet::new();
     for row in rows.into_iter().take(LOOKED_THROUGH) {
@@ -151,7 +151,7 @@ fn keys_of<'n, 'a: 'n>(rows: impl IntoIterator<Item = &'n Node<'a>>, room: usize
     format!("{{{written}}}")
 }
 
-/// What the rows of a list are called: `name: "a", "b", "c"`, under the field that differs from row to row.
+/// Returns the key and the values of the field that names the rows of a list, one that differs from row to row.
 fn names_of_rows(rows: &[&Node<'_>]) -> Option<(String, Vec<String>)> {
     const MOST: usize = 400;
     NAMING.iter().find_map(|wanted| {
@@ -170,7 +170,7 @@ fn names_of_rows(rows: &[&Node<'_>]) -> Option<(String, Vec<String>)> {
 /// Fields that name a row, the most telling first.
 const NAMING: &[&str] = &["name", "id", "key", "path", "file", "title", "uuid", "number", "test", "url"];
 
-/// A field of a row, or of its `metadata`.
+/// Returns a field of a row, or of its `metadata`.
 fn field<'n, 'a>(row: &'n Node<'a>, name: &str) -> Option<(&'a str, &'n Node<'a>)> {
     let Node::Object(fields, _) = row else { return None };
     let find =
@@ -178,13 +178,14 @@ fn field<'n, 'a>(row: &'n Node<'a>, name: &str) -> Option<(&'a str, &'n Node<'a>
     find(name).or_else(|| field(find("metadata")?.1, name))
 }
 
-/// `key: value` of a member, as [`scalar`] writes the value. What explains a failure has room for a sentence.
+/// Returns `key: value` of a member, as [`scalar`] writes the value. An explanation of a failure has room for a
+/// sentence.
 fn member(key: &str, value: &Node<'_>) -> Option<String> {
     let room = if odd::is_explaining(key) { SENTENCE_ROOM } else { VALUE_ROOM };
     Some(format!("{}: {}", quote(key, KEY_ROOM), scalar_within(value, room)?))
 }
 
-/// A scalar as JSON; `None` for containers.
+/// Returns a scalar as JSON, or `None` for containers.
 fn scalar(node: &Node<'_>) -> Option<String> {
     scalar_within(node, VALUE_ROOM)
 }
@@ -199,7 +200,7 @@ fn scalar_within(node: &Node<'_>, room: usize) -> Option<String> {
     })
 }
 
-/// Whether most members of an object are objects, and there are many of them.
+/// Returns true if an object has many members that are objects, and most of its members are.
 fn is_labelled(fields: &[(&str, Node<'_>)]) -> bool {
     let objects = fields.iter().filter(|(_, value)| matches!(value, Node::Object(..))).count();
     objects >= LEAST_LABELLED && objects * 2 > fields.len()
@@ -210,19 +211,19 @@ struct List<'n, 'a> {
     rows: Vec<&'n Node<'a>>,
     /// The keys of the rows in an object.
     labels: Vec<String>,
-    /// How many rows there are, read or not.
+    /// The number of rows, read or not.
     len: usize,
-    /// Empty for the root.
+    /// The path of the list, empty for the root.
     path: String,
 }
 
 impl List<'_, '_> {
-    /// `items.`, before the name of a field of its rows.
+    /// Returns the prefix of the names of its fields, such as `items.`.
     fn prefix(&self) -> String {
         if self.path.is_empty() { String::new() } else { format!("{}.", self.path) }
     }
 
-    /// `items[17]`, or `services.web` in an object.
+    /// Returns the place of a row: `items[17]`, or `services.web` in an object.
     fn place(&self, row: usize) -> String {
         match self.labels.get(row) {
             Some(label) => format!("{}{label}", self.prefix()),
@@ -231,7 +232,7 @@ impl List<'_, '_> {
     }
 }
 
-/// Lists of objects, the longest first.
+/// Returns the lists of objects, the longest first.
 fn lists<'n, 'a>(root: &'n Node<'a>) -> Vec<List<'n, 'a>> {
     let mut found = Vec::new();
     let mut left = LOOKED_THROUGH * 10;

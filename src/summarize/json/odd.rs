@@ -1,7 +1,7 @@
-//! Rows -> the ones that failed, or whose value stands out.
+//! Rows -> those that failed, and those with an outlier.
 //!
-//! An outlier is far from the median by the spread of the others, never by a fixed factor; fields that are called ids,
-//! times or dates are not measured.
+//! An outlier is far from the median, measured by the spread of the others and never by a fixed factor. Ids, times and
+//! dates are not measured.
 
 use indexmap::IndexMap;
 
@@ -10,16 +10,16 @@ use super::{KEY_ROOM, List, NAMING, field, member, scalar};
 use crate::content::json_tree::Node;
 use crate::content::severity::{Severity, is_failure_key, severity_of_state};
 
-/// Nested objects of a row are looked into this deep.
+/// The deepest level of nested objects in a row that is read.
 const ROW_DEPTH: usize = 3;
 
-/// Rows below which nothing counts as rare.
+/// The fewest rows of which a value can be rare.
 const FEW_ROWS: usize = 8;
 
-/// Rows that are quoted of each kind.
+/// The most rows of each kind that are quoted.
 const QUOTED: usize = 12;
 
-/// Characters of a quoted row.
+/// The most characters of a quoted row.
 const ROW_ROOM: usize = 160;
 
 #[rustfmt::skip]
@@ -28,7 +28,7 @@ pub(super) const STATUS_KEYS: &[&str] = &[
     "loglevel",
 ];
 
-/// Beside those of failures: why an answer is as it is.
+/// Keys that explain the state of an answer, besides the keys of failures.
 const EXPLANATION_KEYS: &[&str] =
     &["code", "message", "msg", "detail", "error_code", "errorcode", "error_description", "statuscode", "status_code"];
 
@@ -36,7 +36,7 @@ const CODE_KEYS: &[&str] = &["exit_code", "exitcode", "returncode", "return_code
 
 const SUCCESS_KEYS: &[&str] = &["ok", "success", "succeeded", "passed", "healthy", "ready", "valid", "available"];
 
-/// `key: value` of each member that says that this object failed.
+/// Returns `key: value` of each member that reports a failure of this object.
 pub(super) fn failed_fields(node: &Node<'_>) -> Vec<String> {
     let Node::Object(fields, _) = node else { return Vec::new() };
     fields
@@ -64,12 +64,12 @@ fn shown(value: &Node<'_>) -> Option<String> {
     }
 }
 
-/// Whether a member says why something is as it is: in words, or by a number that has a meaning.
+/// Returns true if a member explains a state: in words, or by a code.
 pub(super) fn is_explaining(key: &str) -> bool {
     is_failure_key(key) || EXPLANATION_KEYS.iter().any(|word| key.eq_ignore_ascii_case(word))
 }
 
-/// Whether a member says that its object failed.
+/// Returns true if a member reports that its object failed.
 pub(super) fn is_failure(key: &str, value: &Node<'_>) -> bool {
     let key = key.to_ascii_lowercase();
     let is_one_of = |keys: &[&str]| keys.contains(&&*key);
@@ -109,7 +109,7 @@ pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
             }
         }
     }
-    // Where most rows fail, one stands for all.
+    // If most rows failed, only the first is quoted.
     if failures * 2 > rows.len().max(2) {
         failed.truncate(1);
     }
@@ -132,7 +132,8 @@ fn collect_failures(row: &Node<'_>, depth: usize, reasons: &mut Vec<String>) {
     }
 }
 
-/// `[17] {id: 3, name: "x", status: "failed"}`: what names the row first, then why it is quoted, then its other scalars.
+/// Returns `[17] {id: 3, name: "x", status: "failed"}`: the name of the row first, then the reasons for quoting it,
+/// then its other scalars.
 fn quoted_row(place: &str, row: &Node<'_>, reasons: &[String]) -> String {
     let mut parts: Vec<String> = name_of(row).into_iter().collect();
     parts.extend(reasons.iter().filter(|reason| !parts.contains(reason)).cloned().collect::<Vec<_>>());
@@ -147,7 +148,7 @@ fn quoted_row(place: &str, row: &Node<'_>, reasons: &[String]) -> String {
     shorten(&format!("{place} {{{}}}", parts.join(", ")), ROW_ROOM)
 }
 
-/// The field that names a row.
+/// Returns the field that names a row.
 fn name_of(row: &Node<'_>) -> Option<String> {
     ["id"].iter().chain(NAMING).find_map(|name| {
         let (key, value) = field(row, name)?;
@@ -157,14 +158,15 @@ fn name_of(row: &Node<'_>) -> Option<String> {
 
 #[derive(Default)]
 struct Column<'a> {
-    /// Row, value and digits.
+    /// The row, the value and the digits of each number.
     numbers: Vec<(usize, f64, &'a str)>,
-    /// How often and where first; the map stops growing when it is no category any more.
+    /// The count and the first row of each text. Once there are too many for a category, no new ones are added.
     texts: IndexMap<&'a str, (usize, usize)>,
     text_rows: usize,
 }
 
-/// One line for each field value that stands out, `field value at [row] (others min–max)`, then the ranges of the other fields.
+/// Returns one line for each field value that stands out, `field value at [row] (others min–max)`, and the ranges of
+/// the other fields.
 fn stand_outs(list: &List<'_, '_>) -> (Vec<String>, Vec<String>) {
     let rows = &list.rows;
     if rows.len() < FEW_ROWS {
@@ -239,7 +241,8 @@ fn is_measured(name: &str) -> bool {
     !(last == "id" || last.ends_with("_id") || last.ends_with("id]") || last.contains("time") || last.ends_with("date"))
 }
 
-/// The value farthest from the median, when it is far beyond the spread of the others: row, digits, then the others' range.
+/// Returns the value farthest from the median if it is far beyond the spread of the others: its row and digits, then
+/// the range of the others.
 fn outliers<'a>(name: &str, column: &Column<'a>) -> Option<(usize, &'a str, &'a str, &'a str)> {
     const FAR: f64 = 15.0;
     let numbers = &column.numbers;
@@ -265,7 +268,7 @@ fn middle(mut values: Vec<f64>) -> f64 {
     *values.select_nth_unstable_by(half, f64::total_cmp).1
 }
 
-/// `name 3–99` for a measured column.
+/// Returns `name 3–99` for a measured column.
 fn span(name: &str, column: &Column<'_>) -> Option<String> {
     let numbers = &column.numbers;
     if numbers.len() < FEW_ROWS || !is_measured(name) {

@@ -1,6 +1,6 @@
-//! Log and command output -> how bad it is, how it ended, the error lines themselves, when.
+//! Logs and command output -> counts of levels and verdicts, the ending, the error lines themselves, the times.
 //!
-//! Error lines are quoted, one for each kind: lines that differ only in words with digits are one kind.
+//! One error line of each kind is quoted. Lines that differ only in words with digits are of one kind.
 
 mod patterns;
 
@@ -20,57 +20,57 @@ use crate::content::test_report::{Outcome, have_failures, is_totals, verdict};
 use crate::content::time_stamp::Stamp;
 use crate::tokens::utf16;
 
-/// Bytes of a line in which its level and time are looked for.
+/// The number of bytes of a line in which its level and time are searched.
 const FRONT: usize = 240;
 
-/// Kinds of line that are told apart.
+/// The most kinds of lines that are distinguished.
 const MOST_KINDS: usize = 20_000;
 
-/// Lines at the end that may say how it ended.
+/// The number of last lines in which an ending is searched.
 const TAIL: usize = 60;
 
-/// Lines at the end among which the totals of a run are looked for: what failed may be told at length below them.
+/// The number of last lines in which the totals of a run are searched, since details of failures may follow them.
 const TOTALS_TAIL: usize = 400;
 
-/// Totals that are quoted.
+/// The most totals that are quoted.
 const MOST_TOTALS: usize = 6;
 
-/// Other endings that are quoted.
+/// The most other endings that are quoted.
 const ENDINGS: usize = 3;
 
-/// Characters left below which times in front of quoted lines go.
+/// If fewer characters than this are left, quoted lines lose the time in front.
 const ROOMY: usize = 400;
 
-/// Lines quoted of each severity.
+/// The most lines quoted of each severity.
 const QUOTED: usize = 40;
 
-/// Lines of one kind.
+/// The lines of one kind.
 struct Kind<'t> {
     line: &'t str,
     count: usize,
     severity: Severity,
-    /// Whether the line itself names its level.
+    /// True if the line itself names its level.
     has_level: bool,
 }
 
 #[derive(Default)]
 struct Log<'t> {
-    /// Those that are not blank.
+    /// The number of lines that are not blank.
     lines: usize,
     levels: IndexMap<Level, usize>,
-    /// The words of verdicts, each with how many lines bear it; a tick is no word.
+    /// The words of verdicts with the number of lines that have them. Ticks are not counted.
     verdicts: IndexMap<&'t str, (usize, Outcome)>,
-    /// Names that node's reporter opened: verdicts on them are on their tests together.
+    /// The suites that node's reporter opened. A verdict on one is a verdict on all its tests.
     suites: FastSet<&'t str>,
-    /// Whether what failed is told once more.
+    /// True once the list that repeats the failures has begun.
     is_recap: bool,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexSet<&'t str>,
-    /// The first and the last time, how many lines bear one of their form, and whether lines begin with them.
+    /// The first and the last time, the number of lines with a time of the same form, and true if lines begin with it.
     times: Option<(&'t str, &'t str, usize, bool)>,
 }
 
-/// Writes the summary; false when there is not even one line.
+/// Writes the summary, and returns false if all lines are blank.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let mut log = Log::default();
     let mut kind = String::new();
@@ -97,7 +97,7 @@ impl<'t> Log<'t> {
             self.verdicts.entry(word).or_insert((0, outcome)).0 += 1;
         }
         let has_failed = verdict.is_some_and(|(_, outcome)| outcome == Outcome::Failed);
-        // The name of a test that went well may hold any word.
+        // The name of a passed test may contain any word.
         let is_judged = verdict.is_some() && !has_failed;
         let level = level(front).map(|(_, level)| level).filter(|_| !is_judged);
         if let Some(level) = level {
@@ -105,7 +105,7 @@ impl<'t> Log<'t> {
         }
         let severity = match severity(front) {
             _ if is_judged => Severity::None,
-            // Without a harmless level, what speaks of a failure is one.
+            // A line about a failure counts as an error unless it names a harmless level.
             Severity::Notice if level.is_none() => Severity::Error,
             Severity::None if has_failed => Severity::Error,
             said => said.min(Severity::Error),
@@ -120,15 +120,15 @@ impl<'t> Log<'t> {
         if kinds < MOST_KINDS || self.kinds.contains_key(&key) {
             let kind = self.kinds.entry(key).or_insert(Kind { line, count: 0, severity, has_level: level.is_some() });
             kind.count += 1;
-            // The first line of a kind may be harmless where a later one is not.
+            // The first line of a kind may be harmless although a later one is not.
             if severity == Severity::Error && kind.severity != Severity::Error {
                 (kind.severity, kind.line, kind.has_level) = (severity, line, level.is_some());
             }
         }
     }
 
-    /// Whether a line is no verdict of its own: one on a suite, or one in the list of failures with which node's
-    /// reporter ends.
+    /// Returns true if the verdict on a line repeats others: one on a suite, or one in the list of failures at the end
+    /// of the output of node's reporter.
     fn is_told_again(&mut self, line: &'t str) -> bool {
         let Some((sign, name)) = line.trim_start().split_once(' ') else { return false };
         if sign == "▶" && self.suites.len() < MOST_KINDS {
@@ -138,7 +138,7 @@ impl<'t> Log<'t> {
         self.is_recap || name.rsplit_once(" (").is_some_and(|(name, _)| self.suites.contains(name))
     }
 
-    /// Notes the time of a line, where it has the form of the first one.
+    /// Records the time of a line if it has the form of the first one.
     fn add_time(&mut self, line: &'t str) {
         let Some(range) = time_of(line) else { return };
         let time = &line[range.clone()];
@@ -150,9 +150,10 @@ impl<'t> Log<'t> {
         }
     }
 
-    /// From when to when, where enough lines have a time to say so of all of them.
+    /// Returns the range of times, if enough lines have a time.
     fn time_range(&self) -> Option<String> {
-        /// One line in so many, since traces have none; fewer do where they begin with it.
+        /// The most lines for each one with a time, since the lines of traces have none: 4, or 20 if lines begin with
+        /// it.
         const STAMPED: [usize; 2] = [4, 20];
         let is_enough = |count: usize, leads: bool| count > 1 && count * STAMPED[usize::from(leads)] >= self.lines;
         let (first, last, ..) = self.times.filter(|&(.., count, leads)| is_enough(count, leads))?;
@@ -169,7 +170,7 @@ impl<'t> Log<'t> {
         sheet.lines(&quoted, sheet.share(35));
         let is_short = sheet.left() < ROOMY;
         sheet.lines(&self.quotes(Severity::Error, &endings, is_short), sheet.share(70));
-        // Half a time is no time.
+        // A truncated time would be misleading.
         if let Some(range) = self.time_range().filter(|range| utf16::len(range) < sheet.left()) {
             sheet.line(&range, usize::MAX);
         }
@@ -178,7 +179,7 @@ impl<'t> Log<'t> {
         }
         sheet.lines(&self.quotes(Severity::Warning, &endings, is_short), sheet.share(40));
         sheet.lines(&self.quotes(Severity::Notice, &endings, is_short), sheet.share(30));
-        // An error may be quoted above.
+        // The last line may have been quoted above as an error.
         let last = last.map(|last| quote(without_time(last, is_short), FRONT)).filter(|last| !sheet.has_line(last));
         if let Some(last) = last {
             sheet.lines(&[last], sheet.share(40));
@@ -195,11 +196,11 @@ impl<'t> Log<'t> {
         }
     }
 
-    /// Counts nothing that the output counts itself.
+    /// Returns the first line, without counts if the output states them itself.
     fn headline(&self, text: &str) -> String {
         let mut parts = vec![format!("log, {}", which_lines(text))];
         if !lines_from_end(text).take(TOTALS_TAIL).any(|line| has_own_count(head(line, FRONT))) {
-            // A short summary ends in the middle of this line: failures are told first.
+            // A short summary is cut within this line, so failures come first.
             let mut verdicts: Vec<_> = self.verdicts.iter().collect();
             verdicts.sort_by_key(|(_, (_, outcome))| *outcome != Outcome::Failed);
             parts.extend(verdicts.iter().map(|(word, (count, _))| format!("{word} ×{count}")));
@@ -210,8 +211,8 @@ impl<'t> Log<'t> {
         parts.join(", ")
     }
 
-    /// The first line of each kind of this severity, the rarer kinds first: what happened once explains what happened often.
-    /// Endings are quoted already.
+    /// Returns the first line of each kind of this severity, the rarer kinds first, because a rare event often explains
+    /// frequent ones. Endings are omitted, since they are quoted already.
     fn quotes(&self, severity: Severity, endings: &[&str], is_short: bool) -> Vec<String> {
         let is_wanted = |kind: &&Kind<'_>| kind.severity == severity && !endings.contains(&kind.line);
         let mut kinds: Vec<&Kind<'_>> = self.kinds.values().filter(is_wanted).collect();
@@ -227,24 +228,24 @@ impl<'t> Log<'t> {
     }
 }
 
-/// Whether most of the first lines are verdicts on tests.
+/// Returns true if most of the first lines are verdicts on tests.
 pub(super) fn is_test_run(text: &str) -> bool {
     let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(TAIL);
     lines().filter(|line| verdict(line).is_some()).count() * 2 > lines().count()
 }
 
-/// A line without the time in front of it, where room is short: the range of times says nearly as much.
+/// Returns a line without the time in front of it if room is short: the range of times says nearly as much.
 fn without_time(line: &str, is_short: bool) -> &str {
     let found = time_of(line).filter(|found| is_short && found.start < 2);
     found.map_or(line, |found| line[found.end..].trim_start_matches([' ', ']', '-', '\t']))
 }
 
-/// Whether a line says how many tests or errors there were. A log's own lines have times.
+/// Returns true if a line states the number of tests or errors. Lines with a time are entries of a log.
 pub(super) fn has_own_count(front: &str) -> bool {
     time_of(front).is_none() && (is_totals(front) || OWN_COUNT.is_match(front))
 }
 
-/// The words of a line without those that hold digits.
+/// Writes the words of a line without digits to `kind`.
 fn kind_of(front: &str, kind: &mut String) {
     kind.clear();
     for word in front.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
@@ -255,8 +256,8 @@ fn kind_of(front: &str, kind: &mut String) {
     }
 }
 
-/// The last line, where it is one more line of a log; and the lines that say how it ended, the most telling first: totals with failures,
-/// other totals, the error on the last line, and what else sounds like an end.
+/// Returns the last line if it is an entry of a log, and the lines that tell the ending, the most telling first: totals
+/// with failures, other totals, the error on the last line, and other endings.
 fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     let mut last = None;
     let (mut totals, mut telling, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -291,8 +292,7 @@ fn endings(text: &str) -> (Option<&str>, Vec<&str>) {
     (last, totals)
 }
 
-/// The lines of a text that have words, the last first, but the prompts of a shell that waits for the next command, and
-/// hints.
+/// Returns the lines of a text that have words, the last first, without shell prompts and notes.
 pub(super) fn lines_from_end(text: &str) -> impl Iterator<Item = &str> {
     let has_words = |line: &str| line.contains(char::is_alphanumeric) && !is_prompt(line.trim());
     text.lines().rev().filter(move |line| has_words(line) && !line.starts_with("note: "))
@@ -302,12 +302,12 @@ fn is_prompt(line: &str) -> bool {
     line.len() < 12 && line.ends_with(['$', '#', '>', '%'])
 }
 
-/// Where the time of a line stands; a counter is none.
+/// Returns the range of the time of a line. Counters are not times.
 fn time_of(line: &str) -> Option<Range<usize>> {
     Stamp::find(line).filter(|stamp| !stamp.is_counter).map(|stamp| stamp.range)
 }
 
-/// Whether two times are written alike: of the same signs, with digits for digits.
+/// Returns true if two times have the same punctuation.
 fn has_form_of(one: &str, other: &str) -> bool {
     let form = |time: &str| time.bytes().filter(u8::is_ascii_punctuation).collect::<Vec<u8>>();
     form(one) == form(other)

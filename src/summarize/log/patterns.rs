@@ -1,6 +1,6 @@
-//! What counts and endings look like on a line of a log.
+//! The patterns of counts and endings on a line of a log.
 //!
-//! Each pattern is tried once on a line, most of them only on its front, so that a log stays linear.
+//! Each pattern is matched once for each line, most of them only at its front, so that the time is linear in the log.
 
 use std::sync::LazyLock;
 
@@ -8,14 +8,14 @@ use regex::Regex;
 
 use super::super::line_pattern;
 
-/// A line in which a compiler, linter or runner says how many errors or tests there were: nobody else has to count them.
+/// Matches a line that states the number of errors or tests, so that the summary need not count them.
 pub(super) static OWN_COUNT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
         r"(?i)\b\d+ (?:previous )?(?:errors?|warnings?|problems?|offenses?|failures?)\b|\b\d+ (?:error|warning)\(s\)",
     )
 });
 
-/// A line that says how it ended.
+/// Matches a line that tells how a run ended.
 pub(super) static ENDING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"(?i)\b\d+ (?:errors?|warnings?|skipped|problems?|failures|vulnerabilities|packages|files)\b",
@@ -24,7 +24,7 @@ pub(super) static ENDING: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Names and codes of errors.
+/// Matches names and codes of errors.
 pub(super) static ERROR_TYPE: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
         r"\b(?:[A-Za-z_][\w.]*(?:Error|Exception)|TS\d{4}|E\d{4}|ERR_[A-Z_]+|E(?:NOENT|ACCES|CONNREFUSED|CONNRESET|TIMEDOUT|ADDRINUSE|PERM|EXIST|PIPE)|[A-Z]{2,}_ERROR|SIG[A-Z]{3,})\b",

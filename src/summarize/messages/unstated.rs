@@ -1,7 +1,8 @@
-//! Messages that name no severity, as `go vet`, flake8, staticcheck, markdownlint and vale print them -> what is said of their places.
+//! Reads messages without a severity, as `go vet`, flake8, staticcheck, markdownlint and vale print them.
 //!
-//! `rg --column` prints lines of the same form. So they are believed by what all of them are: a search prints what it found right
-//! behind the place, with the blanks that it has in its file, and prints at which column it found what it looked for.
+//! `rg --column` prints lines of the same form, so all lines of a text decide together whether it has messages: a
+//! search prints its match right behind the place, with its indentation, and the column at which the searched text
+//! begins.
 
 use std::sync::LazyLock;
 
@@ -28,7 +29,8 @@ static WITHOUT_COLON: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What a message behind a place says, the same at every place: its rule, or its words.
+/// Returns the severity of a message behind a place and the part that is the same at every place: its rule, or its
+/// words.
 pub(super) fn said_of<'t>(hit: &Hit<'t>) -> Option<(Severity, &'t str)> {
     if let Some(rule) = rule_of(hit) {
         return Some((Severity::Unstated, rule));
@@ -43,12 +45,12 @@ fn rule_of<'t>(hit: &Hit<'t>) -> Option<&'t str> {
     Some(found.get(1)?.as_str())
 }
 
-/// What comments, lists and tags open with, a message does not.
+/// Returns true if a message may begin with this character. Comments, lists and tags begin with others.
 fn opens_words(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '\'' | '"' | '`' | '‘' | '“' | '[')
 }
 
-/// The message of a line that has no colon behind its place.
+/// Returns the message of a line that has no colon behind its place.
 pub(super) fn without_colon(line: &str) -> Option<Message<'_>> {
     let found = WITHOUT_COLON.captures(line)?;
     let path = found.get(1)?.as_str();
@@ -57,8 +59,8 @@ pub(super) fn without_colon(line: &str) -> Option<Message<'_>> {
     Some(Message { severity, path, rest: &line[path.len()..], said: found.get(3)?.as_str() })
 }
 
-/// Whether what stands behind the places of a text is said about them: hardly any of it where a search prints what it found, and
-/// not the same words at every column.
+/// Returns true if the texts behind the places are messages: a search prints many lines that are not, and the same
+/// words at every column.
 pub(super) fn is_said(text: &str) -> bool {
     let (mut said, mut found) = (0usize, 0usize);
     let (mut first, mut is_sought) = (None, true);
@@ -77,7 +79,7 @@ pub(super) fn is_said(text: &str) -> bool {
     found * 10 <= said && !(is_sought && said > 1)
 }
 
-/// The bytes with which a match at the printed column begins; a word that was looked for begins with no blank.
+/// Returns the first three bytes at the printed column, or `None` if they begin with a blank, as no searched word does.
 fn at_column<'t>(hit: &Hit<'t>) -> Option<&'t [u8]> {
     let start = usize::try_from(hit.column?).ok()?.checked_sub(1)?;
     hit.text.as_bytes().get(start..start + 3).filter(|bytes| bytes[0] != b' ')

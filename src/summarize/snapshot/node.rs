@@ -4,19 +4,20 @@
 
 use super::Element;
 
-/// A node, as far as it is read.
+/// A node while it is read.
 #[derive(Default)]
 pub(super) struct Node<'t> {
     reference: &'t str,
     role: &'t str,
     name: &'t str,
     value: &'t str,
-    /// The name of the last one that was no text.
+    /// The name of the last node that was not text.
     named: &'t str,
 }
 
 impl<'t> Node<'t> {
-    /// Takes in a field; with the last of them it is an element. A browser shows each text once more, by the line that it fills.
+    /// Adds a field, and returns the element after the last one. A browser repeats each text in a node for each line
+    /// that it fills; those are skipped.
     pub(super) fn add(&mut self, key: &str, value: &'t str) -> Option<Element<'t>> {
         match key {
             "ref" => *self = Self { reference: value, named: self.named, ..Self::default() },
@@ -29,7 +30,7 @@ impl<'t> Node<'t> {
                 self.named = if is_text { named } else { name };
                 let (name, words) = if is_text { ("", name) } else { (name, held) };
                 let element = Element { role, name, marks: "", words, reference, depth: value.parse().ok()? };
-                // The text of a link or a heading is its name, once more.
+                // The text of a link or a heading repeats its name.
                 return (!is_text || words != named).then_some(element);
             }
             _ => {}
@@ -38,7 +39,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// `"role": "button",`: a field and what it holds, escapes as written.
+/// Returns the key and the value of a line such as `"role": "button",`, with escapes as written.
 pub(super) fn field(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.strip_prefix('"')?.split_once("\": ")?;
     let value = value.trim_end();

@@ -1,7 +1,7 @@
 //! A passage that stands earlier in the text -> `repeats 12 lines above; line 1: "…"`.
 //!
-//! The reference names the earlier place by words that stand there, for the reader as for the inverse. A passage with a change in
-//! it is two repeats and what is between them.
+//! The reference locates the earlier passage by a quoted line, for the reader and for the decoder. A passage with a
+//! change in it becomes two repeats and the text between them.
 
 use std::ops::Range;
 
@@ -17,20 +17,20 @@ use crate::pipeline::restore::quote;
 use crate::pipeline::{Edit, FusionContext, Stage};
 use concertina_base::hashing::FastSet;
 
-/// Shorter texts have no room for a repeat that pays.
+/// The minimum length of a text in bytes. A shorter one has no room for a repeat that pays.
 const TEXT_MIN_BYTES: usize = 256;
 
-/// Shorter repeats of shorter lines are left to the codecs of lines, which say less than a reference does: so many bytes, and so
-/// many for each line.
+/// A repeat needs this many bytes in total, or [`LINE_MIN_BYTES`] for each of its lines. Smaller ones are left to the
+/// codecs for lines, which need fewer tokens than a reference.
 const REPEAT_MIN_BYTES: usize = 600;
 const LINE_MIN_BYTES: usize = 120;
 
-/// The stage's name.
+/// The stage's name, which is also the name in the header of its folds.
 const NAME: &str = "semanticDedup";
 
 const TYPES: &[ContentType] = &[ContentType::Text, ContentType::Html, ContentType::Unknown];
 
-/// See the module.
+/// The stage `semanticDedup`.
 pub(super) struct SemanticDedup;
 
 impl Stage for SemanticDedup {
@@ -62,11 +62,11 @@ impl Stage for SemanticDedup {
             let quote = quote(lines.line(line));
             !quote.is_empty() && quotes.insert(xxh3_64(quote.as_bytes()))
         });
-        // Whether no earlier line has its quote.
+        // True for a line whose quote occurs on no earlier line.
         let is_first: Vec<bool> = is_first.collect();
         let left_alone = left_alone(context);
         let is_free = all.map(|line| {
-            // With its line end, so that an empty line inside a fold counts too.
+            // The range includes the line end, so that an empty line inside a fold counts as not free.
             let range = lines.range(&(line..line + 1));
             let next = left_alone.partition_point(|segment| segment.end <= range.start);
             left_alone.get(next).is_none_or(|segment| range.start < segment.start)
@@ -77,7 +77,7 @@ impl Stage for SemanticDedup {
         let edits = repeats.into_iter().filter_map(|repeat| {
             let bytes = lines.range(&repeat.lines).len();
             (bytes >= REPEAT_MIN_BYTES || bytes >= LINE_MIN_BYTES * repeat.lines.len()).then_some(())?;
-            // One of them can be quoted, and all of them are in sight.
+            // At least one earlier line has a unique quote, and all of them stay visible.
             let earlier = repeat.earlier..repeat.earlier + repeat.lines.len();
             is_free[earlier.clone()].iter().all(|&free| free).then_some(())?;
             let line = earlier.clone().find(|&line| is_first[line])?;
@@ -89,8 +89,8 @@ impl Stage for SemanticDedup {
     }
 }
 
-/// The segments where a later stage does better: logs, whose lines repeat as templates, and pages whose markup goes anyhow, so
-/// that repeated tags are no repeat to a reader.
+/// Returns the segments that are left to a later stage: logs, whose lines repeat as templates, and pages, whose markup
+/// is removed anyway, so that repeated tags would count as repeats.
 fn left_alone(context: &FusionContext) -> Vec<Range<usize>> {
     let is_left_alone = |segment: &&Segment| match segment.content_type {
         ContentType::Log => true,
@@ -119,7 +119,7 @@ mod tests {
         SemanticDedup.apply(&context)
     }
 
-    /// The only edit of a text, undone.
+    /// Returns the fold of the only edit of a text, after checking that it restores the text.
     fn folded(text: &str) -> Fold {
         let edits = edits(text, Preset::Lossless);
         assert_eq!(edits.len(), 1, "{edits:#?}");

@@ -1,14 +1,15 @@
-//! Lines of one shape, wherever they stand -> templates, and rows of what differs: listings, tables, compilers' messages, lists of
-//! imports, records of several lines, whatever they are of. See [`lines`] for how, and its `book` for the notation.
+//! Lines of one shape, wherever they stand -> templates, and rows of the values that differ: listings, tables, compiler
+//! messages, lists of imports, records of several lines. [`lines`] describes the method, and its `book` the notation.
 //!
-//! Of lines behind prefixes only these may go, of a listing the numbers ([`fold_prefixes`]), where that saves more.
+//! Where it saves more, only the prefixes of lines are folded, such as the numbers of a listing ([`fold_prefixes`]).
 //!
-//! Lossless. What the lines mean does not matter, so it is weighed against the stages before it that know one type each: of the
-//! folds that want the same lines, those stay that save most, and these only where they save a tenth more.
+//! The folds are lossless. They ignore the meaning of the lines, so they compete with the stages before this one, each
+//! of which knows one type: of the folds that claim the same lines, those that save most are kept, and a fold of this
+//! stage has to save a tenth more.
 //!
-//! A fold is not code, and hides what is in it from the stages that read code or take the markup of pages. Unless only lossless
-//! rewrites are allowed, code and markup that shrink to less than half and by a lot are folded, pages whose markup would go of which
-//! next to nothing is left, and no others.
+//! A fold is not code, and hides its lines from the stages that read code or remove the markup of pages. Unless only
+//! lossless rewrites are allowed, code and markup are folded only if they shrink to less than half and by many tokens,
+//! and pages whose markup would be removed only if next to nothing is left of them.
 
 use std::ops::Range;
 
@@ -21,14 +22,14 @@ use crate::pipeline::measure::{is_worth, saving};
 use crate::pipeline::restore::before_marker;
 use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes, lines};
 
-/// Shorter texts cannot pay for the legend.
+/// The minimum length of a text in bytes. A shorter one cannot pay for the legend.
 const MIN_BYTES: usize = 120;
 
-/// What a fold leaves at most of code and of pages, in percent of the tokens, and the tokens that it saves at least.
+/// The most tokens that a fold of code or of a page may leave, in percent, and the fewest tokens that it has to save.
 const CODE_WORTH: (usize, usize) = (50, 150);
 const PAGE_WORTH: (usize, usize) = (10, 150);
 
-/// See the module's documentation.
+/// The stage `structuralCollapse`.
 #[derive(Debug)]
 pub(super) struct StructuralCollapse;
 
@@ -66,10 +67,11 @@ impl Stage for StructuralCollapse {
     }
 }
 
-/// Runs of segments of whole lines that may be folded together, between what is sealed, each with what a fold of it leaves at
-/// most, in percent, and the tokens that it saves at least.
+/// Returns the runs of whole lines between sealed spans that may be folded together, each with the most tokens that its
+/// fold may leave, in percent, and the fewest tokens that it has to save.
 fn stretches(context: &FusionContext) -> Vec<(Range<usize>, (usize, usize))> {
-    // What a command prints of code, such as a linter's report, is no source; what one reads is.
+    // Code in the output of a command, such as a linter's report, is not source; code that the command reads from a
+    // file is.
     let is_printed = context.hints.command.is_some()
         && expected(context.hints).is_none_or(|expected| expected.content_type != ContentType::Code);
     let worth = |segment: &Segment| match segment.content_type {

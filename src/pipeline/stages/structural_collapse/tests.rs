@@ -9,7 +9,7 @@ fn edits(text: &str, content_type: ContentType, preset: Preset) -> Vec<Edit> {
     StructuralCollapse.apply(&context)
 }
 
-/// The text with its folds in it, after checking that each comes back.
+/// Returns the text with its folds in it, after checking that each restores its lines.
 fn folded(text: &str) -> String {
     let mut folded = String::new();
     let mut at = 0;
@@ -25,7 +25,7 @@ fn folded(text: &str) -> String {
     folded + &text[at..]
 }
 
-/// The body of the only fold that a text becomes.
+/// Returns the body of the single fold that the whole text becomes.
 fn body(text: &str) -> String {
     let folded = folded(text);
     let (fold, len) = fold::parse(&folded).unwrap_or_else(|| panic!("no fold: {folded}"));
@@ -254,14 +254,15 @@ fn what_counts_is_told_every_tenth_row() {
     assert!(rows.starts_with("a: request {+1} of {} took {} ms\n100 "), "{rows}");
     let told: Vec<usize> = (1..60).filter(|row| rows.contains(&format!("\n{} ", 100 + row))).collect();
     assert_eq!(told, [10, 20, 30, 40, 50], "{rows}");
-    // Where most numbers are one more than the one above, the tenth that is stands there, too.
+    // Where most numbers are one more than the one above, every tenth of those is printed, too.
     let skipping = counts(&|row| {
         format!("request {} of {} took {} ms\n", row + row / 25, word(row), (row * row * 31 + row) % 523)
     });
     assert!(skipping.contains("\n10 ") && skipping.contains("\n36 ") && skipping.contains("\n52 "), "{skipping}");
 }
 
-/// Neighbours: six pairs of words for how a test went, in front and at the end of its line, with a failure after each of 3 to 12 successes.
+/// The cases cover six pairs of words for the verdict of a test, at the start and at the end of its line, with one
+/// failure in 3 to 12 lines.
 #[test]
 fn a_verdict_stands_in_each_line_that_has_one() {
     for (good, bad) in
@@ -277,7 +278,7 @@ fn a_verdict_stands_in_each_line_that_has_one() {
                 .collect();
             for text in [front, end] {
                 let folded = folded(&text);
-                // Where a template names the verdict, its rows need not.
+                // If a template contains the verdict, its rows need not.
                 let templates: Vec<&str> =
                     folded.lines().filter(|line| line.contains("{") && line.contains(": ")).collect();
                 let is_named = |word: &str| templates.iter().any(|line| line.contains(word));
@@ -289,7 +290,7 @@ fn a_verdict_stands_in_each_line_that_has_one() {
     }
 }
 
-/// Neighbours: ids that grow by 2 to 60, in one row of each so many.
+/// The cases cover ids that grow by 11 to 60, with one to four states among the rows.
 #[test]
 fn ids_that_do_not_grow_by_a_round_step_are_in_sight() {
     for step in [11, 14, 21, 35, 60] {

@@ -1,5 +1,5 @@
-//! `<p class="x">word</p>` -> `word`, `| a    |  b  |` -> `| a | b |`: the last clean-up takes what costs tokens and tells a
-//! reader nothing.
+//! `<p class="x">word</p>` -> `word`, `| a    |  b  |` -> `| a | b |`: the last stage removes what costs tokens and
+//! tells a reader nothing.
 
 mod html;
 mod prose;
@@ -8,7 +8,7 @@ use crate::config::Preset;
 use crate::content::ContentType;
 use crate::pipeline::{Edit, FusionContext, Stage};
 
-/// The stage.
+/// The stage `tokenOpt`.
 #[derive(Debug)]
 pub(super) struct TokenOpt;
 

@@ -1,7 +1,8 @@
-//! `| a    |  b  |` -> `| a | b |`, `**word**` -> `word`: blanks, empty lines and ornament of prose that cost tokens go.
+//! `| a    |  b  |` -> `| a | b |`, `**word**` -> `word`: removes blanks, empty lines and ornament that cost tokens
+//! from prose.
 //!
-//! Nothing inside code, settings, quotations or sentences of failures. Text that was read from a file stays at the
-//! balanced preset: whoever edits it needs it word for word.
+//! Nothing is changed inside code, settings, quotations or sentences about failures. The balanced preset leaves text
+//! that was read from a file unchanged, because an editor needs it word for word.
 
 use std::ops::Range;
 
@@ -13,12 +14,12 @@ use crate::content::severity::{Severity, severity};
 use crate::pipeline::{Edit, FusionContext};
 use crate::prose::{Kind, Token, is_emphatic, tokenize, tokenize_inline};
 
-/// Emphasis goes around at most so many bytes.
+/// The most bytes of words whose emphasis is removed.
 const EMPHASIS_MAX_BYTES: usize = 200;
-/// What is left of a longer rule.
+/// The length to which a longer rule is shortened, in characters.
 const RULE_CHARS: usize = 3;
 
-/// Whether a text may be cleaned at all.
+/// Returns true if the preset and the source of the text allow the clean-up.
 pub(super) fn may_apply(context: &FusionContext) -> bool {
     let is_file = context.hints.path.is_some() || context.hints.command.as_deref().and_then(of_command).is_some();
     let may = match context.preset {
@@ -29,7 +30,7 @@ pub(super) fn may_apply(context: &FusionContext) -> bool {
     may && context.has(&[ContentType::Text])
 }
 
-/// The clean-up of every text segment.
+/// Returns the edits that clean up every text segment.
 pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     let mut edits = Vec::new();
     for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Text) {
@@ -44,7 +45,7 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
 
 struct Cleaner<'a> {
     text: &'a str,
-    /// The spans that are no prose.
+    /// The spans that are not prose.
     spans: Vec<Token>,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Cleaner<'a> {
         Self { text, spans }
     }
 
-    /// What changes, line by line; runs of empty lines by themselves.
+    /// Returns the changed ranges with their new text: one for each line, and one for each run of empty lines.
     fn changes(&self) -> Vec<(Range<usize>, String)> {
         let mut changes = Vec::new();
         let mut spans = self.spans.iter().peekable();
@@ -94,7 +95,7 @@ impl<'a> Cleaner<'a> {
         changes
     }
 
-    /// The spans inside a line, counted from its start.
+    /// Returns the spans inside a line, relative to its start.
     fn inside<'b>(&self, line: &Range<usize>, spans: impl Iterator<Item = &'b Token>) -> Vec<Range<usize>> {
         spans
             .take_while(|span| span.range.start < line.end)
@@ -103,32 +104,32 @@ impl<'a> Cleaner<'a> {
     }
 }
 
-/// What this pipeline wrote, or looks like it.
+/// Returns true if this pipeline wrote the line, or if it looks so.
 fn is_note(line: &str) -> bool {
     line.contains("[[") || line.contains("[… ")
 }
 
-/// One empty line instead of several.
+/// Returns the single line end that replaces a run of empty lines, or `None` if the run is one line long.
 fn fewer_empty_lines(run: &str) -> Option<String> {
     let end = if run.contains("\r\n") { "\r\n" } else { "\n" };
     (run.len() > end.len()).then(|| end.to_owned())
 }
 
-/// The stroke and the length of a line that is nothing but a rule.
+/// Returns the character and the length in bytes of a line that consists of a rule only.
 fn rule(line: &str) -> Option<(char, usize)> {
     let line = line.trim_end();
     let first = line.chars().next().filter(|c| matches!(c, '-' | '=' | '_' | '#'))?;
     line.chars().all(|c| c == first).then_some((first, line.len()))
 }
 
-/// A line without blanks at its end, odd spaces and ornament. `inside` is left alone.
+/// Returns a line without trailing blanks, unusual spaces and ornament. The ranges in `inside` are left unchanged.
 fn clean(line: &str, inside: &[Range<usize>]) -> String {
     let emphasis = emphasis(line, inside);
     let mut inside = inside.iter().peekable();
     let mut emphasis = emphasis.iter().peekable();
     let mut cleaned = String::with_capacity(line.len());
     let mut blanks = 0..0;
-    // The last sign that stays and is no blank.
+    // The last character that was kept and is not a blank.
     let mut last = ' ';
     let mut chars = line.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -141,7 +142,7 @@ fn clean(line: &str, inside: &[Range<usize>]) -> String {
         } else if !is_inside && is_invisible(c) {
             continue;
         } else if !is_inside && c == ' ' && at == blanks.end && at > 0 && blanks.end > blanks.start {
-            // `end.  Next`: one blank is enough after a stop.
+            // `end.  Next`: one blank is enough after the end of a sentence.
             blanks.end = at + 1;
             if !matches!(last, '.' | '!' | '?') {
                 cleaned.push(c);
@@ -161,13 +162,13 @@ fn is_odd_space(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}')
 }
 
-/// Without width and without meaning; joiners have one.
+/// Returns true for characters without width or meaning. Joiners have a meaning.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Where the `**` of emphasis stand that only decorates: around some words of a line, and not around what must be
-/// heeded.
+/// Returns the positions of the `**` of decorative emphasis: around a part of a line, and not around words that a
+/// reader has to heed.
 fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
     let bytes = line.as_bytes();
     let is_free = |at: usize| {
@@ -198,7 +199,7 @@ fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
     marks
 }
 
-/// A Markdown row with one blank around each cell, and rules of three dashes.
+/// Returns a Markdown row with one blank around each cell, and with rules of three dashes.
 fn narrow_row(row: &str) -> String {
     let trimmed = row.trim_end();
     if !trimmed.trim_start().starts_with('|') || !trimmed.ends_with('|') || trimmed.len() < 2 {

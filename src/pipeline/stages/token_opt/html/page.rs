@@ -1,7 +1,7 @@
-//! The tags and words of a page, one by one -> its text: headings, links, lists, plain cells.
+//! Converts the tags and words of a page, one by one, to its text: headings, links, lists, plain cells.
 //!
-//! No tree is built. Words are written as they come; only what is marked at its end is open until then. A menu that
-//! never ends may be the whole page, so it is never folded.
+//! No tree is built. Words are written as they are read; an element stays open only if something is written at its end.
+//! A menu without an end tag may be the whole page, so it is never folded.
 
 use std::mem::{replace, take};
 use std::sync::LazyLock;
@@ -14,28 +14,29 @@ use regex::Regex;
 use super::tag::Tag;
 use crate::pipeline::elided;
 
-/// A menu with fewer links stays as it is: its note would be hardly shorter.
+/// The fewest links of a menu that is folded. The note for a smaller menu would be hardly shorter.
 const MENU_MIN_LINKS: usize = 4;
 
-/// The share of a menu's words that are inside links, in percent.
+/// The least share of a menu's bytes of words that are inside links, in percent.
 const MENU_LINKED: usize = 60;
 
-/// Bytes of data with an error that stay. Longer ones become a note.
+/// The most bytes of a data script with an error that is kept. A longer one becomes a note.
 const ERROR_MAX: usize = 4096;
 
-/// An error among data, with something in it.
+/// Matches a JSON member that reports an error and is not empty.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""(?:err|errors?|exception|stack)"\s*:\s*(?:[{\[]\s*["{]|"[^"])"#).expect("the pattern is valid")
 });
 
-/// Elements that are open at once: each word looks at all of them.
+/// The most elements that are open at once, because each word looks at all of them.
 const DEPTH_MAX: usize = 64;
 
-/// Deeper lists are indented no further: it would cost the square of their depth.
+/// The deepest indentation of lists, in levels. Without this limit the output would grow with the square of their
+/// depth.
 const INDENT_MAX: usize = 6;
 
-/// What separates the words before from the words to come. It is written with these, so that empty elements leave no
-/// trace.
+/// The separator between the last words and the next ones. It is written together with the next words, so that empty
+/// elements leave no trace.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
@@ -45,25 +46,27 @@ enum Gap {
     Paragraph,
 }
 
-/// What is done with an element at its end.
+/// The way in which an element is handled at its end.
 enum Kind {
     Block,
     Item,
-    /// The number of its last item, if it has numbers.
+    /// The number of its last item, if its items are numbered.
     List(Option<usize>),
     Table,
-    /// Whether a cell has started.
+    /// True if a cell has started.
     Row(bool),
     Cell,
-    /// These characters are written.
+    /// Inline markup, which ends with these characters.
     Marked(&'static str),
-    /// Its text becomes a link to this target, if it leads somewhere; the other words are for a link that has none.
+    /// A link to this target, or no link if that is `None`. The label replaces the text of a link without one.
     Link(Option<String>, String),
-    /// A part that is folded if it is little but links: what it is, its line, and the page's figures before it.
+    /// A part that is folded if it consists mostly of links: its kind, its first line, and the page's figures before
+    /// it.
     Menu(&'static str, usize, Figures),
 }
 
-/// Bytes of words, how many of them are inside links, how many links there are, and how many were shown.
+/// Counts of a page: bytes of words, the bytes of those inside links, links, and links that were shown with their
+/// targets.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     words: usize,
@@ -75,36 +78,37 @@ struct Figures {
 struct Open {
     name: String,
     kind: Kind,
-    /// How long the mark before the next words was.
+    /// The length of the pending mark before this element was opened, in bytes.
     mark: usize,
-    /// Where its words start, once there are some.
+    /// The byte at which its words start, once there are some.
     start: Option<usize>,
 }
 
-/// A page as far as it is read.
+/// The state while a page is read.
 #[derive(Default)]
 struct Page {
     text: String,
     gap: Gap,
-    /// What stands before the next words: `- `, `## `, `| `.
+    /// The mark that is written before the next words: `- `, `## `, `| `.
     mark: String,
     open: Vec<Open>,
-    /// The element whose text the tokenizer does not look into or in which white space counts, and that text.
+    /// The open element whose text the tokenizer returns as one piece or in which white space is significant, and that
+    /// text.
     raw: Option<(Tag, String)>,
-    /// Links that were shown with their targets, which need not be shown again.
+    /// The links that were shown with their targets and are not repeated.
     shown: IndexSet<String>,
     figures: Figures,
-    /// Bytes of scripts, styles and comments.
+    /// The number of bytes of scripts, styles and comments.
     hidden: usize,
     has_title: bool,
-    /// Whether this is a text inside the page: its places are not the page's.
+    /// True while a text inside the page is read, whose positions are not those of the page.
     is_inner: bool,
-    /// The line of the last tag, and the byte up to which lines are counted.
+    /// The line of the last tag, and the byte up to which line breaks are counted.
     line: usize,
     counted: usize,
 }
 
-/// Returns the text of a page that begins at this line.
+/// Returns the text of a page that begins at line `first_line` of its file or output.
 pub(super) fn render(source: &str, first_line: usize) -> String {
     let mut page = Page { line: first_line, ..Page::default() };
     page.read(source);
@@ -112,7 +116,7 @@ pub(super) fn render(source: &str, first_line: usize) -> String {
         Some((tag, text)) if matches!(tag.element(), "script" | "style") => {
             page.apart(Gap::Line, &elided(text.len(), &format!("bytes of a {} without end", tag.element()), None));
         }
-        // All that follows was taken for its text.
+        // The element was never closed, so the rest of the page was read as its text.
         Some((tag, text)) if tag.element() != "pre" => page.read_inner(&text),
         raw => page.end_raw(raw),
     }
@@ -123,7 +127,7 @@ pub(super) fn render(source: &str, first_line: usize) -> String {
     page.text
 }
 
-/// The name under which an element is open: elements with one name end each other.
+/// Returns the name under which an element is open. Elements with the same name close each other.
 fn opened(name: &str) -> &str {
     match name {
         "option" => "li",
@@ -134,7 +138,7 @@ fn opened(name: &str) -> &str {
     }
 }
 
-/// The gap around an element.
+/// Returns the gap around an element.
 #[rustfmt::skip]
 fn gap_of(name: &str) -> Gap {
     match opened(name) {
@@ -180,7 +184,7 @@ impl Page {
         }
     }
 
-    /// Reads a text inside the page that the tokenizer took for one piece.
+    /// Reads a text inside the page that the tokenizer returned as one piece.
     fn read_inner(&mut self, source: &str) {
         if replace(&mut self.is_inner, true) {
             return self.words(source);
@@ -189,7 +193,7 @@ impl Page {
         self.is_inner = false;
     }
 
-    /// Widens the gap before the next words; there is none behind a mark, and a cell takes one line.
+    /// Widens the gap before the next words. No gap follows a mark, and a cell stays on one line.
     fn gap(&mut self, gap: Gap) {
         if self.mark.is_empty() {
             self.gap = self.gap.max(if self.is_in_cell() { gap.min(Gap::Space) } else { gap });
@@ -204,14 +208,14 @@ impl Page {
         self.open.extend(is_open.then_some(Open { name, kind, mark: length, start: None }));
     }
 
-    /// Whether this is a cell, which takes one line.
+    /// Returns true inside a cell, which takes one line.
     fn is_in_cell(&self) -> bool {
         let mut kinds = self.open.iter().rev().map(|open| &open.kind);
         kinds.find(|kind| matches!(kind, Kind::Cell | Kind::Table)).is_some_and(|kind| matches!(kind, Kind::Cell))
     }
 
-    /// Writes a text with the gap and the mark before it. Code of several lines is not indented, and where words at the
-    /// start of a line would read as markup or open a fence, they are escaped.
+    /// Writes a text with the gap and the mark before it. Code of several lines is not indented. Words at the start of
+    /// a line are escaped if they would be read as markup or open a fence.
     fn push(&mut self, text: &str) {
         let gap = take(&mut self.gap);
         let (starts_line, is_code) = (self.text.is_empty() || gap >= Gap::Line, text.contains('\n'));
@@ -232,7 +236,8 @@ impl Page {
         let (before, mark) = (self.text.len(), take(&mut self.mark));
         self.text.push_str(&mark);
         for open in self.open.iter_mut().rev().take_while(|open| open.start.is_none()) {
-            // The marks inside an element are a part of it, but its own.
+            // An element's start includes the marks of the elements inside it. For inline markup it excludes the
+            // element's own mark.
             let is_marked = matches!(open.kind, Kind::Marked(_));
             open.start = Some(if is_marked { self.text.len() } else { before + open.mark.min(mark.len()) });
         }
@@ -248,8 +253,8 @@ impl Page {
         }
     }
 
-    /// Writes the words of a text, with single blanks for its white space. A soft hyphen is none, nor is `¶`
-    /// alone, a handle for the mouse.
+    /// Writes the words of a text with single spaces between them. Soft hyphens are removed, and so is a lone `¶`, the
+    /// permalink of a heading.
     fn words(&mut self, text: &str) {
         let is_linked = self.open.iter().any(|open| matches!(open.kind, Kind::Link(..)));
         for (index, word) in text.replace('\u{ad}', "").split(char::is_whitespace).enumerate() {
@@ -265,7 +270,7 @@ impl Page {
         }
     }
 
-    /// Writes text whose white space counts.
+    /// Writes text in which white space is significant.
     fn verbatim(&mut self, text: &str) {
         let text = text.trim_end().trim_start_matches('\n');
         self.figures.words += text.len();
@@ -273,7 +278,7 @@ impl Page {
         } else if text.contains(['\n', '`']) {
             let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
             let fence = "`".repeat(longest.max(2) + 1);
-            // A fence starts its line, in a cell as well.
+            // A fence has to start a line, even in a cell.
             self.mark.clear();
             self.gap = Gap::Paragraph;
             self.push(&format!("{fence}\n{text}\n{fence}"));
@@ -283,7 +288,8 @@ impl Page {
         }
     }
 
-    /// The innermost open element of this name. None is looked for outside a table, nor an item outside its list.
+    /// Returns the index of the innermost open element of this name. The search ends at a table, and for an item at its
+    /// list.
     fn find(&self, name: &str) -> Option<usize> {
         let is_item = matches!(name, "li" | "dd");
         let at = self.open.iter().rposition(|open| {
@@ -356,7 +362,7 @@ impl Page {
         self.open("li", Kind::Item, &(mark + chosen));
     }
 
-    /// Opens a cell, behind a bar if it is not the first of its row.
+    /// Opens a cell, with a bar before it unless it is the first of its row.
     fn cell(&mut self, tag: &Tag) {
         if self.find("tr").is_none() {
             self.open("tr", Kind::Row(false), "");
@@ -367,7 +373,7 @@ impl Page {
         self.apart(Gap::Space, &tag.span());
     }
 
-    /// Opens a part that may be a menu, or one inside it of the same name.
+    /// Opens a part that may be a menu, or an element of the same name inside one.
     fn menu(&mut self, tag: &Tag) {
         let name = tag.element();
         let what = match (tag.get("role").unwrap_or_default(), name) {
@@ -417,7 +423,8 @@ impl Page {
         }
     }
 
-    /// Ends the elements from this one on, if there is one; it `is_ended` by a tag of its own.
+    /// Closes the elements from index `at` on, if there is one. `is_ended` is true if the element at `at` has an end
+    /// tag of its own.
     fn close_from(&mut self, at: Option<usize>, is_ended: bool) {
         while let Some(at) = at.filter(|at| *at < self.open.len()) {
             self.close(is_ended && at + 1 == self.open.len());
@@ -426,7 +433,8 @@ impl Page {
 
     fn close(&mut self, is_ended: bool) {
         let Some(Open { name, kind, mark, start }) = self.open.pop() else { return };
-        // A mark that no words followed; an empty cell keeps the others of its row in their columns.
+        // A mark without words after it is dropped. An empty cell keeps its bar, so that the other cells stay in their
+        // columns.
         if !matches!(kind, Kind::Cell) {
             self.mark.truncate(if start.is_some() { 0 } else { mark });
         }
@@ -436,7 +444,7 @@ impl Page {
                 self.text.push_str(&format!("` {words} ``"));
             }
             (Kind::Marked(end), Some(_)) => self.text.push_str(end),
-            // The gap behind its last words is none behind it.
+            // The gap after the last words inside is not repeated after the element.
             (Kind::Item | Kind::Row(_), Some(_)) => self.gap = Gap::None,
             (Kind::Link(Some(target), label), None) => {
                 let link = self.link(&label, &target);
@@ -451,7 +459,7 @@ impl Page {
                 let links = self.figures.links - before.links;
                 let (words, linked) = (self.figures.words - before.words, self.figures.linked - before.linked);
                 if links >= MENU_MIN_LINKS && linked * 100 >= words * MENU_LINKED {
-                    // What was shown only here is not shown at all.
+                    // Links that were shown only in this menu are no longer shown.
                     self.shown.truncate(before.shown);
                     self.text.truncate(start);
                     self.text.push_str(&folded(what, line, self.line, links));
@@ -462,7 +470,7 @@ impl Page {
         self.gap(gap_of(&name));
     }
 
-    /// `[words](target)`, or only the words if the target is said already.
+    /// Returns `[words](target)`, or only the words if they equal the target or the same link was shown before.
     fn link(&mut self, words: &str, target: &str) -> String {
         let words = if words.is_empty() { target } else { words };
         let bare = target.trim_start_matches("mailto:").trim_end_matches('/');
@@ -472,7 +480,7 @@ impl Page {
     }
 }
 
-/// The note that stands for a menu: `[… 8 lines 12-19: navigation, 5 links]`.
+/// Returns the note that replaces a menu: `[… 8 lines 12-19: navigation, 5 links]`.
 fn folded(what: &str, line: usize, last: usize, links: usize) -> String {
     if last <= line {
         return elided(links, &format!("links: {what}"), None);
