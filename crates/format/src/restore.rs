@@ -74,7 +74,7 @@ pub fn is_marker_line(line: &str) -> bool {
     marker_line_id(line).is_some()
 }
 
-/// Where a text ends for what folds its lines: the line that leads to the original ends a text, and no fold.
+/// Returns where the foldable part of a text ends, in bytes: a final marker line must stay outside folds.
 pub fn before_marker(text: &str) -> usize {
     let marker = text.rsplit('\n').next().filter(|line| is_marker_line(line)).map_or(0, |line| line.len() + 1);
     text.len().saturating_sub(marker)

@@ -10,9 +10,9 @@ use crate::ionizer::tree::is_number;
 /// The difference between a text and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// How many runs of digits follow the one that counts; a text that is a number is one run.
+    /// The number of digit runs after the one that counts. A text that is a number is one run.
     pub run: usize,
-    /// How much is added, in units of the last digit.
+    /// The amount added, in units of the last digit.
     pub by: i64,
 }
 
