@@ -1,6 +1,6 @@
 //! Lines of one shape, wherever they stand -> templates and rows of what differs, and back.
 //!
-//! What the lines mean does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape, [`layout`] explains
+//! The meaning of the lines does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape, [`layout`] explains
 //! the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and how, [`record`] joins
 //! templates that follow each other, [`write`] writes down the result in the notation of [`concertina_format::lines`],
 //! which reads it back.
@@ -86,7 +86,7 @@ fn plans(text: &str, keeps: Keeps) -> Vec<Plan<'_>> {
     }
     let columns = Plan::of(words.lines.seen_as(View::Columns));
     let (first, second) = if columns.saved > words.saved { (columns, words) } else { (words, columns) };
-    // What is written is counted, and counting takes time.
+    // Every written plan is counted exactly, which takes time.
     if second.saved * 100 >= first.saved * NEAR { vec![first, second] } else { vec![first] }
 }
 

@@ -275,7 +275,7 @@ impl Gap<'_> {
     }
 }
 
-/// Whether two texts are the same: most have no byte or a few, which takes less than a call.
+/// Returns true if two texts are equal. Most have few bytes, so a loop is faster than a call.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

@@ -374,7 +374,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let tail = after_slash(source);
             for (source, tail) in [(source, false), (tail, true)] {
                 let distinct = source.len() >= 3 || (source == text && !source.is_empty());
-                // What is longer than the text is in no part of it.
+                // A longer source cannot be a part of the text.
                 let distinct = distinct && source.len() <= text.len();
                 if distinct && !(tail && source.len() == cells[row].text().map_or(0, str::len)) {
                     sources.push((source, column, tail));

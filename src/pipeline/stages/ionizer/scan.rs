@@ -19,7 +19,7 @@ const INNER_DEPTH: usize = 2;
 /// Most containers around a value.
 pub(super) const DEEPEST: usize = 128;
 
-/// How many bytes a token has in most texts, and how many tokens a value: what memory is asked for at first.
+/// The usual bytes per token and tokens per value, for the initial capacity.
 const BYTES_PER_TOKEN: usize = 4;
 const TOKENS_PER_VALUE: usize = 4;
 
