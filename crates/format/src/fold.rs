@@ -1,5 +1,6 @@
-//! The envelope of lossless rewrites: `[[FOLD:<stage> <n> <seal>]] <legend>` and then exactly `n` lines of body. Where the header says
-//! `below` instead of the seal, the seal is the last of these lines, so that the header does not change with the text.
+//! The envelope of lossless rewrites: `[[FOLD:<stage> <n> <seal>]] <legend>` and then exactly `n` lines of body. Where
+//! the header says `below` instead of the seal, the seal is the last of these lines, so that the header does not change
+//! with the text.
 //!
 //! Restoring needs only the output and no encoder: the seal verifies that the restored text is correct. Folds do not
 //! nest. They are undone from the first to the last, so a fold may refer to the restored text before it, and a header
@@ -25,8 +26,8 @@ const CHECKSUM_LETTERS: usize = 5;
 /// The format version of a fold and the checksum of its text: six lower-case letters, the first of which is the
 /// version.
 ///
-/// The checksum is the first four bytes of the text's SHA-256 as a big-endian number, modulo 26^5, in base 26 with the digits `a` to
-/// `z`, the most significant first.
+/// The checksum is the first four bytes of the text's SHA-256 as a big-endian number, modulo 26^5, in base 26 with the
+/// digits `a` to `z`, the most significant first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal([u8; 1 + CHECKSUM_LETTERS]);
 

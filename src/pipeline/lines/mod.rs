@@ -1,9 +1,9 @@
 //! Lines of one shape, wherever they stand -> templates and rows of what differs, and back.
 //!
-//! The meaning of the lines does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape, [`layout`] explains
-//! the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and how, [`record`] joins
-//! templates that follow each other, [`write`] writes down the result in the notation of [`concertina_format::lines`],
-//! which reads it back.
+//! The meaning of the lines does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape,
+//! [`layout`] explains the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and
+//! how, [`record`] joins templates that follow each other, [`write`] writes down the result in the notation of
+//! [`concertina_format::lines`], which reads it back.
 
 mod cells;
 mod column;

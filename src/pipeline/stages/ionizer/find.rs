@@ -1,7 +1,7 @@
 //! A text -> the JSON values in it that stand on lines of their own.
 //!
-//! Values on consecutive lines (NDJSON, or one pretty-printed value after another) are found as one run. Where a segment
-//! breaks off, as outputs cut by a host do, its whole elements are found.
+//! Values on consecutive lines (NDJSON, or one pretty-printed value after another) are found as one run. Where a
+//! segment breaks off, as outputs cut by a host do, its whole elements are found.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! The cells of a table -> the cheapest rule for each column.
 //!
-//! Every candidate rule is tried on all rows; what it costs is its own text plus, in each row where it is wrong, the column's
-//! name and value. Rules refer only to columns whose texts are shorter on average (or equal and further left), so they never
-//! go in circles.
+//! Every candidate rule is tried on all rows; what it costs is its own text plus, in each row where it is wrong, the
+//! column's name and value. Rules refer only to columns whose texts are shorter on average (or equal and further left),
+//! so they never go in circles.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! `[[16,-5],[3,7]]` -> `[=016-005003007]`: in long lists of points, every number is one group of three digits.
 //!
-//! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as JSON
-//! writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
+//! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as
+//! JSON writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
 
 use super::scan::{Id, Node, Tree};
 

@@ -1,7 +1,8 @@
 //! A tree -> its record classes: objects with the same keys, wherever they are, as the rows of one table.
 //!
-//! Objects inside a record become columns of it (`user.name`) where they are all alike. The rows of a class are numbered in the
-//! order in which their printing ends, so that a reader who copies from the row above always has that row complete.
+//! Objects inside a record become columns of it (`user.name`) where they are all alike. The rows of a class are
+//! numbered in the order in which their printing ends, so that a reader who copies from the row above always has that
+//! row complete.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

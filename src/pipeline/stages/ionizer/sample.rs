@@ -1,8 +1,8 @@
 //! `[row, row, … 1,707 of them]` -> five rows and more, each with its number, and what all rows have in common.
 //!
-//! Shown are the first and the last row, every row that speaks of an error, rows whose numbers or categories stand out, and a
-//! few between them: the same choice every time. Statistics cover all rows, and every gap says which rows it holds and, where
-//! rows begin on lines of their own, which lines of the original those are.
+//! Shown are the first and the last row, every row that speaks of an error, rows whose numbers or categories stand out,
+//! and a few between them: the same choice every time. Statistics cover all rows, and every gap says which rows it
+//! holds and, where rows begin on lines of their own, which lines of the original those are.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

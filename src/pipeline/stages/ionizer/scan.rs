@@ -1,9 +1,9 @@
 //! JSON text -> a tree of raw spans, and the blank space between its tokens.
 //!
-//! Why not `serde_json` alone: its values forget how a number or a string was spelt, and which keys came twice, and its raw
-//! values must be parsed again at each level. So `serde_json` decides what *is* JSON, and this scanner only finds the spans.
-//! Scalars and keys keep their spelling, escapes and all. Values nested deeper than [`DEEPEST`] are not scanned, which bounds
-//! every recursion of this stage.
+//! Why not `serde_json` alone: its values forget how a number or a string was spelt, and which keys came twice, and its
+//! raw values must be parsed again at each level. So `serde_json` decides what *is* JSON, and this scanner only finds
+//! the spans. Scalars and keys keep their spelling, escapes and all. Values nested deeper than [`DEEPEST`] are not
+//! scanned, which bounds every recursion of this stage.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,8 @@
 //! `a,b\n1,x\n2,x` -> the same rows as records of class A: CSV and TSV.
 //!
-//! A table becomes a tree of objects with the header's names, so it takes the same road as JSON. What a reader of the code
-//! would get wrong: an empty field is an absent key, except in the first record, which has all keys and so gives the header.
+//! A table becomes a tree of objects with the header's names, so it takes the same road as JSON. What a reader of the
+//! code would get wrong: an empty field is an absent key, except in the first record, which has all keys and so gives
+//! the header.
 
 use std::borrow::Cow;
 
