@@ -41,7 +41,7 @@ const headerOf = (line) => {
   return stage && { stage, count: Number(count), mark, legend };
 };
 
-/** The text that a compressed one stands for; throws where a sealed fold does not give the text of its seal. */
+/** Restores a compressed text; throws if a sealed fold does not give the text of its seal. */
 export const restore = (text) => {
   for (let round = 0; round < 8 && /^\[\[FOLD:/m.test(text); round++) text = restoreOnce(text);
   return text.split("\n").some((line) => headerOf(line)?.mark) ? fail("CONCERTINA_FOLD_DAMAGED") : text;
@@ -137,7 +137,7 @@ const repeated = (fold, done) => {
 const STEP = /^([+-]\d+)(?:#(\d+))?$/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The next text of a sequence, counted by number. */
+/** Returns the next text of a sequence, by counting a number. */
 const stepped = (text, [, by, following = 0]) => {
   const isNumber = NUMBER.test(text) && !/e/i.test(text);
   const run = need((isNumber ? [{ 0: text, index: 0 }] : [...text.matchAll(/\d+/g)]).at(-1 - following));
@@ -309,7 +309,7 @@ const statsOf = (entries) => {
 
 // Hits and listings.
 
-/** Reads lines of paths: the path that a line stands for; nothing for a directory. */
+/** Returns a reader of path lines, which returns the path of a line, or undefined for a directory. */
 const directories = () => {
   const stack = [];
   return (line) => {
@@ -425,7 +425,7 @@ const quoted = (text) => ({ text, isQuoted: true });
 const literal = (text) => ({ text, isQuoted: false });
 const escaped = (text) => quoted(JSON.stringify(text).slice(1, -1));
 
-/** What ends a bare text, by what is around it; rows have the mark between their cells, too. */
+/** The characters that end a bare text, by context; rows add the mark between their cells. */
 const [LINE, HEADER, ROW, TUPLE, OBJECT, ARRAY] = ["\n", ",\n", ";\n", ";)\n", " }\n", " ]\n"];
 const ABSENT = {};
 
@@ -483,7 +483,7 @@ const bodyOf = (source) => {
     return scalar(ends);
   };
   const classOf = (name) => need(classes.find((one) => one.name === name));
-  /** The rows of a class up to a bracket, where there are some. */
+  /** Reads the rows of a class up to a bracket, if there are any. */
   const block = (isKeyed, close) => {
     const name = match(/([A-Z]+)\n/y)[1];
     if (!name) return undefined;
@@ -627,12 +627,15 @@ const bodyOf = (source) => {
   return at === source.length ? root : fail();
 };
 
-/** The text of a value in a setting. */
+/** Prints a value in a setting. */
 const print = (root, { layout, colon, crlf, lines, missing = 0, except = [] }) => {
   const [tokens, habits, flips] = [[], {}, [...(layout.Mixed?.flips ?? [])]];
   let since = 0;
   const newline = (depth) => (crlf ? "\r\n" : "\n") + (layout.Indent ?? layout.Mixed).unit.repeat(depth);
-  /** The space behind the opening bracket (0), behind a comma (1) and before the closing bracket (2) of a container. */
+  /**
+   * Returns the space after the opening bracket (0), after a comma (1) or before the closing bracket (2) of a
+   * container.
+   */
   const space = (place, depth, kind, isFlat) => {
     if (layout.Flat) return place === 1 ? layout.Flat.comma : "";
     if (layout.Levels) {

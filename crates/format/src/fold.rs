@@ -1,35 +1,38 @@
-//! The envelope of lossless rewrites: `[[FOLD:<stage> <n> <seal>]] <legend>` and then exactly `n` lines of body. Where the header says
-//! `below` instead of the seal, the seal is the last of these lines, so that the header does not change with the text.
+//! The envelope of lossless rewrites: `[[FOLD:<stage> <n> <seal>]] <legend>` and then exactly `n` lines of body. Where
+//! the header says `below` instead of the seal, the seal is the last of these lines, so that the header does not change
+//! with the text.
 //!
-//! Restoring needs nothing but the output and knows no encoder: the seal says whether a text was restored correctly. Folds do not
-//! nest: they are undone from the first to the last, so that one may refer to the restored text before it, and what stands inside
-//! a body is body. A header without a seal is text from outside and is left alone. `docs/format.md` specifies the format.
+//! Restoring needs only the output and no encoder: the seal verifies that the restored text is correct. Folds do not
+//! nest. They are undone from the first to the last, so a fold may refer to the restored text before it, and a header
+//! inside a body is part of that body. A header without a seal comes from outside and is left alone. `docs/format.md`
+//! specifies the format.
 
 use std::fmt;
 
 use concertina_base::reference::ContentHash;
 
-/// What every fold starts with, at the start of a line.
+/// The text that every fold starts with, at the start of a line.
 pub const OPENING: &str = "[[FOLD:";
 
-/// What a header says instead of a seal that stands behind the body.
+/// The word that a header has in place of a seal that follows the body.
 const BELOW: &str = "below";
 
-/// The letter of the format version that is written today.
+/// The letter of the format version that is written.
 const VERSION: u8 = b'a';
 
-/// Letters of a checksum. Five lower-case letters are 11,881,376 values at less than three tokens.
+/// The number of letters of a checksum. Five lower-case letters give 11,881,376 values at less than three tokens.
 const CHECKSUM_LETTERS: usize = 5;
 
-/// The format version of a fold and the checksum of the text that it stands for: six lower-case letters, of which the first is the version.
+/// The format version of a fold and the checksum of its text: six lower-case letters, the first of which is the
+/// version.
 ///
-/// The checksum is the first four bytes of the text's SHA-256 as a big-endian number, modulo 26^5, in base 26 with the digits `a` to
-/// `z`, the most significant first.
+/// The checksum is the first four bytes of the text's SHA-256 as a big-endian number, modulo 26^5, in base 26 with the
+/// digits `a` to `z`, the most significant first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal([u8; 1 + CHECKSUM_LETTERS]);
 
 impl Seal {
-    /// The seal of a text in today's version.
+    /// Returns the seal of a text in the current version.
     pub fn of(text: &str) -> Self {
         let ContentHash([a, b, c, d, ..]) = ContentHash::of(text.as_bytes());
         let mut rest = u32::from_be_bytes([a, b, c, d]);
@@ -46,7 +49,7 @@ impl Seal {
         letters.iter().all(u8::is_ascii_lowercase).then_some(Self(letters))
     }
 
-    /// Whether this project knows the format version.
+    /// Returns true if this version of the format is known.
     pub fn is_known(self) -> bool {
         self.0[0] == VERSION
     }
@@ -61,36 +64,38 @@ impl fmt::Display for Seal {
 /// One folded run of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fold {
-    /// The stage that wrote it and can undo it.
+    /// The stage that wrote the fold and can undo it.
     pub stage: String,
-    /// The seal of the text that it stands for; `None` until the runner accepts the fold.
+    /// The seal of the text that the fold stands for; `None` until the runner accepts the fold.
     pub seal: Option<Seal>,
-    /// Whether the seal stands behind the body and not in the header.
+    /// True if the seal follows the body instead of standing in the header.
     pub is_sealed_below: bool,
-    /// What a reader needs to know, on the header line: column names, constants, counts. One line, may be empty.
+    /// The information that a reader needs, on the header line: column names, constants, counts. One line, may be
+    /// empty.
     pub legend: String,
-    /// The lines, joined by `\n`, without a final one. Never empty lines only to please the format: zero lines is `None`.
+    /// The lines, joined by `\n`, without a final one. Zero lines are `None`; an empty string is one empty line.
     pub body: Option<String>,
 }
 
 impl Fold {
-    /// A fold that has no seal yet.
+    /// Returns a fold that has no seal yet.
     ///
     /// # Panics
-    /// When the legend has a line end: it would break the envelope.
+    /// Panics if the legend has a line end, which would break the envelope.
     pub fn new(stage: &str, legend: impl Into<String>, body: Option<String>) -> Self {
         let legend = legend.into();
         assert!(!legend.contains('\n'), "a legend is one line");
         Self { stage: stage.to_owned(), seal: None, is_sealed_below: false, legend, body }
     }
 
-    /// The same fold with the seal of the text that it stands for.
+    /// Returns the fold with the seal of the text that it stands for.
     #[must_use]
     pub fn sealed(self, text: &str) -> Self {
         Self { seal: Some(Seal::of(text)), ..self }
     }
 
-    /// The fold of a header with the lines behind it, as many as the header says.
+    /// Adds the lines below a header to the fold that was read from it; takes the seal from the last line if the header
+    /// says so.
     #[must_use]
     pub fn with_lines(self, lines: Option<&str>) -> Self {
         if !self.is_sealed_below {
@@ -104,7 +109,7 @@ impl Fold {
         Self { seal: last.and_then(Seal::parse), body: body.map(str::to_owned), ..self }
     }
 
-    /// Whether its header says that it has a seal.
+    /// Returns true if the header says that the fold has a seal.
     pub fn claims_a_seal(&self) -> bool {
         self.seal.is_some() || self.is_sealed_below
     }
@@ -143,7 +148,8 @@ pub fn parse(text: &str) -> Option<(Fold, usize)> {
     Some((fold.with_lines((header_end < end).then(|| &text[header_end + 1..end])), end))
 }
 
-/// [`parse`] without reading the body: returns where the header ends and where the fold does.
+/// Reads the same as [`parse`] without the body: returns the fold, the end of its header and the end of the fold, in
+/// bytes.
 pub fn parse_extent(text: &str) -> Option<(Fold, usize, usize)> {
     let mut ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
     let header_end = ends.next()?;
@@ -152,7 +158,7 @@ pub fn parse_extent(text: &str) -> Option<(Fold, usize, usize)> {
     Some((fold, header_end, end))
 }
 
-/// Reads a header line; returns the fold, still without its body, and how many lines its body has.
+/// Reads a header line; returns the fold without its body, and the number of lines below the header.
 pub fn parse_header(line: &str) -> Option<(Fold, usize)> {
     let (head, legend) = line.strip_prefix(OPENING)?.split_once("]]")?;
     let (stage, lines) = head.split_once(' ')?;

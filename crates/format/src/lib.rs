@@ -1,9 +1,8 @@
-//! The format of folds: a text that a fold stands for, from the fold alone.
+//! The format of folds: restores the text that a fold stands for from the fold alone.
 //!
 //! This crate depends on no encoder: the header of a fold names its stage, the stage's name selects the decoder, and
-//! the seal says whether the decoder gave the right text. What an encoder and its decoder share (legend words, rules,
-//! escapes) is defined here.
-//! `docs/format.md` specifies the format for decoders in other languages.
+//! the seal verifies the restored text. Legend words, rules and escapes that an encoder and its decoder share are
+//! defined here. `docs/format.md` specifies the format for decoders in other languages.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
@@ -24,8 +23,8 @@ pub mod steps;
 use fold::Fold;
 pub use restore::{Prior, restore, restore_whole};
 
-/// Returns the text that a fold stands for, whatever its seal says; `None` where the fold cannot be read. The restored
-/// text before the fold is for folds that refer to it.
+/// Returns the text that a fold stands for without checking the seal; `None` if the fold cannot be read. A fold may
+/// refer to the restored text before it, the second argument.
 pub type Decoder = fn(&Fold, &mut Prior) -> Option<String>;
 
 /// The decoders by the names of their stages.
@@ -42,17 +41,17 @@ pub const DECODERS: [(&str, Decoder); 10] = [
     ("neurosyntax", |fold, _| prefixes::unfold(fold)),
 ];
 
-/// The decoder of a stage's folds.
+/// Returns the decoder of a stage's folds.
 pub fn decoder(stage: &str) -> Option<Decoder> {
     DECODERS.iter().find(|(name, _)| *name == stage).map(|(_, decoder)| *decoder)
 }
 
-/// Returns the text that a fold stands for, whatever its seal says; see [`Decoder`].
+/// Returns the text that a fold stands for without checking the seal; see [`Decoder`].
 pub fn unfold_after(fold: &Fold, before: &mut Prior) -> Option<String> {
     decoder(&fold.stage)?(fold, before)
 }
 
-/// [`unfold_after`] for a fold with no text before it.
+/// Does the same as [`unfold_after`] for a fold with no text before it.
 pub fn unfold(fold: &Fold) -> Option<String> {
     unfold_after(fold, &mut Prior::default())
 }

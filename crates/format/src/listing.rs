@@ -6,20 +6,21 @@ use memchr::memmem;
 
 use crate::fold;
 
-/// What is said above a listing that leaves numbers out.
+/// The legend of a listing that leaves numbers out.
 pub const LEGEND: &str = "a line without a number has the next one";
 
-/// No tool fills numbers up to more bytes, and no text may make much of little.
+/// The longest prefix, in bytes. No tool pads numbers further, and the limit bounds how much an outside text can expand
+/// to.
 const MAX_PREFIX: usize = 24;
 
 /// A line with the number that `cat -n` or a read tool put before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberedLine<'a> {
-    /// Its number.
+    /// The line number.
     pub number: u64,
     /// The prefix, separator included; `prefix` + `text` is the line.
     pub prefix: &'a str,
-    /// What stands behind it.
+    /// The text after the prefix.
     pub text: &'a str,
 }
 
@@ -47,20 +48,20 @@ impl<'a> NumberedLine<'a> {
 }
 
 impl NumberedLine<'_> {
-    /// What stands before the next line, where numbers are filled up to one width.
+    /// Returns the prefix of the next line, with the number padded to the same width.
     pub fn next_prefix(&self) -> String {
         let separator = self.prefix.trim_start_matches(' ').trim_start_matches(|one: char| one.is_ascii_digit());
         let width = self.prefix.len() - separator.len();
         format!("{:>width$}{separator}", self.number + 1)
     }
 
-    /// Whether it numbers a line: the first cell of a table has no blanks before it.
+    /// Returns true if the prefix is a line number. The first cell of a tab-separated table has no blanks before it.
     pub fn is_listed(&self) -> bool {
         self.prefix.len() <= MAX_PREFIX && (self.prefix.starts_with(' ') || !self.prefix.ends_with('\t'))
     }
 }
 
-/// Undoes [`without_expected_numbers`]; `None` where the first line has no number.
+/// Undoes [`without_expected_numbers`]; `None` if the first line has no number.
 pub fn with_expected_numbers(bare: &str) -> Option<String> {
     let mut listing = String::with_capacity(bare.len() * 2);
     let mut expected: Option<String> = None;
@@ -78,7 +79,7 @@ pub fn with_expected_numbers(bare: &str) -> Option<String> {
     Some(listing)
 }
 
-/// A text with the numbers that folds of its listings left out.
+/// Restores the numbers that the listing folds of a text left out.
 pub fn renumbered(text: &str) -> Cow<'_, str> {
     let mut whole = String::new();
     let mut copied = 0;
@@ -91,7 +92,7 @@ pub fn renumbered(text: &str) -> Cow<'_, str> {
             continue;
         }
         let listing = fold::parse(&text[at..]).and_then(|(fold, len)| Some((with_expected_numbers(&fold.body?)?, len)));
-        // Where one is cut off, so are all behind it.
+        // If one listing is cut off, no complete one can follow.
         let Some((listing, len)) = listing else { break };
         whole.push_str(&text[copied..at]);
         whole.push_str(&listing);

@@ -1,21 +1,22 @@
-//! `\x1b[32mok\x1b[0m` -> `§ok¶` with `§=\e[32m ¶=\e[0m`: the few colours of a text by name.
+//! `\x1b[32mok\x1b[0m` -> `§ok¶` with `§=\e[32m ¶=\e[0m`: frequent escape sequences are replaced by one-character
+//! names.
 //!
-//! Lossless. A name is a rare character that the text does not hold, so undoing needs no escapes of its own.
+//! Lossless. A name is a rare character that the text does not contain, so no escapes are needed.
 
 use std::collections::HashMap;
 
 use crate::fold::Fold;
 
-/// Names, each of one token in both vocabularies.
+/// The names; each is one token in both vocabularies.
 pub const NAMES: [char; 16] = ['§', '¶', '†', '±', '¬', '¤', '°', '¦', '×', '÷', '¿', '¡', '‡', '•', '→', '←'];
 
-/// What has a name is no longer, in bytes.
+/// The longest escape sequence that gets a name, in bytes.
 pub const NAMED_MAX_BYTES: usize = 48;
 
-/// How the escape character is written in the legend.
+/// The spelling of the escape character in the legend.
 pub const ESCAPE: &str = "\\e";
 
-/// Undoes a fold of colours.
+/// Returns the text that a fold of escape sequences stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
     let mut sequences: HashMap<char, String> = HashMap::new();
     for entry in fold.legend.split(' ') {

@@ -1,30 +1,29 @@
-//! `     1→a`, `     2→b`, … -> the same lines without the numbers that follow from the line above; `web-1  | a`,
-//! `web-1  | b`, … -> the lines without what stands before each, which is said once, or in as many rows as it takes.
+//! `  1→a`, `  2→b`, … -> the same lines without the numbers that follow from the line above; `web-1  | a`, `web-1  |
+//! b`, … -> the lines without their prefixes, which are written once, or in as many rows as needed.
 //!
-//! Lossless. Without numbers each line still stands there byte for byte, so that an edit can be made from it. Other
-//! prefixes go with whatever fold the lines alone have, or with none: what the legend says of them stands before what
-//! it says of the lines.
+//! Lossless. Lines without numbers are unchanged byte for byte, so that an edit can be made from them. Other prefixes
+//! combine with any fold of the lines alone, or with none: the legend describes the prefixes first, then the lines.
 
 use crate::fold::{self, Fold};
 use crate::lines;
 use crate::listing::{LEGEND, with_expected_numbers};
 use crate::restore::UNFOLDED_MAX_BYTES;
 
-/// What a legend says first of lines behind prefixes.
+/// The words that start the legend of lines with prefixes.
 pub const EACH: &str = "each line begins ";
 
-/// Where they are not all the same: the fold of the prefixes, a line each, ends the body.
+/// The legend words for prefixes that differ: the fold of the prefixes, one line each, ends the body.
 pub const ROWS: &str = "as in the last ";
 
-/// No longer prefix stands in a legend, in bytes: no text may make much of little.
+/// The longest prefix in a legend, in bytes. It bounds how much an outside text can expand to.
 pub const MAX_QUOTED: usize = 120;
 
-/// Whether a prefix can stand in a legend.
+/// Returns true if a prefix can stand in a legend.
 pub fn is_quotable(prefix: &str) -> bool {
     (1..=MAX_QUOTED).contains(&prefix.len()) && !prefix.contains('"')
 }
 
-/// What a fold of a listing, or of lines that nothing else folds, stands for; `None` for any other fold.
+/// Returns the text of a fold of a listing, or of prefixed lines that nothing else folds; `None` for any other fold.
 pub fn unfold(fold: &Fold) -> Option<String> {
     let body = fold.body.as_ref()?;
     if fold.legend == LEGEND {
@@ -34,16 +33,16 @@ pub fn unfold(fold: &Fold) -> Option<String> {
     before.put(bare.body.as_ref().filter(|_| bare.legend.is_empty())?)
 }
 
-/// What stands before the lines of a fold.
+/// The prefixes of the lines of a fold.
 #[derive(Debug)]
 pub enum Before {
-    /// The same before each.
+    /// The same prefix for each line.
     Same(String),
-    /// The lines that this stands for, one before each.
+    /// A fold of the prefixes, one line each.
     Rows(Fold),
 }
 
-/// What a fold tells of prefixes, and the fold of the lines alone: undoes [`behind`].
+/// Splits a fold into its prefixes and the fold of the lines alone; undoes [`behind`].
 pub fn told(fold: &Fold) -> Option<(Before, Fold)> {
     let words = fold.legend.strip_prefix(EACH)?;
     let mut body = fold.body.as_deref()?;
@@ -64,7 +63,7 @@ pub fn told(fold: &Fold) -> Option<(Before, Fold)> {
 }
 
 impl Before {
-    /// Puts it before each of some lines.
+    /// Puts the prefixes before the lines; `None` if their numbers differ or the text exceeds `UNFOLDED_MAX_BYTES`.
     pub fn put(&self, bare: &str) -> Option<String> {
         let rows = if let Self::Rows(fold) = self { lines::unfold(fold)? } else { String::new() };
         let mut rows = rows.split('\n');

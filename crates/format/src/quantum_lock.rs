@@ -2,10 +2,10 @@
 
 use crate::fold::Fold;
 
-/// The text that a fold stands for.
+/// Returns the text that a fold stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
     let lines: Vec<&str> = fold.body.as_deref()?.split('\n').collect();
-    // As many numbers as lines after the boundary: only one line can be it.
+    // The boundary lists as many numbers as lines follow it; only one line can fit.
     let boundary = (0..lines.len())
         .rev()
         .find(|&index| positions(lines[index]).is_some_and(|places| places.len() == lines.len() - index - 1))?;
@@ -20,7 +20,7 @@ pub fn unfold(fold: &Fold) -> Option<String> {
     Some(restored.join("\n"))
 }
 
-/// The line numbers in a boundary line: ascending, from 1.
+/// Reads the line numbers in a boundary line: ascending, from 1.
 fn positions(line: &str) -> Option<Vec<usize>> {
     let list = line.strip_prefix("[[changes with each call: ")?.strip_suffix("]]")?;
     let places: Vec<usize> = list.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;

@@ -1,7 +1,7 @@
-//! A compressed text -> what it was.
+//! A compressed text -> its original.
 //!
-//! Folds are undone from the first to the last, and again until none is left, because a text that was folded before it was
-//! folded again had folds of its own. A marker resolves only to an original that the caller hands in: markers in text prove
+//! Folds are undone from the first to the last, and again until none is left, because a text may have contained folds
+//! before it was folded. A marker resolves only to an original that the caller passes in: markers in text prove
 //! nothing.
 
 use memchr::memmem;
@@ -14,26 +14,26 @@ use concertina_base::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS
 use crate::fold::{self, Fold, Seal};
 use crate::prefixes;
 
-/// No text is unfolded beyond this many bytes: folds come from outside too, and one may double all text before it.
+/// The most bytes of an unfolded text. Folds come from outside too, and one may double all text before it.
 pub const UNFOLDED_MAX_BYTES: usize = 16 << 20;
 
-/// How often folds inside unfolded text are undone.
+/// The number of times that folds inside unfolded text are undone.
 const ROUNDS: usize = 8;
 
-/// The text that a compressed one stands for.
+/// Returns the text that a compressed one stands for.
 ///
-/// A final `[[REWIND:sha256:…]]` line that names one of the originals gives that original; folds are undone; everything else,
-/// foreign markers and look-alikes of folds included, stays as it is. Where `x` itself holds genuine folds, the lossless way
-/// back ends at `restore(x)`: the two cannot be told apart.
+/// A final `[[REWIND:sha256:…]]` line that names one of the originals returns that original; folds are undone;
+/// everything else, including foreign markers and look-alikes of folds, is unchanged. If `x` itself contains valid
+/// folds, the lossless round trip ends at `restore(x)`, because these cannot be told from ours.
 pub fn restore(text: &str, originals: &[Original]) -> String {
     rewound(text, originals).unwrap_or_else(|| unfold(text).unwrap_or_else(|| text.to_owned()))
 }
 
-/// [`restore`], but a text in which something of ours is left is an error.
+/// Does the same as [`restore`], but fails if a sealed fold or our marker line is left.
 ///
 /// # Errors
-/// [`Error::FoldDamaged`] for the first sealed fold that could not be undone; [`Error::OriginalMissing`] where the last line names an
-/// original that was not handed in.
+/// [`Error::FoldDamaged`] for the first sealed fold that could not be undone; [`Error::OriginalMissing`] if the last
+/// line names an original that was not passed in.
 pub fn restore_whole(text: &str, originals: &[Original]) -> Result<String> {
     if let Some(original) = rewound(text, originals) {
         return Ok(original);
@@ -53,14 +53,14 @@ pub fn restore_whole(text: &str, originals: &[Original]) -> Result<String> {
     }
 }
 
-/// The original that the last line of a text names.
+/// Returns the original that the last line of a text names.
 pub fn rewound(text: &str, originals: &[Original]) -> Option<String> {
     let id = RefId::parse(marker_line_id(text.rsplit('\n').next()?)?).ok()?;
     let original = originals.iter().find(|original| original.media == Media::Text && id.matches(original.hash))?;
     String::from_utf8(original.bytes.clone()).ok()
 }
 
-/// The line that tells where the original of a text is, and how long it was.
+/// Returns the line that names the original of a text and its length.
 pub fn marker_line(original: &Original, text: &str) -> String {
     let marker = Marker::Rewind(original.hash.to_ref_id(SHORT_ID_DIGITS));
     match text.lines().count() {
@@ -69,12 +69,12 @@ pub fn marker_line(original: &Original, text: &str) -> String {
     }
 }
 
-/// Whether a line has the form of [`marker_line`]. Whose it is cannot be told.
+/// Returns true if a line has the form of [`marker_line`]. It does not show who wrote the line.
 pub fn is_marker_line(line: &str) -> bool {
     marker_line_id(line).is_some()
 }
 
-/// Where a text ends for what folds its lines: the line that leads to the original ends a text, and no fold.
+/// Returns where the foldable part of a text ends, in bytes: a final marker line must stay outside folds.
 pub fn before_marker(text: &str) -> usize {
     let marker = text.rsplit('\n').next().filter(|line| is_marker_line(line)).map_or(0, |line| line.len() + 1);
     text.len().saturating_sub(marker)
@@ -87,12 +87,12 @@ fn marker_line_id(line: &str) -> Option<&str> {
     count.bytes().all(|byte| byte.is_ascii_digit()).then_some(id)
 }
 
-/// Whether undoing the folds of `folded` gives `text`.
+/// Returns true if undoing the folds of `folded` gives `text`.
 pub fn unfolds_to(folded: &str, text: &str) -> bool {
     unfold(folded).as_deref().unwrap_or(folded) == text
 }
 
-/// Undoes every fold; `None` when there is none.
+/// Undoes every fold; `None` if there is none.
 pub fn unfold(text: &str) -> Option<String> {
     let mut unfolded = unfold_once(text)?;
     for _ in 1..ROUNDS {
@@ -104,7 +104,7 @@ pub fn unfold(text: &str) -> Option<String> {
     Some(unfolded)
 }
 
-/// The sealed headers of a text, each with the byte where its line starts and its number of body lines.
+/// Returns the sealed headers of a text, each with the byte where its line starts and its number of body lines.
 fn sealed_headers(text: &str) -> impl Iterator<Item = (usize, Fold, usize)> {
     memmem::find_iter(text.as_bytes(), fold::OPENING).filter_map(|at| {
         let starts_line = at == 0 || text.as_bytes()[at - 1] == b'\n';
@@ -148,7 +148,7 @@ fn unfold_once(text: &str) -> Option<String> {
     found.then(|| before.text + &text[copied..])
 }
 
-/// The text that a sealed fold stands for; `None` where its stage cannot read it or the text does not have the checksum of the seal.
+/// Returns the text of a sealed fold; `None` if its stage cannot read it or the checksum does not match.
 pub fn undone(fold: &Fold, before: &mut Prior) -> Option<String> {
     let seal = fold.seal?;
     let is_whole = |text: &String| Seal::of(text) == seal;
@@ -167,7 +167,7 @@ pub struct Prior {
 }
 
 impl Prior {
-    /// A text up to the start of a line.
+    /// Starts with a text that ends at the start of a line.
     pub fn of(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
@@ -182,7 +182,7 @@ impl Prior {
         self.text.push_str(text);
     }
 
-    /// Where the first line with this [`quote`] starts.
+    /// Returns where the first complete line with this [`quote`] starts, in bytes.
     pub fn find_quoted(&mut self, words: &str) -> Option<usize> {
         while let Some(len) = memchr::memchr(b'\n', &self.text.as_bytes()[self.indexed..]) {
             let key = xxh3_64(quote(&self.text[self.indexed..self.indexed + len]).as_bytes());
@@ -194,7 +194,7 @@ impl Prior {
     }
 }
 
-/// The words that a line is quoted by: its first 48 characters at most, cut between words where that is possible.
+/// Returns the words that a line is quoted by: at most its first 48 characters, cut between words if possible.
 pub fn quote(line: &str) -> &str {
     let line = line.trim();
     match line.char_indices().nth(48) {

@@ -1,12 +1,12 @@
 //! `repeats 12 lines above; line 1: "…"` -> the lines that it repeats.
 //!
-//! The earlier place is named by words that stand there. Text from outside may look the same: everything here refuses
-//! what no encoder writes.
+//! The earlier place is found by words quoted from it. Text from outside may look the same, so everything that no
+//! encoder writes is refused.
 
 use crate::fold::Fold;
 use crate::restore::Prior;
 
-/// The text that a fold stands for, by the restored text before it.
+/// Returns the text that a fold stands for, found in the restored text before it.
 pub fn unfold(fold: &Fold, before: &mut Prior) -> Option<String> {
     let reference = Reference::parse(&fold.legend).filter(|_| fold.body.is_none())?;
     let quoted = before.find_quoted(reference.quote)?;
@@ -15,11 +15,11 @@ pub fn unfold(fold: &Fold, before: &mut Prior) -> Option<String> {
 
 /// `repeats 12 lines above; line 1: "## Installation"`.
 pub struct Reference<'a> {
-    /// How many lines it repeats.
+    /// The number of lines that it repeats.
     pub lines: usize,
-    /// Which of those lines is quoted, from 1.
+    /// The position of the quoted line among those, from 1.
     pub at: usize,
-    /// The words that stand in that line.
+    /// The words of that line.
     pub quote: &'a str,
 }
 
@@ -40,13 +40,13 @@ impl<'a> Reference<'a> {
         (reference.at >= 1 && reference.at <= reference.lines && reference.to_string() == legend).then_some(reference)
     }
 
-    /// The lines that it means, when the quoted one starts at `quoted`.
+    /// Returns the repeated lines, given the byte where the quoted line starts.
     pub fn lines_at<'t>(&self, text: &'t str, quoted: usize) -> Option<&'t str> {
         lines_from(text, line_back(text, quoted, self.at)?, self.lines)
     }
 }
 
-/// Where the line starts that is `at - 1` lines before the one that starts at `start`.
+/// Returns where the line starts that is `at - 1` lines before the one that starts at `start`.
 fn line_back(text: &str, start: usize, at: usize) -> Option<usize> {
     let mut start = start;
     for _ in 1..at {
@@ -56,7 +56,7 @@ fn line_back(text: &str, start: usize, at: usize) -> Option<usize> {
     Some(start)
 }
 
-/// So many lines from a line start on, without the last line end.
+/// Returns `lines` lines from a line start, without the last line end.
 fn lines_from(text: &str, start: usize, lines: usize) -> Option<&str> {
     let text = &text[start..];
     let end = memchr::memchr_iter(b'\n', text.as_bytes()).nth(lines - 1)?;

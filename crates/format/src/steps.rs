@@ -1,18 +1,18 @@
-//! `usr_0099` -> `usr_0100`: the next text of a sequence, counted by number.
+//! `usr_0099` -> `usr_0100`: the next text of a sequence, by counting one of its numbers.
 //!
-//! A step works on spelling, not on values: `0099` is followed by `0100` but `99` by `100`, and `1.50` by `1.75`, so
-//! that a sequence restores every byte or is no sequence.
+//! A step works on spelling, not on values: `0099` is followed by `0100` but `99` by `100`, and `1.50` by `1.75`. A
+//! sequence either restores every byte or is not a sequence.
 
 use std::fmt::Write as _;
 
 use crate::ionizer::tree::is_number;
 
-/// From one text to the next.
+/// The difference between a text and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// How many runs of digits follow the one that counts; a text that is a number is one run.
+    /// The number of digit runs after the one that counts. A text that is a number is one run.
     pub run: usize,
-    /// How much is added, in units of the last digit.
+    /// The amount added, in units of the last digit.
     pub by: i64,
 }
 
@@ -37,12 +37,12 @@ impl Step {
         Some(Self { run, by })
     }
 
-    /// Whether it leads from one text to another.
+    /// Returns true if the step leads from one text to the other.
     pub fn leads(&self, from: &str, to: &str) -> bool {
         self.may_lead(from, to) && self.apply(from).is_some_and(|next| next == to)
     }
 
-    /// Whether the number that counts is the right one and the rest the same; a look that makes no text.
+    /// Returns false if the numbers or the rest of the texts cannot fit; a check without allocation.
     fn may_lead(&self, from: &str, to: &str) -> bool {
         let Some((start, end)) = run_from_end(from, self.run) else { return false };
         let rest = to.strip_prefix(&from[..start]).and_then(|rest| rest.strip_suffix(&from[end..]));
@@ -51,7 +51,7 @@ impl Step {
         own.len() > LONGEST || sum == value(own)
     }
 
-    /// The next text.
+    /// Returns the next text; `None` if the step does not apply.
     pub fn apply(&self, text: &str) -> Option<String> {
         let (start, end) = run_from_end(text, self.run)?;
         let digits = &text[start..end];
@@ -59,7 +59,7 @@ impl Step {
         let whole = digits.strip_prefix('-').unwrap_or(digits);
         let places = whole.split_once('.').map_or(0, |(_, fraction)| fraction.len());
         let wide = whole.len() - usize::from(places > 0);
-        // A leading zero means that the width is fixed; a decimal has at least one digit before its point.
+        // A leading zero means a fixed width. A decimal has at least one digit before its point.
         let width = if whole.starts_with('0') && places == 0 { wide } else { places + 1 };
         let mut next = String::with_capacity(text.len() + 2);
         next.push_str(&text[..start]);
@@ -79,12 +79,12 @@ impl Step {
     }
 }
 
-/// Appends a number, with zeros before it up to a width.
+/// Appends a number, padded with zeros to `width` digits.
 fn push_number(out: &mut String, number: u128, width: usize) {
     let Ok(mut number) = u64::try_from(number) else {
         return write!(out, "{number:0width$}").expect("a string takes everything");
     };
-    // From behind: no such number has more digits.
+    // Filled from the end; a 64-bit number has at most 20 digits.
     let mut digits = ['0'; 20];
     let mut start = digits.len();
     while number > 0 || start == digits.len() {
@@ -96,7 +96,7 @@ fn push_number(out: &mut String, number: u128, width: usize) {
     out.extend(&digits[start..]);
 }
 
-/// The last of the [`runs`] that so many follow.
+/// Returns the digit run that is followed by `following` others; see [`runs`].
 fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
     if is_number(text) && !text.contains(['e', 'E']) {
         return (following == 0).then_some((0, text.len()));
@@ -113,10 +113,10 @@ fn run_from_end(text: &str, following: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Longest number that counts, in bytes.
+/// The longest number that can count, in bytes.
 const LONGEST: usize = 30;
 
-/// The digits as one number, without their point.
+/// Returns the digits as one number, ignoring the decimal point.
 pub fn value(digits: &str) -> Option<i128> {
     let whole = digits.strip_prefix('-').unwrap_or(digits);
     if whole.is_empty() || digits.len() > LONGEST || !whole.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {

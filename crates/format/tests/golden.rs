@@ -1,4 +1,4 @@
-//! Folds of format version 1, which must be opened for ever, restored without an encoder: this crate links none.
+//! Folds of format version 1 must be restorable forever, without an encoder: this crate links none.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use concertina_format::fold::{self, Fold};
 use concertina_format::{DECODERS, restore, restore_whole};
 
-/// The pairs of fold and text below `fixtures/format/1`, by name.
+/// Returns the pairs of fold and text below `fixtures/format/1`, by name.
 fn golden() -> BTreeMap<String, (String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/format/1");
     let mut pairs = BTreeMap::new();
@@ -22,7 +22,7 @@ fn golden() -> BTreeMap<String, (String, String)> {
     pairs
 }
 
-/// The sealed folds of a text, nested ones left out.
+/// Returns the sealed folds of a text, without nested ones.
 fn folds(text: &str) -> Vec<Fold> {
     let starts = text.match_indices(fold::OPENING).map(|(at, _)| at);
     let starts_line = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
@@ -56,7 +56,7 @@ fn every_stage_and_every_legend_word_has_a_golden_fold() {
     assert!(all.iter().any(|fold| fold.is_sealed_below));
 }
 
-/// The words of the legends that `docs/format.md` specifies.
+/// The legend words that `docs/format.md` specifies.
 const WORDS: &[&str] = &[
     "a line without a number has the next one",
     "each line begins \"",
@@ -101,16 +101,16 @@ const WORDS: &[&str] = &[
     " lines above; line ",
 ];
 
-/// Marks of bodies: of templates and of JSON.
+/// The notation of bodies, for templates and JSON.
 const MARKS: &[&str] = &["{>", "{<", "{+1", "{=", "{/}", "\n*", "\n|", "\n. ", "^", "[=", "`", "\"\"\""];
 
-/// The next number of a sequence that is the same in every run (Knuth's 64-bit linear congruential generator).
+/// Returns the next number of a fixed pseudo-random sequence (Knuth's 64-bit linear congruential generator).
 fn next(dice: &mut u64) -> usize {
     *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*dice >> 33) as usize
 }
 
-/// A text with one to three characters replaced, removed or added.
+/// Returns the text with one to three characters replaced, removed or inserted.
 fn mutated(text: &str, dice: &mut u64) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for _ in 0..=next(dice) % 3 {
@@ -125,18 +125,18 @@ fn mutated(text: &str, dice: &mut u64) -> String {
     characters.into_iter().collect()
 }
 
-/// The shortest folds of each stage are mutated, so that 100,000 mutations take seconds.
+/// The number of folds of each stage that are mutated. The shortest are taken, so that 100,000 mutations take seconds.
 const FOLDS: usize = 6;
 
-/// Mutations of the folds of each stage.
+/// The number of mutations per stage.
 const MUTATIONS: usize = 10_000;
 
-/// A header that has lost its seal is text like any other.
+/// A header whose seal was lost is ordinary text and is skipped.
 #[test]
 fn a_changed_fold_is_restored_exactly_or_said_to_be_damaged() {
     let mut by_stage: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for (name, (fold, text)) in golden() {
-        // A fold that is all of its text, so that what it gives can be compared; a repeat needs the text before it.
+        // The fold is the whole text, so that its result can be compared. A repeat needs the text before it.
         if let Some((only, len)) = fold::parse(&fold)
             && len + 1 >= fold.len()
         {
@@ -161,7 +161,7 @@ fn a_changed_fold_is_restored_exactly_or_said_to_be_damaged() {
                 continue;
             }
             match restore_whole(&format!("{before}{changed}"), &[]) {
-                // A line that was added behind the fold is not part of it.
+                // A line that was added after the fold is not part of it.
                 Ok(restored) => {
                     let (_, len) = fold::parse(header).expect("a fold");
                     let of_fold = &text[..text.len() - (header.len() - len)];

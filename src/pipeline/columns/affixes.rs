@@ -1,6 +1,6 @@
-//! What the values of a column share, for the codecs that write it down once.
+//! The prefix and suffix that the values of a column share.
 
-/// What all values share at the start, what each has between, and what all share at the end.
+/// Splits values into the shared prefix, the part of each between, and the shared suffix.
 pub(in super::super) fn split_affixes<'v>(values: &[&'v str]) -> (&'v str, Vec<&'v str>, &'v str) {
     let (prefix, suffix) = shared_affixes(values);
     let first = values.first().copied().unwrap_or_default();
@@ -8,7 +8,7 @@ pub(in super::super) fn split_affixes<'v>(values: &[&'v str]) -> (&'v str, Vec<&
     (&first[..prefix], between, &first[first.len() - suffix..])
 }
 
-/// How many bytes all values share at the start and at the end, cut where a run of letters or digits begins or ends.
+/// Returns the bytes that all values share at the start and at the end, cut at the edges of runs of letters or digits.
 fn shared_affixes(values: &[&str]) -> (usize, usize) {
     let Some((first, others)) = values.split_first() else { return (0, 0) };
     let mut prefix = first.len();
@@ -18,7 +18,7 @@ fn shared_affixes(values: &[&str]) -> (usize, usize) {
     let is_cut = |at: usize| values.iter().all(|value| is_boundary(value.as_bytes(), at));
     while prefix > 0 && !is_cut(prefix) {
         prefix -= 1;
-        // Below the first difference all values have the same bytes, so this ends at the next boundary of the first one.
+        // All values are equal up to the first difference, so this stops at the next boundary of the first value.
         while prefix > 0 && !is_boundary(first.as_bytes(), prefix) {
             prefix -= 1;
         }
@@ -35,7 +35,8 @@ fn shared_affixes(values: &[&str]) -> (usize, usize) {
     (prefix, suffix)
 }
 
-/// Whether a cut falls between runs of letters (anything beyond ASCII counts as one), of digits, and other characters.
+/// Returns true if a cut falls between runs of letters (including everything beyond ASCII), of digits, or other
+/// characters.
 fn is_boundary(bytes: &[u8], at: usize) -> bool {
     let kind = |b: u8| match b {
         b'0'..=b'9' => 0,
@@ -45,7 +46,7 @@ fn is_boundary(bytes: &[u8], at: usize) -> bool {
     at == 0 || at >= bytes.len() || kind(bytes[at - 1]) == 2 || kind(bytes[at - 1]) != kind(bytes[at])
 }
 
-/// Whether all values are the same.
+/// Returns true if all values are equal.
 pub(in super::super) fn is_constant(column: &[&str]) -> bool {
     column.iter().all(|value| *value == column[0])
 }

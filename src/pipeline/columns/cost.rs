@@ -1,6 +1,6 @@
-//! a word -> about how many tokens it costs.
+//! A word -> its approximate number of tokens.
 
-/// The kinds of bytes that tokens are made of, and how many of a kind make a token.
+/// The kind of each byte. `RUNS` holds the number of bytes of a kind per token.
 const KINDS: [u8; 256] = {
     let (mut kinds, mut byte) = ([5u8; 256], 0);
     while byte < 256 {
@@ -18,17 +18,17 @@ const KINDS: [u8; 256] = {
 };
 const RUNS: [u8; 6] = [1, 3, 7, 3, 3, 2];
 
-/// What the byte before was: its kind, and how many of it the token has that it belongs to.
+/// The kind of the previous byte, and the number of bytes of that kind in its token so far.
 type State = (u8, u8);
 
-/// The number of a state: kinds have at most seven bytes in a token, and none comes first.
+/// Returns the number of a state. A kind has at most seven bytes per token; state 0 is the start.
 const fn number_of((kind, run): State) -> usize {
     if kind == NONE { 0 } else { 1 + kind as usize * 7 + run as usize - 1 }
 }
 const NONE: u8 = 6;
 const STATES: usize = 1 + 6 * 7;
 
-/// For each state and each kind of byte that follows: the state behind it, and with 128 whether a token begins.
+/// The next state by state and kind of byte, plus 128 if a token begins there.
 const NEXT: [[u8; 6]; STATES] = {
     let mut table = [[0; 6]; STATES];
     let mut state = 0;
@@ -39,7 +39,8 @@ const NEXT: [[u8; 6]; STATES] = {
             table[state][next as usize] = if next == kind && (run < RUNS[kind as usize] || next == 0 && run > 1) {
                 number_of((kind, if run < 7 { run + 1 } else { 7 })) as u8
             } else {
-                // A word with a capital is one token, and a blank belongs to the word behind it.
+                // A capital and the lower-case letters after it are one token, and a blank belongs to the word after
+                // it.
                 let is_one = kind == 3 && next == 2 && run == 1 || next == 0 && kind != 0;
                 let begins = if is_one { 0 } else { 128 };
                 number_of((next, if next == 0 && kind == 0 { 2 } else { 1 })) as u8 | begins
@@ -51,7 +52,7 @@ const NEXT: [[u8; 6]; STATES] = {
     table
 };
 
-/// About how many tokens a word costs behind a blank. Counting them takes a hundred times as long.
+/// Estimates the tokens of a word after a blank. Exact counting takes a hundred times as long.
 pub(in super::super) fn cost(word: &str) -> usize {
     let (mut tokens, mut state) = (0usize, 0usize);
     for &byte in word.as_bytes() {

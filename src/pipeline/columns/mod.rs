@@ -1,9 +1,9 @@
-//! What is said once of a column of cells, for every codec that writes rows: lines ([`super::lines`]), tables and JSON
+//! The analysis of a column of cells, for every codec that writes rows: lines ([`super::lines`]), tables and JSON
 //! (`ionizer`).
 //!
-//! Each codec cuts its text into cells, and has a row syntax of its own. Here is what they look for in a column: what
-//! all values share at both ends ([`affixes`]), by what they grow ([`steps`]), and about how many tokens a value costs
-//! where a row writes it ([`cost()`]). What encoder and decoder share of a rule is in `concertina_format`.
+//! Each codec cuts its text into cells and has its own row syntax. They share the search for prefixes and suffixes
+//! ([`affixes`]), steps ([`steps`]) and the estimated tokens of a value ([`cost()`]). Rules that an encoder and its
+//! decoder share are in `concertina_format`.
 
 mod affixes;
 mod cost;

@@ -1,20 +1,20 @@
-//! `usr_0099` -> `usr_0100`: the next text of a sequence, counted by number.
+//! `usr_0099` -> `usr_0100`: the step between two texts of a sequence.
 //!
-//! A step works on spelling, not on values: `0099` is followed by `0100` but `99` by `100`, and `1.50` by `1.75`, so
-//! that a sequence restores every byte or is no sequence.
+//! A step works on spelling, not on values: `0099` is followed by `0100` but `99` by `100`, and `1.50` by `1.75`. A
+//! sequence either restores every byte or is not a sequence.
 
 use std::ops::Range;
 
 use concertina_format::ionizer::tree::is_number;
 use concertina_format::steps::{Step, value};
 
-/// The step that leads from one text to another, if there is a simple one.
+/// Returns the step that leads from one text to another; `None` if there is no simple one.
 pub(in super::super) fn between(from: &str, to: &str) -> Option<Step> {
     if from == to || from.len() > 128 {
         return None;
     }
     let (mut runs_from, mut runs_to) = (runs(from), runs(to));
-    // The first run that differs, and how many follow it.
+    // The first run that differs, and the number of runs after it.
     let mut different = None;
     let mut following = 0;
     loop {
@@ -36,7 +36,7 @@ pub(in super::super) fn between(from: &str, to: &str) -> Option<Step> {
     step.leads(from, to).then_some(step)
 }
 
-/// Which value most neighbours have between them, if more than half of so many have the same.
+/// Returns the step that occurs in more than half of `of` places; `None` if there is none.
 pub(in super::super) fn majority(steps: impl Iterator<Item = i64> + Clone, of: usize) -> Option<i64> {
     let (mut most, mut lead) = (0, 0usize);
     for step in steps.clone() {
@@ -49,7 +49,7 @@ pub(in super::super) fn majority(steps: impl Iterator<Item = i64> + Clone, of: u
     (steps.filter(|step| *step == most).count() * 2 > of).then_some(most)
 }
 
-/// The runs of digits; a text that is a number is one run, sign and decimals included.
+/// Returns the runs of digits. A text that is a number is one run, including its sign and decimals.
 fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let is_one = is_number(text) && !text.contains(['e', 'E']);

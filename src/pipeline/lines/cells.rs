@@ -1,4 +1,4 @@
-//! line -> cells: what stands between blanks.
+//! Lines -> cells, cut at blanks.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use super::Keeps;
 use crate::pipeline::columns::cost;
 use concertina_base::hashing::FastMap;
 
-/// Longer lines are data: they stay as they are.
+/// The longest line that is cut, in bytes. Longer lines are data and stay unchanged.
 const MAX_LINE: usize = 2000;
 
-/// The most cells of a line that are told apart; the rest belongs to the last one.
+/// The most cells of a line; the last one takes the rest of the line.
 const MAX_CELLS: usize = 40;
 
-/// What parts the cells of a line.
+/// The separators of the cells of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
-    /// Every run of blanks.
+    /// Cells are separated by every run of blanks.
     Words,
-    /// Tabs and runs of two blanks or more, as between the columns of a table whose cells are of several words.
+    /// Cells are separated by tabs and runs of two or more blanks, as in tables with several words per cell.
     Columns,
 }
 
@@ -27,11 +27,11 @@ pub(super) struct Lines<'t> {
     pub(super) texts: Vec<&'t str>,
     cells: Vec<(u32, u32)>,
     ends: Vec<usize>,
-    /// For each cell the number of its text, from 0 in the order in which they come first.
+    /// For each cell the number of its distinct text, from 0 in order of first occurrence.
     words: Vec<u32>,
-    /// Which lines stay as they are: they have no cells.
+    /// True for lines that stay unchanged; they have no cells.
     pub(super) kept: Vec<bool>,
-    /// About how many tokens each line has.
+    /// The estimated tokens of each line.
     costs: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ impl<'t> Lines<'t> {
         Self::cut(texts, kept, costs, view)
     }
 
-    /// The same lines, cut in another way.
+    /// Returns the same lines, cut by another view.
     pub(super) fn seen_as(&self, view: View) -> Self {
         Self::cut(self.texts.clone(), self.kept.clone(), self.costs.clone(), view)
     }
@@ -66,22 +66,22 @@ impl<'t> Lines<'t> {
         Self { texts, cells, ends, words, kept, costs }
     }
 
-    /// Byte ranges of a line's cells; none for a line that is blank, kept or too long.
+    /// Returns the byte ranges of a line's cells; none for a line that is blank, kept or too long.
     pub(super) fn cells(&self, line: usize) -> &[(u32, u32)] {
         &self.cells[line.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[line]]
     }
 
-    /// About how many tokens some lines have, line ends included.
+    /// Estimates the tokens of some lines, including line ends.
     pub(super) fn cost(&self, lines: Range<usize>) -> usize {
         self.costs[lines].iter().map(|&cost| cost as usize + 1).sum()
     }
 
-    /// The numbers of the texts of a line's cells.
+    /// Returns the text numbers of a line's cells.
     pub(super) fn words(&self, line: usize) -> &[u32] {
         &self.words[line.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[line]]
     }
 
-    /// How many texts have a number.
+    /// Returns the number of distinct texts.
     pub(super) fn numbers(&self) -> usize {
         self.words.iter().max().map_or(0, |&last| last as usize + 1)
     }

@@ -1,4 +1,4 @@
-//! the values of a field -> what all of them share, where they are cut, and what each is expected to be.
+//! The values of a field -> their common shape, their pieces, and the rule that predicts each.
 
 use std::borrow::Cow;
 
@@ -9,34 +9,35 @@ use crate::pipeline::columns::cost;
 use crate::pipeline::columns::steps::majority;
 use concertina_base::hashing::FastMap;
 
-/// A value is cut so often at most; the rest is one piece.
+/// The most pieces of a value; the last one is the rest.
 const MAX_PIECES: usize = 24;
 
-/// Words that say how something went. Read as above, a failure would pass for a success.
+/// Words that report a result. Rows always write them, because a failure that is left out could be read as a success.
 const VERDICTS: &[&str] = &[
     "ERROR", "FAIL", "FAILED", "OK", "PASS", "PASSED", "SKIP", "SKIPPED", "XFAIL", "ok", "×", "√", "✓", "✔", "✕", "✖",
     "✗", "✘",
 ];
 
-/// Whether a word of a value is a verdict: rows always write it.
+/// Returns true if a value contains a verdict.
 pub(super) fn tells_verdict(value: &str) -> bool {
     let is_verdict = |word: &str| VERDICTS.contains(&word.trim_matches(['[', ']', '(', ')', ':', ',', '.']));
     value.split(' ').any(is_verdict)
 }
 
-/// How many folders up two values part, and what follows there: `a/b/c` and `a/d` part one above the folder of the first.
+/// Returns the number of folders to go up from `above` to a common folder with `value`, and the rest of `value`. For
+/// `a/b/c` and `a/d` that is one folder, and `d`.
 pub(super) fn below<'v>(above: &str, value: &'v str, separator: char) -> Option<(usize, &'v str)> {
     let ends = above.rmatch_indices(separator).map(|(at, _)| at + separator.len_utf8());
     ends.take(MAX_UP).enumerate().find_map(|(up, end)| Some((up, value.strip_prefix(&above[..end])?)))
 }
 
-/// Folders that a reader may be asked to go up.
+/// The most folders that a reader must go up.
 const MAX_UP: usize = 3;
 
-/// Rows that tell the rule of a column, and what all of them cost: so many runs of so many.
+/// The rows that a rule is chosen by, as a number of runs and the rows of each.
 const SAMPLE: (usize, usize) = (4, 100);
 
-/// Some rows, from all over them.
+/// Returns a sample of the rows, spread over all of them.
 pub(super) fn sample<T: Copy>(all: &[T]) -> Cow<'_, [T]> {
     let (runs, rows) = SAMPLE;
     if all.len() <= runs * rows {
@@ -46,7 +47,7 @@ pub(super) fn sample<T: Copy>(all: &[T]) -> Cow<'_, [T]> {
     (0..runs).flat_map(|run| &all[start(run)..start(run) + rows]).copied().collect()
 }
 
-/// The rule that makes a column cheapest, and about how many tokens its rows then spend on it.
+/// Returns the cheapest rule of a column, and the estimated tokens of its rows.
 pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
     if let Some(same) = known.iter().position(|other| other == column) {
         return (Rule::Same(same), 0);
@@ -54,7 +55,7 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
     let all = column.len();
     let column = &*sample(column);
     let (mut best, mut least) = (Rule::Above, spent(column, Rule::Above, usize::MAX));
-    // A rule that saves little is not worth reading.
+    // A rule must save enough to be worth reading.
     let mut most = least * 9 / 10;
     let step = step(column).map(|by| Rule::Step(Step { run: 0, by }));
     for rule in step.into_iter().chain(separators(column).map(Rule::Folder)) {
@@ -66,13 +67,13 @@ pub(super) fn rule(column: &[&str], known: &[Vec<&str>]) -> (Rule, usize) {
     (best, least * all / column.len())
 }
 
-/// A value that begins with a digit has folders if it has so many bytes: a date with its time.
+/// The shortest value, in bytes, that begins with a digit and has folders: a date with its time.
 const STAMP_BYTES: usize = 16;
 
-/// What may separate folders.
+/// The characters that may separate folders.
 const SEPARATORS: [u8; 9] = [b'/', b'.', b':', b'-', b'_', b'[', b'(', b',', b' '];
 
-/// For each byte its bit, if it is one of them.
+/// The bit of each byte that is a separator.
 const IS_SEPARATOR: [u16; 256] = {
     let (mut bits, mut at) = ([0; 256], 0);
     while at < SEPARATORS.len() {
@@ -82,7 +83,7 @@ const IS_SEPARATOR: [u16; 256] = {
     bits
 };
 
-/// The separators that are in most values.
+/// Returns the separators that occur in most values.
 fn separators(column: &[&str]) -> impl Iterator<Item = char> {
     let mut with = [0; SEPARATORS.len()];
     let is_number =
@@ -97,7 +98,7 @@ fn separators(column: &[&str]) -> impl Iterator<Item = char> {
     with.into_iter().zip(SEPARATORS).filter(move |(with, _)| *with > most).map(|(_, separator)| char::from(separator))
 }
 
-/// About how many tokens rows spend on a column; counting ends at `most`.
+/// Estimates the tokens that rows spend on a column; counting stops at `most`.
 pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
     if rule.is_silent() {
         return 0;
@@ -127,10 +128,10 @@ pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
     tokens + counted(said).into_iter().map(named).sum::<usize>()
 }
 
-/// So few values are compared with each other.
+/// The most values that are compared pairwise.
 const FEW: usize = 12;
 
-/// Each of some values once, and how often it is there.
+/// Returns the distinct values with their counts.
 fn counted(values: Vec<&str>) -> Vec<(&str, usize)> {
     let mut found: Vec<(&str, usize)> = Vec::with_capacity(values.len());
     if values.len() <= FEW {
@@ -153,27 +154,27 @@ fn counted(values: Vec<&str>) -> Vec<(&str, usize)> {
     found
 }
 
-/// The number that some digits are, at most 18.
+/// Returns the number that up to 18 digits spell.
 fn number(text: &str) -> Option<i64> {
     let is_number = (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok())?
 }
 
-/// The step that a column mostly grows by, if it is one.
+/// Returns the step that most values of a column differ by, if there is one.
 fn step(column: &[&str]) -> Option<i64> {
-    // A column that grows mostly does so in one of its first rows.
+    // A column that grows has a number in one of its first rows.
     if column.iter().take(8).all(|value| number(value).is_none()) {
         return None;
     }
     let numbers: Vec<Option<i64>> = column.iter().map(|value| number(value)).collect();
     let steps = numbers.windows(2).filter_map(|pair| Some(pair[1]? - pair[0]?));
-    // Whoever looks for a row has to add up the steps to it: that is for round ones.
+    // A reader who looks for a row must add up the steps, which is easy only for round ones.
     let is_round = |step: u64| step < 10 || 10u64.pow(step.ilog10()) == step;
     majority(steps, column.len()).filter(|&step| step != 0 && is_round(step.unsigned_abs()))
 }
 
-/// Byte ranges of the pieces of the values between the punctuation with which all of them begin, each with what stands before it;
-/// the last one is the rest. `None` where they share none.
+/// Cuts the values at the punctuation that all of them begin with. The last piece is the rest. `None` if they share no
+/// punctuation.
 pub(super) fn pieces<'t>(column: &[&'t str]) -> Option<Vec<Piece<'t>>> {
     let first = column[0];
     let mut shape: Vec<(usize, usize)> = punctuation(first).take(MAX_PIECES).collect();
@@ -201,10 +202,10 @@ pub(super) fn pieces<'t>(column: &[&'t str]) -> Option<Vec<Piece<'t>>> {
     Some(pieces)
 }
 
-/// A part of each value of a column.
+/// One part of each value of a column.
 #[derive(Debug)]
 pub(super) struct Piece<'t> {
-    /// What stands before it in all of them.
+    /// The text before the part, the same in all values.
     pub(super) before: &'t str,
     pub(super) ranges: Vec<(usize, usize)>,
 }
@@ -215,11 +216,11 @@ impl Piece<'_> {
     }
 }
 
-/// The runs of punctuation and blanks within a value. The signs of a UUID belong to it: whoever looks for it has it whole.
+/// Returns the runs of punctuation and blanks within a value. A UUID is not cut, so that a search for it succeeds.
 fn punctuation(word: &str) -> impl Iterator<Item = (usize, usize)> {
     let bytes = word.as_bytes();
     let is_mark = |byte: &u8| byte.is_ascii_punctuation() || *byte == b' ';
-    // Where the last run ended, and where the next one is looked for.
+    // The end of the last run, and the start of the search for the next one.
     let (mut begin, mut at) = (0, 0);
     std::iter::from_fn(move || {
         let mut start = at + bytes[at..].iter().position(is_mark)?;
@@ -233,10 +234,10 @@ fn punctuation(word: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`, in hexadecimal.
+/// The length of `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` in hexadecimal, in bytes.
 const UUID_BYTES: usize = 36;
 
-/// Whether a UUID stands at the start, where the first punctuation is found at `mark`.
+/// Returns true if a UUID is at the start; `mark` is the position of the first punctuation.
 fn is_uuid(bytes: &[u8], mark: usize) -> bool {
     mark == 8
         && bytes.get(UUID_BYTES).is_none_or(|next| !next.is_ascii_alphanumeric())

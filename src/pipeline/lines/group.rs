@@ -1,14 +1,14 @@
-//! lines -> groups of one shape, found in a tree over the kinds of their cells.
+//! Lines -> groups of one shape, found in a tree over the kinds of their cells.
 //!
-//! Every line is a path through the tree, one step for each cell. Where the paths of a node part, its lines may become one group
-//! whose last field is the rest of the line: the name at the end of a listing, the message at the end of a log line.
+//! Every line is a path through the tree, one step per cell. At a branch, the lines may form one group whose last field
+//! is the rest of the line: the name at the end of a listing, the message at the end of a log line.
 
 use super::cells::Lines;
 use super::column::tells_verdict;
 use concertina_base::hashing::{FastHasher, FastMap};
 use std::hash::{Hash, Hasher};
 
-/// Fewer lines are no group.
+/// The fewest lines of a group.
 pub(super) const MIN_ROWS: usize = 3;
 
 /// The depth of the tree.
@@ -17,28 +17,28 @@ pub(super) const MAX_DEPTH: usize = 24;
 /// Lines of one shape.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Which lines, ascending.
+    /// The line numbers, ascending.
     pub(super) lines: Vec<usize>,
-    /// How many fields they have.
+    /// The number of fields of each line.
     pub(super) fields: usize,
-    /// Whether the last field is the rest of the line.
+    /// True if the last field is the rest of the line.
     pub(super) has_rest: bool,
 }
 
-/// A place in the tree: lines that agree in the kinds of their first cells.
+/// A node of the tree: lines whose first cells agree in kind.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// How many cells they agree in.
+    /// The number of cells that agree.
     pub(super) depth: usize,
-    /// All of them.
+    /// The numbers of all these lines.
     pub(super) lines: Vec<usize>,
-    /// Those that have no more cells.
+    /// The lines that have no more cells.
     pub(super) ends: Vec<usize>,
     pub(super) children: Vec<usize>,
 }
 
-/// The tree of some lines; its root is the first node, and every node stands before its children. With `exact`, lines agree in
-/// every blank, too.
+/// Returns the tree of some lines. The root is the first node, and every node precedes its children. With `exact`, the
+/// blanks of lines must agree too.
 pub(super) fn tree(lines: &Lines, of: &[usize], exact: bool) -> Vec<Node> {
     let mut seen: Vec<Word> = vec![Word::default(); lines.numbers()];
     for &line in of {
@@ -98,13 +98,13 @@ pub(super) fn tree(lines: &Lines, of: &[usize], exact: bool) -> Vec<Node> {
     nodes
 }
 
-/// What is known of a cell's text.
+/// The properties of a cell's text.
 #[derive(Debug, Clone, Default)]
 struct Word {
     kind: Kind,
-    /// How many lines begin with it.
+    /// The number of lines that begin with it.
     firsts: usize,
-    /// How often it stands elsewhere.
+    /// The number of times that it occurs elsewhere.
     later: usize,
 }
 
@@ -125,14 +125,14 @@ impl Kind {
             _ if is_number(cell) => Self::Number,
             _ if tells_verdict(cell) => Self::Mark,
             _ if cell.len() <= 3 && cell.bytes().all(|byte| byte.is_ascii_punctuation()) => Self::Mark,
-            // A process by its number, `sshd[24200]:`, is one of many.
+            // A process with its number, `sshd[24200]:`, is one of many and no label.
             _ if cell.ends_with([':', '=']) && !cell.ends_with("]:") => Self::Label,
             _ => Self::Other,
         }
     }
 }
 
-/// A figure, or bytes in hex.
+/// Returns true for a number or hexadecimal bytes.
 fn is_number(cell: &str) -> bool {
     let bytes = cell.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

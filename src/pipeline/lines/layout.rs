@@ -1,32 +1,32 @@
-//! the blanks between fields -> widths that they follow from, as `printf` pads: a cell that is wider pushes the rest along.
+//! The blanks between fields -> column widths, as `printf` pads: a wider cell moves the rest of its line.
 
 pub(super) use concertina_format::lines::template::Pad;
 
 use super::cells::Lines;
 use super::group::{Group, MIN_ROWS};
 
-/// The fields of the lines of a group, and what stands between them.
+/// The fields of the lines of a group, and the text between them.
 #[derive(Debug)]
 pub(super) struct Layout<'t> {
-    /// The lines that follow it, ascending.
+    /// The lines that fit the layout, ascending.
     pub(super) lines: Vec<usize>,
     /// For each field its text in each line.
     pub(super) columns: Vec<Vec<&'t str>>,
     pub(super) pads: Vec<Pad>,
-    /// What stands before each field, and behind the last one.
+    /// The text before each field, and after the last one.
     pub(super) between: Vec<&'t str>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Rule<'t> {
     Same(&'t str),
-    /// What stands before is filled up to the width, then comes this.
+    /// The field before the gap is padded to the width, then this text follows.
     Behind(usize, &'t str),
-    /// First comes this, then what stands behind is filled up.
+    /// This text comes first, then the field after the gap is padded to the width.
     Before(usize, &'t str),
 }
 
-/// A gap of a line with what it depends on, in characters.
+/// A gap of a line, with the widths of the fields beside it in characters.
 #[derive(Debug, Clone, Copy)]
 struct Gap<'t> {
     text: &'t str,
@@ -52,7 +52,7 @@ fn is_blanks(text: &str, count: usize) -> bool {
     text.len() == count && text.bytes().all(|byte| byte == b' ')
 }
 
-/// The layout that most lines of a group follow; those that do not are left out.
+/// Returns the layout of most lines of a group; lines that do not fit are left out.
 pub(super) fn layout<'t>(lines: &Lines<'t>, group: &Group) -> Option<Layout<'t>> {
     let mut rows: Vec<usize> = group.lines.clone();
     let mut pads = vec![Pad::None; group.fields];
@@ -88,7 +88,7 @@ pub(super) fn layout<'t>(lines: &Lines<'t>, group: &Group) -> Option<Layout<'t>>
     Some(Layout { lines: rows, columns, pads, between })
 }
 
-/// A field of a line.
+/// Returns a field of a line.
 fn text<'t>(lines: &Lines<'t>, line: usize, field: usize, group: &Group) -> &'t str {
     let (start, end) = span(lines, line, field, group);
     &lines.texts[line][start..end]
@@ -100,7 +100,7 @@ fn span(lines: &Lines, line: usize, field: usize, group: &Group) -> (usize, usiz
     (cells[field].0 as usize, end as usize)
 }
 
-/// What stands before a field of a line, or behind the last one.
+/// Returns the text before a field of a line, or after the last one.
 fn between_text<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> &'t str {
     let whole = lines.texts[line];
     let start = at.checked_sub(1).map_or(0, |before| span(lines, line, before, group).1);
@@ -120,7 +120,7 @@ fn gap<'t>(lines: &Lines<'t>, line: usize, at: usize, group: &Group) -> Gap<'t> 
     Gap { text, left: width(before), right: width(behind) }
 }
 
-/// The rule that most gaps follow.
+/// Returns the rule that most gaps follow.
 fn rule<'t>(gaps: &[Gap<'t>], is_taken: bool, is_last: bool) -> Option<Rule<'t>> {
     let shortest = gaps.iter().map(|gap| gap.text).min_by_key(|text| text.len())?;
     let common = |of: fn(&str, &str) -> usize| gaps.iter().map(|gap| of(gap.text, shortest)).min().unwrap_or(0);
@@ -137,7 +137,7 @@ fn rule<'t>(gaps: &[Gap<'t>], is_taken: bool, is_last: bool) -> Option<Rule<'t>>
         rules.push(Rule::Before(widths(|gap| gap.right + gap.text.len(), head.len())?, head));
     }
     let followed = |rule: &Rule| gaps.iter().filter(|gap| rule.holds(gap)).count();
-    // The first of the best.
+    // `max_by_key` returns the last of equals, so the order is reversed to prefer the first.
     rules.into_iter().rev().max_by_key(followed)
 }
 

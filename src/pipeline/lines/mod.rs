@@ -1,9 +1,9 @@
 //! Lines of one shape, wherever they stand -> templates and rows of what differs, and back.
 //!
-//! What the lines mean does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape, [`layout`] explains
-//! the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and how, [`record`] joins
-//! templates that follow each other, [`write`] writes down the result in the notation of [`concertina_format::lines`],
-//! which reads it back.
+//! The meaning of the lines does not matter. [`cells`] cuts them at blanks, [`group`] finds lines of one shape,
+//! [`layout`] explains the blanks between their fields, [`template`] and [`column`] say what is fixed, what varies and
+//! how, [`record`] joins templates that follow each other, [`write`] writes down the result in the notation of
+//! [`concertina_format::lines`], which reads it back.
 
 mod cells;
 mod column;
@@ -29,25 +29,25 @@ use crate::pipeline::{Edit, FusionContext};
 use crate::tokens;
 use concertina_base::hashing::{FastHasher, FastMap, FastSet};
 
-/// What a fold of lines of any kind leaves at most, in percent of the tokens, and the tokens that it saves at least.
+/// The most percent of the tokens that a fold of lines may leave, and the fewest tokens that it must save.
 pub(super) const WORTH: (usize, usize) = (95, 1);
 
-/// How often lines that no group took are grouped again, in each way.
+/// The number of times that remaining lines are grouped again, in each way.
 const ROUNDS: usize = 2;
 
-/// A plan that seems to save less than so much of what the best one does, in percent, is not written.
+/// A plan is written only if its estimated saving is at least this percentage of the best plan's.
 const NEAR: usize = 60;
 
-/// So many lines between rows that are no rows part two folds.
+/// The most other lines between rows of one fold.
 const MAX_RAW: usize = 8;
 
-/// Whether a line stays as it is, whatever it would cost as a row.
+/// Returns true if a line must stay unchanged, even if a row would be cheaper.
 pub(super) type Keeps = fn(&str) -> bool;
 
-/// A long text is folded only where so many runs of so many of its lines are worth it: prose is not.
+/// The runs and lines of each that must be worth folding before a long text is. Prose is not.
 const TASTE: (usize, usize) = (8, 40);
 
-/// The parts of a text that are worth folding. What seems to save less than half of `least`, in percent, is not tried.
+/// Returns the folds of the parts worth folding. An estimated saving below half of `least` percent is not tried.
 fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps) -> Folds {
     let starts: Vec<usize> =
         std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1)).collect();
@@ -72,13 +72,13 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
     plans[0].regions(least).into_iter().filter_map(part).collect()
 }
 
-/// Folds all lines of a text, without the line end of the last one; `None` where nothing repeats. The fold depends on nothing but
-/// the arguments.
+/// Folds all lines of a text, without the line end of the last one; `None` if nothing repeats. The result depends only
+/// on the arguments.
 pub(super) fn fold(stage: &str, text: &str, encoding: Encoding, keeps: Keeps) -> Option<Fold> {
     whole(stage, &plans(text, keeps), encoding)
 }
 
-/// The plans that may be the best, one at least, by what they seem to save.
+/// Returns at least one plan, the best first by estimated saving.
 fn plans(text: &str, keeps: Keeps) -> Vec<Plan<'_>> {
     let words = Plan::of(Lines::of(text, View::Words, keeps));
     if !has_columns(&words.lines) {
@@ -86,11 +86,11 @@ fn plans(text: &str, keeps: Keeps) -> Vec<Plan<'_>> {
     }
     let columns = Plan::of(words.lines.seen_as(View::Columns));
     let (first, second) = if columns.saved > words.saved { (columns, words) } else { (words, columns) };
-    // What is written is counted, and counting takes time.
+    // Every written plan is counted exactly, which takes time.
     if second.saved * 100 >= first.saved * NEAR { vec![first, second] } else { vec![first] }
 }
 
-/// Whether blanks within lines part columns, here and there at least.
+/// Returns true if blanks separate columns in at least a tenth of the lines.
 fn has_columns(lines: &Lines) -> bool {
     let is_parted = |text: &&&str| {
         let text = text.trim_start();
@@ -99,7 +99,7 @@ fn has_columns(lines: &Lines) -> bool {
     lines.texts.iter().filter(is_parted).count() * 10 >= lines.texts.len()
 }
 
-/// The cheapest of some plans for a text, written.
+/// Returns the fold of the cheapest plan.
 fn whole(stage: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
     let folds = plans.iter().filter_map(|plan| {
         let (legend, body) = plan.write()?;
@@ -109,7 +109,7 @@ fn whole(stage: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
     folds.min_by_key(|(tokens, _)| *tokens).map(|(_, fold)| fold)
 }
 
-/// The folds of a part of a text, as edits of a stage; what seems to save less than half of `least`, in percent, is not tried.
+/// Returns the folds of a part of a text as edits. An estimated saving below half of `least` percent is not tried.
 pub(super) fn edits(
     context: &FusionContext,
     stage: &'static str,
@@ -124,7 +124,7 @@ pub(super) fn edits(
     folds.into_iter().map(|(found, fold)| Edit::fold(part.start + found.start..part.start + found.end, &fold)).collect()
 }
 
-/// [`edits`] that leave at most so many percent of the tokens, and save at least so many of them.
+/// Returns the [`edits`] that leave at most this percentage of the tokens and save at least this many.
 pub(super) fn worthy_edits(
     context: &FusionContext,
     stage: &'static str,
@@ -140,22 +140,22 @@ pub(super) fn worthy_edits(
 pub(super) struct Flood<'t>(Template<'t>);
 
 impl<'t> Flood<'t> {
-    /// The floods of a text; no line is in two of them.
+    /// Returns the floods of a text; no line is in two of them.
     pub(super) fn all(text: &'t str, keeps: Keeps) -> Vec<Self> {
         templates(&Lines::of(text, View::Words, keeps)).into_iter().map(Self).collect()
     }
 
-    /// Its lines, ascending.
+    /// Returns the line numbers, ascending.
     pub(super) fn lines(&self) -> &[usize] {
         &self.0.lines
     }
 
-    /// The values in which its lines differ, by place.
+    /// Returns the values in which the lines differ, by place.
     pub(super) fn columns(&self) -> &[Vec<&'t str>] {
         &self.0.columns
     }
 
-    /// The text with what `say` says of each column in place of its values in some of the lines.
+    /// Returns the text of the lines, with `say` of each column in place of its values in these rows.
     pub(super) fn sum_up(&self, rows: &[usize], say: impl Fn(&[&str]) -> String) -> String {
         let values = |column: usize| rows.iter().map(|&row| self.0.columns[column][row]).collect::<Vec<_>>();
         let piece = |part: &Part| match part {
@@ -166,12 +166,12 @@ impl<'t> Flood<'t> {
     }
 }
 
-/// What becomes of the lines of a text.
+/// The templates and rows that a text is written as.
 struct Plan<'t> {
     lines: Lines<'t>,
     templates: Vec<Template<'t>>,
     entries: Vec<Entry>,
-    /// About how many tokens each template saves, and all of them.
+    /// The estimated tokens that each template saves, and their sum.
     worth: Vec<usize>,
     saved: usize,
 }
@@ -205,7 +205,7 @@ impl<'t> Plan<'t> {
         Self { lines, templates, entries, saved: worth.iter().sum(), worth }
     }
 
-    /// About how much of its lines it saves.
+    /// Returns the estimated saving in percent of the tokens.
     fn percent(&self) -> usize {
         100 * self.saved / self.lines.cost(0..self.lines.texts.len()).max(1)
     }
@@ -214,7 +214,7 @@ impl<'t> Plan<'t> {
         if self.saved > 0 { write::write(&self.lines.texts, &self.templates, &self.entries) } else { None }
     }
 
-    /// Ranges of lines, from row to row, without long runs of lines that are none, that seem to save half of `least` percent.
+    /// Returns the line ranges, without long runs of raw lines, that save an estimated half of `least` percent.
     fn regions(&self, least: usize) -> Vec<Range<usize>> {
         let mut found: Vec<(Range<usize>, f64)> = Vec::new();
         for entry in &self.entries {
@@ -229,7 +229,7 @@ impl<'t> Plan<'t> {
         }
         found.retain(|(lines, saved)| saved * 200.0 >= (self.lines.cost(lines.clone()) * least) as f64);
         let mut regions: Vec<Range<usize>> = found.into_iter().map(|(lines, _)| lines).collect();
-        // A heading or two do not part a fold from its text: then nothing is planned twice.
+        // A few lines outside the fold are included, so that nothing is planned twice.
         let folded: usize = regions.iter().map(ExactSizeIterator::len).sum();
         if regions.len() == 1 && self.lines.texts.len() - folded <= MAX_RAW.min(folded / 8) {
             regions[0] = 0..self.lines.texts.len();
@@ -238,7 +238,7 @@ impl<'t> Plan<'t> {
     }
 }
 
-/// The templates of all lines that are of one, each line in one at most.
+/// Returns the templates of all matching lines, each line in at most one.
 fn templates<'t>(lines: &Lines<'t>) -> Vec<Template<'t>> {
     let mut found = Vec::new();
     let mut is_taken = lines.kept.clone();
@@ -261,7 +261,7 @@ fn templates<'t>(lines: &Lines<'t>) -> Vec<Template<'t>> {
     found
 }
 
-/// Templates, and about how many tokens they save.
+/// Templates and their estimated saving in tokens.
 #[derive(Default)]
 struct Choice<'t> {
     templates: Vec<Template<'t>>,
@@ -269,7 +269,7 @@ struct Choice<'t> {
 }
 
 impl<'t> Choice<'t> {
-    /// The templates of a group, unless it is known to be worthless.
+    /// Returns the templates of a group, unless it is known to be worthless.
     fn of(lines: &Lines<'t>, group: &[usize], fields: usize, has_rest: bool, worthless: &mut FastSet<u64>) -> Self {
         if group.len() < group::MIN_ROWS {
             return Self::default();
@@ -312,13 +312,13 @@ impl<'t> Choice<'t> {
     }
 }
 
-/// Lines of a group that are looked at before all are.
+/// The number of a group's lines that are examined first.
 const SAMPLE: usize = 40;
 
-/// Cells of lines that are looked at.
+/// The number of cells per line that are examined.
 const SAMPLE_CELLS: usize = 12;
 
-/// Whether so much of some lines of a group repeats or counts that a closer look is worth it. Prose is not.
+/// Returns true if enough cells of a group repeat or count to be worth a closer look. Prose does not.
 fn is_regular(lines: &Lines, group: &Group) -> bool {
     if group.fields == 1 && !group.has_rest {
         return true;
@@ -346,7 +346,7 @@ fn is_regular(lines: &Lines, group: &Group) -> bool {
 /// The most fields before a rest.
 const MAX_MERGED: usize = 12;
 
-/// What saves most: to follow each of the ways that lines go, or to take them together and leave the rest of each to its row.
+/// Returns the choice that saves most: each branch by itself, or branches merged with the rest of each line as a value.
 fn best<'t>(lines: &Lines<'t>, tree: &[Node], worthless: &mut FastSet<u64>) -> Choice<'t> {
     let mut choices: Vec<Choice> = Vec::new();
     choices.resize_with(tree.len(), Choice::default);
@@ -369,7 +369,7 @@ fn best<'t>(lines: &Lines<'t>, tree: &[Node], worthless: &mut FastSet<u64>) -> C
     std::mem::take(&mut choices[0])
 }
 
-/// Lines that are said again and again.
+/// Returns templates of identical lines.
 fn same_lines<'t>(lines: &Lines<'t>, is_taken: &[bool]) -> Vec<Template<'t>> {
     let mut by_text: FastMap<&str, Vec<usize>> = FastMap::default();
     for (line, text) in lines.texts.iter().enumerate().filter(|(line, _)| !is_taken[*line]) {
@@ -387,14 +387,14 @@ fn same_lines<'t>(lines: &Lines<'t>, is_taken: &[bool]) -> Vec<Template<'t>> {
     found.into_iter().map(template).collect()
 }
 
-/// About how many tokens the rows of a template, its definition included, cost less than its lines.
+/// Estimates the tokens that a template and its rows save against its lines.
 fn saved(template: &Template, lines: &Lines) -> usize {
     if template.lines.is_empty() {
         return 0;
     }
     let before: usize = template.lines.iter().map(|&first| lines.cost(first..first + template.height)).sum();
     let rows: usize = template.spent.iter().sum();
-    // A line end, and the template's name where another came between; the rows of a list stand side by side.
+    // Each row has a line end, and each run the template's name; the rows of a list share lines.
     let runs = template.runs();
     let ends = if template.is_list() { 2 * runs } else { template.lines.len() + runs };
     before.saturating_sub(template.cost() + rows + ends)

@@ -9,16 +9,16 @@ use super::template::{Part, Template};
 use crate::pipeline::columns::is_constant;
 use concertina_base::hashing::FastMap;
 
-/// Records of more lines are hard to read.
+/// The most lines of a record; more are hard to read.
 const MAX_HEIGHT: usize = 40;
 
-/// How many pairs are joined at most.
+/// The most pairs that are joined.
 const MAX_JOINED: usize = 64;
 
-/// What stands at a place of the text.
+/// A line or a row at a place of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// A line as it is.
+    /// A line that stays unchanged.
     Raw(usize),
     Row {
         template: usize,
@@ -26,10 +26,10 @@ pub(super) enum Entry {
     },
 }
 
-/// Two templates of which rows of the second follow rows of the first.
+/// Two templates; rows of the second directly follow rows of the first.
 type Pair = (usize, usize);
 
-/// What is known of templates and pairs of which no row has come or gone since.
+/// Cached results for templates and pairs whose rows have not changed.
 #[derive(Default)]
 struct Known {
     gains: FastMap<Pair, Option<usize>>,
@@ -43,7 +43,7 @@ impl Known {
     }
 }
 
-/// Joins neighbours. Templates may be left without rows.
+/// Joins neighbouring templates. Templates may be left without rows.
 pub(super) fn join<'t>(templates: &mut Vec<Template<'t>>, mut entries: Vec<Entry>) -> Vec<Entry> {
     let mut known = Known::default();
     for _ in 0..MAX_JOINED {
@@ -77,7 +77,7 @@ pub(super) fn join<'t>(templates: &mut Vec<Template<'t>>, mut entries: Vec<Entry
     entries
 }
 
-/// The pair that saves most.
+/// Returns the pair that saves most.
 fn best_pair(templates: &[Template], entries: &[Entry], known: &mut Known) -> Option<Pair> {
     let mut pairs: FastMap<Pair, Vec<(usize, usize)>> = FastMap::default();
     for pair in entries.windows(2) {
@@ -95,7 +95,7 @@ fn best_pair(templates: &[Template], entries: &[Entry], known: &mut Known) -> Op
         {
             return None;
         }
-        // What follows by chance is no record: mostly one ends in the other, and more often than lines in any order would.
+        // Neighbours by chance are no record: most rows must be followed so, and more often than in random order.
         let (firsts, seconds) = (one.lines.len(), other.lines.len());
         if times * 10 < firsts.min(seconds) * 6 || times * entries.len() * 2 < firsts * seconds * 3 {
             return None;
@@ -103,7 +103,7 @@ fn best_pair(templates: &[Template], entries: &[Entry], known: &mut Known) -> Op
         let again = |template: &Template| if template.lines.len() > times { template.cost() } else { 0 };
         // A line end and the name of another template.
         let saved = if *known.end_in_words.entry(first).or_insert_with(|| one.ends_in_words()) { 0 } else { 2 };
-        // What the lines above say already.
+        // Values that the lines above already contain.
         let is_said = |column: &[&str]| {
             one.columns.iter().any(|above| rows.iter().all(|&(row, below)| above[row] == column[below]))
         };
@@ -151,7 +151,7 @@ fn push_text(parts: &mut Vec<Part>, text: &str) {
     }
 }
 
-/// Leaves two templates only the rows that entries still name.
+/// Removes the rows of two templates that no entry names any more.
 fn keep_rows(templates: &mut [Template], entries: &mut [Entry], first: usize, second: usize) {
     for index in [first, second] {
         let mut kept = Vec::new();
@@ -171,7 +171,7 @@ fn keep_rows(templates: &mut [Template], entries: &mut [Entry], first: usize, se
     }
 }
 
-/// Works out anew what is fixed and what follows from what, once no rows come or go.
+/// Determines constants and rules again, after the rows are final.
 pub(super) fn settle(template: &mut Template) {
     let mut parts = Vec::with_capacity(template.parts.len());
     let (mut rules, mut spent, mut columns): (Vec<Rule>, Vec<usize>, Vec<Vec<&str>>) = Default::default();

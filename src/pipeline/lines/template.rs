@@ -7,34 +7,34 @@ use super::layout::{Layout, Pad};
 use crate::pipeline::columns::{cost, is_constant, split_affixes};
 use concertina_base::hashing::FastMap;
 
-/// The fewest rows that a template of their own is worth to.
+/// The fewest rows that are worth their own template.
 const MIN_SPLIT: usize = 4;
 
-/// How often a group is divided by the values of a column.
+/// The most times that a group is divided by the values of a column.
 const MAX_SPLITS: usize = 3;
 
-/// A group that falls into more parts is divided only where that saves at once; of few parts each may be worth dividing further.
+/// A group with more parts is divided only if that saves at once; with fewer, each may be divided further.
 const MANY_PARTS: usize = 8;
 
-/// What lines share.
+/// The common text of some lines, and the values of each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Template<'t> {
-    /// Which templates were joined to it: a record has none of them twice.
+    /// The templates that were joined to it. A record has none of them twice.
     pub(super) kinds: Vec<usize>,
     /// The first line of each row, ascending.
     pub(super) lines: Vec<usize>,
-    /// How many lines a row has.
+    /// The number of lines per row.
     pub(super) height: usize,
     pub(super) parts: Vec<Part>,
     pub(super) rules: Vec<Rule>,
-    /// About how many tokens the rows spend on each value.
+    /// The estimated tokens that the rows spend on each value.
     pub(super) spent: Vec<usize>,
     /// For each value its text in each row.
     pub(super) columns: Vec<Vec<&'t str>>,
 }
 
 impl Template<'_> {
-    /// About how many tokens it takes to write it down.
+    /// Estimates the tokens of its definition.
     pub(super) fn cost(&self) -> usize {
         let piece = |part: &Part| match part {
             Part::Text(text) => cost(text),
@@ -44,16 +44,16 @@ impl Template<'_> {
         3 + self.parts.iter().map(piece).sum::<usize>()
     }
 
-    /// How often its rows begin anew, after the start or another line.
+    /// Returns the number of uninterrupted runs of its rows.
     pub(super) fn runs(&self) -> usize {
         runs(&self.lines, self.height)
     }
 
-    /// Whether each row is one word.
+    /// Returns true if each row is one word.
     pub(super) fn is_list(&self) -> bool {
         let is_word = |column: &Vec<&str>| column.iter().all(|value| !value.is_empty() && !value.contains(' '));
         let mut written = self.columns.iter().zip(&self.rules).filter(|(_, rule)| !rule.is_silent());
-        // Rows that next to always count on are said together.
+        // Rows that almost always count on are written together.
         let counts_on = |column: &[&str], rule: Rule| {
             let others = column.windows(2).filter(|pair| !rule.is_expected(pair[0], pair[1])).count();
             matches!(rule, Rule::Step(_)) && others * 10 < column.len()
@@ -63,7 +63,7 @@ impl Template<'_> {
                 if is_word(column) && !counts_on(column, *rule))
     }
 
-    /// Whether its last value mostly has blanks: it costs quotes where another value follows.
+    /// Returns true if most last values have blanks; they need quotes if another value follows.
     pub(super) fn ends_in_words(&self) -> bool {
         let blanks = |column: &Vec<&str>| column.iter().filter(|value| value.contains(' ')).count() * 2 > column.len();
         self.columns.last().is_some_and(blanks)
@@ -74,7 +74,7 @@ fn runs(lines: &[usize], height: usize) -> usize {
     1 + lines.windows(2).filter(|pair| pair[0] + height != pair[1]).count()
 }
 
-/// The templates of the lines of a layout: one, or several where those take less.
+/// Returns the templates of a layout: one, or several if these are cheaper.
 pub(super) fn templates<'t>(layout: &Layout<'t>) -> Vec<Template<'t>> {
     let all = Rows::of(layout, (0..layout.lines.len()).collect());
     divide(layout, all, MAX_SPLITS).into_iter().map(|rows| rows.template(layout)).collect()
@@ -85,7 +85,7 @@ struct Rows<'t> {
     rows: Vec<usize>,
     /// The template of a sample of them.
     draft: Template<'t>,
-    /// About how many tokens definition and rows take, where each run of rows begins with the template's name.
+    /// The estimated tokens of definition and rows; each run begins with the template's name.
     spends: usize,
 }
 
@@ -122,7 +122,7 @@ fn divide<'t>(layout: &Layout<'t>, whole: Rows<'t>, depth: usize) -> Vec<Rows<'t
     vec![whole]
 }
 
-/// The rows by the values of the column of few values where that seems to save most.
+/// Divides the rows by the values of the column that seems to save most.
 fn by_value(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
     let mut least = 3 + layout.between.iter().map(|text| cost(text)).sum::<usize>();
     let mut varying = Vec::with_capacity(layout.columns.len());
@@ -149,7 +149,7 @@ fn by_value(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
         let each =
             |(&(value, times), &is_own): (&(&str, usize), &bool)| if is_own { least } else { times * cost(value) };
         let spent = values.changes + values.seen.iter().zip(&is_own).map(each).sum::<usize>();
-        // Said in each row, or above once for all rows with it; and what is left may be simpler then.
+        // The value is written in each row, or once for all rows with it; the remaining rows may then be simpler.
         let column: Vec<&str> = values.of_rows.iter().map(|&value| values.seen[value].0).collect();
         let saved = (column::spent(&column, Rule::Above, usize::MAX) * 3 / 2).saturating_sub(spent);
         if saved == 0 || best.as_ref().is_some_and(|(most, _)| *most >= saved) {
@@ -160,8 +160,8 @@ fn by_value(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
     best.map(|(_, parts)| parts)
 }
 
-/// The rows by how their first value begins, up to its first punctuation; those that begin like few others stay together. `None`
-/// where nothing is parted.
+/// Divides the rows by the start of their first value, up to its first punctuation. Rare starts stay together. `None`
+/// if nothing is divided.
 fn by_beginning(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
     let beginning = |value: &str| {
         let mark = value.bytes().position(|byte| byte.is_ascii_punctuation())?;
@@ -178,16 +178,16 @@ fn by_beginning(layout: &Layout, rows: &[usize]) -> Option<Vec<Vec<usize>>> {
 
 /// The few values of a column.
 struct Values<'t> {
-    /// Each, and in how many rows.
+    /// Each value, and its number of rows.
     seen: Vec<(&'t str, usize)>,
-    /// Which one each row has.
+    /// The index of the value of each row.
     of_rows: Vec<usize>,
-    /// How often it is another than in the row above, the first row included.
+    /// The number of rows that differ from the row above, including the first.
     changes: usize,
 }
 
 impl<'t> Values<'t> {
-    /// `None` for a column of one value, and for one of which more than half differ.
+    /// Returns `None` for a column of one value, or with more distinct values than half its rows.
     fn of(column: impl ExactSizeIterator<Item = &'t str>) -> Option<Self> {
         let most = column.len() / 2 + 1;
         let mut numbers: FastMap<&str, usize> = FastMap::default();
@@ -211,7 +211,7 @@ impl<'t> Values<'t> {
         (values.seen.len() > 1).then_some(values)
     }
 
-    /// The rows of each value that stands for itself, and those of all others together.
+    /// Returns the rows of each value of its own, and those of all others together.
     fn parts(&self, rows: &[usize], is_own: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
         let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.seen.len() + 1];
         for (&row, &value) in rows.iter().zip(&self.of_rows) {
@@ -281,7 +281,7 @@ impl<'t> Builder<'t> {
         self.push_value(column, rule, pad);
     }
 
-    /// Adds what the values share as text, and what varies as one value or several.
+    /// Adds the shared text, and the varying parts as one value or several.
     fn push_column(&mut self, column: &[&'t str], may_split: bool) {
         if is_constant(column) {
             self.text += column[0];
@@ -303,7 +303,7 @@ impl<'t> Builder<'t> {
         self.text += suffix;
     }
 
-    /// The pieces, where they cost less than the whole. Those side by side that follow no rule stay one.
+    /// Returns the pieces if they are cheaper than the whole. Adjacent pieces without a rule are joined.
     fn cheaper(&self, column: &[&'t str], pieces: Vec<Piece<'t>>, whole: usize) -> Option<Vec<Piece<'t>>> {
         let mut joined: Vec<(Piece, bool)> = Vec::with_capacity(pieces.len());
         let mut spent = 0;

@@ -8,7 +8,7 @@ use concertina_base::hashing::FastMap;
 use concertina_format::lines::template::spell;
 use concertina_format::lines::{MARKS, behind_expected, is_taken, name};
 
-/// What a fold uses of the notation.
+/// The features of the notation that a fold uses, for its legend.
 #[derive(Debug, Default)]
 struct Uses {
     pads: bool,
@@ -23,7 +23,7 @@ struct Uses {
     lists: bool,
 }
 
-/// The legend and the body; `None` where nothing can mark the places of values.
+/// Returns the legend and the body; `None` if the text contains every pair of marks.
 pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -> Option<(String, String)> {
     let has = |mark: char| {
         templates
@@ -46,7 +46,7 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
     let mut current = None;
     let mut last: Option<String> = None;
     let mut again = 0;
-    // Whether the last line is one of a list, and where it starts.
+    // True if the last line belongs to a list, and where it starts.
     let (mut continues, mut line_start) = (false, 0);
     for entry in entries {
         let (key, words) = match *entry {
@@ -117,10 +117,10 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
     words.into_iter().filter(|(is_used, _)| *is_used).map(|(_, words)| words).collect()
 }
 
-/// After so many rows that do not say it, a number that counts is said.
+/// The number of rows after which a counting number is written again.
 const MILESTONE: usize = 10;
 
-/// So many empty lines more are counted.
+/// The fewest repeats of an empty line that are written as a count.
 const MIN_EMPTY: usize = 8;
 
 /// The longest line of a list, in bytes.
@@ -130,7 +130,7 @@ const LIST_WIDTH: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Word<'t> {
     Above,
-    /// So many folders up, then this; together that.
+    /// The number of folders to go up, the text after them, and the whole value.
     Below(usize, &'t str, &'t str),
     Plain(&'t str),
 }
@@ -138,7 +138,7 @@ enum Word<'t> {
 fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
     let written: Vec<(Rule, &Vec<&str>)> =
         template.rules.iter().copied().zip(&template.columns).filter(|(rule, _)| !rule.is_silent()).collect();
-    // For each value the last row that tells it.
+    // For each value the last row that writes it.
     let mut told = vec![0; written.len()];
     (0..template.lines.len())
         .map(|row| {
@@ -160,7 +160,7 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
                     }
                 })
                 .collect();
-            // A row that tells nothing needs no number.
+            // A row with all values as expected needs no number.
             if words.iter().any(|word| *word != Word::Above) {
                 for ((word, told), &(rule, column)) in words.iter_mut().zip(&mut told).zip(&written) {
                     if *word == Word::Above && matches!(rule, Rule::Step(_)) && row >= *told + MILESTONE {
@@ -176,10 +176,10 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
         .collect()
 }
 
-/// A word of fewer tokens is more worth to be read where it stands.
+/// The fewest tokens of a word that gets a name; shorter ones are easier to read in place.
 const LEAST_NAMED: usize = 4;
 
-/// The words that are cheaper as `$1`, each still without its number.
+/// Returns the words that are cheaper as `$1`, not numbered yet.
 fn worth_naming<'t>(rows: &[Vec<Vec<Word<'t>>>]) -> FastMap<&'t str, usize> {
     let mut seen: FastMap<&str, usize> = FastMap::default();
     for row in rows.iter().flatten() {
@@ -197,7 +197,7 @@ fn worth_naming<'t>(rows: &[Vec<Vec<Word<'t>>>]) -> FastMap<&'t str, usize> {
     seen
 }
 
-/// Whether a value stands between quotes, and each word in it for itself.
+/// Returns true if a value must be quoted, so that its words cannot be named.
 fn is_literal(value: &str, is_last: bool) -> bool {
     let is_notation = value.is_empty() || behind_expected(value).is_some() || value.starts_with(['"', '^']);
     is_notation || !is_last && value.contains(' ') || value.split(' ').any(|word| word.starts_with('$'))
@@ -218,7 +218,7 @@ impl<'t> Writer<'t> {
         self.body.push('\n');
     }
 
-    /// Says how often more the last line stands there. A few empty ones are cheaper as they are.
+    /// Writes the number of repeats of the last line. A few empty lines are cheaper unchanged.
     fn end_run(&mut self, again: &mut usize, last: &Option<String>) {
         let times = std::mem::take(again);
         if times < MIN_EMPTY && last.as_ref().is_some_and(String::is_empty) {
@@ -250,7 +250,7 @@ impl<'t> Writer<'t> {
         self.defined += 1;
     }
 
-    /// The values of a row as they are written.
+    /// Returns the values of a row in the notation.
     fn row(&mut self, words: &[Word<'t>], is_list: bool) -> String {
         if let ([Word::Above], true) = (words, is_list) {
             self.uses.above = true;

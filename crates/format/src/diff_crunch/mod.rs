@@ -1,6 +1,6 @@
-//! The short forms of headers, each with its inverse: what repeats and what can be counted is left out.
+//! The short forms of diff headers, each with its inverse. Repeated and countable parts are left out.
 //!
-//! A line of the text that looks like a short form has a `>` in front, which is no sign of a hunk's line.
+//! A line of the text that looks like a short form is escaped by a `>`, which no line of a hunk begins with.
 
 pub mod stat;
 
@@ -14,27 +14,27 @@ pub const LEGEND: &str = "short headers: diff path, @@ -old +new";
 /// The legend of a diff with diffstats.
 pub const STAT_LEGEND: &str = "short headers: diff path, @@ -old +new, path +added -removed, /name beside it";
 
-/// The text that a fold stands for.
+/// Returns the text that a fold stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
     let is_ours = [LEGEND, STAT_LEGEND].contains(&fold.legend.as_str());
     unfold_text(fold.body.as_ref().filter(|_| is_ours)?)
 }
 
-/// `diff path`, `new file path`, `deleted file path` and what they stand for.
+/// The short file headers `diff path`, `new file path` and `deleted file path`.
 pub const FILES: [File; 3] = [
     File { word: "diff ", mode: None, old: "a/", new: "b/" },
     File { word: "new file ", mode: Some("new file mode 100644"), old: "/dev/null", new: "b/" },
     File { word: "deleted file ", mode: Some("deleted file mode 100644"), old: "a/", new: "/dev/null" },
 ];
 
-/// Stands before a line of the text that reads as a short form.
+/// Escapes a line of the text that reads as a short form.
 pub const ESCAPE: char = '>';
 
 /// A short file header and what it stands for.
 pub struct File {
     /// The short form.
     pub word: &'static str,
-    /// The line of the mode, where the header has one.
+    /// The mode line, if the header has one.
     pub mode: Option<&'static str>,
     old: &'static str,
     new: &'static str,
@@ -45,18 +45,18 @@ impl File {
         format!("{mark} {prefix}{}", if prefix == "/dev/null" { "" } else { path })
     }
 
-    /// The two lines above the first hunk.
+    /// Returns the two lines above the first hunk.
     pub fn sides(&self, path: &str) -> [String; 2] {
         [self.side("---", self.old, path), self.side("+++", self.new, path)]
     }
 }
 
-/// Whether a line may stand between `diff --git` and `---`.
+/// Returns true if a line may stand between `diff --git` and `---`.
 pub fn is_extended(line: &str) -> bool {
     line.starts_with("index ") || line.starts_with("old mode ") || line.starts_with("new mode ")
 }
 
-/// The lines that a short file header stands for, and how many lines it was.
+/// Returns the lines that a short file header stands for, and the number of short lines read.
 fn unfold_file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let (form, path) = FILES.iter().find_map(|form| Some((form, lines.first()?.strip_prefix(form.word)?)))?;
     let mut long = vec![Cow::Owned(format!("diff --git a/{path} b/{path}"))];
@@ -67,7 +67,7 @@ fn unfold_file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     Some((long, 1 + extended))
 }
 
-/// Reads `@@ -old +new section`: the first old line, the first new line, and the section with its blank.
+/// Reads `@@ -old +new section`; returns the first old line, the first new line, and the section with its blank.
 pub fn read_hunk(line: &str) -> Option<(u64, u64, &str)> {
     let (old, rest) = number(line.strip_prefix("@@ -")?)?;
     let (new, section) = number(rest.strip_prefix(" +")?)?;
@@ -79,14 +79,14 @@ fn unfold_hunk<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let (old_start, new_start, section) = read_hunk(lines.first()?)?;
     let body = &lines[1..1 + lines[1..].iter().take_while(|line| is_signed(line)).count()];
     let (old_lines, new_lines) = sizes(body);
-    // As git and GNU diff print it.
+    // Line counts are printed as git and GNU diff print them.
     let count = |lines| if lines == 1 { String::new() } else { format!(",{lines}") };
     let header = format!("@@ -{old_start}{} +{new_start}{} @@{section}", count(old_lines), count(new_lines));
     let long = std::iter::once(Cow::Owned(header)).chain(body.iter().map(|line| Cow::Borrowed(*line))).collect();
     Some((long, 1 + body.len()))
 }
 
-/// The lines that a short header of a commit stands for, and its author; `last` is the author of the commit before.
+/// Returns the lines of a short commit header, and its author; `last` is the author of the previous commit.
 pub fn unfold_commit<'a>(line: &'a str, last: Option<&'a str>) -> Option<(Vec<String>, &'a str)> {
     let mut parts = line.strip_prefix("commit ")?.split("; ").peekable();
     let hash = parts.next()?;
@@ -100,12 +100,12 @@ pub fn unfold_commit<'a>(line: &'a str, last: Option<&'a str>) -> Option<(Vec<St
     Some((first.chain([format!("Author: {author}"), format!("Date:   {date}"), String::new()]).collect(), author))
 }
 
-/// Whether a line reads as a short form.
+/// Returns true if a line reads as a short form.
 pub fn is_short(line: &str) -> bool {
     is_short_header(line) || stat::is_short(line)
 }
 
-/// Whether a line reads as a short header of a file, a hunk or a commit.
+/// Returns true if a line reads as a short header of a file, a hunk or a commit.
 pub fn is_short_header(line: &str) -> bool {
     let is_file = FILES.iter().any(|form| {
         line.strip_prefix(form.word)
@@ -118,7 +118,7 @@ fn owned<'a>(lines: Vec<String>) -> Vec<Cow<'a, str>> {
     lines.into_iter().map(Cow::Owned).collect()
 }
 
-/// All lines that short ones stand for.
+/// Expands all short forms of a text.
 pub fn unfold_text(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut long: Vec<Cow<str>> = Vec::with_capacity(lines.len());
@@ -149,20 +149,20 @@ pub fn unfold_text(text: &str) -> Option<String> {
     Some(long.join("\n"))
 }
 
-/// A number that prints back as it is.
+/// Reads a number that prints back unchanged; returns it and the rest of the text.
 pub fn number(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_plain = (1..=18).contains(&digits) && (digits == 1 || !text.starts_with('0'));
     is_plain.then(|| text[..digits].parse().ok().map(|number| (number, &text[digits..])))?
 }
 
-/// How many old and new lines the lines of a hunk are.
+/// Returns the number of old and of new lines of a hunk.
 pub fn sizes(lines: &[&str]) -> (u64, u64) {
     let count = |signs: [char; 2]| lines.iter().filter(|line| line.starts_with(signs)).count() as u64;
     (count([' ', '-']), count([' ', '+']))
 }
 
-/// Whether a line may be one of a hunk.
+/// Returns true if a line may belong to a hunk.
 pub fn is_signed(line: &str) -> bool {
     line.starts_with([' ', '+', '-', '\\'])
 }

@@ -1,11 +1,11 @@
-//! ` src/a.rs   | 12 ++++++------` -> `src/a.rs +6 -6`; a further file of the same directory is `/b.rs`.
+//! ` src/a.rs   | 12 ++++++------` -> `src/a.rs +6 -6`; another file of the same directory is `/b.rs`.
 //!
-//! git scales the bars of large changes; then they stay, and only the columns go. The line below the files goes only
-//! where there is one file: it says what the file's line says.
+//! git scales the bars of large changes; these bars are kept, and only the alignment is removed. The totals line is
+//! removed only if there is one file, because it then repeats the file's counts.
 
 use super::number;
 
-/// A file and its change.
+/// A file and its change counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry<'a> {
     path: &'a str,
@@ -14,16 +14,16 @@ struct Entry<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change<'a> {
-    /// Added and removed lines.
+    /// The numbers of added and of removed lines.
     Counts(u64, u64),
     /// The sum, and the scaled bar.
     Scaled(u64, &'a str),
 }
 
-/// The longest bar that git prints, and then some.
+/// The longest bar that is accepted, above anything git prints.
 pub const MAX_BAR: usize = 400;
 
-/// The line below one file.
+/// Returns the totals line of a diffstat of one file.
 pub fn totals(short: &[String]) -> Option<String> {
     let Entry { change: Change::Counts(added, removed), .. } = read(short.first()?)? else { return None };
     let part = |count: u64, word: &str, sign: &str| match count {
@@ -34,7 +34,7 @@ pub fn totals(short: &[String]) -> Option<String> {
     Some(format!(" 1 file changed{}{}", part(added, "insertion", "+"), part(removed, "deletion", "-")))
 }
 
-/// The lines that short ones stand for, and how many these were.
+/// Returns the lines that short ones stand for, and the number of short lines read.
 pub fn unfold(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     let entries: Vec<Entry> = lines.iter().map_while(|line| read(line)).collect();
     let mut paths: Vec<String> = Vec::with_capacity(entries.len());
@@ -66,7 +66,7 @@ pub fn unfold(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     Some((long, entries.len()))
 }
 
-/// Whether a line reads as a short one.
+/// Returns true if a line reads as a short diffstat line.
 pub fn is_short(line: &str) -> bool {
     read(line).is_some()
 }

@@ -1,7 +1,7 @@
-//! The rule of a column: what a cell is when the row does not say.
+//! The rule of a column: the value of a cell that its row does not show.
 //!
-//! Every column has a rule, and a row spells out only what its rules do not predict. A rule works on spelling: what it predicts
-//! is equal to the byte or it is wrong.
+//! Every column has a rule, and a row shows only what its rules do not predict. A rule works on spelling: a prediction
+//! is equal byte for byte, or it is wrong.
 
 use std::borrow::Cow;
 
@@ -14,24 +14,24 @@ use concertina_base::hashing::FastMap;
 pub enum Cell<'a> {
     /// The key is not there.
     Absent,
-    /// A scalar as spelt, a string without its quotes.
+    /// A scalar as spelled, a string without its quotes.
     Text {
-        /// Whether it is a string.
+        /// True for a string.
         quoted: bool,
-        /// Its spelling.
+        /// The spelling.
         text: Cow<'a, str>,
     },
-    /// An array or an object, by its node; equal ones have the same.
+    /// An array or an object, by its node; equal ones have the same node.
     Node(Id),
 }
 
 impl Cell<'_> {
-    /// A cell that is no string.
+    /// Returns a cell that is not a string.
     pub fn literal(text: &'static str) -> Self {
         Self::Text { quoted: false, text: Cow::Borrowed(text) }
     }
 
-    /// Its spelling, without quotes.
+    /// Returns its spelling, without quotes; `None` if it is not a scalar.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text { text, .. } => Some(text),
@@ -40,56 +40,56 @@ impl Cell<'_> {
     }
 }
 
-/// What a cell is made of.
+/// A part of the template of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// This text.
+    /// A constant text.
     Literal(String),
-    /// What the row shows: at most one.
+    /// The part that the row shows. A template has at most one.
     Hole,
-    /// Another cell.
+    /// The text of another cell.
     Ref {
-        /// Its column.
+        /// The column of the other cell.
         column: usize,
-        /// Of the row above instead of this one.
+        /// True if the cell is in the row above instead of in this one.
         above: bool,
-        /// Only what follows its last slash.
+        /// True if only the text after its last slash is used.
         tail: bool,
     },
 }
 
-/// Longest name of a column that templates can refer to, in bytes.
+/// The longest name of a column that templates can refer to, in bytes.
 const LONGEST_NAME: usize = 128;
 
 /// A text with references to other cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// Whether it makes a string.
+    /// True if it makes a string.
     pub quoted: bool,
-    /// The parts, in order; no two literals are neighbours.
+    /// The parts, in order. Two literals are never neighbours.
     pub parts: Vec<Part>,
 }
 
-/// How a column's cells come about.
+/// A rule that gives the cells of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule<'a> {
-    /// Each row shows it.
+    /// Each row shows the cell.
     Shown,
-    /// Always the same.
+    /// All cells are equal.
     Fixed(Cell<'a>),
-    /// As so many rows above, or a step further.
+    /// The cell of an earlier row, or that cell advanced by a step.
     Above {
-        /// How many rows.
+        /// The number of rows to go up.
         back: usize,
         /// The step, if any.
         step: Option<Step>,
     },
-    /// Made of other cells, and of what the row shows where it has a hole.
+    /// Made of other cells, and of the text that the row shows if the template has a hole.
     Made(Template),
 }
 
 impl Rule<'_> {
-    /// Whether rows have a place for it.
+    /// Returns true if rows have a place for the column.
     pub fn is_shown(&self) -> bool {
         match self {
             Self::Shown => true,
@@ -98,7 +98,7 @@ impl Rule<'_> {
         }
     }
 
-    /// The columns of the same row that it needs.
+    /// Returns the columns of the same row that the rule refers to.
     pub fn needs(&self) -> impl Iterator<Item = usize> {
         let parts = if let Self::Made(template) = self { &template.parts[..] } else { &[] };
         parts.iter().filter_map(|part| match part {
@@ -107,19 +107,19 @@ impl Rule<'_> {
         })
     }
 
-    /// Whether rows show only a part of it.
+    /// Returns true if rows show only a part of the cell.
     pub fn has_hole(&self) -> bool {
         matches!(self, Self::Made(template) if template.has_hole())
     }
 }
 
-/// Reads other cells: a column, and how many rows above.
+/// Gives access to other cells by column and number of rows above.
 pub trait Lookup<'a> {
-    /// The cell, unless there is no such row.
+    /// Returns the cell; `None` if there is no such row.
     fn cell(&self, column: usize, back: usize) -> Option<&Cell<'a>>;
 }
 
-/// The cell that a rule says another is equal to, where it says so without making one.
+/// Returns the existing cell that a rule predicts; `None` if the rule makes a new cell or predicts none.
 pub fn copied<'c, 'a>(rule: &'c Rule<'a>, column: usize, cells: &'c impl Lookup<'a>) -> Option<&'c Cell<'a>> {
     match rule {
         Rule::Fixed(cell) => Some(cell),
@@ -128,7 +128,7 @@ pub fn copied<'c, 'a>(rule: &'c Rule<'a>, column: usize, cells: &'c impl Lookup<
     }
 }
 
-/// What a rule says about a cell; `None` where it says nothing. `column` is the rule's own.
+/// Returns the cell that a rule predicts; `None` if it predicts none. `column` is the rule's own.
 pub fn predict<'a>(rule: &Rule<'a>, column: usize, hole: Option<&str>, cells: &impl Lookup<'a>) -> Option<Cell<'a>> {
     match rule {
         Rule::Shown | Rule::Fixed(_) | Rule::Above { step: None, .. } => copied(rule, column, cells).cloned(),
@@ -146,7 +146,7 @@ pub fn predict<'a>(rule: &Rule<'a>, column: usize, hole: Option<&str>, cells: &i
 }
 
 impl Part {
-    /// What it contributes.
+    /// Returns the text of the part; `None` if it is not available.
     pub fn text<'s, 'a>(&'s self, hole: Option<&'s str>, cells: &'s impl Lookup<'a>) -> Option<&'s str>
     where
         'a: 's,
@@ -162,20 +162,21 @@ impl Part {
     }
 }
 
-/// What follows the last slash; all of it where there is none.
+/// Returns the text after the last slash, or all of it if there is none.
 pub fn after_slash(text: &str) -> &str {
     text.rfind('/').map_or(text, |slash| &text[slash + 1..])
 }
 
 impl Template {
-    /// Whether a row must show a part of it.
+    /// Returns true if a row must show a part of the cell.
     pub fn has_hole(&self) -> bool {
         self.parts.contains(&Part::Hole)
     }
 
-    /// Prints it: `https://host/{name}/{}`, with quotes where it makes a string.
+    /// Prints the template: `https://host/{name}/{}`, with quotes if it makes a string.
     ///
-    /// `None` where it would not read back, because its text has braces of its own, or a name in it a quote or a comma.
+    /// `None` if it would not read back, because its text has braces of its own, or a name in it has a quote or a
+    /// comma.
     pub fn to_text(&self, names: &[String], index: &FastMap<&str, usize>) -> Option<String> {
         let mut inner = String::new();
         for part in &self.parts {
@@ -190,7 +191,7 @@ impl Template {
                 }
             }
         }
-        // Without quotes, only a leading reference tells a template from a constant.
+        // Without quotes, only a leading reference distinguishes a template from a constant.
         if !self.quoted && (self.has_hole() || !matches!(self.parts[0], Part::Ref { .. })) {
             return None;
         }

@@ -1,8 +1,8 @@
-//! `"a\n\"b\""` <-> the text that it stands for, where its spelling is the usual one.
+//! `"a\n\"b\""` <-> the text that it stands for, if it is escaped in the canonical way.
 
 use std::borrow::Cow;
 
-/// The inside of the string that stands for a text: nothing is escaped but what JSON asks for.
+/// Returns the text escaped as the inside of a JSON string. Only what JSON requires is escaped.
 pub fn escape(text: &str) -> Cow<'_, str> {
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
@@ -24,18 +24,18 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text that a string's inside stands for, if escaping it gives the same spelling again.
+/// Returns the text of a string's inside; `None` if escaping it does not give the same spelling again.
 pub fn unescape(inner: &str) -> Option<String> {
     let text = meaning(inner)?.into_owned();
     (escape(&text) == inner).then_some(text)
 }
 
-/// Whether a byte stands for itself in a string.
+/// Returns true if a byte needs no escape in a string.
 fn is_plain(byte: u8) -> bool {
     byte >= b' ' && byte != b'"' && byte != b'\\'
 }
 
-/// The text that a string's inside stands for.
+/// Returns the text of a string's inside, in any spelling.
 pub fn meaning(inner: &str) -> Option<Cow<'_, str>> {
     if inner.bytes().all(is_plain) {
         return Some(Cow::Borrowed(inner));

@@ -4,11 +4,11 @@ use super::layout::Setting;
 use super::read;
 use super::tree::Node;
 
-/// Says how to read rows, for a reader who sees only the fold.
+/// The legend words that explain rows to a reader who sees only the fold.
 pub const HOW_TO_READ: &str =
     "; A: columns of rows A, =rule: implied (^ as above, {x} cell x), ;k=v instead, k? absent";
 
-/// The text that a fold with this legend and body stands for.
+/// Returns the text of a fold with this legend and body.
 pub fn unfold(legend: &str, body: &str) -> Option<String> {
     let (setting, rest) = Setting::parse(legend.strip_prefix("json ")?)?;
     if !rest.is_empty() && rest != HOW_TO_READ {

@@ -1,67 +1,68 @@
-//! How a JSON text is set: minified, indented, or by its own rule per level.
+//! The layout of a JSON text: minified, indented, or with a rule per level.
 //!
-//! A layout predicts the blank space before every token. Where the text differs, the difference is kept as an
-//! exception, so a layout never has to be right, only cheap.
+//! A layout predicts the whitespace before every token. Differences are kept as exceptions, so a layout need not be
+//! exact, only cheap.
 
 use serde::{Deserialize, Serialize};
 
 use super::tree::{Id, Node, Tree};
 
-/// Blank space inside containers of one kind at one depth: after the opening bracket, after a comma, before the closing
-/// one.
+/// The whitespace inside containers of one kind at one depth: after the opening bracket, after a comma, before the
+/// closing bracket.
 pub type Level = [String; 3];
 
-/// A rule for the blank space between tokens.
+/// A rule for the whitespace between tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layout {
-    /// The same after every comma; nothing at brackets.
+    /// The same whitespace after every comma, none at brackets.
     Flat {
-        /// After a comma.
+        /// The whitespace after a comma.
         comma: String,
     },
     /// Every element on its own line.
     Indent {
-        /// One level.
+        /// The indentation of one level.
         unit: String,
     },
-    /// Some containers stay on their line and others do not: each as the one before it at its depth, but for some.
+    /// Some containers are on one line and others are not. Each is like the previous one at its depth, except for
+    /// `flips`.
     Mixed {
-        /// One level.
+        /// The indentation of one level.
         unit: String,
-        /// Whether an object on its line has a space inside its brackets.
+        /// True if an object on one line has a space inside its brackets.
         padded: bool,
-        /// The ones that differ: containers to decide on since the last.
+        /// The exceptions, each as the number of containers decided since the previous one.
         flips: Vec<usize>,
     },
-    /// By depth and kind (0 objects, 1 arrays that begin with a container, 2 other arrays).
+    /// A rule by depth and kind (0 objects, 1 arrays that begin with a container, 2 other arrays).
     Levels {
-        /// What most of them have.
+        /// The whitespace of most of them.
         usual: Level,
-        /// Depth, kind and what they have instead; the deepest depth serves all deeper ones.
+        /// Depth, kind and their own whitespace; the deepest depth applies to all deeper ones.
         special: Vec<(usize, usize, Level)>,
     },
 }
 
-/// All that restores the blank space of a text.
+/// Everything that restores the whitespace of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// The rule.
     pub layout: Layout,
-    /// Blank space before and after a colon.
+    /// The whitespace before and after a colon.
     pub colon: [String; 2],
-    /// Line ends are `\r\n`.
+    /// True if line ends are `\r\n`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub crlf: bool,
-    /// Several values, one after another on their own lines, stand as one array.
+    /// True if several values, each on its own line, are stored as one array.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lines: bool,
-    /// How many closing brackets the text lacks.
+    /// The number of closing brackets that the text lacks.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub missing: usize,
-    /// A cut text goes on: the last line of the body.
+    /// True if the last line of the body is the rest of a text that was cut off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tail: bool,
-    /// Where the rule is wrong: tokens since the last exception, and the blank space there.
+    /// The exceptions to the rule: the number of tokens since the previous one, and the whitespace there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<(usize, String)>,
 }
@@ -72,7 +73,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl Setting {
-    /// A setting without flags and exceptions.
+    /// Returns a setting without flags and exceptions.
     pub fn bare(layout: Layout, colon: [&str; 2]) -> Self {
         Self {
             layout,
@@ -85,12 +86,12 @@ impl Setting {
         }
     }
 
-    /// No blank space at all.
+    /// Returns the setting without any whitespace.
     pub fn minified() -> Self {
         Self::bare(Layout::Flat { comma: String::new() }, ["", ""])
     }
 
-    /// The setting in words: `indent=2`, `spaced lines`, or JSON where it has no name.
+    /// Returns the setting in words: `indent=2`, `spaced lines`, or as JSON if it has no name.
     pub fn to_words(&self) -> String {
         let indent = |unit: &str| match unit {
             "\t" => Some("tab".to_owned()),
@@ -122,7 +123,7 @@ impl Setting {
         [(" tight", is_tight), (" crlf", self.crlf), (" lines", self.lines), (" tail", self.tail)]
     }
 
-    /// Reads [`Self::to_words`] back; returns what follows.
+    /// Reads the output of [`Self::to_words`] back; returns the setting and the text after it.
     pub fn parse(text: &str) -> Option<(Self, &str)> {
         if text.starts_with('{') {
             let mut stream = serde_json::Deserializer::from_str(text).into_iter();
@@ -157,7 +158,7 @@ impl Setting {
         Some((setting, rest))
     }
 
-    /// Prints one value of a tree, unless that takes more than so many bytes.
+    /// Prints one value of a tree; `None` if that takes more than `most_bytes`.
     pub fn print_from(&self, tree: &Tree<'_>, root: Id, most_bytes: usize) -> Option<String> {
         let mut tokens = usize::MAX;
         if self.missing > 0 {
@@ -191,7 +192,7 @@ impl Setting {
         (out.len() <= most_bytes).then_some(out)
     }
 
-    /// The blank space that the layout predicts at a place.
+    /// Returns the whitespace that the layout predicts at a place.
     pub fn gap(&self, slot: Slot) -> Gap<'_> {
         let (depth, place) = match slot.place {
             Place::Edge | Place::BeforeComma | Place::Empty => return Gap::Text(""),
@@ -228,13 +229,13 @@ impl Setting {
     }
 }
 
-/// How many depths are told apart; the last one serves all deeper ones.
+/// The number of depths that have their own rule; the last one applies to all deeper ones.
 pub const DEPTHS: usize = 8;
 
-/// How many levels of indentation are copied at once.
+/// The number of indentation levels that are copied at once.
 const COMMON_DEPTH: usize = 16;
 
-/// Predicted blank space.
+/// Predicted whitespace.
 #[derive(Clone, Copy)]
 pub enum Gap<'a> {
     /// This text.
@@ -244,7 +245,7 @@ pub enum Gap<'a> {
 }
 
 impl Gap<'_> {
-    /// `indent` is a line end and [`COMMON_DEPTH`] levels.
+    /// Appends the whitespace to `out`. `indent` is a line end and [`COMMON_DEPTH`] levels.
     fn push_to(self, setting: &Setting, indent: &str, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
@@ -256,7 +257,7 @@ impl Gap<'_> {
         }
     }
 
-    /// Whether it is this text.
+    /// Returns true if the whitespace is equal to `text`.
     pub fn is(self, setting: &Setting, text: &str) -> bool {
         match self {
             Self::Text(own) => is_same(own.as_bytes(), text.as_bytes()),
@@ -264,7 +265,7 @@ impl Gap<'_> {
                 let unit = setting.unit().as_bytes();
                 let text = text.as_bytes();
                 let Some(indent) = text.strip_prefix(setting.line_end().as_bytes()) else { return false };
-                // It is made of units where it begins with one and each byte is as the one a unit before.
+                // The text repeats the unit if it begins with one and each byte is equal to the one a unit earlier.
                 indent.len() == unit.len() * depth
                     && (depth == 0
                         || is_same(&indent[..unit.len()], unit)
@@ -274,12 +275,12 @@ impl Gap<'_> {
     }
 }
 
-/// Whether two texts are the same: most have no byte or a few, which takes less than a call.
+/// Returns true if two texts are equal. Most have few bytes, so a loop is faster than a call.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// Where a gap is, in its container.
+/// The position of a gap in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Before the first token of a value.
@@ -302,20 +303,20 @@ pub enum Place {
     Empty,
 }
 
-/// Where a gap is, with what its text depends on.
+/// A gap, with everything that its text depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot {
-    /// Where it is in the container.
+    /// Its position in the container.
     pub place: Place,
-    /// How many containers are around the container.
+    /// The number of containers around the container.
     pub depth: usize,
     /// 0 objects, 1 arrays that begin with a container, 2 other arrays.
     pub kind: usize,
-    /// The container stays on its line.
+    /// True if the container is on one line.
     pub flat: bool,
 }
 
-/// Hands out every token in order, with where its gap is.
+/// Passes every token, in order and with its gap, to `sink`.
 pub fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut impl FnMut(Slot, &[&str])) {
     let mixed = match &setting.layout {
         Layout::Mixed { flips, .. } => Some((Habit::default(), flips.iter(), 0)),
@@ -338,17 +339,17 @@ pub fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mu
 
 struct Walk<'t, 'a, F> {
     tree: &'t Tree<'a>,
-    /// What to expect, the flips to come, and the decisions since the last one.
+    /// The expected form, the flips to come, and the number of decisions since the last one.
     mixed: Option<(Habit, std::slice::Iter<'t, usize>, usize)>,
     sink: &'t mut F,
 }
 
-/// Whether the last container at each depth, by kind, stayed on its line.
+/// The form of the last container at each depth, by kind: true if it was on one line.
 #[derive(Default)]
 pub struct Habit(Vec<[bool; 3]>);
 
 impl Habit {
-    /// The expected answer; at first, that it does not.
+    /// Returns the expected form, initially false.
     pub fn last(&mut self, depth: usize, kind: usize) -> &mut bool {
         if self.0.len() <= depth {
             self.0.resize(depth + 1, [false; 3]);
@@ -358,7 +359,7 @@ impl Habit {
 }
 
 impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
-    /// `slot` is the gap before the value.
+    /// Passes the tokens of a value on. `slot` is the gap before it.
     fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool) {
         let tree = self.tree;
         let (length, brackets) = match &tree.nodes[id] {
@@ -408,7 +409,7 @@ impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
         (self.sink)(Slot { place, ..own }, &brackets[1..]);
     }
 
-    /// The comma before what is not the first in its container.
+    /// Passes on the comma before every item but the first in its container.
     fn comma(&mut self, before: Slot) {
         if before.place == Place::Next {
             (self.sink)(Slot { place: Place::BeforeComma, ..before }, &[","]);

@@ -1,10 +1,10 @@
-//! `[=016-005003007]` -> `[[16,-5],[3,7]]`: a list of points, every number one group of three digits.
+//! `[=016-005003007]` -> `[[16,-5],[3,7]]`: a list of points in which every number is one group of three digits.
 
 use std::borrow::Cow;
 
 use super::tree::{Id, Node, Tree, is_number};
 
-/// Reads what follows `[=`, up to the closing bracket.
+/// Reads the text between `[=` and the closing bracket.
 pub fn read<'r>(tree: &mut Tree<'r>, mut text: &'r str) -> Option<Vec<Id>> {
     let mut numbers = Vec::new();
     while !text.is_empty() {
@@ -16,7 +16,7 @@ pub fn read<'r>(tree: &mut Tree<'r>, mut text: &'r str) -> Option<Vec<Id>> {
     Some(numbers.chunks(2).map(|pair| tree.push(Node::Array(pair.to_vec()))).collect())
 }
 
-/// The first number, and what follows it.
+/// Returns the first number and the text after it.
 fn number(text: &str) -> Option<(Cow<'_, str>, &str)> {
     if let Some(long) = text.strip_prefix(' ') {
         let (number, rest) = long.split_once(' ')?;

@@ -13,7 +13,7 @@ pub mod tree;
 
 use crate::fold::Fold;
 
-/// The text that a fold stands for.
+/// Returns the text that a fold stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
     let body = fold.body.as_deref()?;
     json::unfold(&fold.legend, body).or_else(|| table::unfold(&fold.legend, body))

@@ -1,20 +1,20 @@
-//! What the body of a fold is written in: what ends a value, and what classes and their columns are called.
+//! The notation of a fold's body: the characters that end a value, and the names of classes and their columns.
 
 use concertina_base::hashing::FastMap;
 
-/// What may stand between the cells of a row instead of a comma.
+/// The characters that may separate the cells of a row, besides the comma.
 pub const MARKS: [char; 2] = [' ', '\t'];
 
-/// What surrounds a value, and so ends it.
+/// The context of a value, which determines the characters that end it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Around {
     /// A line of its own.
     Line,
-    /// A class's columns.
+    /// The columns of a class.
     Header,
-    /// A row on its own line, whose cells have this mark between them.
+    /// A row on its own line, with this mark between cells.
     Row(char),
-    /// A row in parentheses.
+    /// A row in parentheses, with this mark between cells.
     Tuple(char),
     /// An object.
     Object,
@@ -23,7 +23,7 @@ pub enum Around {
 }
 
 impl Around {
-    /// The mark between cells.
+    /// Returns the mark between cells.
     pub fn mark(self) -> char {
         match self {
             Self::Row(mark) | Self::Tuple(mark) => mark,
@@ -31,8 +31,8 @@ impl Around {
         }
     }
 
-    /// Where a bare text that starts here ends, and how many brackets it left open. Brackets that it opened do not end
-    /// it.
+    /// Returns the length of the bare text that starts here, and the number of brackets left open. Brackets that it
+    /// opened do not end it.
     pub fn bare_length(self, text: &str) -> (usize, usize) {
         let open = match self {
             Self::Object => '{',
@@ -68,12 +68,12 @@ impl Around {
         (end.unwrap_or(text.len()), depth)
     }
 
-    /// Whether a text may stand here without quotes.
+    /// Returns true if a text may stand here without quotes.
     pub fn is_bare(self, text: &str) -> bool {
         self.bare_length(text) == (text.len(), 0)
     }
 
-    /// Whether a character ends a bare text here.
+    /// Returns true if a character ends a bare text here.
     pub fn ends(self, c: char) -> bool {
         match self {
             Self::Line => c == '\n',
@@ -86,7 +86,7 @@ impl Around {
     }
 }
 
-/// The letters that name a class.
+/// Returns the letters that name a class.
 pub fn class_name(number: usize) -> String {
     let letter = char::from(b'A' + u8::try_from(number % 26).expect("below 26"));
     match number / 26 {
@@ -95,7 +95,7 @@ pub fn class_name(number: usize) -> String {
     }
 }
 
-/// What the columns of a class are called in rows: the last part of their name where no other name ends like it.
+/// Returns the names of a class's columns in rows: the last part of each name if no other name ends with it.
 pub fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let last = |name: &str| match name.rfind(['.', '"', '[']) {
         Some(at) if name.as_bytes()[at] == b'.' => at + 1,
@@ -111,7 +111,7 @@ pub fn short_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
     names.iter().map(|name| if counts[&name[last(name)..]] == 1 { &name[last(name)..] } else { name }).collect()
 }
 
-/// Names by column index, for templates.
+/// Returns the column indices by name, for templates.
 pub fn index_of<N: AsRef<str>>(names: &[N]) -> FastMap<&str, usize> {
     names.iter().enumerate().map(|(index, name)| (name.as_ref(), index)).collect()
 }

@@ -1,4 +1,4 @@
-//! From a record to the values inside it, and how a column is called by that: `user.name`.
+//! The path from a record to a value inside it, and the name of the column made from it: `user.name`.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,19 @@ use super::tree::{Id, Node, Tree, string_end};
 /// A step from a record to a value inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Step<'k> {
-    /// The key under which the record itself stands.
+    /// The record's own key.
     Own,
-    /// Into an object.
+    /// The key of an object inside the record.
     Key(Cow<'k, str>),
 }
 
-/// The node at the end of a path.
+/// Returns the node at the end of a path.
 pub fn follow(tree: &Tree<'_>, record: Id, path: &[Step<'_>]) -> Option<Id> {
     follow_from(tree, record, path, &mut 0)
 }
 
-/// The same. `likely` is where the first key may be, and becomes where it is: paths are in the order of the keys.
+/// Does the same as [`follow`], trying the first key at `likely` first and updating it: paths are in the order of the
+/// keys.
 pub fn follow_from(tree: &Tree<'_>, record: Id, path: &[Step<'_>], likely: &mut usize) -> Option<Id> {
     let mut at = record;
     for (depth, step) in path.iter().enumerate() {
@@ -38,7 +39,7 @@ pub fn follow_from(tree: &Tree<'_>, record: Id, path: &[Step<'_>], likely: &mut 
     Some(at)
 }
 
-/// `user.name`, `@` for the record's own key; keys with other characters in quotes.
+/// Returns the name of a path: `user.name`, or `@` for the record's own key. Keys with other characters are quoted.
 pub fn name_of(path: &[Step<'_>]) -> String {
     let mut name = String::new();
     for step in path {
@@ -61,7 +62,7 @@ pub fn name_of(path: &[Step<'_>]) -> String {
     name
 }
 
-/// Reads a name back.
+/// Reads the output of [`name_of`] back.
 pub fn path_of(name: &str) -> Option<Vec<Step<'_>>> {
     if name == "@" {
         return Some(vec![Step::Own]);
@@ -80,7 +81,7 @@ pub fn path_of(name: &str) -> Option<Vec<Step<'_>>> {
     (!path.is_empty()).then_some(path)
 }
 
-/// Whether a key needs no quotes in a column name.
+/// Returns true if a key needs no quotes in a column name.
 fn is_plain(key: &str) -> bool {
     !key.is_empty()
         && key.len() < 100

@@ -13,9 +13,9 @@ use super::tree::{Id, Node, Tree, is_literal, string_end};
 use crate::steps;
 use concertina_base::hashing::FastMap;
 
-/// Deepest nesting, well above what is ever written.
+/// The deepest nesting, well above what is ever written.
 const DEEPEST: usize = 300;
-/// Most values of a body, and most bytes of its text: what is implied repeats, but a foreign body must not do so without end.
+/// The most values and bytes of a body. Implied values repeat, and a body from outside must not do so without limit.
 const MOST_VALUES: usize = 20_000_000;
 pub(super) const MOST_BYTES: usize = 1 << 28;
 
@@ -34,7 +34,7 @@ pub(super) fn read(body: &str) -> Option<Tree<'_>> {
     };
     reader.tree.nodes.reserve(body.len() / 8);
     reader.all()?;
-    // Entries may hold entries: few lines, and no end of text.
+    // Entries may contain entries, so a few lines could make an unbounded text.
     let mut sizes: Vec<usize> = Vec::with_capacity(reader.tree.nodes.len());
     for node in &reader.tree.nodes {
         let own = match node {
@@ -50,10 +50,10 @@ struct Class<'r> {
     keyed: bool,
     paths: Vec<Vec<Step<'r>>>,
     mark: char,
-    /// What the columns are called in rows.
+    /// The names of the columns in rows.
     short: Vec<&'r str>,
     rules: Vec<Rule<'r>>,
-    /// Whether rows show each column, and then only a part of it.
+    /// For each column, whether rows show it, and whether only a part of it.
     shown: Vec<(bool, bool)>,
     rows: Vec<Vec<Cell<'r>>>,
 }
@@ -146,7 +146,7 @@ impl<'r> Reader<'r> {
         }
         let mark = mark.unwrap_or(',');
         self.take(":")?;
-        // Names first: a template may refer to any column.
+        // Names are read first, because a template may refer to any column.
         let mut names = Vec::new();
         let mut spans = Vec::new();
         loop {
@@ -181,7 +181,7 @@ impl<'r> Reader<'r> {
         Some(())
     }
 
-    /// A column's name: up to a mark that is not inside quotes.
+    /// Reads a column's name, up to a mark that is not inside quotes.
     fn name(&mut self) -> Option<&'r str> {
         let start = self.at;
         loop {
@@ -235,7 +235,7 @@ impl<'r> Reader<'r> {
         (self.at == end).then_some(Rule::Fixed(cell))
     }
 
-    /// A string, number, literal or empty container.
+    /// Reads a string, number, literal or empty container.
     fn scalar(&mut self, around: Around) -> Option<Cell<'r>> {
         let rest = self.rest();
         let quoted = |text: Cow<'r, str>| Some(Cell::Text { quoted: true, text });
@@ -260,7 +260,7 @@ impl<'r> Reader<'r> {
         if text.is_empty() { None } else { quoted(Cow::Borrowed(text)) }
     }
 
-    /// The inside of a quoted string.
+    /// Reads a quoted string; returns its inside.
     fn quoted(&mut self) -> Option<&'r str> {
         let start = self.at;
         self.at = string_end(self.text, start)?;
@@ -286,7 +286,7 @@ impl<'r> Reader<'r> {
         Some(cell)
     }
 
-    /// Counts a value of so many bytes.
+    /// Counts a value of this many bytes; `None` if a limit is exceeded.
     fn spend(&mut self, bytes: usize) -> Option<()> {
         self.values += 1;
         self.bytes += bytes;
@@ -364,7 +364,7 @@ impl<'r> Reader<'r> {
         (number < self.classes.len()).then_some(number)
     }
 
-    /// The class of a block, if the text here opens one.
+    /// Returns the class of a block if one starts here.
     fn block(&mut self, keyed: bool) -> Option<usize> {
         let letters = self.rest().bytes().take_while(u8::is_ascii_uppercase).count();
         let name = &self.rest()[..letters];

@@ -1,23 +1,23 @@
-//! Legend and body -> a table: CSV and TSV.
+//! Legend and body -> a table in CSV or TSV.
 
 use super::escapes;
 use super::json::HOW_TO_READ;
 use super::read;
 use super::tree::{Id, Node};
 
-/// The fields of lines that have as many each, in one text.
+/// The fields of lines of equal width, in one text.
 #[derive(Debug)]
 pub struct Fields {
-    /// How many a line has.
+    /// The number of fields per line.
     pub width: usize,
     /// The fields, one after another.
     pub text: String,
-    /// Where each field ends in the text.
+    /// The end of each field in the text, in bytes.
     pub ends: Vec<usize>,
 }
 
 impl Fields {
-    /// No fields yet.
+    /// Returns an empty table.
     pub fn new(width: usize) -> Self {
         Self { width, text: String::new(), ends: Vec::new() }
     }
@@ -28,53 +28,53 @@ impl Fields {
         self.ends.push(self.text.len());
     }
 
-    /// A field, counted over all lines.
+    /// Returns a field by its index over all lines.
     pub fn field(&self, index: usize) -> &str {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[index]]
     }
 
-    /// The fields of a line.
+    /// Returns the fields of a line.
     pub fn row(&self, row: usize) -> impl Iterator<Item = &str> + Clone {
         (row * self.width..(row + 1) * self.width).map(|index| self.field(index))
     }
 
-    /// The number of lines.
+    /// Returns the number of lines.
     pub fn line_count(&self) -> usize {
         self.ends.len() / self.width
     }
 
-    /// All lines.
+    /// Returns all lines.
     pub fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = &str> + Clone> {
         (0..self.line_count()).map(|row| self.row(row))
     }
 }
 
-/// How lines end.
+/// The line ends of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// With `\n`.
+    /// Lines end with `\n`.
     Lf,
-    /// With `\r\n`.
+    /// Lines end with `\r\n`.
     CrLf,
-    /// `\r\n`, but the last line has no end.
+    /// Lines end with `\r\n`, except the last, which has no line end.
     OpenCrLf,
 }
 
 impl Ends {
-    /// Each with its word in a legend.
+    /// The words for line ends in a legend.
     pub const WORDS: [(Self, &'static str); 2] = [(Self::OpenCrLf, " crlf open"), (Self::CrLf, " crlf")];
 
-    /// What stands between lines.
+    /// Returns the text between lines.
     pub fn between(self) -> &'static str {
         if self == Self::Lf { "\n" } else { "\r\n" }
     }
 }
 
-/// What may stand between fields.
+/// The characters that may separate fields.
 pub const MARKS: [char; 4] = ['\t', ',', ';', '|'];
 
-/// The text that a fold with this legend and body stands for.
+/// Returns the text of a fold with this legend and body.
 pub fn unfold(legend: &str, body: &str) -> Option<String> {
     let words = legend.strip_prefix("table ")?.strip_suffix(HOW_TO_READ)?;
     let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
@@ -113,7 +113,7 @@ pub fn unfold(legend: &str, body: &str) -> Option<String> {
     Some(print(&rows, mark, ends))
 }
 
-/// What the legend calls a table with this mark.
+/// Returns the legend word for a table with this separator.
 pub fn word_of(mark: char) -> String {
     match mark {
         '\t' => "tsv".into(),
@@ -142,13 +142,13 @@ fn print(rows: &Fields, mark: char, ends: Ends) -> String {
         }
     }
     if ends == Ends::CrLf {
-        // The second half of the last line's end is not part of a fold.
+        // The `\n` of the last line's end is outside the fold.
         out.push('\r');
     }
     out
 }
 
-/// Whether a field has quotes: without, it would be read as something else.
+/// Returns true if a field must be quoted to read back unchanged.
 pub fn needs_quotes(field: &str, mark: char) -> bool {
     field.bytes().any(|byte| char::from(byte) == mark || matches!(byte, b'"' | b'\n' | b'\r'))
 }

@@ -10,28 +10,28 @@ pub type Id = usize;
 pub enum Node<'a> {
     /// A string, a number or a literal.
     Scalar {
-        /// Whether it is a string.
+        /// True for a string.
         quoted: bool,
-        /// Its spelling, without quotes.
+        /// The spelling, without quotes.
         text: Cow<'a, str>,
     },
     /// A string that is itself minified JSON.
     Inner {
-        /// The string as spelt, with its quotes.
+        /// The string as spelled, with its quotes.
         raw: Cow<'a, str>,
-        /// The value in it.
+        /// The value in the string.
         root: Id,
-        /// Whether a line end follows the value.
+        /// True if a line end follows the value.
         line_end: bool,
     },
     /// Elements in order.
     Array(Vec<Id>),
-    /// Keys as spelt, without their quotes, and values, in order; a key may come twice.
+    /// Keys as spelled, without their quotes, and values, in order; a key may occur twice.
     Object(Vec<(Cow<'a, str>, Id)>),
 }
 
 impl Node<'_> {
-    /// The values directly inside.
+    /// Returns the values directly inside.
     pub fn children(&self) -> impl DoubleEndedIterator<Item = Id> + Clone {
         let (root, items, fields) = match self {
             Self::Scalar { .. } => (None, &[][..], &[][..]),
@@ -43,7 +43,7 @@ impl Node<'_> {
     }
 }
 
-/// A value with all that is in it; children come before their parents.
+/// A value with everything in it; children come before their parents.
 #[derive(Debug, Default)]
 pub struct Tree<'a> {
     /// All values.
@@ -53,7 +53,7 @@ pub struct Tree<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// The same node in a tree where all ids are higher by `by`.
+    /// Returns the same node for a tree where all ids are higher by `by`.
     fn shifted(self, by: Id) -> Self {
         match self {
             scalar @ Self::Scalar { .. } => scalar,
@@ -72,7 +72,7 @@ impl<'a> Tree<'a> {
         base + other.root
     }
 
-    /// Adds a node.
+    /// Adds a node; returns its id.
     pub fn push(&mut self, node: Node<'a>) -> Id {
         self.nodes.push(node);
         self.nodes.len() - 1
@@ -85,7 +85,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// End of the string that starts at a quote.
+/// Returns the end of the string that starts at a quote.
 pub fn string_end(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = start + 1;
@@ -98,12 +98,12 @@ pub fn string_end(text: &str, start: usize) -> Option<usize> {
     }
 }
 
-/// Whether a text is a number, `true`, `false` or `null`.
+/// Returns true if a text is a number, `true`, `false` or `null`.
 pub fn is_literal(text: &str) -> bool {
     matches!(text, "true" | "false" | "null") || is_number(text)
 }
 
-/// Whether a text is a JSON number.
+/// Returns true if a text is a JSON number.
 pub fn is_number(text: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let text = text.strip_prefix('-').unwrap_or(text);

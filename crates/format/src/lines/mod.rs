@@ -1,4 +1,4 @@
-//! The notation of folded lines, and how it is read.
+//! The notation of folded lines, and its decoder.
 //!
 //! ```text
 //! a: -rw-r--r-- 1 root {>6} {}   the first template is a; {} are its values, one of them filled up to six characters
@@ -24,14 +24,14 @@ use template::Part;
 
 use crate::fold::Fold;
 
-/// Pairs that may mark the places of values.
+/// Pairs of characters that may mark the places of values.
 pub const MARKS: [(char, char); 2] = [('{', '}'), ('«', '»')];
 
-/// Unfolded lines are at most so many times the fold, and as many bytes more.
+/// The most bytes of unfolded lines, as a multiple of the fold's and a constant.
 const MAX_GROWTH: usize = 200;
 const MAX_MORE: usize = 1 << 20;
 
-/// The text that a fold stands for.
+/// Returns the text that a fold stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
     let mut characters = fold.legend.chars();
     let marks = (characters.next()?, characters.next()?);
@@ -39,13 +39,13 @@ pub fn unfold(fold: &Fold) -> Option<String> {
     read(fold.body.as_ref()?, marks)
 }
 
-/// A template as it is read.
+/// A template, with the state of reading its rows.
 #[derive(Debug)]
 struct Known {
     parts: Vec<Part>,
     rules: Vec<Rule>,
     above: Vec<String>,
-    /// Whether each word is a row.
+    /// True if each word is a row.
     is_list: bool,
     is_used: bool,
 }
@@ -57,7 +57,7 @@ impl Known {
         Some(Self { above, parts, rules, is_list, is_used: false })
     }
 
-    /// Adds what a row says to the text.
+    /// Appends the text of a row.
     fn fill(&mut self, words: &str, names: &mut Vec<String>, text: &mut String) -> Option<()> {
         let mut rest = Some(words).filter(|words| !words.is_empty());
         let last = self.rules.iter().rposition(|rule| !rule.is_silent());
@@ -93,7 +93,7 @@ impl Known {
         Some(())
     }
 
-    /// The next value of a field by its rule; `None` where that is the one above.
+    /// Returns the next value of a field by its rule; `None` if it is equal to the one above.
     fn expected(&self, index: usize) -> Option<String> {
         match self.rules[index].expected(&self.above[index]) {
             Cow::Owned(value) => Some(value),
@@ -101,7 +101,7 @@ impl Known {
         }
     }
 
-    /// Reads the first of some words; returns its value, and the words behind it.
+    /// Reads the first value of a row; returns it and the words after it.
     fn value<'w>(
         &self,
         index: usize,
@@ -127,7 +127,7 @@ impl Known {
     }
 }
 
-/// What a word stands for: `$1=x` names x, and `$1` is x again.
+/// Returns the text that a word stands for: `$1=x` names x, and `$1` is x again.
 fn named(word: &str, names: &mut Vec<String>) -> Option<String> {
     let Some(name) = word.strip_prefix('$') else { return Some(word.to_owned()) };
     match name.split_once('=') {
@@ -140,13 +140,13 @@ fn named(word: &str, names: &mut Vec<String>) -> Option<String> {
     }
 }
 
-/// What stands behind a `.` at the start of some words; `None` where they begin otherwise.
+/// Returns the words after a leading `.`; `None` if there is no such word.
 pub fn behind_expected(words: &str) -> Option<Option<&str>> {
     let rest = words.strip_prefix('.')?;
     if rest.is_empty() { Some(None) } else { rest.strip_prefix(' ').map(Some) }
 }
 
-/// Reads `"a ""b"" c"`; returns the value, and what stands behind the blank behind it.
+/// Reads `"a ""b"" c"`; returns the value and the words after it.
 fn unquoted(words: &str) -> Option<(String, Option<&str>)> {
     let mut value = String::new();
     let mut rest = words.strip_prefix('"')?;
@@ -164,7 +164,7 @@ fn unquoted(words: &str) -> Option<(String, Option<&str>)> {
     }
 }
 
-/// The name of a template.
+/// Returns the name of a template.
 pub fn name(mut index: usize) -> String {
     let mut name = String::new();
     loop {
@@ -176,20 +176,20 @@ pub fn name(mut index: usize) -> String {
     }
 }
 
-/// Which template has a name, if there were so many.
+/// Returns the index of the template with this name; there may be fewer templates.
 pub fn index(name: &str) -> Option<usize> {
     let is_name = (1..=3).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_lowercase());
     is_name.then(|| name.bytes().fold(0, |index, byte| index * 26 + usize::from(byte - b'a') + 1) - 1)
 }
 
-/// Whether a line that is written as the values of a row would be read as something else.
+/// Returns true if a line that is written as the values of a row would be read as something else.
 pub fn is_taken(line: &str) -> bool {
     let word = line.split(' ').next().unwrap_or(line);
     let head = word.strip_suffix(':').map_or(word, |word| word.split(['/', '*']).next().unwrap_or(word));
     line.starts_with(['|', '*']) || index(head).is_some()
 }
 
-/// Reads a body; `None` when it is not one.
+/// Reads a body; `None` if it is not in this notation.
 pub fn read(body: &str, marks: (char, char)) -> Option<String> {
     let most = body.len().saturating_mul(MAX_GROWTH).saturating_add(MAX_MORE);
     let mut templates: Vec<Known> = Vec::new();
@@ -199,7 +199,7 @@ pub fn read(body: &str, marks: (char, char)) -> Option<String> {
     let mut text = String::new();
     let mut last: Option<(Option<usize>, &str)> = None;
     let mut lines = body.split('\n');
-    // Ends a line.
+    // Ends a line and checks the limit.
     let end = |text: &mut String| {
         text.push('\n');
         (text.len() <= most).then_some(())

@@ -1,20 +1,20 @@
-//! What a value is expected to be, by the value above.
+//! The rules that predict a value from the value above.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use crate::steps::Step;
 
-/// What a value is expected to be, by the value above.
+/// A rule that predicts a value from the value above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The same.
+    /// The value above.
     Above,
-    /// A step further.
+    /// The value above, advanced by a step.
     Step(Step),
-    /// Always that of another field, so that rows leave it out.
+    /// The value of another field of the row. Rows leave it out.
     Same(usize),
-    /// The same, and what begins like it says so: up to this separator.
+    /// The value above. A value that begins with the same folders can refer to them; this character separates folders.
     Folder(char),
 }
 
@@ -41,12 +41,12 @@ impl Rule {
         }
     }
 
-    /// Whether rows do not mention the value.
+    /// Returns true if rows do not mention the value.
     pub fn is_silent(self) -> bool {
         matches!(self, Self::Same(_))
     }
 
-    /// Whether a value is the one that is [expected](Self::expected) below another.
+    /// Returns true if a value is the [expected](Self::expected) one.
     pub fn is_expected(self, above: &str, value: &str) -> bool {
         match self {
             Self::Step(step) if above == value => step.apply(above).is_none_or(|next| next == value),
@@ -55,14 +55,14 @@ impl Rule {
         }
     }
 
-    /// The value that is expected below another.
+    /// Returns the value that is expected below another.
     pub fn expected(self, above: &str) -> Cow<'_, str> {
         let Self::Step(step) = self else { return above.into() };
         step.apply(above).map_or_else(|| above.into(), Into::into)
     }
 }
 
-/// What `up` folders above a value's own is.
+/// Returns the folder `up` levels above the folder of a value, with its separator.
 pub fn folder(above: &str, up: usize, separator: char) -> Option<&str> {
     above.rmatch_indices(separator).nth(up).map(|(at, _)| &above[..at + separator.len_utf8()])
 }

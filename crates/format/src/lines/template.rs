@@ -5,29 +5,29 @@ use super::rule::Rule;
 /// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// This text.
+    /// A constant text.
     Text(String),
     /// The value with this index.
     Value(usize, Pad),
 }
 
-/// How a field is filled up.
+/// The padding of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pad {
-    /// Not at all.
+    /// No padding.
     #[default]
     None,
-    /// Blanks behind it, up to so many characters.
+    /// Blanks after the value, up to this width in characters.
     Behind(usize),
-    /// Blanks before it, up to so many characters.
+    /// Blanks before the value, up to this width in characters.
     Before(usize),
 }
 
-/// The widest field, in characters: more is no column of a report.
+/// The widest field, in characters. No column of a report is wider.
 const MAX_WIDTH: usize = 4096;
 
 impl Pad {
-    /// Reads a pad at the start of some text; returns the text behind it.
+    /// Reads a padding at the start of a text; returns the text after it.
     fn parse(text: &str) -> Option<(Self, &str)> {
         let Some(behind) = text.strip_prefix(['<', '>']) else { return Some((Self::None, text)) };
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
@@ -36,7 +36,7 @@ impl Pad {
         Some((pad, &behind[digits..]))
     }
 
-    /// Adds a value to a text, filled up.
+    /// Appends a value with its padding.
     pub fn push(self, text: &mut String, value: &str) {
         let blanks = |width: usize| " ".repeat(width.saturating_sub(value.chars().count()));
         match self {
@@ -47,7 +47,7 @@ impl Pad {
     }
 }
 
-/// A template in its own notation.
+/// Prints a template in its notation.
 pub fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> String {
     let mut text = String::new();
     for part in parts {
@@ -66,7 +66,7 @@ pub fn spell(parts: &[Part], rules: &[Rule], marks: (char, char)) -> String {
     text
 }
 
-/// Reads a template: its parts, and the rules of its values.
+/// Reads a template; returns its parts and the rules of its values.
 pub fn parse(text: &str, marks: (char, char)) -> Option<(Vec<Part>, Vec<Rule>)> {
     let (mut parts, mut rules) = (Vec::new(), Vec::new());
     let mut rest = text;

@@ -1,22 +1,22 @@
-//! The legend of folded hits, for the reader and for the way back.
+//! The legend of folded search hits, written for the reader and read by the decoder.
 
 use serde_json::Value;
 
 use super::root::Root;
 use super::shared::Shared;
 
-/// How hits are written.
+/// The form in which hits are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Legend<'a> {
-    /// Whether there are lines around the hits.
+    /// True if there are context lines around the hits.
     pub context: bool,
-    /// Whether paths stood above their hits, a blank line before each but the first.
+    /// True if paths stood above their hits, with a blank line before each but the first.
     pub headings: bool,
-    /// Whether `--` stood where lines do not follow each other, and only there.
+    /// True if `--` stood wherever line numbers skip, and only there.
     pub gaps: bool,
-    /// What many hits begin and end with.
+    /// The text that many hits begin and end with.
     pub shared: Shared,
-    /// The directory that some paths have in front.
+    /// The directory that some paths begin with.
     pub root: Root<'a>,
 }
 
@@ -27,7 +27,7 @@ const GAPS: &str = "; -- at gaps";
 const START: &str = "; …x is ";
 const END: &str = "; x… is ";
 
-/// Who has the root in front, by (hits, context).
+/// The legend words by whether hits and context lines begin with the root, in this order.
 const ROOTED: [((bool, bool), &str); 4] = [
     ((true, true), "; paths but ~ below "),
     ((true, false), "; hits but ~ below "),
@@ -36,7 +36,7 @@ const ROOTED: [((bool, bool), &str); 4] = [
 ];
 
 impl<'a> Legend<'a> {
-    /// The words of the legend.
+    /// Returns the words of the legend.
     pub fn write(&self) -> String {
         let mut text = String::from(if self.context { CONTEXT } else { PLAIN });
         text.push_str(if self.headings { HEADINGS } else { "" });

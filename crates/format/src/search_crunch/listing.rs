@@ -1,4 +1,4 @@
-//! One path per line <-> `directory/ name name`, in which the most frequent suffix of a directory may stand with it:
+//! One path per line <-> `directory/ name name`. The most frequent suffix of a directory may be written with it:
 //! `src/*.rs lib main` is `src/lib.rs` and `src/main.rs`.
 
 use super::limit;
@@ -11,7 +11,7 @@ pub const PLAIN: &str = "paths: a/ b c = a/b a/c";
 /// The legend of a listing with shared suffixes.
 pub const SUFFIXED: &str = "paths: a/*.x b c.y = a/b.x a/c.y";
 
-/// The inverse of [`fold`].
+/// Returns the paths that a fold stands for; the inverse of [`fold`].
 pub fn unfold(fold: &Fold) -> Option<String> {
     if fold.legend != PLAIN && fold.legend != SUFFIXED {
         return None;

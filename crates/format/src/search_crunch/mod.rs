@@ -1,4 +1,4 @@
-//! Folded hits and listings -> the lines they were.
+//! Folded search hits and path listings -> the original lines.
 
 pub mod legend;
 pub mod listing;
@@ -13,12 +13,12 @@ use tree::{Directories, Entry};
 
 use crate::fold::Fold;
 
-/// What comes back may be longer than the fold, but a fold from outside must not blow up: this many bytes for each of its own,
-/// and some for short ones.
+/// The most bytes of a restored text, as a multiple of the fold's and a constant for short folds: a fold from outside
+/// must not expand without limit.
 const MAX_GROWTH: usize = 512;
 const MAX_SHORT: usize = 4096;
 
-/// The text that a fold stands for; `None` where the fold is not one of ours.
+/// Returns the text that a fold stands for; `None` if this decoder cannot read it.
 pub fn unfold(fold: &Fold) -> Option<String> {
     hits(fold).or_else(|| listing::unfold(fold))
 }
@@ -44,7 +44,7 @@ fn hits(fold: &Fold) -> Option<String> {
     Some(reader.lines.join("\n"))
 }
 
-/// How long the text may be that comes out of a fold.
+/// Returns the most bytes that the text of a fold may have.
 pub fn limit(fold: &Fold) -> usize {
     MAX_SHORT + MAX_GROWTH * (fold.legend.len() + fold.body.as_ref().map_or(0, String::len))
 }
@@ -56,9 +56,9 @@ struct Reader<'a> {
     lines: Vec<String>,
     directories: Directories,
     path: Option<String>,
-    /// The number of the line before and whether its file is this one.
+    /// The number of the previous line, and true if it is of the current file.
     previous: Option<(u64, bool)>,
-    /// Numbered lines of one file that may have been merged.
+    /// The numbered lines of one file that may have been merged.
     run: Vec<(u64, String)>,
     is_merged: bool,
 }
@@ -97,7 +97,7 @@ impl Reader<'_> {
 
     fn header(&mut self, line: &str) -> Option<()> {
         let Entry::Path(path) = self.directories.read(line)? else { return Some(()) };
-        // The next line is of another file, so it does not follow.
+        // The next line is of another file, so it cannot continue the previous one.
         self.previous = self.previous.map(|(number, _)| (number, false));
         if self.legend.headings {
             self.previous = None;
@@ -143,14 +143,14 @@ impl Reader<'_> {
         self.push(format!("{prefix}{separator}{number}-{text}"))
     }
 
-    /// Says `--` where the line does not follow the one before.
+    /// Adds `--` if the line does not continue the previous one.
     fn follow(&mut self, number: u64) -> Option<()> {
         let follows = self.previous.is_none_or(|(previous, here)| here && previous.checked_add(1) == Some(number));
         self.previous = Some((number, true));
         if self.legend.gaps && !follows { self.push("--".to_owned()) } else { Some(()) }
     }
 
-    /// `12,14-16,20:5`, each with the text.
+    /// Expands `12,14-16,20:5`, adding the text at each place.
     fn merged(&mut self, prefix: &str, places: &str, text: &str) -> Option<()> {
         let separator = if self.legend.headings { "" } else { ":" };
         for part in places.split(',') {
@@ -179,7 +179,7 @@ impl Reader<'_> {
         self.lines.extend(self.run.drain(..).map(|(_, line)| line));
     }
 
-    /// What such a line begins with: its path, unless that is a heading.
+    /// Returns the prefix of a line: its path, or nothing below a heading.
     fn prefix(&self, is_context: bool, is_flipped: bool) -> Option<String> {
         let path = self.path.as_deref()?;
         if self.legend.headings {

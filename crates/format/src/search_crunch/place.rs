@@ -1,6 +1,6 @@
-//! The place of a hit: its line, and its column where it has one.
+//! The place of a hit: its line, and its column if there is one.
 
-/// `12:5:text` -> `12:5` and the text; `12:text` -> `12` and the text.
+/// Splits a hit: `12:5:text` -> `12:5` and the text; `12:text` -> `12` and the text.
 pub fn split_place(line: &str) -> Option<(&str, &str)> {
     let end = line.bytes().position(|byte| byte == b':')?;
     let rest = &line[end + 1..];
@@ -10,7 +10,7 @@ pub fn split_place(line: &str) -> Option<(&str, &str)> {
     Some((&line[..end], &line[end + 1..]))
 }
 
-/// A number of at most 18 digits without leading zeros.
+/// Returns true for a number of at most 18 digits without leading zeros.
 fn is_column(digits: &str) -> bool {
     digits == "0" || (1..=18).contains(&digits.len()) && !digits.starts_with('0')
 }

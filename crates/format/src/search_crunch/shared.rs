@@ -1,23 +1,23 @@
-//! What many hits begin and end with, because the search asked for it: said once, `…` in its place.
+//! The text that many hits begin and end with, because the search asked for it: written once, and replaced by `…`.
 //!
-//! Both are cut where words begin or end, so that every name stays whole.
+//! Both are cut at word boundaries, so that names stay whole.
 
 use std::borrow::Cow;
 
-/// Stands for the shared part.
+/// The sign that replaces the shared text.
 const SIGN: char = '…';
 
-/// Shared parts; empty where there are none.
+/// The shared parts; empty if there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shared {
-    /// What they begin with.
+    /// The shared start.
     pub start: String,
-    /// What they end with.
+    /// The shared end.
     pub end: String,
 }
 
 impl Shared {
-    /// The text with signs.
+    /// Replaces the shared parts by signs.
     pub fn shorten<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let bare = text.strip_suffix(&*self.end).filter(|_| !self.end.is_empty());
         let (rest, end) = bare.map_or((text, ""), |bare| (bare, "…"));
@@ -26,7 +26,7 @@ impl Shared {
         joined(start, rest, end)
     }
 
-    /// The text without signs.
+    /// Replaces the signs by the shared parts.
     pub fn lengthen<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let bare = text.strip_suffix(SIGN).filter(|_| !self.end.is_empty());
         let (rest, end) = bare.map_or((text, ""), |bare| (bare, &*self.end));

@@ -1,27 +1,27 @@
-//! Paths in their order <-> indented lines, in which a directory that several share stands once.
+//! Paths in order <-> indented lines, in which a directory that several paths share is written once.
 //!
-//! A line that ends with `/` is a directory; lines that are indented deeper continue it. One blank is one level.
+//! A line that ends with `/` is a directory; deeper lines are inside it. One blank is one level.
 
-/// Deeper trees go on flat.
+/// The deepest nesting. Deeper paths are written flat.
 pub const MAX_DEPTH: usize = 12;
 
-/// Reads the lines back.
+/// Reads indented lines back to paths.
 #[derive(Debug, Default)]
 pub struct Directories {
     stack: Vec<String>,
 }
 
-/// What a line of a tree of paths is.
+/// The meaning of a line of a tree of paths.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A directory, which the deeper lines below it are in.
+    /// A directory that contains the deeper lines below it.
     Directory,
-    /// A file, with its whole path.
+    /// A file, by its whole path.
     Path(String),
 }
 
 impl Directories {
-    /// Reads the next line; `None` where it is not one of ours.
+    /// Reads the next line; `None` if it is not valid.
     pub fn read(&mut self, line: &str) -> Option<Entry> {
         let text = line.trim_start_matches(' ');
         let depth = line.len() - text.len();

@@ -126,7 +126,7 @@ impl<'a> Builder<'_, 'a> {
         rows.retain(|id, (class, _)| classes[*class].paths.len() > 1 || in_blocks.contains(id));
     }
 
-    /// The columns of objects, one for each key or for what is inside its values.
+    /// Adds the columns of objects: one per key, or those inside its values.
     fn object_columns(
         &mut self,
         keys: &[String],
@@ -136,7 +136,7 @@ impl<'a> Builder<'_, 'a> {
     ) {
         let place: FastMap<&str, usize> = keys.iter().enumerate().map(|(at, key)| (key.as_str(), at)).collect();
         let mut children: Vec<Vec<Option<Id>>> = vec![vec![None; rows.len()]; keys.len()];
-        // Where each key of a list is among all keys.
+        // The positions of each list's keys among all keys.
         let mut places: FastMap<usize, Vec<usize>> = FastMap::default();
         for (row, record) in rows.iter().enumerate() {
             let Some(id) = *record else { continue };
@@ -174,7 +174,7 @@ impl<'a> Builder<'_, 'a> {
         found.push(path.clone());
     }
 
-    /// The keys of objects that are alike, in one order.
+    /// Returns the keys of similar objects in one order; `None` if the objects differ too much.
     fn shared_keys(&self, objects: &[Id]) -> Option<Vec<String>> {
         let mut lists: Vec<Vec<String>> = Vec::new();
         let mut seen: FastSet<usize> = FastSet::default();

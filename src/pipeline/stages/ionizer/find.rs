@@ -1,7 +1,7 @@
 //! A text -> the JSON values in it that stand on lines of their own.
 //!
-//! Values on consecutive lines (NDJSON, or one pretty-printed value after another) are found as one run. Where a segment
-//! breaks off, as outputs cut by a host do, its whole elements are found.
+//! Values on consecutive lines (NDJSON, or one pretty-printed value after another) are found as one run. Where a
+//! segment breaks off, as outputs cut by a host do, its whole elements are found.
 
 use std::ops::Range;
 
@@ -12,22 +12,22 @@ use super::scan::{Node, Scan, Tree, scan, scan_cut, value_end};
 pub(super) struct Found<'a> {
     /// Byte range of whole lines in the text, without the last line end.
     pub(super) range: Range<usize>,
-    /// What is there.
+    /// The value, scanned.
     pub(super) scan: Scan<'a>,
-    /// Whether it is a run.
+    /// True if it is a run of values.
     pub(super) lines: bool,
-    /// What follows a cut value on its line.
+    /// The text after a cut value on its line.
     pub(super) tail: &'a str,
 }
 
-/// Smallest text that is looked at, in bytes.
+/// The smallest text that is folded, in bytes.
 const SMALLEST: usize = 100;
 
 /// Finds values in a segment of a text, which as a whole is JSON.
 pub(super) fn find(text: &str, segment: Range<usize>) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let mut at = segment.start;
-    // Text that looks like JSON for long and is not may be read a few times, not once per line.
+    // Text that only looks like JSON may be read a few times, not once per line.
     let mut patience = 4 * segment.len();
     while at < segment.end {
         let line_end = end_of_line(text, at).min(segment.end);
@@ -62,7 +62,7 @@ fn next_line(text: &str, line_end: usize) -> usize {
     (line_end + 1).min(text.len())
 }
 
-/// The values that begin at the start of a line and follow each other.
+/// Returns the values that begin at the start of a line and follow each other.
 fn run<'a>(text: &'a str, start: usize, patience: &mut usize) -> Option<Found<'a>> {
     let mut scans = Vec::new();
     let mut at = start;
@@ -92,7 +92,7 @@ fn run<'a>(text: &'a str, start: usize, patience: &mut usize) -> Option<Found<'a
     match scans.len() {
         0 => None,
         1 => {
-            // What follows on the line belongs to the fold, or it would not be whole lines.
+            // The rest of the line belongs to the fold, which consists of whole lines.
             let (scan, tail) = scans.pop()?;
             Some(Found { range: start..end + tail.len(), scan, lines: false, tail })
         }

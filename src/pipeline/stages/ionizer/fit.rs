@@ -1,8 +1,8 @@
 //! The cells of a table -> the cheapest rule for each column.
 //!
-//! Every candidate rule is tried on all rows; what it costs is its own text plus, in each row where it is wrong, the column's
-//! name and value. Rules refer only to columns whose texts are shorter on average (or equal and further left), so they never
-//! go in circles.
+//! Every candidate rule is tried on all rows; what it costs is its own text plus, in each row where it is wrong, the
+//! column's name and value. Rules refer only to columns whose texts are shorter on average (or equal and further left),
+//! so they never go in circles.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub(super) struct Grid<'g, 'a> {
     pub(super) columns: &'g [Vec<Cell<'a>>],
     /// Columns that rows must show.
     pub(super) pinned: &'g [bool],
-    /// For each column and row: the first row with the same cell.
+    /// For each column and row, the first row with the same cell.
     pub(super) firsts: &'g [Vec<usize>],
 }
 
@@ -40,14 +40,14 @@ impl<'a> Lookup<'a> for Row<'_, 'a> {
     }
 }
 
-/// How a row compares with a rule.
+/// The result of applying a rule to a row.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome<'c> {
-    /// The rule says it all.
+    /// The rule gives the whole cell.
     Implied,
-    /// The rule says it together with this text.
+    /// The rule gives the cell together with this text.
     Residual(&'c str),
-    /// The row must say it.
+    /// The row must show the cell.
     Miss,
 }
 
@@ -61,7 +61,7 @@ impl<'g, 'a> Grid<'g, 'a> {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// What a row must show under a rule.
+    /// Returns the part of a cell that a row must show under a rule.
     pub(super) fn outcome(&self, rule: &Rule<'a>, column: usize, row: usize) -> Outcome<'g> {
         let cell = &self.columns[column][row];
         match rule {
@@ -90,12 +90,12 @@ impl<'g, 'a> Grid<'g, 'a> {
         }
     }
 
-    /// Whether two rows have the same cell in a column.
+    /// Returns true if two rows have the same cell in a column.
     fn is_same(&self, column: usize, row: usize, other: usize) -> bool {
         self.firsts[column][row] == self.firsts[column][other]
     }
 
-    /// The cheapest rule of each column.
+    /// Returns the cheapest rule of each column.
     pub(super) fn fit(&self, encoding: Encoding) -> Vec<Rule<'a>> {
         let rank = self.ranks();
         let index = index_of(self.names);
@@ -128,7 +128,7 @@ fn implied_if(is_implied: bool) -> Outcome<'static> {
     if is_implied { Outcome::Implied } else { Outcome::Miss }
 }
 
-/// The text that a hole stands for; empty where there is no hole and all fits.
+/// Returns the text in a hole; empty if there is no hole and the parts match.
 fn residual<'t, 'a>(parts: &[Part], text: &'t str, cells: &impl Lookup<'a>) -> Option<&'t str> {
     let hole = parts.iter().position(|part| *part == Part::Hole).unwrap_or(parts.len());
     let mut rest = text;
@@ -145,7 +145,7 @@ fn residual<'t, 'a>(parts: &[Part], text: &'t str, cells: &impl Lookup<'a>) -> O
 /// Most columns for which templates are looked for, and longest text that one is made of.
 const TEMPLATE_COLUMNS: usize = 300;
 const TEMPLATE_TEXT: usize = 600;
-/// How many cells stand for all of them when tokens are counted.
+/// The number of cells that are counted as a sample.
 const SAMPLE: usize = 48;
 
 struct Fit<'f, 'g, 'a> {
@@ -218,7 +218,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         best.1
     }
 
-    /// The number of rows that a rule does not explain, unless that is more than the limit.
+    /// Returns the number of rows that a rule does not explain; `None` if it exceeds the limit.
     fn misses(&self, rule: &Rule<'a>, limit: usize) -> Option<usize> {
         let firsts = &self.grid.firsts[self.column];
         match rule {
@@ -259,11 +259,11 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         }))
     }
 
-    /// A constant, a repeat at a distance, and steps.
+    /// Returns candidate rules: a constant, a repeat at a distance, and steps.
     fn simple_rules(&self) -> Vec<Rule<'a>> {
         let cells = self.cells();
         let mut found = Vec::new();
-        // How often the cell of a first row was seen, where last, and where before that.
+        // For the cell of each first row: its count, its last row, and the row before that.
         let mut counts: Vec<(usize, usize, usize)> = vec![(0, 0, 0); cells.len()];
         let mut distances: Vec<usize> = vec![0; cells.len()];
         for (row, first) in self.grid.firsts[self.column].iter().enumerate() {
@@ -310,7 +310,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         found
     }
 
-    /// Texts made of other cells, and texts with a common beginning and end.
+    /// Returns candidate templates: texts made of other cells, and texts with a common start and end.
     fn templates(&self, may_have_hole: bool) -> Vec<Template> {
         let rows = self.grid.rows();
         let mut found: Vec<Template> = Vec::new();
@@ -348,7 +348,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         found
     }
 
-    /// Columns whose cell in the row above mostly is the cell.
+    /// Returns the columns whose cell in the row above is usually equal to the cell.
     fn sources_above(&self) -> Vec<usize> {
         let cells = self.cells();
         let spread = cells.len().div_ceil(16).max(1);
@@ -363,7 +363,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             .collect()
     }
 
-    /// Replaces what other cells of the row say, longest first.
+    /// Replaces the texts of other cells of the row by references, longest first.
     fn compose(&self, row: usize, text: &str) -> Vec<Part> {
         let mut sources: Vec<(&str, usize, bool)> = Vec::new();
         for (column, cells) in self.grid.columns.iter().enumerate() {
@@ -374,7 +374,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let tail = after_slash(source);
             for (source, tail) in [(source, false), (tail, true)] {
                 let distinct = source.len() >= 3 || (source == text && !source.is_empty());
-                // What is longer than the text is in no part of it.
+                // A longer source cannot be a part of the text.
                 let distinct = distinct && source.len() <= text.len();
                 if distinct && !(tail && source.len() == cells[row].text().map_or(0, str::len)) {
                     sources.push((source, column, tail));
@@ -407,7 +407,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         parts
     }
 
-    /// Moves what all the texts in a hole share at its ends out of it.
+    /// Moves the prefix and suffix that all texts in a hole share out of it.
     fn tighten(&self, template: Template) -> Template {
         let rest = |row: usize| match &self.cells()[row] {
             Cell::Text { quoted, text } if *quoted == template.quoted => {
@@ -441,7 +441,7 @@ fn merged(parts: Vec<Part>) -> Vec<Part> {
     found
 }
 
-/// A cell as a row would show it, for counting.
+/// Returns a cell as a row would show it, for counting tokens.
 fn shown_text<'c>(cell: &'c Cell<'_>) -> Cow<'c, str> {
     match cell {
         Cell::Absent => Cow::Borrowed(""),

@@ -10,10 +10,10 @@ use concertina_base::hashing::{FastMap, FastSet};
 /// Most columns of a class.
 pub(super) const MOST_COLUMNS: usize = 512;
 
-/// The keys of a record, and whether it has one itself.
+/// True if the record has a key of its own, and its keys.
 pub(super) type Signature = (bool, Vec<String>);
 
-/// Which signatures belong together.
+/// The signatures that form classes.
 #[derive(Default)]
 pub(super) struct Groups {
     /// Objects whose values are records.
@@ -33,7 +33,7 @@ struct Collector<'c, 'a> {
     by_number: Vec<Signature>,
     members: Vec<Vec<Id>>,
     maps: Vec<Id>,
-    /// Links to the signature that stands for the class.
+    /// Links each signature to the one that represents its class.
     link: Vec<usize>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Collector<'_, 'a> {
         Some(number)
     }
 
-    /// Puts the records of a container in one class, where they are alike enough.
+    /// Puts the records of a container in one class if they are similar enough; returns true if it did.
     fn unite(&mut self, items: impl Iterator<Item = Id> + Clone, keyed: bool) -> bool {
         let all = items.clone().count();
         let is_record = |id: &Id| {
@@ -190,7 +190,7 @@ impl<'a> Collector<'_, 'a> {
     }
 }
 
-/// Merges lists of keys into one order; says which lists keep their own order in it.
+/// Merges lists of keys into one order; returns it, and for each list whether it is in that order.
 pub(super) fn one_order<'k>(lists: impl Iterator<Item = &'k [String]> + Clone) -> (Vec<String>, Vec<bool>) {
     let mut order: Vec<String> = Vec::new();
     let mut place: HashMap<String, usize> = HashMap::new();

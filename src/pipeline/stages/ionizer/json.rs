@@ -8,7 +8,7 @@ use super::scan::Scan;
 use super::write;
 use crate::tokens::Encoding;
 
-/// Folds a scanned text; `tail` is what follows it on its last line. `None` where the text is set without any rule.
+/// Folds a scanned text; `tail` is the rest of its last line. `None` if no layout rule fits.
 pub(super) fn fold(scan: &Scan<'_>, lines: bool, tail: &str, encoding: Encoding) -> Option<(String, String)> {
     let mut setting = layout::detect(scan, lines)?;
     setting.tail = !tail.is_empty();

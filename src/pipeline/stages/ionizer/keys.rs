@@ -1,4 +1,4 @@
-//! Which objects of a tree have the same keys, and which of its nodes are equal: as numbers, so that it is worked out once.
+//! The lists of keys and the equal nodes of a tree, numbered once so that comparisons are cheap.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,11 +8,11 @@ use concertina_base::hashing::{FastHasher, FastMap, FastSet, FastState, first_li
 /// The lists of keys that the objects of a tree have, numbered.
 #[derive(Default)]
 pub(super) struct Keys<'t> {
-    /// The list of each node; for what is no object, one that is not there.
+    /// The list of each node; `usize::MAX` for a node that is not an object.
     pub(super) of: Vec<usize>,
     /// The keys of each list.
     pub(super) lists: Vec<Vec<&'t str>>,
-    /// Whether a key comes twice in each list.
+    /// True for each list in which a key occurs twice.
     pub(super) has_twins: Vec<bool>,
 }
 
@@ -44,7 +44,7 @@ impl<'t> Keys<'t> {
     }
 }
 
-/// The first equal node of each node, and the bytes of its leaves.
+/// Returns the first equal node of each node, and the bytes of its leaves.
 pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<usize>) {
     let mut known: FastMap<u64, Id> = FastMap::with_capacity_and_hasher(tree.nodes.len() / 4, FastState::default());
     let mut same: Vec<Id> = Vec::with_capacity(tree.nodes.len());
@@ -78,7 +78,7 @@ pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<us
     (same, sizes)
 }
 
-/// Whether two nodes are equal, of which all that is inside is numbered.
+/// Returns true if two nodes are equal; everything inside them must be numbered.
 fn is_equal((a_id, a): (Id, &Node<'_>), (b_id, b): (Id, &Node<'_>), keys: &Keys<'_>, same: &[Id]) -> bool {
     let is_same = |a: Id, b: Id| same[a] == same[b];
     match (a, b) {
@@ -96,7 +96,7 @@ fn is_equal((a_id, a): (Id, &Node<'_>), (b_id, b): (Id, &Node<'_>), keys: &Keys<
     }
 }
 
-/// Whether a key comes twice.
+/// Returns true if a key occurs twice.
 fn has_twins(keys: &[&str]) -> bool {
     keys.iter().collect::<FastSet<_>>().len() < keys.len()
 }

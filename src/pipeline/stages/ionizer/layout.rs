@@ -1,10 +1,10 @@
-//! A scanned text -> the setting that explains its blank space.
+//! A scanned text -> the setting that explains its whitespace.
 
 use concertina_format::ionizer::layout::{DEPTHS, Habit, Layout, Level, Place, Setting, Slot, walk};
 
 use super::scan::Scan;
 
-/// The setting that explains a text with the fewest exceptions; `None` where none is any good.
+/// Returns the setting with the fewest exceptions; `None` if none is good enough.
 pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Option<Setting> {
     // Most texts are set by the likeliest rule without an exception.
     if let Some(setting) = likeliest(scan, lines) {
@@ -27,7 +27,7 @@ pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Option<Setting> {
     best
 }
 
-/// How many exceptions of either kind it lists.
+/// Returns the number of exceptions of both kinds.
 fn oddities(setting: &Setting) -> usize {
     setting.except.len() + if let Layout::Mixed { flips, .. } = &setting.layout { flips.len() } else { 0 }
 }
@@ -71,13 +71,13 @@ fn by_level(levels: &Seen<'_>) -> Layout {
     Layout::Levels { usual, special }
 }
 
-/// Collects where a text departs from its habit.
+/// Collects the places where a text differs from its habit.
 #[derive(Default)]
 struct MixedFinder {
     habit: Habit,
     flips: Vec<usize>,
     since: usize,
-    /// Depth of the outermost container that stays on its line, while inside it.
+    /// The depth of the outermost container on one line, while inside it.
     flat_depth: Option<usize>,
 }
 
@@ -98,7 +98,7 @@ impl MixedFinder {
     }
 }
 
-/// The first of the [`candidates`], where it needs no exception.
+/// Returns the first of the [`candidates`] if it needs no exception.
 fn likeliest(scan: &Scan<'_>, lines: bool) -> Option<Setting> {
     let crlf = scan.gaps.iter().any(|gap| gap.starts_with('\r'));
     let probe = Setting { lines, ..Setting::minified() };
@@ -142,12 +142,12 @@ fn likeliest(scan: &Scan<'_>, lines: bool) -> Option<Setting> {
     fits.then_some(setting)
 }
 
-/// What follows a colon where none is in sight: the usual partner of the layout has the shorter name.
+/// Returns the text after a colon if the text has none: the usual one of the layout has the shorter name.
 fn usual_colon(comma: Option<&str>, is_indented: bool) -> &'static str {
     if comma == Some("") || (comma.is_none() && !is_indented) { "" } else { " " }
 }
 
-/// The settings that a text may have, likely ones first.
+/// Returns the settings that a text may have, likely ones first.
 fn candidates(scan: &Scan<'_>, lines: bool) -> Vec<Setting> {
     let mut colon = [None; 2];
     let mut unit = None;

@@ -1,14 +1,14 @@
 //! `[[16,-5],[3,7]]` -> `[=016-005003007]`: in long lists of points, every number is one group of three digits.
 //!
-//! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as JSON
-//! writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
+//! A vocabulary has a token for every three digits, so a group needs no mark before the next. Only whole numbers as
+//! JSON writers spell them are packed, and only where a text has many: a few are easier to read with their commas.
 
 use super::scan::{Id, Node, Tree};
 
-/// Fewest numbers in a text's points for which they are packed.
+/// The fewest numbers in a text's points that are packed.
 const MANY: usize = 200;
 
-/// Whether the points of a tree are packed.
+/// Returns true if the points of a tree are packed.
 pub(super) fn is_packed(tree: &Tree<'_>) -> bool {
     let mut numbers = 0;
     tree.nodes.iter().any(|node| {
@@ -34,7 +34,7 @@ pub(super) fn write(tree: &Tree<'_>, items: &[Id]) -> Option<String> {
     Some(out)
 }
 
-/// The numbers of an array of at least two pairs of whole numbers.
+/// Returns the numbers of an array of at least two pairs of whole numbers.
 fn points<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Option<Vec<&'t str>> {
     let mut found: Vec<&str> = Vec::new();
     for item in items {
@@ -52,7 +52,7 @@ fn points<'t>(tree: &'t Tree<'_>, items: &[Id]) -> Option<Vec<&'t str>> {
     (items.len() > 1).then_some(found)
 }
 
-/// Whether a literal is a whole number that is spelt in the usual way.
+/// Returns true for a whole number in its usual spelling.
 fn is_whole(raw: &str) -> bool {
     raw != "-0" && raw.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }

@@ -1,4 +1,5 @@
-//! `[{"id":1,"ok":true},{"id":2,"ok":true}]` -> `[A` with columns `id=^+1,ok=true`: JSON becomes columns, rows and rules.
+//! `[{"id":1,"ok":true},{"id":2,"ok":true}]` -> `[A` with columns `id=^+1,ok=true`: JSON becomes columns, rows and
+//! rules.
 
 mod columns;
 mod find;
@@ -27,13 +28,13 @@ use crate::pipeline::fold::Fold;
 use crate::pipeline::{Edit, FusionContext, Stage};
 use crate::tokens;
 
-/// A value whose fold takes more is sampled, where the preset allows it: nobody reads that much of one table.
+/// The most tokens of a folded value that is not sampled, if the preset allows sampling.
 const VALUE_MAX_TOKENS: usize = 32_768;
 
-/// A longer value is sampled at once: few folds leave a token of so many bytes.
+/// The longest value that is folded before sampling, in bytes: few folds get a longer one below the token limit.
 const VALUE_MAX_BYTES: usize = 24 * VALUE_MAX_TOKENS;
 
-/// The stage.
+/// The stage that folds JSON and tables.
 #[derive(Debug)]
 pub struct Ionizer;
 
@@ -82,7 +83,7 @@ impl Stage for Ionizer {
                 }
                 let limit = tokens::count(shown, context.encoding);
                 let pays = |sample: &String| tokens::count(sample, context.encoding) < limit;
-                // Lines are not always known: whether a sample pays must not depend on them.
+                // Lines are not always known, so the decision to sample must not depend on them.
                 let forms = if is_original { &[true, false][..] } else { &[false] };
                 let sample = forms.iter().find_map(|&wants_lines| proposal.sample(context, wants_lines).filter(pays));
                 let Some(sample) = sample else { continue };
@@ -99,12 +100,12 @@ impl Stage for Ionizer {
 /// A value or table that could be folded.
 struct Proposal<'c> {
     range: Range<usize>,
-    /// Legend and body, where it folds.
+    /// The legend and body, if it folds.
     fold: Option<(String, String)>,
     rows: Rows<'c>,
 }
 
-/// What a sample is taken from.
+/// The rows that a sample is taken from.
 enum Rows<'c> {
     Json(Found<'c>),
     Table(Table),
@@ -133,12 +134,12 @@ fn proposals<'c>(context: &'c FusionContext) -> Vec<Proposal<'c>> {
     found
 }
 
-/// Whether a value may fit folded.
+/// Returns true if the fold of a value may fit.
 fn may_fold(context: &FusionContext, value: &str) -> bool {
     context.preset == Preset::Lossless || value.len() <= VALUE_MAX_BYTES
 }
 
-/// Whether rows may be left out: by preset, or because what is left is still too much.
+/// Returns true if rows may be left out: by preset, or because the rest exceeds the limit.
 fn may_sample(context: &FusionContext, saved: usize) -> bool {
     match (context.preset, context.max_tokens) {
         (Preset::Lossless, _) => false,
@@ -149,7 +150,7 @@ fn may_sample(context: &FusionContext, saved: usize) -> bool {
 }
 
 impl Proposal<'_> {
-    /// Some rows and statistics of all, with the lines of what is left out where they are wanted.
+    /// Returns some rows and statistics of all, with the line numbers of omitted rows if wanted.
     fn sample(&self, context: &FusionContext, wants_lines: bool) -> Option<String> {
         let first_line = context.text[..self.range.start].matches('\n').count() + 1;
         match &self.rows {

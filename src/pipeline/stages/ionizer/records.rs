@@ -1,7 +1,8 @@
 //! A tree -> its record classes: objects with the same keys, wherever they are, as the rows of one table.
 //!
-//! Objects inside a record become columns of it (`user.name`) where they are all alike. The rows of a class are numbered in the
-//! order in which their printing ends, so that a reader who copies from the row above always has that row complete.
+//! Objects inside a record become columns of it (`user.name`) where they are all alike. The rows of a class are
+//! numbered in the order in which their printing ends, so that a reader who copies from the row above always has that
+//! row complete.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -20,27 +21,27 @@ use concertina_base::hashing::{FastMap, FastSet};
 /// Objects with the same keys.
 #[derive(Debug)]
 pub(super) struct Class<'a> {
-    /// Whether its records are the values of an object; then the first column is their key.
+    /// True if its records are the values of an object; then the first column is their key.
     pub(super) keyed: bool,
-    /// What stands between the cells of a row.
+    /// The separator of the cells of a row.
     pub(super) mark: char,
-    /// From the record to each column's value.
+    /// The path from the record to each column's value.
     pub(super) paths: Vec<Vec<Step<'static>>>,
     /// A name for each column.
     pub(super) names: Vec<String>,
     /// The cells of each column.
     pub(super) columns: Vec<Vec<Cell<'a>>>,
-    /// The first node equal to the value of each cell; what stands for none where there is no value.
+    /// The first node equal to each cell's value; the number of nodes if there is no value.
     pub(super) values: Vec<Vec<Id>>,
     /// Columns with records inside.
     pub(super) pinned: Vec<bool>,
-    /// How each column's cells come about.
+    /// The rule of each column.
     pub(super) rules: Vec<Rule<'a>>,
     /// For each column and row: the first row with the same cell.
     pub(super) firsts: Vec<Vec<usize>>,
 }
 
-/// What is printed how.
+/// The form in which each node is printed.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'a> {
     /// Subtrees that are printed once, above all else: the number of each, by the first equal node.
@@ -49,7 +50,7 @@ pub(super) struct Plan<'a> {
     pub(super) entries: Vec<Id>,
     /// The record classes.
     pub(super) classes: Vec<Class<'a>>,
-    /// Which records are rows: class and row number.
+    /// The class and row number of each record that is printed as a row.
     pub(super) rows: FastMap<Id, (usize, usize)>,
     /// Arrays and objects that are printed as rows, and the class of most of them.
     pub(super) blocks: FastMap<Id, usize>,
@@ -81,7 +82,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Whether a node is printed as a reference to an entry.
+    /// Returns the entry that a node is printed as a reference to.
     pub(super) fn entry(&self, id: Id) -> Option<usize> {
         if self.shared.is_empty() { None } else { self.shared.get(&self.same[id]).copied() }
     }
@@ -151,7 +152,8 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Class<'a> {
-    /// Whether a row says what its rule implies, so that a reader need not count from the top: every tenth row of a sequence.
+    /// Returns true if a row shows a predicted value, so that a reader need not count from the top: every tenth row of
+    /// a sequence.
     pub(super) fn is_milestone(&self, column: usize, row: usize) -> bool {
         let is_sequence = |rule: &Rule<'_>| matches!(rule, Rule::Above { step: Some(_), .. });
         row.is_multiple_of(10) && is_sequence(&self.rules[column]) && !self.rules[..column].iter().any(is_sequence)
@@ -189,13 +191,14 @@ impl<'a> Class<'a> {
         std::iter::once(',').chain(MARKS).min_by_key(|mark| cost(*mark)).expect("there are marks")
     }
 
-    /// Its cells as a table.
+    /// Returns the cells as a table.
     pub(super) fn grid(&self) -> Grid<'_, 'a> {
         Grid { names: &self.names, columns: &self.columns, pinned: &self.pinned, firsts: &self.firsts }
     }
 }
 
-/// For each row of a column: the first row with the same cell. `rows` has a place for each value, and keeps nothing.
+/// Returns for each row of a column the first row with the same cell. `rows` is a buffer with a place per value, reset
+/// afterwards.
 fn first_rows(values: &[Id], cells: &[Cell<'_>], rows: &mut [usize]) -> Vec<usize> {
     // A record's own key is no value of the tree.
     if values.first() == Some(&(rows.len() - 1)) && cells[0] != Cell::Absent {
@@ -219,7 +222,7 @@ struct Order<'o, 'a> {
 }
 
 impl<'a> Order<'_, 'a> {
-    /// Returns whether there are records inside.
+    /// Visits a node; returns true if there are records inside.
     fn visit(&mut self, id: Id, is_entry: bool) -> bool {
         if !is_entry && self.plan.entry(id).is_some() {
             return false;

@@ -1,8 +1,8 @@
 //! `[row, row, … 1,707 of them]` -> five rows and more, each with its number, and what all rows have in common.
 //!
-//! Shown are the first and the last row, every row that speaks of an error, rows whose numbers or categories stand out, and a
-//! few between them: the same choice every time. Statistics cover all rows, and every gap says which rows it holds and, where
-//! rows begin on lines of their own, which lines of the original those are.
+//! Shown are the first and the last row, every row that speaks of an error, rows whose numbers or categories stand out,
+//! and a few between them: the same choice every time. Statistics cover all rows, and every gap says which rows it
+//! holds and, where rows begin on lines of their own, which lines of the original those are.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,18 +16,18 @@ use concertina_base::hashing::FastState;
 
 /// Arrays with more items than this are sampled.
 pub(super) const MANY_ROWS: usize = 20;
-/// How many rows are shown even where none stands out.
+/// The number of rows that are shown even if none stands out.
 const SPREAD: usize = 5;
-/// How many rows a column may add because they stand out.
+/// The number of rare-text rows that a column may add.
 const ODD_ROWS: usize = 2;
-/// Most distinct texts that are listed with their counts, and how many of more are.
+/// The most distinct texts that are all listed with their counts, and the number listed of more.
 const FEW_TEXTS: usize = 8;
 const TOP_TEXTS: usize = 3;
 
-/// The first and last line of a value in the original text, 1-based, where they are known.
+/// Returns the first and last line of a value in the original, 1-based, if known.
 pub(super) type Lines<'l> = &'l dyn Fn(Id) -> Option<(usize, usize)>;
 
-/// Prints a value with its long arrays sampled; `None` where it has none. `names` are of columns that are told of in any case.
+/// Prints a value with its long arrays sampled; `None` if it has none. `names` are columns that are always reported.
 pub(super) fn sample(tree: &Tree<'_>, names: &[Cow<'_, str>], lines: Lines<'_>) -> Option<String> {
     let mut printer = Printer { tree, names, lines, out: String::new(), sampled: 0 };
     printer.value(tree.root);
@@ -35,7 +35,7 @@ pub(super) fn sample(tree: &Tree<'_>, names: &[Cow<'_, str>], lines: Lines<'_>) 
     (printer.sampled > 0).then(|| format!("[{note}]\n{}", printer.out))
 }
 
-/// Which lines the values of a scan are on, by their ids, when its text begins at a line.
+/// Returns the first and last line of each value by id; the text must begin at the start of a line.
 pub(super) fn lines_of(scan: &Scan<'_>, first_line: usize, is_run: bool) -> Vec<(usize, usize)> {
     let mut found = vec![(0, 0); scan.tree.nodes.len()];
     let mut counter = Counter { tree: &scan.tree, gaps: scan.gaps.iter(), line: first_line, found: &mut found };
@@ -155,7 +155,7 @@ impl Printer<'_, '_> {
         self.out.push(']');
     }
 
-    /// Says which rows are left out, from one up to another.
+    /// Writes a note on the omitted rows from `from` up to, not including, `to`.
     fn gap(&mut self, items: &[Id], from: usize, to: usize) {
         if from == to {
             return;
@@ -176,19 +176,19 @@ impl Printer<'_, '_> {
     }
 }
 
-/// What a column holds, over all rows.
+/// The statistics of a column over all rows.
 #[derive(Debug, Default)]
 struct Stats<'a> {
     /// Row and spelling of each number.
     numbers: Vec<(f64, usize, &'a str)>,
-    /// How often each other scalar comes, and its first row.
+    /// The count of each other scalar, and its first row.
     texts: IndexMap<Spelling<'a>, (usize, usize), FastState>,
-    /// How many arrays there are, and their items.
+    /// The number of arrays, and of their items.
     arrays: usize,
     items: usize,
 }
 
-/// A scalar: whether it is a string, and its text without quotes.
+/// A scalar: true for a string, and its text without quotes.
 type Spelling<'a> = (bool, &'a str);
 
 type Columns<'a> = IndexMap<String, Stats<'a>, FastState>;
@@ -233,7 +233,7 @@ fn columns_of<'t>(tree: &'t Tree<'_>, items: &[Id], names: &[Cow<'_, str>]) -> C
     columns
 }
 
-/// The column of a name. `likely` is where it may be, and becomes the place after it.
+/// Returns the column of a name. `likely` is tried first and becomes the place after it.
 fn column<'c, 'a>(columns: &'c mut Columns<'a>, name: &str, likely: &mut usize) -> &'c mut Stats<'a> {
     let is_there = columns.get_index(*likely).is_some_and(|(own, _)| own == name);
     let known = if is_there { Some(*likely) } else { columns.get_index_of(name) };
@@ -280,7 +280,7 @@ impl<'a> Stats<'a> {
         parts.join("; ")
     }
 
-    /// So many of the texts, with how often they come; of equals the first.
+    /// Returns the most frequent texts with their counts; of equals the first.
     fn most_frequent(&self, most: usize) -> Vec<(Spelling<'a>, usize)> {
         let mut top: Vec<(Spelling<'a>, usize)> = Vec::with_capacity(most + 1);
         for (text, (count, _)) in &self.texts {
@@ -292,7 +292,7 @@ impl<'a> Stats<'a> {
         top
     }
 
-    /// Rows whose number is far from the others, or whose text is rare among few.
+    /// Returns rows whose number is far from the others, or whose text is rare among few.
     fn odd_rows(&self, rows: usize) -> Vec<usize> {
         let mut found = Vec::new();
         let count = self.numbers.len();
@@ -312,7 +312,7 @@ impl<'a> Stats<'a> {
     }
 }
 
-/// A scalar as spelt, of at most 40 characters, cut between characters.
+/// Returns a scalar as spelled, cut after 40 characters.
 fn shorten((quoted, text): Spelling<'_>) -> String {
     let quote = if quoted { "\"" } else { "" };
     let mut shown = [quote, text, quote].concat();
@@ -323,13 +323,13 @@ fn shorten((quoted, text): Spelling<'_>) -> String {
     shown
 }
 
-/// The rows that are shown, in order.
+/// Returns the rows that are shown, in order.
 fn chosen(tree: &Tree<'_>, items: &[Id], columns: &Columns<'_>) -> BTreeSet<usize> {
     let last = items.len() - 1;
     let mut rows = BTreeSet::from([0, last]);
     let mut stack = Vec::new();
     let errors: Vec<usize> = (0..items.len()).filter(|row| speaks_of_error(tree, items[*row], &mut stack)).collect();
-    // Where most rows do, an error is nothing special and the statistics count them.
+    // If most rows report an error, it is nothing special, and the statistics count them.
     if errors.len() * 2 <= items.len() {
         rows.extend(errors);
     }
@@ -343,7 +343,7 @@ fn chosen(tree: &Tree<'_>, items: &[Id], columns: &Columns<'_>) -> BTreeSet<usiz
     rows
 }
 
-/// `stack` is what the work is done with, whatever is in it.
+/// Returns true if a record reports an error. `stack` is a reused buffer.
 fn speaks_of_error(tree: &Tree<'_>, record: Id, stack: &mut Vec<Id>) -> bool {
     stack.clear();
     stack.push(record);

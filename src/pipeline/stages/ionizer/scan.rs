@@ -1,9 +1,9 @@
 //! JSON text -> a tree of raw spans, and the blank space between its tokens.
 //!
-//! Why not `serde_json` alone: its values forget how a number or a string was spelt, and which keys came twice, and its raw
-//! values must be parsed again at each level. So `serde_json` decides what *is* JSON, and this scanner only finds the spans.
-//! Scalars and keys keep their spelling, escapes and all. Values nested deeper than [`DEEPEST`] are not scanned, which bounds
-//! every recursion of this stage.
+//! Why not `serde_json` alone: its values forget how a number or a string was spelt, and which keys came twice, and its
+//! raw values must be parsed again at each level. So `serde_json` decides what *is* JSON, and this scanner only finds
+//! the spans. Scalars and keys keep their spelling, escapes and all. Values nested deeper than [`DEEPEST`] are not
+//! scanned, which bounds every recursion of this stage.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use concertina_format::ionizer::escapes::unescape;
 
 pub(super) use concertina_format::ionizer::tree::{Id, Node, Tree, is_literal, is_number, string_end};
 
-/// How many levels of JSON in strings of JSON are looked into.
+/// The number of levels of JSON in strings of JSON that are scanned.
 const INNER_DEPTH: usize = 2;
 
 /// Most containers around a value.
 pub(super) const DEEPEST: usize = 128;
 
-/// How many bytes a token has in most texts, and how many tokens a value: what memory is asked for at first.
+/// The usual bytes per token and tokens per value, for the initial capacity.
 const BYTES_PER_TOKEN: usize = 4;
 const TOKENS_PER_VALUE: usize = 4;
 
@@ -35,20 +35,20 @@ fn into_owned(node: Node<'_>) -> Node<'static> {
     }
 }
 
-/// What a text turned out to be.
+/// The result of scanning a text.
 #[derive(Debug)]
 pub(super) struct Scan<'a> {
     /// The value.
     pub(super) tree: Tree<'a>,
     /// The blank space before each token, in order, without that of the missing closers.
     pub(super) gaps: Vec<&'a str>,
-    /// How many closing brackets a cut text lacks.
+    /// The number of closing brackets that a cut text lacks.
     pub(super) missing: usize,
-    /// Where the last token ends.
+    /// The end of the last token, in bytes.
     pub(super) end: usize,
 }
 
-/// Where the JSON value at the start of a text ends; where there is none, how many bytes it took to see that.
+/// Returns the end of the JSON value at the start of a text; if there is none, the number of bytes read to see that.
 pub(super) fn value_end(text: &str) -> Result<usize, usize> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match stream.next() {
@@ -100,14 +100,14 @@ impl Scan<'_> {
     }
 }
 
-/// An open container, with how many items or fields were there before it.
+/// An open container, with the number of items or fields before it.
 #[derive(Clone, Copy)]
 enum Open<'a> {
     Array(usize),
     Object(usize, Option<&'a str>),
 }
 
-/// What may come next.
+/// The tokens that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expect {
     Value,
@@ -120,7 +120,7 @@ enum Expect {
 
 struct Scanner<'a> {
     text: &'a str,
-    /// How many more levels of JSON in strings are looked into.
+    /// The number of further levels of JSON in strings that are scanned.
     inner_depth: usize,
     at: usize,
     gaps: Vec<&'a str>,
@@ -161,7 +161,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes one token; `None` where the text stops being JSON.
+    /// Takes one token; `None` if the text stops being JSON.
     fn step(&mut self, expect: Expect) -> Option<Expect> {
         let blank =
             self.text[self.at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
@@ -230,7 +230,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The JSON in a string, where printing it minified gives the string again.
+    /// Returns the JSON in a string if printing it minified gives the string again.
     fn inner(&self, raw: &str) -> Option<(Tree<'static>, bool)> {
         let is_candidate =
             self.inner_depth > 0 && raw.len() > 40 && raw.starts_with(['"']) && raw[1..].starts_with(['{', '[']);

@@ -33,7 +33,7 @@ impl SharedText {
                 *counts.entry(&text[..cut]).or_default() += 1;
             }
         }
-        // Where a longer beginning is as frequent, the shorter one is useless.
+        // A shorter start is useless if a longer one is as frequent.
         let mut candidates: FastMap<&str, usize> = FastMap::default();
         for text in strings {
             let mut longer = 0;
@@ -87,7 +87,7 @@ impl SharedText {
         Self { texts, numbers }
     }
 
-    /// The longest shared beginning of a text: its number and its length.
+    /// Returns the number and the length of the longest shared start of a text.
     pub(super) fn find(&self, text: &str) -> Option<(usize, usize)> {
         if self.texts.is_empty() {
             return None;
@@ -104,7 +104,7 @@ impl SharedText {
     }
 }
 
-/// Whether a line for a text of so many tokens is worth its uses. A use that would otherwise refer to a base costs nothing.
+/// Returns true if a definition is worth its uses. A use that would otherwise refer to a base costs nothing.
 fn pays(uses: usize, tokens: usize, has_base: bool) -> bool {
     uses * tokens > tokens + 4 + if has_base { 0 } else { 2 * uses }
 }
@@ -113,7 +113,7 @@ fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize>
     cuts(text, &mut NO_CUTS.clone()).iter().copied().rev().find(|cut| is_known(*cut))
 }
 
-/// Where a beginning may end: before a mark, outside escapes, and at the end of the text.
+/// Returns the places where a shared start may end: before a mark, outside escapes, and at the end of the text.
 fn cuts<'b>(text: &str, buffer: &'b mut Cuts) -> &'b [usize] {
     if text.len() < SHORTEST || text.starts_with('&') {
         return &[];

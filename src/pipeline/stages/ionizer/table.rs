@@ -1,7 +1,8 @@
 //! `a,b\n1,x\n2,x` -> the same rows as records of class A: CSV and TSV.
 //!
-//! A table becomes a tree of objects with the header's names, so it takes the same road as JSON. What a reader of the code
-//! would get wrong: an empty field is an absent key, except in the first record, which has all keys and so gives the header.
+//! A table becomes a tree of objects with the header's names, so it takes the same road as JSON. What a reader of the
+//! code would get wrong: an empty field is an absent key, except in the first record, which has all keys and so gives
+//! the header.
 
 use std::borrow::Cow;
 
@@ -17,12 +18,12 @@ use crate::tokens::Encoding;
 /// A table, read.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// What stands between fields.
+    /// The separator of fields.
     mark: char,
     ends: Ends,
-    /// Whether those fields have quotes that need them; a table with others does not fold.
+    /// True if exactly the fields that need quotes have them; other tables do not fold.
     is_plain: bool,
-    /// Whether the first line has names.
+    /// True if the first line has names.
     has_header: bool,
     /// The fields of all lines.
     rows: Fields,
@@ -55,7 +56,7 @@ impl Table {
         Some(Self { mark, ends, is_plain, has_header, rows })
     }
 
-    /// Some records and statistics of all, with the lines of what is left out where they are wanted.
+    /// Returns some records and statistics of all, with the line numbers of omitted rows if wanted.
     pub(super) fn sample(&self, first_line: usize, wants_lines: bool) -> Option<String> {
         let has_header = self.is_headed();
         let names = self.names(has_header);
@@ -72,8 +73,9 @@ impl Table {
         sample::sample(&tree, &names, &|id| lines(id).filter(|_| wants_lines))
     }
 
-    /// Whether the first line surely has names: a fold reads back whatever is taken for them, but a sample would state what is
-    /// wrong. They stand above numbers, or none reads as a value; and none is in its column again and again.
+    /// Returns true if the first line is certainly a header. A fold reads back either way, but a sample would be wrong.
+    /// A header stands above numbers or has no field that reads as a value, and its names do not recur in their
+    /// columns.
     fn is_headed(&self) -> bool {
         let mut numbers = vec![0; self.rows.width];
         let mut again = vec![0; self.rows.width];
@@ -115,7 +117,7 @@ impl Table {
         tree.finish(Node::Array(records))
     }
 
-    /// Legend and body.
+    /// Returns the legend and body; `None` if the table does not fold.
     pub(super) fn fold(&self, encoding: Encoding) -> Option<(String, String)> {
         (self.is_plain && self.has_header).then_some(())?;
         let tree = self.records(&self.names(true), true, true);
@@ -126,7 +128,7 @@ impl Table {
     }
 }
 
-/// How the lines of a text end.
+/// Returns the line ends of a text.
 fn ends_of(text: &str) -> Ends {
     match (text.contains("\r\n"), text.ends_with('\r')) {
         (false, _) => Ends::Lf,
@@ -135,7 +137,7 @@ fn ends_of(text: &str) -> Ends {
     }
 }
 
-/// Whether a field of a first line is no name: a date, a size, a path, an address, a hash.
+/// Returns true if a field of a first line is not a name: a date, a size, a path, an address, a hash.
 fn reads_as_value(field: &str) -> bool {
     let is_hash = |word: &str| {
         word.len() >= 20 && word.bytes().all(|c| c.is_ascii_alphanumeric()) && word.bytes().any(|c| c.is_ascii_digit())
@@ -146,7 +148,7 @@ fn reads_as_value(field: &str) -> bool {
         || field.split(' ').any(is_hash)
 }
 
-/// Which fields of a text are quoted; `None` where it is not made of exactly these fields.
+/// Returns true for each quoted field; `None` if the text does not consist of exactly these fields.
 fn quoted(text: &str, rows: &Fields, mark: char, ends: Ends) -> Option<Vec<bool>> {
     let mut rest = text;
     let mut quoted = Vec::with_capacity(rows.ends.len());
@@ -173,7 +175,7 @@ fn quoted(text: &str, rows: &Fields, mark: char, ends: Ends) -> Option<Vec<bool>
     (rest == if ends == Ends::CrLf { "\r" } else { "" }).then_some(quoted)
 }
 
-/// The fields of all lines, with a mark between them; the same number on each.
+/// Splits all lines into fields; `None` unless all have the same number.
 fn split(text: &str, mark: char) -> Option<Fields> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).delimiter(u8::try_from(mark).ok()?).from_reader(text.as_bytes());

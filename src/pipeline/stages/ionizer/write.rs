@@ -24,7 +24,7 @@ use super::scan::{Id, Node, Tree, is_literal};
 use super::shared_text::SharedText;
 use crate::tokens::Encoding;
 
-/// What a key must not have to stand without quotes.
+/// The characters that a key without quotes must not contain.
 const KEY_MARKS: [char; 9] = [' ', ':', '"', '{', '}', '[', ']', '(', '\\'];
 
 /// Prints the body of a fold.
@@ -46,9 +46,9 @@ struct Writer<'w, 's, 'a> {
     tree: &'w Tree<'a>,
     plan: &'w Plan<'a>,
     shared: &'s SharedText,
-    /// What the columns of each class are called in rows.
+    /// The names of each class's columns in rows.
     short: &'w [Vec<&'w str>],
-    /// Whether long lists of points are packed.
+    /// True if long lists of points are packed.
     packed: bool,
     out: String,
     /// The strings printed so far, without quotes.
@@ -314,7 +314,7 @@ impl<'w> Writer<'w, '_, '_> {
         self.out.extend([quote, rest, quote]);
     }
 
-    /// The text of a string that is better read unescaped.
+    /// Returns the unescaped text of a string if it is easier to read so.
     fn text_block(text: &str) -> Option<String> {
         if text.len() < 24 || !text.contains('\\') {
             return None;

@@ -8,10 +8,10 @@ use super::super::path::Step;
 use super::super::tree::{Id, Node};
 use super::Reader;
 
-/// Most bytes that a template may make, beside what a row shows.
+/// The most bytes that a template may make, besides the part that a row shows.
 const MOST_MADE: usize = 1 << 16;
 
-/// A row in the making.
+/// A row that is being read.
 struct Draft<'d, 'r> {
     above: &'d [Vec<Cell<'r>>],
     cells: &'d [Option<Cell<'r>>],
@@ -27,7 +27,7 @@ impl<'r> Lookup<'r> for Draft<'_, 'r> {
 }
 
 impl<'r> Reader<'r> {
-    /// Reads a line of a block: mostly a row of its class.
+    /// Reads a line of a block, usually a row of its class.
     pub(super) fn line(&mut self, class: usize) -> Option<(Option<Cow<'r, str>>, Id)> {
         if self.take("|").is_none() {
             return self.row(class, Around::Row(self.classes[class].mark));
@@ -43,7 +43,7 @@ impl<'r> Reader<'r> {
         Some((key, self.value(Around::Line)?))
     }
 
-    /// Reads a row: the record's own key, where it has one, and its node.
+    /// Reads a row; returns the record's own key, if it has one, and its node.
     pub(super) fn row(&mut self, class: usize, around: Around) -> Option<(Option<Cow<'r, str>>, Id)> {
         let columns = self.classes[class].rules.len();
         let mut cells: Vec<Option<Cell<'r>>> = vec![None; columns];
@@ -113,7 +113,7 @@ impl<'r> Reader<'r> {
         Some(())
     }
 
-    /// Puts the cells of a row back into an object.
+    /// Builds an object from the cells of a row.
     fn record(&mut self, class: usize, cells: &[Cell<'r>]) -> Option<(Option<Cow<'r, str>>, Id)> {
         let paths = std::mem::take(&mut self.classes[class].paths);
         let mut key = None;
