@@ -79,7 +79,7 @@ impl Engine {
             }
             .run()
         };
-        // What was read from a store that has since been replaced is no longer valid: read again, once.
+        // The store was replaced, so everything read from it is outdated: read again, once.
         let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
         attempt().or_else(again).unwrap_or_else(|error| unchanged(Some(&error)))
     }

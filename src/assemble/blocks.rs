@@ -84,8 +84,8 @@ fn share_fates(blocks: &mut [KeyedBlock]) {
     }
 }
 
-/// Returns the shared fate of two blocks with equal keys. If both may go, the later one determines the reason, because
-/// the earlier one's copy is not a different block that holds the content.
+/// Returns the shared fate of two blocks with equal keys. If both may go, the reason is that of the later block: the
+/// earlier one's reason may be that the later one holds its content.
 fn stays_longer(earlier: Fate, later: Fate) -> Fate {
     match (earlier, later) {
         (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(MayGo {

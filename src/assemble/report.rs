@@ -32,7 +32,7 @@ pub struct Action {
     pub tokens_after: u64,
 }
 
-/// What a job did.
+/// The report of a job.
 #[derive(Debug, Default)]
 pub struct Report {
     /// One for each rewritten block.
@@ -52,7 +52,7 @@ pub struct Report {
 pub struct Warning {
     /// Stable code of the error.
     pub code: &'static str,
-    /// What happened.
+    /// The error message.
     pub message: String,
 }
 
@@ -62,14 +62,14 @@ impl From<&Error> for Warning {
     }
 }
 
-/// What a job returns: the change to the messages and its report.
+/// The result of a job: the change to the messages and a report.
 #[derive(Debug, Default)]
 pub struct Reply {
-    /// What to change; empty when everything stays.
+    /// The change; empty if everything stays.
     pub rewrite: Rewrite,
-    /// What was done.
+    /// The report.
     pub report: Report,
-    /// What the caller's redactor has to be asked before anything is folded ([`super::RedactorMode::Ask`]).
+    /// Questions that the caller's redactor must answer before anything is folded ([`super::RedactorMode::Ask`]).
     pub questions: Vec<Question>,
 }
 

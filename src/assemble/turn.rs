@@ -1,7 +1,7 @@
 //! A finished turn -> its requests, with and without the plugin.
 //!
-//! What was removed from a request is known from the assembly before it and, for content that was born or fetched
-//! since, from timestamps: a call contains what came before it. Assemblies are kept in memory only (`assembly_log`). A
+//! The tokens removed from a request are known from the assembly before it and, for content that was born or fetched
+//! since, from timestamps: a call contains everything before it. Assemblies are kept in memory only (`assembly_log`). A
 //! call without a known assembly, because another engine was in use or the process restarted, saved nothing: it would
 //! have been the same without the plugin.
 

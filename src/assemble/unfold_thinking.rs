@@ -31,7 +31,7 @@ pub(super) fn returning_thinking(
     let gaps: HashMap<(i64, &ThinkingGap), ContentHash> = gaps.collect();
     let indexes: BTreeSet<usize> = gaps.keys().map(|(_, gap)| gap.index).collect();
     let mut found: Vec<ReturningThinking> = Vec::new();
-    // The first block's hash of messages without thinking and without a matching gap.
+    // First-block hashes of messages without thinking and without a matching gap.
     let mut others: BTreeSet<String> = BTreeSet::new();
     let mut prefix = Prefix::default();
     let messages = transcript.messages.iter().enumerate().filter(|_| !gaps.is_empty());

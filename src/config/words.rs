@@ -35,7 +35,7 @@ macro_rules! words {
 }
 
 words! {
-    /// How far rewriting may go.
+    /// The limit of rewriting.
     Preset {
         /// Only restorable rewrites, and eviction with references.
         Lossless = "lossless",
@@ -47,7 +47,7 @@ words! {
 }
 
 words! {
-    /// When already-sent content may change.
+    /// The schedule of changes to already-sent content.
     Schedule {
         /// By simple ages, on every assembly.
         EveryTurn = "every-turn",
@@ -57,7 +57,7 @@ words! {
 }
 
 words! {
-    /// What becomes of a model's thinking when its turn is over.
+    /// The treatment of a model's thinking when its turn is over.
     Thinking {
         /// It leaves in an epoch, where the provider allows that.
         Auto = "auto",
@@ -67,20 +67,20 @@ words! {
 }
 
 words! {
-    /// How soon content goes, and how much of it stays in its place: a point between the least bill and the most in
-    /// sight.
+    /// The point between the lowest bill and the most content in context: how soon content goes, and how much of it
+    /// stays.
     Thrift {
-        /// Late, with long placeholders.
+        /// Content goes late and leaves long placeholders.
         Careful = "careful",
-        /// Where 95 % of the facts that agents use stay in sight.
+        /// 95 % of the facts that agents use stay in context.
         Normal = "normal",
-        /// Soon, with short placeholders.
+        /// Content goes soon and leaves short placeholders.
         High = "high",
     }
 }
 
 words! {
-    /// What chooses the names that a placeholder keeps.
+    /// The scorer that chooses the names that a placeholder keeps.
     NameScorer {
         /// A model of which names recorded sessions needed again.
         Learned = "learned",
@@ -90,7 +90,7 @@ words! {
 }
 
 words! {
-    /// What happens to a text that seems to hold a secret.
+    /// The treatment of a text that seems to hold a secret.
     Secrets {
         /// It is neither stored nor replaced.
         KeepInline = "keep-inline",
@@ -102,7 +102,7 @@ words! {
 }
 
 words! {
-    /// Whose argument placeholders to write.
+    /// The form of argument placeholders.
     Compat {
         /// Ours: the arguments keep their shape, long strings shrink in place.
         None = "none",
@@ -112,7 +112,7 @@ words! {
 }
 
 words! {
-    /// What is shortened of rule files, and what else.
+    /// The texts that the rules shorten.
     RulesScope {
         /// The rule files that are repeated.
         Refresh = "refresh",

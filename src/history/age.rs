@@ -22,14 +22,14 @@ const NEARLY_STALE_CALLS: u64 = 4;
 /// corpus (`npm run bench:replay`): if all results go that early, an agent misses more.
 const BULKY_BYTES: usize = 16_000;
 
-/// Decides on every block, by message and block index.
+/// Decides the fate of every block, by message and block index.
 ///
-/// A tool result or the arguments of a call are stale when older than `staleTurns` turns or followed by more than
-/// `staleCalls` calls; the body of a whole write that succeeded after half as many, since the file holds it; where
-/// folding has a price, a bulky result after half as many turns. Images go after `imageAgeTurns` turns, and those that
-/// a tool returned after `staleCalls` calls as well. What is at most four calls short of stale is nearly so. What
-/// something later holds may go at once. Blocks of tools that `skipTools` or `onlyTools` exclude stay, as does the last
-/// call of a tool that plans.
+/// A tool result or the arguments of a call are stale when they are older than `staleTurns` turns or followed by more
+/// than `staleCalls` calls. The body of a whole write that succeeded is stale after half as many, since the file holds
+/// it. With the cache-aware schedule a bulky result is stale after half as many turns. Images go after `imageAgeTurns`
+/// turns, and those that a tool returned after `staleCalls` calls as well. A block that is at most four calls short of
+/// stale is nearly stale. A block that something later holds may go at once. Blocks of tools that `skipTools` or
+/// `onlyTools` exclude stay, as does the last call of a planning tool.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     let held = held_elsewhere(transcript);
     let clock = Clock::of(transcript);
@@ -85,8 +85,7 @@ fn limits(block: &Block, part: FoldablePart, is_written: bool, config: &Config) 
     }
 }
 
-/// The results of a script's calls were parsed by the script, so they are used up once stale but are not folded
-/// earlier.
+/// Returns true for results that a script parsed. They stay until they are stale, even if the context is full.
 fn is_for_script(block: &Block) -> bool {
     block.result.is_some_and(|result| result.is_for_script)
 }

@@ -91,7 +91,8 @@ fn names_host_file(heading: &str) -> bool {
     HOST_FILES.iter().any(|stem| word.strip_suffix(".md") == Some(stem))
 }
 
-/// The text of the first line after optional front matter, if it is a heading. Looks at the first [`HEADING_BYTES`] only.
+/// Returns the text of the first line after optional front matter, if it is a heading. Reads the first
+/// [`HEADING_BYTES`] only.
 fn first_heading(text: &str) -> Option<&str> {
     let head = head(text, HEADING_BYTES);
     let mut lines = head.lines().skip_while(|line| line.trim().is_empty()).peekable();

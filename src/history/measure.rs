@@ -66,7 +66,7 @@ impl Meter {
 
 /// Returns true if a text is a file or encrypted: only the provider knows the cost of those.
 fn is_payload(text: &str) -> bool {
-    /// Text without a blank in so many bytes is a payload. Chosen by judgement.
+    /// A text without a blank in its first 512 bytes is a payload. Chosen by judgement.
     const WORD_BYTES: usize = 512;
     text.len() > WORD_BYTES && !text.as_bytes()[..WORD_BYTES].iter().any(|byte| matches!(byte, b' ' | b'\n' | b'\t'))
 }

@@ -116,7 +116,7 @@ const fn with(thinking: FinishedThinking, family: Family) -> Family {
 
 /// Name parts in lower case, the first that occurs decides; longer names come before what they start with.
 ///
-/// Of thinking: Claude Opus from 4.5 and Sonnet from 4.6 on keep that of all turns in the context, and it may be
+/// Thinking: Claude Opus from 4.5 and Sonnet from 4.6 on keep that of all turns in the context, and it may be
 /// omitted from finished ones; earlier ones and Haiku 4.5 ignore it there (extended thinking,
 /// <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>). From Fable 5.1 on it is bound to what
 /// stands before it (<https://platform.claude.com/docs/en/build-with-claude/preserved-thinking>). OpenAI's API drops

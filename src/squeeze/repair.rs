@@ -53,7 +53,7 @@ struct Dropped {
 struct Pairs<'a> {
     calls: Vec<Call<'a>>,
     dropped: Vec<Dropped>,
-    /// For messages that nothing but results stand behind: the first user's message that carries some of these.
+    /// The first user message that carries results of a message's calls, keyed by the last message before the results.
     carriers: HashMap<usize, usize>,
 }
 
