@@ -24,8 +24,8 @@ pub(super) const WINDOW_MAX_BYTES: usize = 4 * PARSE_MAX_BYTES;
 const STEPS: Budget = Budget { base: 100, for_kilobyte: 25 };
 const STEPS_IN_ERROR: Budget = Budget { base: 50, for_kilobyte: 6 };
 
-/// How much of the code is handed to the parser at once, and how often it may ask: after an error it may look for the
-/// end of a string from each token on. Of real code each part is asked for up to seven times.
+/// The size of the chunks that the parser reads, and the limit on reads. After an error the parser may search for the
+/// end of a string from every token. Real code is read up to seven times.
 const CHUNK_BYTES: usize = 4 << 10;
 const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
 
