@@ -1,8 +1,8 @@
 //! `<div class="a"><h2>Title</h2><p>Words.</p></div>` -> `## Title`, `Words.`
 //!
-//! A web page becomes the Markdown that a reader needs of it: every visible word, in order, with headings, lists,
-//! tables, code and links. Menus and footers that are little but links become notes. Source to be worked on is left
-//! alone; see [`crate::content::html::is_page`].
+//! Turns a web page into Markdown with every visible word, in order, and with headings, lists, tables, code and links.
+//! Menus and footers that consist mostly of links become notes. Source code that is being worked on is left alone; see
+//! [`crate::content::html::is_page`].
 
 mod page;
 mod tag;
@@ -14,7 +14,7 @@ use crate::content::markup_block::Fence;
 use crate::content::{ContentType, html};
 use crate::pipeline::{Edit, FusionContext};
 
-/// The edits of all pages in a text; none when only lossless ones may be.
+/// Returns the edits of all pages in a text. Returns none under the lossless preset.
 pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     if context.preset == Preset::Lossless {
         return Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
             };
         }
         at = segment.range.start;
-        // What stands in a fence is an example.
+        // A page inside a code fence is an example.
         if fence.is_none() && html::is_page(&context.text[segment.range.clone()], context.hints) {
             edits.extend(rewrite(context, &segment.range, line));
         }
@@ -38,7 +38,7 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     edits
 }
 
-/// One page, unless an earlier stage wrote a part of it, or a reader would see nothing.
+/// Rewrites one page. Returns `None` if a part of it is sealed or nothing of it is visible.
 fn rewrite(context: &FusionContext, range: &Range<usize>, first_line: usize) -> Option<Edit> {
     let source = context.is_free(range).then(|| &context.text[range.clone()])?;
     let text = page::render(source, first_line);

@@ -8,7 +8,7 @@ use crate::config::Preset;
 use crate::content::ContentType;
 use crate::pipeline::{Edit, FusionContext, Stage};
 
-/// The stage.
+/// The stage `tokenOpt`.
 #[derive(Debug)]
 pub(super) struct TokenOpt;
 

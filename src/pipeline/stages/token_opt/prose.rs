@@ -1,7 +1,8 @@
-//! `| a    |  b  |` -> `| a | b |`, `**word**` -> `word`: blanks, empty lines and ornament of prose that cost tokens go.
+//! `| a    |  b  |` -> `| a | b |`, `**word**` -> `word`: removes blanks, empty lines and decoration of prose that cost
+//! tokens.
 //!
-//! Nothing inside code, settings, quotations or sentences of failures. Text that was read from a file stays at the
-//! balanced preset: whoever edits it needs it word for word.
+//! Code, settings, quotations and sentences about failures are not changed. Text that was read from a file is kept at
+//! the balanced preset, because its exact words may be needed for an edit.
 
 use std::ops::Range;
 
@@ -13,12 +14,12 @@ use crate::content::severity::{Severity, severity};
 use crate::pipeline::{Edit, FusionContext};
 use crate::prose::{Kind, Token, is_emphatic, tokenize, tokenize_inline};
 
-/// Emphasis goes around at most so many bytes.
+/// The maximum length in bytes of text whose emphasis is removed.
 const EMPHASIS_MAX_BYTES: usize = 200;
-/// What is left of a longer rule.
+/// The length of a shortened rule.
 const RULE_CHARS: usize = 3;
 
-/// Whether a text may be cleaned at all.
+/// Returns true if a text may be cleaned.
 pub(super) fn may_apply(context: &FusionContext) -> bool {
     let is_file = context.hints.path.is_some() || context.hints.command.as_deref().and_then(of_command).is_some();
     let may = match context.preset {
@@ -29,7 +30,7 @@ pub(super) fn may_apply(context: &FusionContext) -> bool {
     may && context.has(&[ContentType::Text])
 }
 
-/// The clean-up of every text segment.
+/// Returns the edits that clean up all text segments.
 pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     let mut edits = Vec::new();
     for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Text) {
@@ -44,7 +45,7 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
 
 struct Cleaner<'a> {
     text: &'a str,
-    /// The spans that are no prose.
+    /// The spans that are not prose.
     spans: Vec<Token>,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Cleaner<'a> {
         Self { text, spans }
     }
 
-    /// What changes, line by line; runs of empty lines by themselves.
+    /// Returns the changes of each line and of each run of empty lines.
     fn changes(&self) -> Vec<(Range<usize>, String)> {
         let mut changes = Vec::new();
         let mut spans = self.spans.iter().peekable();
@@ -94,7 +95,7 @@ impl<'a> Cleaner<'a> {
         changes
     }
 
-    /// The spans inside a line, counted from its start.
+    /// Returns the spans inside a line, relative to its start.
     fn inside<'b>(&self, line: &Range<usize>, spans: impl Iterator<Item = &'b Token>) -> Vec<Range<usize>> {
         spans
             .take_while(|span| span.range.start < line.end)
@@ -103,32 +104,32 @@ impl<'a> Cleaner<'a> {
     }
 }
 
-/// What this pipeline wrote, or looks like it.
+/// Returns true if a line looks like a note of this pipeline.
 fn is_note(line: &str) -> bool {
     line.contains("[[") || line.contains("[… ")
 }
 
-/// One empty line instead of several.
+/// Returns one empty line in place of several.
 fn fewer_empty_lines(run: &str) -> Option<String> {
     let end = if run.contains("\r\n") { "\r\n" } else { "\n" };
     (run.len() > end.len()).then(|| end.to_owned())
 }
 
-/// The stroke and the length of a line that is nothing but a rule.
+/// Returns stroke and length of a line that is only a rule.
 fn rule(line: &str) -> Option<(char, usize)> {
     let line = line.trim_end();
     let first = line.chars().next().filter(|c| matches!(c, '-' | '=' | '_' | '#'))?;
     line.chars().all(|c| c == first).then_some((first, line.len()))
 }
 
-/// A line without blanks at its end, odd spaces and ornament. `inside` is left alone.
+/// Returns a line without trailing blanks, odd spaces and decoration. Ranges in `inside` are kept.
 fn clean(line: &str, inside: &[Range<usize>]) -> String {
     let emphasis = emphasis(line, inside);
     let mut inside = inside.iter().peekable();
     let mut emphasis = emphasis.iter().peekable();
     let mut cleaned = String::with_capacity(line.len());
     let mut blanks = 0..0;
-    // The last sign that stays and is no blank.
+    // The last character that was kept and is not a blank.
     let mut last = ' ';
     let mut chars = line.char_indices();
     while let Some((at, c)) = chars.next() {
@@ -141,7 +142,7 @@ fn clean(line: &str, inside: &[Range<usize>]) -> String {
         } else if !is_inside && is_invisible(c) {
             continue;
         } else if !is_inside && c == ' ' && at == blanks.end && at > 0 && blanks.end > blanks.start {
-            // `end.  Next`: one blank is enough after a stop.
+            // One blank after a full stop is enough: `end.  Next`.
             blanks.end = at + 1;
             if !matches!(last, '.' | '!' | '?') {
                 cleaned.push(c);
@@ -161,13 +162,12 @@ fn is_odd_space(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}')
 }
 
-/// Without width and without meaning; joiners have one.
+/// Returns true for invisible characters without meaning. Joiners have a meaning.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Where the `**` of emphasis stand that only decorates: around some words of a line, and not around what must be
-/// heeded.
+/// Returns the offsets of `**` that is only decoration: around some words of a line, and not around warnings.
 fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
     let bytes = line.as_bytes();
     let is_free = |at: usize| {
@@ -198,7 +198,7 @@ fn emphasis(line: &str, inside: &[Range<usize>]) -> Vec<usize> {
     marks
 }
 
-/// A Markdown row with one blank around each cell, and rules of three dashes.
+/// Returns a Markdown row with one blank around each cell and rules of three dashes.
 fn narrow_row(row: &str) -> String {
     let trimmed = row.trim_end();
     if !trimmed.trim_start().starts_with('|') || !trimmed.ends_with('|') || trimmed.len() < 2 {

@@ -1,7 +1,7 @@
 //! The tags and words of a page, one by one -> its text: headings, links, lists, plain cells.
 //!
-//! No tree is built. Words are written as they come; only what is marked at its end is open until then. A menu that
-//! never ends may be the whole page, so it is never folded.
+//! No tree is built. Words are written when they are read; only elements that are marked at their end stay open. A menu
+//! without an end may be the whole page, so it is not folded.
 
 use std::mem::{replace, take};
 use std::sync::LazyLock;
@@ -14,28 +14,27 @@ use regex::Regex;
 use super::tag::Tag;
 use crate::pipeline::elided;
 
-/// A menu with fewer links stays as it is: its note would be hardly shorter.
+/// The minimum number of links in a menu that is folded. The note for a smaller one would hardly be shorter.
 const MENU_MIN_LINKS: usize = 4;
 
-/// The share of a menu's words that are inside links, in percent.
+/// The minimum share of a menu's words that are inside links, in percent.
 const MENU_LINKED: usize = 60;
 
-/// Bytes of data with an error that stay. Longer ones become a note.
+/// The maximum size in bytes of data with an error that is shown. Larger data becomes a note.
 const ERROR_MAX: usize = 4096;
 
-/// An error among data, with something in it.
+/// Matches a non-empty error in data.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""(?:err|errors?|exception|stack)"\s*:\s*(?:[{\[]\s*["{]|"[^"])"#).expect("the pattern is valid")
 });
 
-/// Elements that are open at once: each word looks at all of them.
+/// The maximum number of open elements. Every word visits all of them.
 const DEPTH_MAX: usize = 64;
 
-/// Deeper lists are indented no further: it would cost the square of their depth.
+/// The maximum indentation of nested lists. Without it the output would grow with the square of their depth.
 const INDENT_MAX: usize = 6;
 
-/// What separates the words before from the words to come. It is written with these, so that empty elements leave no
-/// trace.
+/// The separator before the next words. It is written together with them, so that empty elements leave no trace.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
@@ -45,25 +44,25 @@ enum Gap {
     Paragraph,
 }
 
-/// What is done with an element at its end.
+/// The action at the end of an element.
 enum Kind {
     Block,
     Item,
-    /// The number of its last item, if it has numbers.
+    /// A list, with the number of its last item if it is numbered.
     List(Option<usize>),
     Table,
-    /// Whether a cell has started.
+    /// A table row. True if a cell has started.
     Row(bool),
     Cell,
-    /// These characters are written.
+    /// An element whose end is written as these characters.
     Marked(&'static str),
-    /// Its text becomes a link to this target, if it leads somewhere; the other words are for a link that has none.
+    /// A link with its target, if it has one, and the words to use if it has no text.
     Link(Option<String>, String),
-    /// A part that is folded if it is little but links: what it is, its line, and the page's figures before it.
+    /// A part that is folded if it consists mostly of links: its description, its line, and the counters before it.
     Menu(&'static str, usize, Figures),
 }
 
-/// Bytes of words, how many of them are inside links, how many links there are, and how many were shown.
+/// Counters of a page: bytes of words, bytes inside links, links, and links that were shown.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     words: usize,
@@ -75,36 +74,36 @@ struct Figures {
 struct Open {
     name: String,
     kind: Kind,
-    /// How long the mark before the next words was.
+    /// The length of the mark before the next words.
     mark: usize,
-    /// Where its words start, once there are some.
+    /// The offset at which its words start, once there are some.
     start: Option<usize>,
 }
 
-/// A page as far as it is read.
+/// A page, as far as it was read.
 #[derive(Default)]
 struct Page {
     text: String,
     gap: Gap,
-    /// What stands before the next words: `- `, `## `, `| `.
+    /// The mark before the next words: `- `, `## `, `| `.
     mark: String,
     open: Vec<Open>,
-    /// The element whose text the tokenizer does not look into or in which white space counts, and that text.
+    /// The open element with raw text or significant white space, and its text.
     raw: Option<(Tag, String)>,
-    /// Links that were shown with their targets, which need not be shown again.
+    /// The targets of links that were shown. They are not repeated.
     shown: IndexSet<String>,
     figures: Figures,
-    /// Bytes of scripts, styles and comments.
+    /// The number of bytes of scripts, styles and comments.
     hidden: usize,
     has_title: bool,
-    /// Whether this is a text inside the page: its places are not the page's.
+    /// True for a text inside the page, whose offsets are not the page's.
     is_inner: bool,
-    /// The line of the last tag, and the byte up to which lines are counted.
+    /// The line of the last tag, and the offset up to which lines were counted.
     line: usize,
     counted: usize,
 }
 
-/// Returns the text of a page that begins at this line.
+/// Returns the text of a page that begins at line `first_line`.
 pub(super) fn render(source: &str, first_line: usize) -> String {
     let mut page = Page { line: first_line, ..Page::default() };
     page.read(source);
@@ -112,7 +111,7 @@ pub(super) fn render(source: &str, first_line: usize) -> String {
         Some((tag, text)) if matches!(tag.element(), "script" | "style") => {
             page.apart(Gap::Line, &elided(text.len(), &format!("bytes of a {} without end", tag.element()), None));
         }
-        // All that follows was taken for its text.
+        // The tokenizer took all of the rest for the text of an unclosed element.
         Some((tag, text)) if tag.element() != "pre" => page.read_inner(&text),
         raw => page.end_raw(raw),
     }
@@ -123,7 +122,7 @@ pub(super) fn render(source: &str, first_line: usize) -> String {
     page.text
 }
 
-/// The name under which an element is open: elements with one name end each other.
+/// Returns the name under which an element is opened. Elements with the same name end each other.
 fn opened(name: &str) -> &str {
     match name {
         "option" => "li",
@@ -134,7 +133,7 @@ fn opened(name: &str) -> &str {
     }
 }
 
-/// The gap around an element.
+/// Returns the gap around an element.
 #[rustfmt::skip]
 fn gap_of(name: &str) -> Gap {
     match opened(name) {
@@ -180,7 +179,7 @@ impl Page {
         }
     }
 
-    /// Reads a text inside the page that the tokenizer took for one piece.
+    /// Reads a text inside the page that the tokenizer returned as one piece.
     fn read_inner(&mut self, source: &str) {
         if replace(&mut self.is_inner, true) {
             return self.words(source);
@@ -189,7 +188,7 @@ impl Page {
         self.is_inner = false;
     }
 
-    /// Widens the gap before the next words; there is none behind a mark, and a cell takes one line.
+    /// Widens the gap before the next words. There is no gap after a mark, and a cell stays on one line.
     fn gap(&mut self, gap: Gap) {
         if self.mark.is_empty() {
             self.gap = self.gap.max(if self.is_in_cell() { gap.min(Gap::Space) } else { gap });
@@ -204,14 +203,14 @@ impl Page {
         self.open.extend(is_open.then_some(Open { name, kind, mark: length, start: None }));
     }
 
-    /// Whether this is a cell, which takes one line.
+    /// Returns true inside a cell, which must stay on one line.
     fn is_in_cell(&self) -> bool {
         let mut kinds = self.open.iter().rev().map(|open| &open.kind);
         kinds.find(|kind| matches!(kind, Kind::Cell | Kind::Table)).is_some_and(|kind| matches!(kind, Kind::Cell))
     }
 
-    /// Writes a text with the gap and the mark before it. Code of several lines is not indented, and where words at the
-    /// start of a line would read as markup or open a fence, they are escaped.
+    /// Writes a text with the gap and the mark before it. Code of several lines is not indented. Words at the start of
+    /// a line that would be read as markup or as a fence are escaped.
     fn push(&mut self, text: &str) {
         let gap = take(&mut self.gap);
         let (starts_line, is_code) = (self.text.is_empty() || gap >= Gap::Line, text.contains('\n'));
@@ -232,7 +231,7 @@ impl Page {
         let (before, mark) = (self.text.len(), take(&mut self.mark));
         self.text.push_str(&mark);
         for open in self.open.iter_mut().rev().take_while(|open| open.start.is_none()) {
-            // The marks inside an element are a part of it, but its own.
+            // An element's text includes the marks inside it, but not its own mark.
             let is_marked = matches!(open.kind, Kind::Marked(_));
             open.start = Some(if is_marked { self.text.len() } else { before + open.mark.min(mark.len()) });
         }
@@ -248,8 +247,8 @@ impl Page {
         }
     }
 
-    /// Writes the words of a text, with single blanks for its white space. A soft hyphen is none, nor is `¶`
-    /// alone, a handle for the mouse.
+    /// Writes the words of a text and replaces white space by single blanks. Soft hyphens and a lone `¶`, which is an
+    /// anchor for the mouse, are omitted.
     fn words(&mut self, text: &str) {
         let is_linked = self.open.iter().any(|open| matches!(open.kind, Kind::Link(..)));
         for (index, word) in text.replace('\u{ad}', "").split(char::is_whitespace).enumerate() {
@@ -265,7 +264,7 @@ impl Page {
         }
     }
 
-    /// Writes text whose white space counts.
+    /// Writes text with significant white space.
     fn verbatim(&mut self, text: &str) {
         let text = text.trim_end().trim_start_matches('\n');
         self.figures.words += text.len();
@@ -273,7 +272,7 @@ impl Page {
         } else if text.contains(['\n', '`']) {
             let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
             let fence = "`".repeat(longest.max(2) + 1);
-            // A fence starts its line, in a cell as well.
+            // A fence starts its line, even in a cell.
             self.mark.clear();
             self.gap = Gap::Paragraph;
             self.push(&format!("{fence}\n{text}\n{fence}"));
@@ -283,7 +282,8 @@ impl Page {
         }
     }
 
-    /// The innermost open element of this name. None is looked for outside a table, nor an item outside its list.
+    /// Returns the innermost open element of this name. The search ends at the enclosing table, and for an item at its
+    /// list.
     fn find(&self, name: &str) -> Option<usize> {
         let is_item = matches!(name, "li" | "dd");
         let at = self.open.iter().rposition(|open| {
@@ -356,7 +356,7 @@ impl Page {
         self.open("li", Kind::Item, &(mark + chosen));
     }
 
-    /// Opens a cell, behind a bar if it is not the first of its row.
+    /// Opens a cell. All but the first of a row begin with a bar.
     fn cell(&mut self, tag: &Tag) {
         if self.find("tr").is_none() {
             self.open("tr", Kind::Row(false), "");
@@ -367,7 +367,7 @@ impl Page {
         self.apart(Gap::Space, &tag.span());
     }
 
-    /// Opens a part that may be a menu, or one inside it of the same name.
+    /// Opens a part that may be a menu.
     fn menu(&mut self, tag: &Tag) {
         let name = tag.element();
         let what = match (tag.get("role").unwrap_or_default(), name) {
@@ -417,7 +417,7 @@ impl Page {
         }
     }
 
-    /// Ends the elements from this one on, if there is one; it `is_ended` by a tag of its own.
+    /// Ends the element at index `at` and all after it. `is_ended` is true if a tag of its own ends it.
     fn close_from(&mut self, at: Option<usize>, is_ended: bool) {
         while let Some(at) = at.filter(|at| *at < self.open.len()) {
             self.close(is_ended && at + 1 == self.open.len());
@@ -426,7 +426,8 @@ impl Page {
 
     fn close(&mut self, is_ended: bool) {
         let Some(Open { name, kind, mark, start }) = self.open.pop() else { return };
-        // A mark that no words followed; an empty cell keeps the others of its row in their columns.
+        // Removes a mark without words. An empty cell keeps its mark, so that the other cells of the row stay in their
+        // columns.
         if !matches!(kind, Kind::Cell) {
             self.mark.truncate(if start.is_some() { 0 } else { mark });
         }
@@ -436,7 +437,7 @@ impl Page {
                 self.text.push_str(&format!("` {words} ``"));
             }
             (Kind::Marked(end), Some(_)) => self.text.push_str(end),
-            // The gap behind its last words is none behind it.
+            // The gap after the last words does not apply after the element itself.
             (Kind::Item | Kind::Row(_), Some(_)) => self.gap = Gap::None,
             (Kind::Link(Some(target), label), None) => {
                 let link = self.link(&label, &target);
@@ -451,7 +452,7 @@ impl Page {
                 let links = self.figures.links - before.links;
                 let (words, linked) = (self.figures.words - before.words, self.figures.linked - before.linked);
                 if links >= MENU_MIN_LINKS && linked * 100 >= words * MENU_LINKED {
-                    // What was shown only here is not shown at all.
+                    // Targets that were shown only in the folded menu are no longer shown.
                     self.shown.truncate(before.shown);
                     self.text.truncate(start);
                     self.text.push_str(&folded(what, line, self.line, links));
@@ -462,7 +463,7 @@ impl Page {
         self.gap(gap_of(&name));
     }
 
-    /// `[words](target)`, or only the words if the target is said already.
+    /// Returns `[words](target)`, or only the words if the target was shown before.
     fn link(&mut self, words: &str, target: &str) -> String {
         let words = if words.is_empty() { target } else { words };
         let bare = target.trim_start_matches("mailto:").trim_end_matches('/');
@@ -472,7 +473,7 @@ impl Page {
     }
 }
 
-/// The note that stands for a menu: `[… 8 lines 12-19: navigation, 5 links]`.
+/// Returns the note for a folded menu: `[… 8 lines 12-19: navigation, 5 links]`.
 fn folded(what: &str, line: usize, last: usize, links: usize) -> String {
     if last <= line {
         return elided(links, &format!("links: {what}"), None);

@@ -1,4 +1,4 @@
-//! A start tag, and what its attributes tell a reader.
+//! A start tag, and the information for readers in its attributes.
 
 use html5gum::StartTag;
 
@@ -15,7 +15,7 @@ impl Tag {
         Self { element: words(&tag.name), attributes }
     }
 
-    /// The name of the element, in small letters.
+    /// Returns the name of the element in lower case.
     pub(super) fn element(&self) -> &str {
         &self.element
     }
@@ -32,7 +32,7 @@ impl Tag {
         names.iter().find_map(|name| self.get(name).filter(|value| !value.is_empty()))
     }
 
-    /// A URL that leads somewhere else; of inline data, only what it is.
+    /// Returns a URL that leads elsewhere. Inline data is reduced to its description.
     pub(super) fn url(&self, name: &str) -> Option<&str> {
         let url = self.get(name).filter(|url| !url.is_empty() && !url.starts_with('#'))?;
         let starts = |scheme: &str| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
@@ -43,19 +43,19 @@ impl Tag {
         }
     }
 
-    /// What stands for the words of a link that has none.
+    /// Returns the text for a link without words.
     pub(super) fn label(&self) -> &str {
         self.filled(["aria-label", "title"]).unwrap_or_default()
     }
 
-    /// What is shown from elsewhere.
+    /// Returns the text for embedded media.
     pub(super) fn media(&self) -> String {
         let is_media = matches!(&*self.element, "iframe" | "video" | "audio" | "embed" | "source");
         let url = self.url("src").filter(|_| is_media);
         url.map_or(String::new(), |url| format!("[{}]({url})", self.element))
     }
 
-    /// That nobody could see or use an element.
+    /// Returns a note if the element is hidden or disabled.
     pub(super) fn state(&self) -> &'static str {
         let is_silent = matches!(&*self.element, "link" | "svg") || self.get("type") == Some("hidden");
         match (self.get("hidden"), self.get("disabled")) {
@@ -65,13 +65,13 @@ impl Tag {
         }
     }
 
-    /// How many columns and rows a cell takes, if more than one.
+    /// Returns the number of columns and rows of a cell, if more than one.
     pub(super) fn span(&self) -> String {
         let many = |name, unit| Some(format!("({} {unit})", self.number(name).filter(|number| *number > 1)?));
         [many("colspan", "columns"), many("rowspan", "rows")].into_iter().flatten().collect()
     }
 
-    /// What stands for an image: its words, or the name of its file if the page gives none.
+    /// Returns the text for an image: its description, or else the name of its file.
     pub(super) fn image(&self) -> String {
         let name = || self.url("src")?.split(['?', '#']).next()?.rsplit('/').next();
         match self.get("alt").or_else(name) {
@@ -80,7 +80,7 @@ impl Tag {
         }
     }
 
-    /// What stands for a field: what it is set to, or its name and what it holds or asks for.
+    /// Returns the text for a form field: its value, or else its name and placeholder.
     pub(super) fn field(&self) -> String {
         let words = [self.filled(["name", "aria-label"]), self.filled(["value", "placeholder"])];
         match (self.get("type").unwrap_or_default(), words) {

@@ -56,7 +56,7 @@ fn a_page_with_sealed_parts_stays() {
     assert!(edits_of(text, &sealed, Preset::Balanced).is_empty());
 }
 
-/// Slow only where it is not linear.
+/// Takes long only if rendering is not linear.
 #[test]
 #[rustfmt::skip]
 fn any_nesting_and_any_length_comes_to_an_end() {
