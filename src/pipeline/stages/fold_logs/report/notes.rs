@@ -60,7 +60,7 @@ fn run(lines: &[Line], signs: &[Option<Sign>], start: usize) -> (usize, usize) {
     (end, at)
 }
 
-/// What of a run goes, given the line after it.
+/// Returns the parts of a run that are omitted, given the line after it.
 fn parts(
     lines: &[Line],
     signs: &[Option<Sign>],

@@ -1,4 +1,4 @@
-//! What single lines of tools look like that say that something went well: a row for each form.
+//! The table of the lines that tools print about success: a row for each form.
 //!
 //! The first row whose pattern fits a line decides. Patterns are for the whole line; those that do not begin with `^`
 //! may stand after blanks. Their groups fill the fields of a [`Sign`] with the same name.
@@ -119,7 +119,7 @@ const ROWS: &[Row] = &[
 /// A step of so many, or a share of them.
 const COUNT: &str = r"(?: *[0-9]+%|[0-9]+/[0-9]+)";
 
-/// What cmake asks.
+/// The words with which cmake announces a check.
 const CHECK: &str = "(?:Looking for |Performing Test |Check |Detecting )";
 
 /// A package by name and version. Those that are not from the usual registry come with their source, and stay by name:

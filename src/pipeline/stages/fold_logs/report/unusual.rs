@@ -12,7 +12,7 @@ const TIMES: f64 = 10.0;
 /// The maximum number of slow lines that are kept.
 const MAX_SLOW: usize = 3;
 
-/// What stays must be no report itself, which a second look would shorten.
+/// The maximum number of odd lines. More would form a report that a second pass shortens.
 const MAX_ODD: usize = MIN_RUN - 2;
 
 /// Commands around a command, and so many of them must be alike.
@@ -22,7 +22,7 @@ const ALIKE: usize = 3;
 /// An odd command is one of so many at least, as often as its like is among them.
 const RARE: usize = 10;
 
-/// Shorter names of files may stand in any option.
+/// The minimum length of a file's stem. Shorter ones may occur in any option.
 const MIN_STEM: usize = 3;
 
 /// Returns the lines that stay visible.
@@ -76,7 +76,7 @@ fn unlike(lines: &[Line], signs: &[Option<Sign>]) -> Vec<usize> {
     odd
 }
 
-/// Those of some lines with their shapes that are unlike the ones around them.
+/// Returns the commands that are unlike the ones around them, given their shapes.
 fn rare(commands: &[(usize, String)]) -> Vec<usize> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     commands.iter().for_each(|(_, shape)| *counts.entry(shape).or_default() += 1);
