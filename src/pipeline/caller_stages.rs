@@ -1,7 +1,7 @@
-//! Stages that the caller runs, between native ones, wherever their order puts them.
+//! Custom stages: stages that the caller runs, at the place among the native ones that their order gives them.
 //!
-//! The caller is called back in the middle of the work, and asked once for each text that a stage of its has to see:
-//! the same text gets the same answer.
+//! The caller is called back while a text is being compressed. Answers are cached by stage and text, so the caller is
+//! asked once for each text that a custom stage sees.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,34 +12,35 @@ use super::{Edit, FusionContext};
 use crate::content::{ContentType, Language};
 use crate::transcript::Role;
 
-/// What a caller's stage is asked.
+/// A request to run a custom stage on a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Which stage.
+    /// The name of the stage.
     pub stage: String,
     /// The text as the stages before it left it.
     pub text: String,
-    /// The type of most of it.
+    /// The type of the largest part of the text.
     pub content_type: ContentType,
-    /// Its language, for code.
+    /// The language of the text, if it is code.
     pub language: Option<Language>,
-    /// Who said it.
+    /// The author of the text.
     pub role: Role,
 }
 
-/// The caller is not there any more: its question stays without an answer, and the work ends.
+/// The error for a caller that no longer answers. The compression ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone;
 
-/// Runs a stage of the caller's: the whole text as the stage would have it, or `None` when it does not apply.
+/// Runs a custom stage. Returns the whole text after the stage, or `None` if the stage does not apply.
 ///
-/// It is a proposal like any other: measured, kept out of sealed ranges, and undone by the stored original.
+/// The answer is handled like any other proposal: it is measured, does not change sealed ranges, and is undone with the
+/// stored original.
 pub type Caller<'a> = dyn Fn(Question) -> Result<Option<String>, Gone> + 'a;
 
-/// What the caller has answered so far, by stage and text.
+/// The caller's answers so far, by stage and text.
 pub(super) struct Answers<'a> {
     known: RefCell<HashMap<(String, String), Option<String>>>,
-    /// Without a caller to ask, its stages do not fire.
+    /// The callback. If it is `None`, custom stages do not run.
     caller: Option<&'a Caller<'a>>,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Answers<'a> {
         Self { known: RefCell::default(), caller }
     }
 
-    /// What a stage of the caller's wants to change. Only changed lines are edits, and none in a sealed range.
+    /// Returns the edits that a custom stage proposes: the changed lines outside sealed ranges.
     pub(super) fn edits(&self, stage: &str, context: &FusionContext) -> Result<Vec<Edit>, Gone> {
         let Some(caller) = self.caller else { return Ok(Vec::new()) };
         let asked = (stage.to_owned(), context.text.to_owned());
@@ -73,7 +74,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// The differing runs of lines between two texts, as reversible edits of the first.
+/// Returns the runs of lines that differ between two texts, as reversible edits of the first text.
 fn changed_lines(before: &str, after: &str) -> Vec<Edit> {
     let input = InternedInput::new(before, after);
     let (starts_before, starts_after) = (line_starts(before), line_starts(after));
@@ -88,7 +89,7 @@ fn changed_lines(before: &str, after: &str) -> Vec<Edit> {
         .collect()
 }
 
-/// Where each line starts, and where the last one ends.
+/// Returns the byte offset of each line's start, followed by the length of the text.
 fn line_starts(text: &str) -> Vec<usize> {
     let mut starts: Vec<usize> = std::iter::once(0)
         .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1))

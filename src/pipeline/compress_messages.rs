@@ -1,8 +1,8 @@
-//! Messages -> what to change in them: first the repeats between messages, then the pipeline on each tool result.
+//! Messages -> the changes that shorten them: repeats between messages first, then the pipeline on each tool result.
 //!
-//! Only tool results are ever replaced, and only by a reference to a copy that stays visible before them. An edited
-//! re-read is not a repeat: it becomes the difference to the earlier copy where that is much shorter. Images of tool
-//! results become smaller.
+//! Only tool results are replaced by references, and only if the copy that is referred to stands earlier and stays
+//! visible. A file that was edited and read again is not a repeat: it becomes the difference to the earlier copy if
+//! that is much shorter. Images in tool results are scaled down.
 
 use serde_json::Value;
 
@@ -17,41 +17,41 @@ use crate::transcript::{self, BlockKind, Patch, Rewrite, Role, Transcript, is_ca
 /// A compressed conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompressedMessages {
-    /// What to change.
+    /// The changes to apply to the messages.
     pub rewrite: Rewrite,
-    /// What must be stored before the change may be shown; each once.
+    /// The originals that must be stored before the changed messages may be shown, without duplicates.
     pub originals: Vec<Original>,
-    /// One row for each block that changed, in order.
+    /// One row for each changed block, in order.
     pub blocks: Vec<BlockReport>,
-    /// Tokens of the blocks that were looked at.
+    /// The number of tokens of all blocks that were examined.
     pub tokens_before: usize,
-    /// Tokens of these blocks after the change.
+    /// The number of tokens of these blocks after the change.
     pub tokens_after: usize,
 }
 
-/// What happened to one block.
+/// The change of one block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockReport {
-    /// Index of its message.
+    /// The index of the message.
     pub message: usize,
-    /// Index of the block among the message's blocks.
+    /// The index of the block in its message.
     pub block: usize,
-    /// What was done.
+    /// The kind of change.
     pub action: BlockAction,
-    /// Tokens before.
+    /// The number of tokens before the change.
     pub tokens_before: usize,
-    /// Tokens after.
+    /// The number of tokens after the change.
     pub tokens_after: usize,
-    /// The pipeline's rows; none for a block that was replaced as a whole.
+    /// The rows of the pipeline's stages; empty for a block that was replaced as a whole.
     pub stages: Vec<StageReport>,
-    /// The original that it was; `None` where its text alone restores it.
+    /// The hash of the block's original; `None` if the block can be restored from its text alone.
     pub original: Option<ContentHash>,
 }
 
-/// Proposes how to show a conversation in fewer tokens.
+/// Proposes changes that let a conversation use fewer tokens.
 ///
-/// Words of users and of the system stay, and so does what a caller has put a prompt-cache breakpoint on. Messages of
-/// any of the four shapes; what is not understood stays.
+/// Accepts messages of all four shapes. Text of users and of the system is not changed, nor is a block with a
+/// prompt-cache breakpoint. Blocks of unknown form are not changed either.
 pub fn compress_messages(
     engine: &FusionEngine,
     messages: &[Value],
@@ -99,9 +99,10 @@ pub fn compress_messages(
     done
 }
 
-/// Adds the images of tool results that pay when they are smaller.
+/// Adds the images of tool results that save tokens or bytes when they are scaled down.
 ///
-/// A note at the end of a content moves the blocks after it, which references name by number: there, images stay.
+/// The note about an image is appended to its content. If other blocks follow that content, it would move them, and
+/// references name blocks by number; such images are left unchanged.
 fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut CompressedMessages) {
     let mut patches = Vec::new();
     for (index, message) in transcript.messages.iter().enumerate() {
@@ -137,12 +138,12 @@ fn shrink_images(transcript: &Transcript, options: &MessagesOptions, done: &mut 
         }
         patches.extend(patch_images(index, message.raw, &shown));
     }
-    // Each shows a whole content, and the texts in it are set after that.
+    // Each of these patches replaces a whole content, so they must precede the patches of the texts in it.
     done.rewrite.patches.splice(0..0, patches);
     done.blocks.sort_by_key(|row| (row.message, row.block));
 }
 
-/// Whether a block is neither what a script of the model's parses, nor what a caller has put a cache breakpoint on.
+/// Returns true if the block is not parsed by a script of the model's and has no cache breakpoint.
 fn may_rewrite(message: &transcript::Message, block: &transcript::Block) -> bool {
     !block.result.is_some_and(|result| result.is_for_script) && !is_cache_point(message.raw, &block.path)
 }
@@ -151,7 +152,7 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
     let mut blocks = Vec::new();
     for (message, read) in transcript.messages.iter().enumerate() {
         for (block, part) in read.blocks.iter().enumerate() {
-            // What the stages undo is the stand-in of a text with lone surrogates.
+            // For a text with lone surrogates, the stages would restore its substitute and not the exact text.
             let (BlockKind::Text(text), None) = (part.kind, &part.exact) else { continue };
             let role = if part.result.is_some() { Role::Tool } else { read.role };
             blocks.push(Block { message, block, text, role, hints: hints(part) });
@@ -160,7 +161,7 @@ fn text_blocks<'a>(transcript: &Transcript<'a>) -> Vec<Block<'a>> {
     blocks
 }
 
-/// What the conversation says about a block.
+/// Returns what the conversation tells about a block.
 fn hints(block: &transcript::Block) -> Hints {
     block.result.as_ref().map(Hints::from).unwrap_or_default()
 }
@@ -182,7 +183,7 @@ mod tests {
         (0..10).map(|n| format!("DEBUG probe {n} answered in {} ms\n", n * 13)).collect()
     }
 
-    /// A conversation of calls of `read config.py` and what they gave, in each of the four shapes.
+    /// Returns calls of `read config.py` with their results, in each of the four message shapes.
     fn shapes(results: &[String]) -> [Vec<Value>; 4] {
         let mut shapes = [vec![], vec![], vec![], vec![]];
         for shape in &mut shapes {
@@ -212,7 +213,7 @@ mod tests {
         shapes
     }
 
-    /// The cross-message pass alone: no stage rewrites what it leaves.
+    /// Compresses messages without any stages, so that only repeats are replaced.
     fn compressed(messages: &[Value]) -> (CompressedMessages, Vec<String>) {
         let alone = FusionPipeline::only(Vec::new(), &StageOptions::default()).expect("no stage has no name twice");
         let done = compress_messages(&FusionEngine::new(alone), messages, &MessagesOptions::default(), &|| 0.0);
@@ -236,7 +237,7 @@ mod tests {
             let stored: Vec<&[u8]> = done.originals.iter().map(|original| &*original.bytes).collect();
             assert_eq!(stored, [results[0].as_bytes(), results[2].as_bytes()]);
             assert!(done.tokens_after < done.tokens_before);
-            // The user said the first result's words first: they stay, and the result refers to them.
+            // The user's message already contains the text of the first result, so the result refers to it.
             assert_eq!(shown[0], "[[DEDUP_REF:0:0]] same as user message");
         }
     }

@@ -1,14 +1,14 @@
-//! A text on its way through the stages: what it says now, and for each part of it where that came from.
+//! A text between two stages, and for each part of it the place in the original that it comes from.
 //!
-//! A part is verbatim (bytes of the original), or written by an edit. A fold keeps the parts that it replaced, so the
-//! draft can be unfolded without asking a stage, and line numbers stay exact through it.
+//! A part is either verbatim (bytes of the original) or written by an edit. A fold keeps the parts that it replaced.
+//! The draft can therefore be unfolded without a stage, and line numbers stay exact.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::Edit;
 
-/// A text with its origins.
+/// A text whose parts know their origins.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     text: String,
@@ -20,24 +20,24 @@ struct Part {
     len: usize,
     source: Source,
     sealed: bool,
-    /// A note of an earlier round: no longer sealed, but it may not go.
+    /// True for a note of an earlier round. It is no longer sealed, but it must not be removed.
     note: bool,
     folded: Option<Rc<Draft>>,
 }
 
-/// Where in the original a part comes from.
+/// The place in the original that a part comes from.
 #[derive(Debug, Clone)]
 enum Source {
-    /// These bytes stand there, from this offset on.
+    /// The bytes of the original that start at this offset.
     Verbatim(usize),
-    /// The part stands for this range.
+    /// A replacement of this range of the original.
     Replaces(Range<usize>),
-    /// Nobody knows.
+    /// The origin is unknown.
     Unknown,
 }
 
 impl Source {
-    /// The offset in the original of a place in a part of length `len`.
+    /// Returns the offset in the original for an offset in a part of length `len`.
     fn at(&self, offset: usize, len: usize) -> Option<usize> {
         match self {
             Self::Verbatim(start) => Some(start + offset),
@@ -55,12 +55,12 @@ impl Part {
 }
 
 impl Draft {
-    /// A draft that says what the original says.
+    /// Creates a draft that equals the original.
     pub(super) fn verbatim(text: &str) -> Self {
         Self { text: text.to_owned(), parts: vec![Part::plain(text.len(), Source::Verbatim(0))] }
     }
 
-    /// A draft that came from the original as a whole, by no known way.
+    /// Creates a draft whose text comes from the original in an unknown way.
     pub(super) fn derived(text: &str) -> Self {
         Self { text: text.to_owned(), parts: vec![Part::plain(text.len(), Source::Unknown)] }
     }
@@ -69,7 +69,7 @@ impl Draft {
         &self.text
     }
 
-    /// The ranges that later stages must leave alone.
+    /// Returns the ranges that later stages must not change.
     pub(super) fn sealed(&self) -> Vec<Range<usize>> {
         self.located().filter(|(_, part)| part.sealed).map(|(range, _)| range).collect()
     }
@@ -82,15 +82,16 @@ impl Draft {
         })
     }
 
-    /// Adds text at the end that has no origin.
+    /// Appends text that has no origin.
     pub(super) fn append(&mut self, text: &str) {
         self.text.push_str(text);
         self.parts.push(Part::plain(text.len(), Source::Unknown));
     }
 
-    /// Applies edits: sorted, not overlapping, in bounds, on character boundaries, none touching a sealed part.
+    /// Applies edits. They must be sorted, must not overlap, and must lie in bounds and on character boundaries. None
+    /// may touch a sealed part.
     ///
-    /// The second value tells whether a note of an earlier round went, other than into a fold.
+    /// The second value is true if a note of an earlier round was removed and not kept inside a fold.
     pub(super) fn apply(&self, edits: &[Edit]) -> (Self, bool) {
         let mut applied = Self { text: String::with_capacity(self.text.len()), parts: Vec::new() };
         let mut lost_note = false;
@@ -123,7 +124,7 @@ impl Draft {
         (applied, lost_note)
     }
 
-    /// The same draft with every fold undone and every seal lifted, for another round.
+    /// Returns the draft for the next round: every fold is undone and nothing is sealed.
     pub(super) fn unfolded(&self) -> Self {
         let mut unfolded = Self { text: String::with_capacity(self.text.len()), parts: Vec::new() };
         for (range, part) in self.located() {
@@ -141,7 +142,7 @@ impl Draft {
         unfolded
     }
 
-    /// The unfolded text, piece by piece, each with where it stands in this draft.
+    /// Returns the pieces of the unfolded text, each with its range in this draft.
     pub(super) fn unfolded_pieces(&self) -> impl Iterator<Item = (Range<usize>, &str)> {
         self.located().map(|(range, part)| match &part.folded {
             Some(folded) => (range, folded.text.as_str()),
@@ -149,21 +150,21 @@ impl Draft {
         })
     }
 
-    /// A map from places in this draft to places in the original.
+    /// Returns a map from places in this draft to places in the original.
     pub(super) fn origins(&self) -> Origins<'_> {
         let (starts, parts) = self.located().map(|(range, part)| (range.start, part)).unzip();
         Origins { starts, parts }
     }
 }
 
-/// See [`Draft::origins`].
+/// The result of [`Draft::origins`].
 pub(super) struct Origins<'a> {
     starts: Vec<usize>,
     parts: Vec<&'a Part>,
 }
 
 impl Origins<'_> {
-    /// The range of the original that a range of the draft begins and ends with; `None` where that is not known.
+    /// Maps a range of the draft to the original. Returns `None` if the origin of its start or of its end is unknown.
     pub(super) fn of(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let place =
             |at: usize, index: usize| self.parts[index].source.at(at - self.starts[index], self.parts[index].len);
@@ -174,17 +175,17 @@ impl Origins<'_> {
     }
 }
 
-/// Copies parts of a draft from left to right, cutting them where asked.
+/// Copies the parts of a draft from left to right and splits them where necessary.
 struct Reader<'a> {
     draft: &'a Draft,
     index: usize,
-    /// Bytes of the part at `index` that are read.
+    /// The number of bytes of the part at `index` that were read.
     offset: usize,
     at: usize,
 }
 
 impl Reader<'_> {
-    /// Where in the original the next byte comes from.
+    /// Returns the offset in the original of the next byte, if it is known.
     fn origin(&self) -> Option<usize> {
         match self.draft.parts.get(self.index) {
             Some(part) => part.source.at(self.offset, part.len),
@@ -197,7 +198,7 @@ impl Reader<'_> {
         self.read_parts_to(end, &mut into.parts);
     }
 
-    /// The same without the text.
+    /// Does the same as [`Reader::read_to`] without copying the text.
     fn read_parts_to(&mut self, end: usize, into: &mut Vec<Part>) {
         while self.at < end {
             let part = &self.draft.parts[self.index];

@@ -1,7 +1,7 @@
-//! The blocks of a conversation before the next one, and how that one is best shown: as it is compressed, or by
+//! The earlier blocks of a conversation, and the choice of the best form for the next block: compressed alone, or as a
 //! reference to an earlier block.
 //!
-//! A reference leads to a block as it is shown, not as it came in: what a reader cannot see is no copy.
+//! References and comparisons use the text of earlier blocks as it is shown. The model cannot see anything else.
 
 use std::collections::HashMap;
 
@@ -17,28 +17,28 @@ use crate::reference::{Marker, Original, find_markers};
 use crate::tokens;
 use crate::transcript::Role;
 
-/// Shorter blocks are not compared with others, in bytes.
+/// The minimum size in bytes of a block that is compared with others.
 const BLOCK_MIN_BYTES: usize = 160;
 
-/// How many earlier versions of a thing a block is compared with.
+/// The maximum number of earlier versions that a block is compared with.
 const VERSIONS_MAX: usize = 3;
 
-/// What can happen to a block.
+/// The kind of change of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockAction {
-    /// The same block stands earlier; a reference stands here.
+    /// The block was replaced by a reference to an identical earlier block.
     Repeat,
-    /// An earlier version stands earlier; the difference stands here.
+    /// The block was replaced by its difference to an earlier version.
     Delta,
-    /// Lines of it stand earlier; references stand for them.
+    /// Some of its lines were replaced by references to the same lines in earlier blocks.
     Runs,
-    /// Only the pipeline changed it.
+    /// The block was only compressed by the pipeline.
     Compressed,
-    /// It is an image, and smaller.
+    /// The image was scaled down.
     Shrunk,
 }
 
-/// A text block in the conversation.
+/// A text block of the conversation.
 pub(super) struct Block<'a> {
     pub(super) message: usize,
     pub(super) block: usize,
@@ -52,7 +52,8 @@ impl Block<'_> {
         Marker::Repeat { message: self.message, block: self.block }
     }
 
-    /// Words by which a reader finds it: tool and path or command, else who said it.
+    /// Returns a description that helps a reader to find the block: the tool with its path or command, or else the
+    /// author.
     fn words(&self) -> String {
         let words = match self.role {
             Role::Tool if self.hints == Hints::default() => "tool result".to_owned(),
@@ -65,7 +66,7 @@ impl Block<'_> {
         quote(&words).to_owned()
     }
 
-    /// What makes two tool results versions of one thing.
+    /// Returns the tool and its path or command. Two tool results with the same source are versions of one thing.
     fn source(&self) -> Option<(&str, &str)> {
         let of = self.hints.path.as_deref().or(self.hints.command.as_deref())?;
         (self.role == Role::Tool).then_some((self.hints.tool_name.as_deref().unwrap_or_default(), of))
@@ -74,21 +75,21 @@ impl Block<'_> {
 
 /// The blocks so far, as they are shown.
 ///
-/// Every decision on a block depends on nothing else, and a form that would be decided on differently when it came in
-/// from outside is not shown: so going over a conversation twice changes nothing more.
+/// Decisions about a block depend only on these blocks and the options. A form is shown only if it would not change
+/// when it is compressed again, so compressing a conversation twice has no further effect.
 pub(super) struct EarlierBlocks<'a> {
     engine: &'a FusionEngine,
     options: &'a MessagesOptions,
     clock: &'a dyn Fn() -> f64,
     blocks: &'a [Block<'a>],
-    /// Blocks of some size, as they are shown.
+    /// The index and shown text of each block of at least [`BLOCK_MIN_BYTES`].
     shown: Vec<(usize, String)>,
     by_text: HashMap<u128, usize>,
     by_source: HashMap<(&'a str, &'a str), Vec<usize>>,
     lines: Lines<'a>,
 }
 
-/// A form of a block.
+/// One form of a block, with its cost.
 pub(super) struct Shown {
     pub(super) text: String,
     pub(super) action: BlockAction,
@@ -117,7 +118,7 @@ impl<'a> EarlierBlocks<'a> {
         }
     }
 
-    /// Remembers how a block is shown.
+    /// Records the shown text of a block.
     pub(super) fn keep(&mut self, index: usize, text: &str) {
         if text.len() < BLOCK_MIN_BYTES {
             return;
@@ -132,7 +133,7 @@ impl<'a> EarlierBlocks<'a> {
         self.shown.push((index, text.to_owned()));
     }
 
-    /// The best form of a block that would stay if it came in as a block.
+    /// Returns the best form of a block that stays unchanged when it is compressed again.
     pub(super) fn show(&mut self, index: usize) -> Shown {
         let text = self.blocks[index].text;
         let plain = self.compress(index, text, &[]);
@@ -172,7 +173,7 @@ impl<'a> EarlierBlocks<'a> {
         }
     }
 
-    /// The form that refers to earlier blocks and is shorter than the plain form.
+    /// Returns a form that refers to earlier blocks and is shorter than the plain form.
     fn best(&mut self, index: usize, text: &str, plain: &Shown) -> Option<Shown> {
         let block = &self.blocks[index];
         let may_refer = block.role == Role::Tool && self.options.compress.preset != Preset::Lossless;
@@ -182,7 +183,7 @@ impl<'a> EarlierBlocks<'a> {
         if let Some(repeat) = self.repeat(index, text, plain) {
             return Some(repeat);
         }
-        // An edited re-read is no repeat: the change comes first, whatever costs least.
+        // The difference has priority even if references to runs would cost less: it shows what was edited.
         let delta = self.delta(index, plain).map(|note| vec![Edit::note(0..text.len(), note)]);
         let forms = [(BlockAction::Delta, delta.unwrap_or_default()), (BlockAction::Runs, self.runs(text))];
         let forms = forms.into_iter().filter(|(_, edits)| !edits.is_empty());
@@ -190,7 +191,7 @@ impl<'a> EarlierBlocks<'a> {
         forms.find(|form| form.tokens_after < plain.tokens_after)
     }
 
-    /// A reference to a block that is shown as this one would be.
+    /// Returns a reference to an earlier block whose shown text equals the plain form of this block.
     fn repeat(&self, index: usize, text: &str, plain: &Shown) -> Option<Shown> {
         let earlier = *self.by_text.get(&xxh3_128(plain.text.as_bytes()))?;
         let (earlier, shown) = &self.shown[earlier];
@@ -208,7 +209,7 @@ impl<'a> EarlierBlocks<'a> {
         })
     }
 
-    /// The difference to an earlier version, where it takes less than half of the tokens.
+    /// Returns the difference to an earlier version if it takes at most half of the tokens.
     fn delta(&self, index: usize, plain: &Shown) -> Option<String> {
         let versions = self.by_source.get(&self.blocks[index].source()?)?;
         let deltas = versions.iter().rev().take(VERSIONS_MAX).filter_map(|&place| {
@@ -222,7 +223,7 @@ impl<'a> EarlierBlocks<'a> {
         deltas.min_by_key(|(tokens, _)| *tokens).map(|(_, note)| note)
     }
 
-    /// References in place of the runs of lines that stand in earlier blocks.
+    /// Returns edits that replace runs of lines in earlier blocks by references to them.
     fn runs(&mut self, text: &str) -> Vec<Edit> {
         let later = self.lines.add(text.to_owned());
         let repeats = self.lines.known_repeats(later);
@@ -244,7 +245,8 @@ impl<'a> EarlierBlocks<'a> {
     }
 }
 
-/// The changed lines with one around them, as a unified diff without file names; `None` when more than half changed.
+/// Returns the changed lines as a unified diff with one context line and no file names. Returns `None` if nothing or
+/// more than half of the lines changed.
 fn hunks(earlier: &str, later: &str) -> Option<String> {
     let input = InternedInput::new(earlier, later);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
@@ -255,13 +257,13 @@ fn hunks(earlier: &str, later: &str) -> Option<String> {
     }
     let printer = BasicLineDiffPrinter(&input.interner);
     let mut config = UnifiedDiffConfig::default();
-    // The reader sees all of the earlier text.
+    // One context line is enough because the reader can see the whole earlier text.
     config.context_len(1);
     let hunks = diff.unified_diff(&printer, config, &input).to_string();
     Some(hunks.trim_end_matches('\n').to_owned())
 }
 
-/// A shown text without the last line that says where its original is.
+/// Returns a shown text without the marker line at its end.
 fn without_marker_line(text: &str) -> &str {
     match text.rsplit_once('\n') {
         Some((rest, line)) if is_marker_line(line) => rest,
@@ -269,7 +271,7 @@ fn without_marker_line(text: &str) -> &str {
     }
 }
 
-/// Whether a text is the note that [`EarlierBlocks`] writes in the place of a repeat.
+/// Returns true if a text is the note that [`EarlierBlocks`] writes in place of a repeat.
 pub(super) fn is_repeat(text: &str) -> bool {
     let first = text.starts_with("[[DEDUP_REF:").then(|| find_markers(text).next()).flatten();
     first.is_some_and(|(range, marker)| {

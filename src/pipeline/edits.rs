@@ -1,7 +1,7 @@
-//! What an edit must be before it is worth measuring.
+//! Checks the form of edits before they are measured.
 //!
-//! A stage's edits are valid as a set or the stage did not fire; whether a single one pays, or is proved, is decided
-//! one by one in the run.
+//! If one edit of a stage is malformed, all of its edits are rejected. The pass decides later for each single edit
+//! whether it saves tokens and can be undone.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use concertina_base::hashing::FastSet;
 /// Checks the edits that a stage proposed.
 ///
 /// # Errors
-/// What is wrong with them, in words.
+/// A description of the first edit that is not valid.
 pub fn check(stage: &dyn Stage, context: &FusionContext, edits: &[Edit]) -> Result<(), String> {
     let text = context.text;
     let mut end = 0;
@@ -59,8 +59,8 @@ pub(super) fn is_whole_lines(text: &str, range: &Range<usize>) -> bool {
     (range.start == 0 || bytes[range.start - 1] == b'\n') && bytes.get(range.end).is_none_or(|&byte| byte == b'\n')
 }
 
-/// What looks like one of our markers or notes: sorted, not overlapping. Whether it is ours cannot be told from the
-/// text.
+/// Returns the ranges that look like markers or notes, sorted and without overlaps. The text alone does not show
+/// whether this program wrote them.
 pub(super) fn marker_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = find_markers(text).map(|(range, _)| range).collect();
     ranges.extend(NOTE.find_iter(text).map(|note| note.range()));
@@ -68,7 +68,7 @@ pub(super) fn marker_ranges(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Whether a range takes a part of a marker but not all of it.
+/// Returns true if a range contains a part of a marker but not all of it.
 pub(super) fn cuts_marker(markers: &[Range<usize>], range: &Range<usize>) -> bool {
     let first = markers.partition_point(|marker| marker.end <= range.start);
     markers[first..]
@@ -77,24 +77,24 @@ pub(super) fn cuts_marker(markers: &[Range<usize>], range: &Range<usize>) -> boo
         .any(|marker| !(range.start <= marker.start && marker.end <= range.end))
 }
 
-/// The shape of [`super::elided`], with its range where it has one.
+/// Matches the notes that [`super::elided`] writes, including their ranges.
 static NOTE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\[… ([0-9]{1,9}) ([^\]\n]{1,80})\]").expect("the note pattern is valid"));
 
-/// The shape of [`super::elided`] with a range of lines, of lines or of rows.
+/// Matches notes of [`super::elided`] that name a range of lines, up to the end of that range.
 static LINES_NOTE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\[… ([0-9]{1,9}|[0-9]{1,9} rows [0-9]{1,9}-[0-9]{1,9}\]) lines ([0-9]{1,9})-([0-9]{1,9})")
         .expect("the note pattern is valid")
 });
 
-/// Whether an edit may hold notes of its own.
+/// Returns true if an edit may contain notes of its own.
 pub(super) fn has_notes(edit: &Edit) -> bool {
     !edit.lossless && edit.text.contains("[… ")
 }
 
-/// Rewrites the line ranges in an edit's notes by `translate`; a range without translation goes.
+/// Maps the line ranges in an edit's notes with `translate`. A range without a translation is removed.
 ///
-/// Notes that stood in the replaced text are left alone.
+/// Notes that were already in the replaced text are not changed.
 pub(super) fn renumber(
     edit: &mut Edit,
     replaced: &str,
@@ -118,7 +118,7 @@ pub(super) fn renumber(
     edit.text = renumbered.into_owned();
 }
 
-/// Sorts changes of a text by their ranges. Of two that overlap, the longer one stays.
+/// Sorts changes by their ranges. If two overlap, the longer one is kept.
 pub(super) fn without_overlaps<T>(mut changes: Vec<T>, range: impl Fn(&T) -> &Range<usize>) -> Vec<T> {
     changes.sort_by_key(|change| (range(change).start, range(change).end));
     let mut kept: Vec<T> = Vec::with_capacity(changes.len());
@@ -132,7 +132,7 @@ pub(super) fn without_overlaps<T>(mut changes: Vec<T>, range: impl Fn(&T) -> &Ra
     kept
 }
 
-/// The whole lines of a range between sealed ranges, without their last line end.
+/// Returns the ranges of whole lines between sealed ranges, each without its last line end.
 pub(super) fn free_lines(text: &str, sealed: &[Range<usize>], within: Range<usize>) -> Vec<Range<usize>> {
     let mut free = Vec::new();
     let mut start = within.start;
@@ -150,8 +150,8 @@ pub(super) fn free_lines(text: &str, sealed: &[Range<usize>], within: Range<usiz
     free.iter().map(|range| range.start..range.start + without_last_end(&text[range.clone()]).len()).collect()
 }
 
-/// Lines without the line ends after the last that is not empty; without the last line where it alone has no carriage
-/// return.
+/// Returns lines without the line feeds at their end. The last line is dropped if the lines before it end in CRLF and
+/// it does not.
 fn without_last_end(text: &str) -> &str {
     let text = text.trim_end_matches('\n');
     match text.rfind('\n') {

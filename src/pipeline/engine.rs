@@ -1,10 +1,9 @@
-//! Text in, [`Compressed`] out: picks between the reversible and the lossless form of a text, and proves what it gives
-//! back.
+//! The entry point of compression: takes a text, chooses between its reversible and its lossless form, and proves that
+//! the result can be restored.
 //!
-//! Compressing twice is compressing once, by construction and not by trusting markers. A text that comes in folded is
-//! unfolded first. A reversible result, taken for a text from outside, must make no stage want more: its notes and
-//! marker line go through the stages again, and again, until it settles; one that does not settle is given up for the
-//! lossless form.
+//! Compressing a text twice gives the same result as compressing it once. This does not rely on markers: a folded text
+//! is unfolded first. A reversible result, including its notes and marker line, is passed through the stages again
+//! until they propose nothing more. If it does not settle, the lossless form is used.
 
 use std::rc::Rc;
 use std::slice;
@@ -25,7 +24,7 @@ use crate::reference::Original;
 use crate::tokens;
 use crate::transcript::Role;
 
-/// How many passes a reversible text has to settle in.
+/// The maximum number of passes in which a reversible text has to settle.
 const ROUNDS: usize = 4;
 
 /// Compresses texts through one pipeline.
@@ -34,22 +33,23 @@ pub struct FusionEngine {
     pipeline: FusionPipeline,
 }
 
-/// A form of the text that may be given back.
+/// A candidate for the result.
 struct Form {
     text: String,
     tallies: Vec<Tally>,
-    /// Whether it pays in the provider's cache, and may have more tokens than the text.
+    /// True if the form pays in the provider's cache and may therefore have more tokens than the text.
     pays_in_cache: bool,
     original: Option<Original>,
 }
 
 impl Form {
-    /// What its edits save, without the marker line and the line numbers of notes: they depend on how the text came in.
+    /// Returns the tokens that the edits save. The marker line and the line numbers of notes are not counted, because
+    /// they depend on the form in which the text came in.
     fn saved(&self) -> isize {
         self.tallies.iter().map(|tally| tally.changes.saved + tally.folds.saved).sum()
     }
 
-    /// Whether its marker line leads back to the text, where it has one.
+    /// Returns true if the form has no marker line or its marker line leads back to the text.
     fn rewinds_to(&self, text: &str) -> bool {
         let original = self.original.as_ref();
         original.is_none_or(|original| rewound(&self.text, slice::from_ref(original)).as_deref() == Some(text))
@@ -57,26 +57,26 @@ impl Form {
 }
 
 impl FusionEngine {
-    /// An engine with a pipeline.
+    /// Creates an engine that uses a pipeline.
     pub fn new(pipeline: FusionPipeline) -> Self {
         Self { pipeline }
     }
 
-    /// The pipeline.
+    /// Returns the pipeline.
     pub fn pipeline(&self) -> &FusionPipeline {
         &self.pipeline
     }
 
-    /// Compresses a text. Time is whatever `clock` says, in milliseconds. Stages that the caller runs do not fire; see
+    /// Compresses a text. `clock` returns the time in milliseconds. Custom stages do not run; see
     /// [`FusionEngine::compress_asking`].
     ///
-    /// The result has fewer tokens than the text, or is the text; only a system prompt whose volatile lines moved may
-    /// be longer. Linear in the length of the text.
+    /// The result has fewer tokens than the text or equals it. Only a system prompt whose volatile lines were moved may
+    /// be longer. The time is linear in the length of the text.
     pub fn compress(&self, text: &str, options: &CompressOptions, clock: &dyn Fn() -> f64) -> Compressed {
         self.compress_edited(text, &[], options, clock)
     }
 
-    /// [`FusionEngine::compress`] of a text in which something has already been replaced, reversibly.
+    /// Does the same as [`FusionEngine::compress`], after applying reversible edits to the text.
     pub(super) fn compress_edited(
         &self,
         text: &str,
@@ -88,15 +88,15 @@ impl FusionEngine {
         compressed.unwrap_or_else(|Gone| unreachable!("nobody is asked"))
     }
 
-    /// Undoes [`FusionEngine::compress`] with the stages of this pipeline; see [`super::restore()`].
+    /// Undoes [`FusionEngine::compress`]; see [`super::restore()`].
     pub fn restore(&self, text: &str, originals: &[Original]) -> String {
         restore(text, originals)
     }
 
-    /// [`FusionEngine::compress`] for a caller that runs the custom stages that the pipeline names.
+    /// Does the same as [`FusionEngine::compress`] and runs the custom stages of the pipeline through `caller`.
     ///
     /// # Errors
-    /// [`Gone`], when the caller says so.
+    /// [`Gone`] if `caller` returns it.
     pub fn compress_asking(
         &self,
         text: &str,
@@ -143,7 +143,7 @@ impl FusionEngine {
         };
         let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         let mut tallies = vec![Tally::default(); steps.len()];
-        // What cannot be unfolded again is not folded.
+        // A longer text could not be unfolded again.
         if text.len() <= UNFOLDED_MAX_BYTES {
             let unfolded = unfold(text);
             let start = Rc::new(unfolded.as_deref().map_or_else(|| Draft::verbatim(text), Draft::derived));
@@ -175,8 +175,8 @@ impl FusionEngine {
         Ok(compressed)
     }
 
-    /// [`FusionEngine::compress_answered`] of a text whose lines end in carriage returns: it is read with line feeds,
-    /// and only its original has the returns.
+    /// Does the same as [`FusionEngine::compress_answered`] for a text whose lines end in carriage returns. The stages
+    /// see line feeds instead, and the original keeps the carriage returns.
     fn compress_old_lines(
         &self,
         text: &str,
@@ -202,7 +202,7 @@ impl FusionEngine {
         Ok(compressed)
     }
 
-    /// A system prompt with its volatile lines at the end, which nothing else changes; `None` where none has to move.
+    /// Returns a system prompt with its volatile lines at the end and no other change; `None` if no line has to move.
     fn with_volatile_lines_last(&self, passes: &Passes, text: &str) -> Option<Form> {
         let steps = &self.pipeline.steps;
         let index = steps.iter().position(|step| matches!(step.work, Work::MoveVolatileLines))?;
@@ -214,12 +214,13 @@ impl FusionEngine {
         Some(Form { text: moved, tallies, pays_in_cache: true, original: None })
     }
 
-    /// The best form of the draft. It depends on what the draft says, not on how the text came in.
+    /// Returns the best form of the draft. The choice depends only on the draft's text, not on the form in which it
+    /// came in.
     fn best(&self, passes: &mut Passes, start: &Rc<Draft>, first: Pass, edits: &[Edit]) -> Result<Form, Gone> {
         let is_lossless = passes.options.preset == Preset::Lossless;
         let reversible = if is_lossless { None } else { self.reversible(passes, start, &first, edits)? };
         let Some(form) = reversible else { return self.folded(passes, start, first) };
-        // Whoever gives edits compares by itself.
+        // Callers that pass edits compare the forms themselves.
         if !edits.is_empty() || !self.is_contested(&form) {
             return Ok(form);
         }
@@ -227,14 +228,15 @@ impl FusionEngine {
         Ok(if folded.saved() + MARKER_TOKENS >= form.saved() { folded } else { form })
     }
 
-    /// Whether a codec took lines for good that others would fold: what it replaced was not weighed against their
-    /// folds.
+    /// Returns true if a codec made a reversible edit. Its lines were not compared with the folds that other codecs
+    /// would make of them.
     fn is_contested(&self, form: &Form) -> bool {
         let mut steps = self.pipeline.steps.iter().zip(&form.tallies);
         steps.any(|(step, tally)| tally.changes.edits > 0 && is_codec(step))
     }
 
-    /// The draft with nothing but folds, or as it is where those do not pay. `pass` is what a pass over it made.
+    /// Returns the draft with lossless folds only, or unchanged if these do not pay. `pass` is the result of a pass
+    /// over the draft.
     fn folded(&self, passes: &mut Passes, draft: &Rc<Draft>, pass: Pass) -> Result<Form, Gone> {
         let pass = if pass.changes().edits == 0 { pass } else { passes.run(draft, Preset::Lossless)? };
         let (before, after) = (draft.text(), pass.draft.text());
@@ -246,7 +248,7 @@ impl FusionEngine {
         })
     }
 
-    /// The form that needs the original to be undone, where it pays and settles.
+    /// Returns the form that needs the original to be restored, or `None` if it does not pay or does not settle.
     fn reversible(
         &self,
         passes: &mut Passes,
@@ -277,7 +279,7 @@ impl FusionEngine {
         draft.append(&format!("{joint}{marker}"));
         let mut draft = Rc::new(self.without_folds(draft));
         for _ in 0..ROUNDS {
-            // A fold that was cut off would take the marker for its last line.
+            // A truncated fold would read the marker as its last line.
             if !ends_once(draft.text(), &marker) {
                 break;
             }
@@ -300,13 +302,14 @@ impl FusionEngine {
         Ok(None)
     }
 
-    /// A draft as it would come in from outside: a reversible edit may have written something that comes undone.
+    /// Returns the draft as it would be read from outside. A reversible edit may have written text that looks like a
+    /// fold.
     fn without_folds(&self, draft: Draft) -> Draft {
         unfold(draft.text()).map_or(draft, |unfolded| Draft::derived(&unfolded))
     }
 }
 
-/// The tallies of a text that stays as it is.
+/// Returns the tallies for a text that is left unchanged.
 fn unchanged(tallies: Vec<Tally>) -> Vec<Tally> {
     let keep = |tally: Tally| match tally.folds.edits + tally.changes.edits {
         0 => tally,
@@ -315,7 +318,7 @@ fn unchanged(tallies: Vec<Tally>) -> Vec<Tally> {
     tallies.into_iter().map(keep).collect()
 }
 
-/// Whether a line stands at the end of a text and nowhere else in it.
+/// Returns true if `line` is the last line of a text and occurs nowhere else in it.
 fn ends_once(text: &str, line: &str) -> bool {
     let rest = text.strip_suffix(line).filter(|rest| rest.is_empty() || rest.ends_with('\n'));
     rest.is_some_and(|rest| !rest.contains(line))

@@ -1,9 +1,9 @@
-//! `     1→a`, `     2→b`, … -> the same lines without the numbers that follow from the line above; `web-1  | a`, `web-1  | b`, … -> the
-//! lines without what stands before each, which is said once, or in as many rows as it takes.
+//! `     1→a`, `     2→b`, … -> the same lines without the numbers that follow from the line above.
+//! `web-1  | a`, `web-1  | b`, … -> the lines without their prefixes, which are stated once or in rows of their own.
 //!
-//! Lossless. Without numbers each line still stands there byte for byte, so that an edit can be made from it. Other
-//! prefixes go with whatever fold the lines alone have, or with none: what the legend says of them stands before what
-//! it says of the lines.
+//! These folds are lossless. Unnumbered lines stay in the text byte for byte, so that they can be quoted in an edit.
+//! Other prefixes can be combined with any fold of the lines alone; the legend then describes the prefixes before the
+//! lines.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::config::Encoding;
 use crate::content::numbered::{LEGEND, listings, without_expected_numbers};
 use crate::tokens;
 
-/// The stage that folds listings by themselves.
+/// The stage that folds numbered listings.
 const LISTING_STAGE: &str = "structuralCollapse";
 
 fn fold(stage: &str, listing: &str) -> Option<Fold> {
@@ -23,8 +23,8 @@ fn fold(stage: &str, listing: &str) -> Option<Fold> {
     Some(Fold::new(stage, LEGEND, Some(inner)))
 }
 
-/// The folds of the listings in a part of a text, as edits of a stage; else the one of lines with prefixes that only
-/// loses these.
+/// Returns the folds of the listings in a part of a text, as edits of a stage. If there are none, returns the fold that
+/// only removes the prefixes of its lines.
 pub(super) fn edits(context: &FusionContext, stage: &str, part: Range<usize>) -> Vec<Edit> {
     let listings = numbers(context.text, stage, part.clone());
     if !listings.is_empty() {
@@ -48,9 +48,9 @@ fn numbers(text: &str, stage: &str, part: Range<usize>) -> Vec<Edit> {
     listings(text).into_iter().filter_map(edit).collect()
 }
 
-/// A text that has to stay as it is line by line, without numbers that count on, where that saves tokens.
+/// Returns the text without consecutive line numbers if that saves tokens. The lines themselves are unchanged.
 pub fn unnumbered(text: &str, encoding: Encoding) -> Option<String> {
-    // What folds a text has of its own nobody must undo.
+    // Folds that the text contains itself must not be undone.
     if text.contains(fold::OPENING) {
         return None;
     }

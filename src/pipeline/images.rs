@@ -1,8 +1,8 @@
-//! A picture larger than a model perceives -> the same picture at the size that it perceives.
+//! An image larger than a model perceives -> the same image at the perceived size.
 //!
-//! Providers scale large images down before the model sees them, and bill or carry the rest for nothing. What one would
-//! get wrong: an image has no room for a marker, so a short text block at the end of the content says where the
-//! original is, and the image has to save that block's tokens too.
+//! Providers scale large images down before the model sees them, so the additional pixels are of no use. An image has
+//! no room for a marker. A short text block at the end of the content therefore says where the original is, and the
+//! image must also save the tokens of that block.
 
 use std::io::Cursor;
 
@@ -22,37 +22,38 @@ use crate::tokens;
 use crate::tokens::vision::{ImageSize, OpenAiRule, Provider};
 use crate::transcript::{Block, BlockKind, Patch, Path, Step, part_of, text_beside, with_payload};
 
-/// Larger images are not decoded. Above the 33 megapixels of an 8K screen and the 50 of a phone's camera.
+/// The maximum size of an image that is decoded. Screens of 8K have 33 megapixels, phone cameras up to 50.
 const DECODED_MAX_PIXELS: u64 = 64_000_000;
 
-/// Most memory that a decoder may take, in bytes.
+/// The maximum memory that a decoder may use, in bytes.
 const DECODED_MAX_BYTES: u64 = 256 << 20;
 
-/// JPEG quality of what came without loss, mostly screens: edges of letters show artefacts first, and colour is not
-/// halved.
+/// The JPEG quality for images from lossless formats, which are mostly screenshots. The edges of letters show artefacts
+/// first, so chroma is not subsampled.
 const SCREEN_QUALITY: u8 = 82;
 
-/// JPEG quality of what was a JPEG already.
+/// The JPEG quality for images that already were JPEGs.
 const PHOTO_QUALITY: u8 = 80;
 
-/// An image that costs less.
+/// An image that was scaled down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShrunkImage {
-    /// The encoded image, fewer bytes than before.
+    /// The encoded image. It has fewer bytes than before.
     pub bytes: Vec<u8>,
-    /// What it is encoded as.
+    /// The MIME type.
     pub mime: &'static str,
-    /// Tokens of the image as it came.
+    /// The number of tokens of the image before.
     pub tokens_before: usize,
-    /// Tokens of this image, not more than before.
+    /// The number of tokens of this image, at most as many as before.
     pub tokens_after: usize,
 }
 
-/// Scales an image down to what a model perceives, and encodes it as PNG or JPEG, whichever suits it.
+/// Scales an image down to the size that a model perceives, and encodes it as PNG or JPEG, whichever suits it.
 ///
-/// `None` when it is no larger than that, when neither tokens nor bytes really fall, and for what cannot be decoded: unknown,
-/// damaged, animated, or larger than the limits. The declared type does not matter; the bytes tell. `detail` is
-/// OpenAI's, and only counts. An image that was shrunk is not shrunk again by the same or a weaker preset.
+/// Returns `None` if the image is not larger than that, if neither tokens nor bytes fall noticeably, or if it cannot be
+/// decoded because it is of unknown format, damaged, animated or larger than the limits. The format is read from the
+/// bytes, not from a declared type. `detail` is OpenAI's setting and only affects the token counts. An image that was
+/// scaled down is not scaled down again by the same or a weaker preset.
 pub fn shrink_image(bytes: &[u8], detail: Option<&str>, provider: Provider, preset: Preset) -> Option<ShrunkImage> {
     let size = ImageSize::of(bytes)?;
     let target = perceived(size, provider, preset)
@@ -65,10 +66,11 @@ pub fn shrink_image(bytes: &[u8], detail: Option<&str>, provider: Provider, pres
     (is_less && really).then_some(ShrunkImage { bytes: encoded, mime, tokens_before, tokens_after })
 }
 
-/// The size at which a model perceives an image, where that is smaller.
+/// Returns the size at which a model perceives an image, if it is smaller than the image.
 ///
-/// Balanced takes the providers' own limits ([`Provider::tokens`] names the sources; Gemini's is 3072 pixels). Max goes
-/// to about two thirds of the pixels, or to four tiles: letters of a screen stay readable, fine print does not.
+/// The balanced preset uses the providers' own limits ([`Provider::tokens`] names the sources; Gemini's limit is 3072
+/// pixels). The max preset keeps about two thirds of the pixels, or four tiles. Letters on a screen stay readable at
+/// that size; fine print does not.
 fn perceived(size: ImageSize, provider: Provider, preset: Preset) -> Option<ImageSize> {
     const ANY: f64 = f64::INFINITY;
     let (long, short, pixels) = match (provider, preset) {
@@ -88,7 +90,7 @@ fn perceived(size: ImageSize, provider: Provider, preset: Preset) -> Option<Imag
     (shrink < 1.0).then(|| ImageSize { width: side(width), height: side(height) })
 }
 
-/// The pixels at another size and upright, and whether they came from a lossy format.
+/// Decodes an image, scales it and applies its orientation. The second value is true if the format was lossy.
 fn scale(bytes: &[u8], target: ImageSize) -> Option<(DynamicImage, bool)> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
     let format = reader.format()?;
@@ -115,8 +117,8 @@ fn scale(bytes: &[u8], target: ImageSize) -> Option<(DynamicImage, bool)> {
     Some((scaled, format == ImageFormat::Jpeg))
 }
 
-/// The pixels at another size. All are resized as four bytes each: with kernels for every type of pixel the addon grows
-/// by a megabyte. What is only read is handed over as if it were written, because views for reading are kernels of
+/// Scales pixels. All images are resized as four bytes per pixel, because kernels for every pixel type would enlarge
+/// the addon by a megabyte. The source is passed as a mutable view for the same reason: immutable views need kernels of
 /// their own.
 fn resized(mut image: RgbaImage, target: ImageSize, has_alpha: bool) -> Option<RgbaImage> {
     let mut scaled = RgbaImage::new(target.width, target.height);
@@ -127,7 +129,7 @@ fn resized(mut image: RgbaImage, target: ImageSize, has_alpha: bool) -> Option<R
     Some(scaled)
 }
 
-/// `None` where that takes more than the limits: a frame says its own size, whatever the image's is.
+/// Returns `None` if decoding exceeds the limits. A frame may be larger than the image declares.
 fn is_animated(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Option<bool> {
     let bytes = Cursor::new(bytes);
     Some(match format {
@@ -144,14 +146,14 @@ fn is_animated(bytes: &[u8], format: ImageFormat, limits: &Limits) -> Option<boo
     })
 }
 
-/// Whether a JPEG is whole and not CMYK. The decoder fills up what is missing, and which CMYK values are inverted is a
-/// guess; either would be shown as if it were the picture.
+/// Returns true if a JPEG is complete and not CMYK. The decoder fills in missing data and has to guess whether CMYK
+/// values are inverted. Either could show a wrong image.
 fn is_plain_jpeg(jpeg: &[u8]) -> bool {
     let mut at = 2;
     while let Some(&[0xff, marker, high, low]) = jpeg.get(at..at + 4).and_then(|head| head.first_chunk()) {
         if matches!(marker, 0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc)) {
             let components = jpeg.get(at + 9);
-            // A thumbnail in the header has an end of its own, but not after the frame.
+            // A thumbnail in the header has an end marker too, but it precedes the frame.
             return components.is_some_and(|&count| count < 4) && memmem::find(&jpeg[at..], &[0xff, 0xd9]).is_some();
         }
         at += 2 + usize::from(u16::from_be_bytes([high, low]));
@@ -159,7 +161,7 @@ fn is_plain_jpeg(jpeg: &[u8]) -> bool {
     false
 }
 
-/// PNG for what is transparent, JPEG for what was a JPEG, the smaller of both for everything else.
+/// Encodes transparent images as PNG, former JPEGs as JPEG, and all others as the smaller of the two.
 fn encode(pixels: &DynamicImage, is_lossy: bool) -> Option<(Vec<u8>, &'static str)> {
     let (width, height) = (pixels.width(), pixels.height());
     let png = |pixels: &[u8], color| {
@@ -187,23 +189,23 @@ fn encode(pixels: &DynamicImage, is_lossy: bool) -> Option<(Vec<u8>, &'static st
     Some((jpeg, "image/jpeg"))
 }
 
-/// An image block of a tool result, smaller.
+/// An image block of a tool result that was scaled down.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShrunkBlock {
-    /// The block that takes its place; every other field of it is as it was.
+    /// The block to show instead. All of its other fields are unchanged.
     pub value: Value,
-    /// The shown payload, by which the block is known from now on.
+    /// The base64 payload of the new image. It identifies the block from now on.
     pub base64: String,
-    /// The image as it came.
+    /// The image before it was scaled down.
     pub original: Original,
-    /// Tokens before.
+    /// The number of tokens before.
     pub tokens_before: usize,
     image_tokens: usize,
     words: String,
 }
 
-/// Shrinks an image block of a message; `None` for other blocks, and where it does not pay. One that does not say its
-/// type stays: it would say another one.
+/// Scales an image block of a message down. Returns `None` for other blocks, or if it does not pay. A block that does
+/// not declare its MIME type is left unchanged, because the result would declare one.
 pub fn shrink_block(
     message: &Value,
     block: &Block,
@@ -213,7 +215,7 @@ pub fn shrink_block(
 ) -> Option<ShrunkBlock> {
     let BlockKind::Image(image) = block.kind else { return None };
     let (base64, mime) = (image.base64?, image.mime?);
-    // Most images are small enough, and that shows without decoding them.
+    // Most images are small enough, which the header shows without decoding.
     let size = ImageSize::of_base64(base64)?;
     perceived(size, provider, preset)?;
     let bytes = base64_simd::STANDARD.decode_to_vec(base64).ok()?;
@@ -234,7 +236,8 @@ pub fn shrink_block(
 }
 
 impl ShrunkBlock {
-    /// The words that lead to the original, and the tokens of image and words; `None` when these are more than before.
+    /// Returns the note that leads to the original, and the tokens of image and note. Returns `None` if these are more
+    /// than before.
     pub fn note(&self, id: &RefId, encoding: Encoding) -> Option<(String, usize)> {
         let note = format!("{} {}", Marker::Reference(id.clone()), self.words);
         let tokens = self.image_tokens + tokens::count(&note, encoding);
@@ -242,10 +245,10 @@ impl ShrunkBlock {
     }
 }
 
-/// The patches that show smaller images: for each content, the whole of it with the images in place and their notes at
-/// its end, in order.
+/// Returns patches that show images scaled down. Each patch replaces a whole content and appends the images' notes to
+/// it, in order.
 ///
-/// Indexes of blocks stay what they were, but these patches must come before those of texts in the same content.
+/// The indexes of blocks do not change. These patches must be applied before patches of texts in the same content.
 pub fn patch_images(index: usize, message: &Value, shown: &[(&Path, Value, String)]) -> Vec<Patch> {
     let mut patches: Vec<Patch> = Vec::new();
     for (path, value, note) in shown {

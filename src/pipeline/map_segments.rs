@@ -1,12 +1,13 @@
 //! The segments of a text -> its segments after edits.
 //!
-//! A segment that an edit works inside keeps its type. What replaces whole segments, or stands sealed in the place of
-//! whole lines, is a segment of its own and unknown, so that the lines around it stay free for later stages.
+//! A segment keeps its type if an edit changes only a part of it. A replacement of whole segments, or a sealed
+//! replacement of whole lines, becomes a segment of unknown type, so that later stages can still use the lines around
+//! it.
 
 use super::Edit;
 use crate::content::{ContentType, Segment};
 
-/// Maps the segments of `before` to those of `after`, the same text with the edits in it.
+/// Maps the segments of `before` to the segments of `after`, which is `before` with the edits applied.
 pub(super) fn map_segments(segments: &[Segment], edits: &[Edit], before: &str, after: &str) -> Vec<Segment> {
     let mut pieces = Pieces { segments: Vec::new(), end: 0 };
     let mut edits = edits.iter().peekable();
@@ -54,7 +55,8 @@ impl Pieces {
         }
     }
 
-    /// A fold ends before the end of its last line: that line end is its own, not the start of what follows.
+    /// Moves the line end after a fold into the fold's segment. A fold's range excludes its last line end, which would
+    /// otherwise start the next segment.
     fn at_line_starts(self, text: &str) -> Vec<Segment> {
         let bytes = text.as_bytes();
         let mut segments: Vec<Segment> = Vec::with_capacity(self.segments.len());

@@ -1,22 +1,22 @@
-//! What an edit saves, in real tokens.
+//! Measures how many tokens an edit saves.
 //!
-//! A token may span the border between a piece and its neighbours, so a changed piece is counted together with a few
-//! characters of both. Nothing is remembered here: [`tokens::count`] does that.
+//! A token may span the border between a changed piece and its neighbours, so the piece is counted together with a few
+//! characters on both sides. [`tokens::count`] caches its counts; this module does not.
 
 use super::{Edit, FusionContext};
 use crate::config::Encoding;
 use crate::tokens;
 
-/// What a marker line may cost, in tokens: reversible edits that save less than this do not pay. Digits differ in
-/// price, and the decision must not depend on them.
+/// The tokens that a marker line is assumed to cost. Reversible edits that save no more than this do not pay. It is a
+/// constant because the price of the digits in a marker varies and must not affect the decision.
 pub(super) const MARKER_TOKENS: isize = 32;
 
-/// Bytes of each neighbour that are counted with a changed piece.
+/// The number of bytes on each side that are counted with a changed piece.
 const NEIGHBOUR_BYTES: usize = 16;
 
-/// How many tokens an edit saves; negative when it costs some.
+/// Returns the number of tokens that an edit saves; negative if it costs tokens.
 pub(super) fn saving(text: &str, edit: &Edit, encoding: Encoding) -> isize {
-    // Tokens end with lines, so that the lines of a fold may be counted alone, which is remembered.
+    // Tokens end at line ends. The lines of a fold can therefore be counted alone, and that count is cached.
     let is_end = |at: usize| text.as_bytes().get(at).is_none_or(|byte| *byte == b'\n');
     if edit.lossless && (edit.range.start == 0 || is_end(edit.range.start - 1)) && is_end(edit.range.end) {
         return tokens::count(&text[edit.range.clone()], encoding) as isize
@@ -28,7 +28,7 @@ pub(super) fn saving(text: &str, edit: &Edit, encoding: Encoding) -> isize {
     tokens::count(&text[start..end], encoding) as isize - tokens::count(&after, encoding) as isize
 }
 
-/// Whether an edit leaves at most so many percent of the tokens, and saves at least so many of them.
+/// Returns true if an edit leaves at most `most` percent of the tokens and saves at least `least` tokens.
 pub(super) fn is_worth(context: &FusionContext, edit: &Edit, (most, least): (usize, usize)) -> bool {
     let count = |text: &str| tokens::count(text, context.encoding);
     let (before, after) = (count(&context.text[edit.range.clone()]), count(&edit.text));

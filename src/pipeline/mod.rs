@@ -1,16 +1,17 @@
 //! The fusion pipeline: independent stages that rewrite one block of text so that it costs fewer tokens.
 //!
-//! A stage proposes [`Edit`]s; the runner measures them with real tokens, proves the lossless ones by restoring them,
-//! keeps the original of everything else, and rejects what does not pay. Stages never call each other and share
-//! nothing.
+//! A stage proposes [`Edit`]s. The runner measures them in tokens, proves that the lossless ones can be restored, keeps
+//! the original of everything else, and rejects edits that do not pay. Stages do not call each other and share no
+//! state.
 //!
-//! Two ways back, and every rewrite takes one of them:
-//! - *lossless*: the edit is a [`fold`] that `concertina_format` undoes from the output alone;
-//! - *reversible*: the whole original is handed to the store and the block ends with its `[[REWIND:sha256:…]]` marker; what was
-//!   left out is said in place ([`elided`]), with unit, count and range, so that the fetch tool can be asked for just that.
+//! Every rewrite can be undone in one of two ways:
+//! - *lossless*: the edit is a [`fold`] that `concertina_format` restores from the output alone;
+//! - *reversible*: the whole original is stored and the block ends with its `[[REWIND:sha256:…]]` marker. A note in
+//!   place of the omitted part ([`elided`]) gives unit, count and range, so that the fetch tool can be asked for that
+//!   part.
 //!
-//! What one would get wrong: a text that comes in folded is unfolded first, so compressing twice is compressing once,
-//! and no marker or note that stands in a text protects it.
+//! A folded text is unfolded before it is compressed, so compressing twice gives the same result as compressing once.
+//! Markers and notes in a text do not protect it from this.
 
 mod caller_stages;
 mod columns;
@@ -55,5 +56,5 @@ pub use steps::{FusionPipeline, StageInfo};
 #[doc(hidden)]
 pub use syntax::comments;
 
-/// Who said the text. Words of users and of the system are never shortened.
+/// The author of a text. Text of users and of the system is never shortened.
 pub use crate::transcript::Role;

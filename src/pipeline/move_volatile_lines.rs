@@ -1,7 +1,8 @@
-//! `rules, date, rules` -> `rules, rules, [[changes: 2]], date`: in a system message, lines that change from call to call go last.
+//! `rules, date, rules` -> `rules, rules, [[changes: 2]], date`: moves lines that change with each call to the end of a
+//! system message.
 //!
-//! It saves no tokens: it keeps the bytes before the changing lines equal from call to call, so that the provider's
-//! cache of them holds. Only whole lines that consist of a known label and a date, time or id move; every one stays
+//! This saves no tokens. It keeps the bytes before the volatile lines equal from call to call, so that they stay a
+//! cache hit. Only whole lines that consist of a known label and a date, time or id are moved, and every line stays
 //! readable.
 
 use std::ops::Range;
@@ -14,10 +15,10 @@ use super::fold::Fold;
 /// The published name of this step.
 pub(super) const QUANTUM_LOCK: &str = "quantumLock";
 
-/// A line that consists of a label of something volatile and its value: `- **Current date:** 2026-11-21`, `Today is
-/// Friday, 21 November 2026.`, `<session_id>7f9c…</session_id>`.
+/// Matches a line that consists of a label for a volatile value and that value: `- **Current date:** 2026-11-21`,
+/// `Today is Friday, 21 November 2026.`, `<session_id>7f9c…</session_id>`.
 ///
-/// Labels say that the value changes; the value must still look like a date, time, number or id.
+/// The label alone is not enough: the value must look like a date, time, number or id.
 static VOLATILE: LazyLock<Regex> = LazyLock::new(|| {
     let label = r"(?:(?:current|today'?s|local|system|server|utc|now)[ _-]?(?:date|time|datetime|day|timestamp)(?:(?: ?(?:and|&|/) ?| )time)?|date(?: ?(?:and|&|/) ?)?(?:time)?|time|timestamp|now|generated(?: at| on)?|last[ _-](?:updated|modified|seen)|(?:session|conversation|request|run|trace|message|thread|turn|correlation|invocation|chat)[ _-]?(?:id|key|uuid|number)|nonce|uptime)";
     let value = r"[^<>\n]*?(?:[0-9]{1,4}[-/.:][0-9]{1,2}|[0-9a-fA-F]{8}|[0-9]{4}|[0-9a-zA-Z_-]{12,}|[0-9]+ ?(?:s|ms|min|h|d|seconds|minutes|hours|days)\b)[^<>\n]*?";
@@ -27,20 +28,20 @@ static VOLATILE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern of volatile lines is valid")
 });
 
-/// A system prompt with its volatile lines at the end; `None` where no stable line follows one.
+/// Returns a system prompt with its volatile lines at the end; `None` if no stable line follows a volatile one.
 pub(super) fn volatile_last(prompt: &str) -> Option<String> {
     let start = volatile_lines(prompt).first()?.start;
     let end = prompt.strip_suffix('\n').map_or(prompt.len(), str::len);
     let moved = prompt.get(start..end)?;
-    // A seal in the header would change the prefix that has to stay the same, so it stands below.
+    // A checksum in the header would change the prefix that has to stay equal, so it stands below.
     let fold = Fold { is_sealed_below: true, ..fold(moved)?.sealed(moved) };
     Some([&prompt[..start], &fold.to_string(), &prompt[end..]].concat())
 }
 
-/// Longer lines are prose, and no label with a value.
+/// The maximum length of a volatile line. Longer lines are prose.
 const MAX_LINE_BYTES: usize = 200;
 
-/// The volatile lines outside fences, without their line ends.
+/// Returns the ranges of the volatile lines outside code fences, without their line ends.
 fn volatile_lines(text: &str) -> Vec<Range<usize>> {
     let (mut found, mut start, mut in_fence) = (Vec::new(), 0, false);
     for line in text.split('\n') {
@@ -54,7 +55,7 @@ fn volatile_lines(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Folds a text that starts with a volatile line; `None` when nothing stable comes after one.
+/// Folds a text that starts with a volatile line. Returns `None` if no stable line follows.
 fn fold(text: &str) -> Option<Fold> {
     let volatile = volatile_lines(text);
     if volatile.first()?.start != 0 {

@@ -1,6 +1,6 @@
-//! What a caller may ask of the pipeline.
+//! The options of compression.
 //!
-//! [`StageOptions`] shape the pipeline and are read once, when it is built; [`CompressOptions`] belong to one text.
+//! [`StageOptions`] shape the pipeline and are read once, when it is built. [`CompressOptions`] apply to a single text.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use crate::error::{Error, Result};
 use crate::tokens::vision::Provider;
 use crate::transcript::Role;
 
-/// How one text is compressed.
+/// The options for one text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CompressOptions {
-    /// What the host knows about the text.
+    /// Facts that the host knows about the text.
     pub hints: Hints,
-    /// Who said it.
+    /// The author of the text.
     pub role: Role,
-    /// How far rewriting may go.
+    /// The limit on how much may be rewritten.
     pub preset: Preset,
-    /// The vocabulary that decides what pays.
+    /// The tokenizer vocabulary that tokens are counted with.
     pub encoding: Encoding,
-    /// The number of tokens the caller would like to have at most.
+    /// The number of tokens that the result should not exceed, if the caller has such a limit.
     pub max_tokens: Option<usize>,
 }
 
@@ -39,23 +39,23 @@ impl Default for CompressOptions {
     }
 }
 
-/// Which stages run, and when.
+/// The selection and order of stages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StageOptions {
-    /// By stage name; a stage that is not named runs as it is.
+    /// Options by stage name. A stage without an entry runs with its defaults.
     pub stages: BTreeMap<String, StageOption>,
-    /// Stages that the caller runs, by name and order; see [`super::FusionEngine::compress_asking`].
+    /// Custom stages that the caller runs, by name and order; see [`super::FusionEngine::compress_asking`].
     pub custom: Vec<(String, u32)>,
 }
 
-/// What a caller wants of one stage.
+/// The options of one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageOption {
-    /// Whether it runs.
+    /// True if the stage runs.
     pub enabled: bool,
-    /// When it runs, instead of its own order.
+    /// The position of the stage, if it differs from its default order.
     pub order: Option<u32>,
-    /// Settings of its own.
+    /// Settings that only this stage knows.
     pub settings: Map<String, Value>,
 }
 
@@ -102,7 +102,7 @@ impl CompressOptions {
                 }
             }
         }
-        // Whatever the preset: `lossless: true` is a promise about the result.
+        // `lossless: true` is a promise about the result, so it overrides every preset.
         if options.get("lossless") == Some(&Value::Bool(true)) {
             compress.preset = Preset::Lossless;
         }
@@ -198,14 +198,14 @@ fn refuse(name: &str, value: &Value, expected: &str) -> Error {
     Error::bad_argument(name, got, expected)
 }
 
-/// How a conversation is compressed.
+/// The options for a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessagesOptions {
-    /// For each block; its hints and role are set from the message.
+    /// The options for each block. Hints and role are set from the message.
     pub compress: CompressOptions,
-    /// Whose blocks go through the pipeline.
+    /// The roles whose blocks are compressed.
     pub roles: Vec<Role>,
-    /// Whose rule counts the images.
+    /// The provider whose rule counts the tokens of images.
     pub provider: Provider,
 }
 
@@ -216,7 +216,8 @@ impl Default for MessagesOptions {
 }
 
 impl MessagesOptions {
-    /// Reads the options of `compressMessages()` as JavaScript passes them: those of `compress()`, `roles` and `model`.
+    /// Reads the options of `compressMessages()` as JavaScript passes them: the options of `compress()`, `roles` and
+    /// `model`.
     ///
     /// # Errors
     /// [`Error::BadArgument`] for an unknown key or a bad value.

@@ -1,11 +1,11 @@
 //! One pass of all stages over a draft.
 //!
-//! A pass decides edit by edit: an edit is dropped when it does not save real tokens, when it takes a part of something
-//! that looks like a marker, or when it claims to be lossless and its fold does not come undone to the very text it
-//! replaced.
+//! A pass decides about each edit separately. It drops an edit that does not save tokens, that contains only a part of
+//! something that looks like a marker, or that claims to be lossless and whose fold does not restore exactly the text
+//! that it replaced.
 //!
-//! Where lines have prefixes, stages that fold by structure are shown the lines alone, too; what they want to change
-//! there is an edit of the text like any other.
+//! If lines have prefixes, codecs also see the lines alone. Their edits of these lines are translated to edits of the
+//! text.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -28,37 +28,37 @@ use crate::content::{ContentType, Detection, Hints, Language, Segment, detect};
 use crate::tokens;
 use crate::transcript::Role;
 
-/// What passes over one text share.
+/// The state that all passes over one text share.
 pub(super) struct Passes<'a> {
     pub(super) pipeline: &'a FusionPipeline,
     pub(super) options: &'a CompressOptions,
     pub(super) clock: &'a dyn Fn() -> f64,
     pub(super) answers: &'a Answers<'a>,
-    /// The text as it came; line numbers of notes count in it.
+    /// The text before any change. Line numbers in notes refer to it.
     pub(super) original: &'a str,
-    /// What stages worked out in the passes before.
+    /// The folds that stages computed in earlier passes.
     pub(super) remembered: &'a RememberedFolds,
-    /// For each step, over all passes.
+    /// The attempts of each step, over all passes.
     pub(super) attempts: Vec<Attempts>,
-    /// The last text whose type was detected, and what was found.
+    /// The last draft whose type was detected, with the result.
     pub(super) detected: Option<(Rc<Draft>, Detection)>,
-    /// For each step, whether it kept a reversible form from settling; empty when that form settled.
+    /// For each step, true if it kept a reversible form from settling. Empty if that form settled.
     pub(super) unsettled: Vec<bool>,
 }
 
-/// What one pass made of a draft.
+/// The result of one pass over a draft.
 pub(super) struct Pass {
     pub(super) draft: Rc<Draft>,
-    /// For each step.
+    /// The tallies of each step.
     pub(super) tallies: Vec<Tally>,
     pub(super) content_type: ContentType,
     pub(super) language: Option<Language>,
-    /// Whether a note of an earlier round is gone.
+    /// True if a note of an earlier round was removed.
     pub(super) lost_note: bool,
 }
 
 impl Pass {
-    /// The edits that need the original to be undone, over all steps.
+    /// Returns the sum of all edits that need the original to be undone, over all steps.
     pub(super) fn changes(&self) -> Sum {
         let mut sum = Sum::default();
         self.tallies.iter().for_each(|tally| sum.add(tally.changes));
@@ -70,7 +70,7 @@ impl Passes<'_> {
     /// Runs every step once.
     ///
     /// # Errors
-    /// The caller that is to be asked is gone.
+    /// [`Gone`] if the caller no longer answers.
     pub(super) fn run(&mut self, draft: &Rc<Draft>, preset: Preset) -> Result<Pass, Gone> {
         let pipeline = self.pipeline;
         let steps = &pipeline.steps;
@@ -98,7 +98,7 @@ impl Passes<'_> {
             next = contest.end;
             let draft = Rc::clone(&pass.draft);
             let is_contest = is_codec(&steps[contest.start]);
-            // What no later step of the contest may have, and what earlier ones would fold.
+            // Ranges that later steps of the contest must not use, and ranges that earlier steps would fold.
             let mut taken = draft.sealed();
             let mut wanted: Vec<Range<usize>> = Vec::new();
             let mut bids: Vec<Bid> = Vec::new();
@@ -112,8 +112,8 @@ impl Passes<'_> {
             let scene = Scene { frame: &frame, draft: &draft, segments: &segments, prefixed: &prefixed };
             for index in contest {
                 let Some(mut plans) = self.plan(index, &scene, &taken, &mut started)? else { continue };
-                // Its plan for all of the text rules out those of steps before, so there is one that goes around them,
-                // too.
+                // The step's bids on all of the text exclude overlapping bids of earlier steps. The step therefore also
+                // makes bids on what those would leave.
                 let around = merged(taken.iter().chain(&wanted));
                 if plans.iter().any(|bid| overlaps(&around, &bid.edit.range)) {
                     plans.extend(self.plan(index, &scene, &around, &mut started)?.unwrap_or_default());
@@ -141,8 +141,8 @@ impl Passes<'_> {
         Ok(pass)
     }
 
-    /// What one step would do where nothing sealed is touched; `None` where it does not fire. `started` is when its
-    /// time began, and is set to when it ended.
+    /// Returns the edits that one step would make outside sealed ranges; `None` if it does not run. `started` is the
+    /// time at which the step began; it is set to the time at which it ended.
     fn plan(
         &mut self,
         index: usize,
@@ -182,7 +182,7 @@ impl Passes<'_> {
         tokens::count(text, self.options.encoding)
     }
 
-    /// The step that detects, where there is one.
+    /// Returns the index of the detection step, if there is one.
     fn detecting(&self) -> Option<usize> {
         self.pipeline.steps.iter().position(|step| matches!(step.work, Work::Detect))
     }
@@ -196,7 +196,7 @@ impl Passes<'_> {
             let segments = if text.is_empty() { Vec::new() } else { vec![whole] };
             return Detection { content_type, language: hints.language, segments };
         };
-        // A text is passed over again with another preset.
+        // The same text is detected again when a pass is repeated with another preset.
         if let Some((_, detection)) = self.detected.as_ref().filter(|(known, _)| known.text() == text) {
             return detection.clone();
         }
@@ -207,8 +207,8 @@ impl Passes<'_> {
         detection
     }
 
-    /// The edits of one step that hold, with the tokens that each saves. It is shown the text, where it takes that, and
-    /// lines without their prefixes.
+    /// Returns the valid edits of one step, with the tokens that each saves. The step sees the text, if it applies to
+    /// it, and the lines without their prefixes.
     fn propose(
         &self,
         step: &Step,
@@ -228,7 +228,7 @@ impl Passes<'_> {
                     let count = found.len();
                     let before = offers.len();
                     offers.extend(found.into_iter().filter_map(moved));
-                    // A sample of several lines cannot have prefixes that differ; a fold of all of them can.
+                    // A sample of several lines needs equal prefixes. A fold of all lines does not.
                     if offers.len() - before < count && alone.preset != Preset::Lossless {
                         let whole = FusionContext { preset: Preset::Lossless, ..*alone };
                         offers.extend(offered(&**stage, &whole).into_iter().filter_map(moved));
@@ -243,7 +243,7 @@ impl Passes<'_> {
     }
 }
 
-/// The edits that a stage proposes.
+/// Returns the edits that a stage proposes, or none if they are malformed.
 fn offered(stage: &dyn Stage, context: &FusionContext) -> Vec<Edit> {
     let edits = stage.apply(context);
     if let Err(wrong) = check(stage, context, &edits) {
@@ -253,14 +253,14 @@ fn offered(stage: &dyn Stage, context: &FusionContext) -> Vec<Edit> {
     edits
 }
 
-/// Lines that have prefixes in a text, with the segments that they have alone.
+/// Lines that have prefixes in a text, with the segments that are detected without the prefixes.
 struct PrefixedPart {
     lines: PrefixedLines,
     segments: Vec<Segment>,
 }
 
 impl PrefixedPart {
-    /// All of a text but its code, which has stages of its own.
+    /// Returns the prefixed lines of all segments except code, which has stages of its own.
     fn all(context: &FusionContext) -> Vec<Self> {
         let hints = Hints { path: context.hints.path.clone(), ..Hints::default() };
         let mut counter = LineCounter::new(context.text, 1);
@@ -277,13 +277,13 @@ impl PrefixedPart {
 fn may_fire(step: &Step, context: &FusionContext) -> bool {
     match &step.work {
         Work::Detect | Work::MoveVolatileLines => false,
-        // Words of users and of the system are never shortened.
+        // Text of users and of the system is never shortened.
         Work::Native(stage) => matches!(context.role, Role::Assistant | Role::Tool) && stage.should_apply(context),
         Work::Custom => context.preset != Preset::Lossless,
     }
 }
 
-/// What the steps of a contest are shown.
+/// The input that all steps of a contest share.
 struct Scene<'a> {
     frame: &'a Frame<'a>,
     draft: &'a Draft,
@@ -291,7 +291,7 @@ struct Scene<'a> {
     prefixed: &'a [PrefixedPart],
 }
 
-/// Ranges in order, not overlapping.
+/// Sorts ranges and joins those that overlap.
 fn merged<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = ranges.cloned().collect();
     ranges.sort_unstable_by_key(|range| (range.start, range.end));
@@ -305,13 +305,13 @@ fn merged<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Vec<Range<usize
     ranges
 }
 
-/// Whether a range overlaps one of some that are in order and do not overlap.
+/// Returns true if `range` overlaps one of `ranges`, which are sorted and do not overlap.
 fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
     let first = ranges.partition_point(|other| other.end <= range.start);
     ranges.get(first).is_some_and(|other| other.start < range.end)
 }
 
-/// What stays the same for all steps of a pass.
+/// The values that are the same for all steps of a pass.
 struct Frame<'a> {
     content_type: ContentType,
     language: Option<Language>,
@@ -340,33 +340,33 @@ impl Frame<'_> {
     }
 }
 
-/// What a fold by a stage for text of any kind counts less where a stage that knows the type folds the same text, in
-/// percent: names of columns, paths and hunks say more to a reader than places in a row.
+/// The discount on folds of stages for plain text, in percent. Stages that know the type of a text are preferred
+/// because names of columns, paths and hunks tell a reader more than line positions.
 const READING: isize = 10;
 
-/// An edit that a step would make.
+/// An edit that a step offers, with its value.
 struct Bid {
     step: usize,
     edit: Edit,
     saved: isize,
-    /// What it counts beside others.
+    /// The saved tokens in hundredths, after the discount. Competing edits are compared by it.
     worth: isize,
 }
 
-/// Whether a step is weighed against its neighbours that are codecs, too.
+/// Returns true if the step is a codec, which competes with neighbouring codecs for lines.
 pub(super) fn is_codec(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if stage.is_codec())
 }
 
-/// Whether a step reads its text by what it means, which no codec of plain text does.
+/// Returns true if the step's stage is for specific types of content and not for plain text.
 fn knows_type(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if !stage.content_types().contains(&ContentType::Text))
 }
 
-/// Of edits that want the same text, those that are worth most together; sorted.
+/// Returns the non-overlapping edits with the highest total worth, sorted.
 fn best(mut bids: Vec<Bid>) -> Vec<Bid> {
     bids.sort_by_key(|bid| (bid.edit.range.end, bid.edit.range.start));
-    // By how many of the first bids are looked at: the most that they are worth, and whether the last of them is taken.
+    // `most[n]` is the highest worth of the first `n` bids, and whether the last of them is taken.
     let mut most = vec![(0isize, false); bids.len() + 1];
     let before = |bid: &Bid| bids.partition_point(|other| other.edit.range.end <= bid.edit.range.start);
     for (index, bid) in bids.iter().enumerate() {
@@ -385,7 +385,7 @@ fn best(mut bids: Vec<Bid>) -> Vec<Bid> {
     bids
 }
 
-/// See [`Draft::unfolded_pieces`].
+/// The result of [`Draft::unfolded_pieces`].
 type Pieces<'a> = Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a>;
 
 /// Decides on the edits of one stage, from left to right.
@@ -393,7 +393,7 @@ struct Filter<'a> {
     context: &'a FusionContext<'a>,
     markers: Vec<Range<usize>>,
     lines: Option<LineMap<'a>>,
-    /// The unfolded text before the next edit, where a fold may ask for it.
+    /// The unfolded text before the next edit, which a fold may refer to.
     before: Prior,
     pieces: Peekable<Pieces<'a>>,
 }
@@ -416,7 +416,7 @@ impl<'a> Filter<'a> {
             renumber(&mut edit, replaced, |first, last| lines.original(first, last));
         }
         let fold = edit.seal(replaced);
-        // Lines are not always known, and digits differ in price: the decision must not depend on them.
+        // Line numbers are not always known and digits vary in price, so they must not affect the decision.
         let mut priced = edit.clone();
         renumber(&mut priced, replaced, |_, _| None);
         let saved = saving(self.context.text, &priced, self.context.encoding);
@@ -424,9 +424,9 @@ impl<'a> Filter<'a> {
         (saved > 0 && is_sound).then_some((edit, saved))
     }
 
-    /// Whether a sealed fold that is to stand at `start` comes undone.
+    /// Returns true if a sealed fold at offset `start` can be restored.
     fn is_proved(&mut self, fold: &Fold, start: usize) -> bool {
-        // Sealed parts are never cut by an edit, so a piece that holds a fold is either before the edit or after it.
+        // Edits never cut sealed parts, so a piece with a fold lies entirely before or after the edit.
         while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < start) {
             if range.end <= start {
                 self.before.push(text);
@@ -441,7 +441,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// From line numbers of a draft to line numbers of the original, both from 1.
+/// Maps line numbers of a draft to line numbers of the original. Both are 1-based.
 struct LineMap<'a> {
     line_starts: Vec<usize>,
     len: usize,
@@ -458,7 +458,7 @@ impl<'a> LineMap<'a> {
 
     fn original(&self, first: usize, last: usize) -> Option<(usize, usize)> {
         let start = *self.line_starts.get(first.checked_sub(1)?)?;
-        // Without the line end, which may belong to the next part.
+        // The line end is excluded because it may belong to the next part.
         let end = self.line_starts.get(last).map_or(self.len, |next| next - 1);
         let range = self.origins.of(&(start..end))?;
         let line = |at: usize| self.original_line_ends.partition_point(|&end| end < at) + 1;

@@ -1,7 +1,6 @@
-//! Lines that have prefixes -> the lines alone, and their places in the text that they came from.
+//! Lines with prefixes -> the lines alone, with their places in the text.
 //!
-//! What is to be changed of the lines must stay within a line, or begin and end with whole lines, or lie between two
-//! such places.
+//! An edit of the lines must lie within one line, cover whole lines, or span the text between two such places.
 
 use std::ops::Range;
 
@@ -16,28 +15,28 @@ use crate::content;
 /// The lines of a part of a text without their prefixes, from the first to the last line that has one.
 #[derive(Debug)]
 pub(super) struct PrefixedLines {
-    /// The lines.
+    /// The text of the lines.
     pub(super) text: String,
-    /// Whether it was their numbers that stood before them.
+    /// True if the prefixes are line numbers.
     pub(super) are_numbered: bool,
-    /// The number of the first one.
+    /// The number of the first line.
     pub(super) first_line: usize,
     rows: Vec<Row>,
 }
 
-/// A line. Behind the last one there is another, which is empty.
+/// The position of a line. The last row is an empty line that marks the end.
 #[derive(Debug)]
 struct Row {
-    /// Where it starts in the lines without prefixes.
+    /// The offset of the line in [`PrefixedLines::text`].
     in_lines: usize,
-    /// Where its prefix starts in the text.
+    /// The offset of the line's prefix in the text.
     prefix: usize,
-    /// Where it starts in the text, after its prefix.
+    /// The offset of the line in the text, after its prefix.
     in_text: usize,
 }
 
 impl PrefixedLines {
-    /// The lines of a part of a text that starts with this byte of it, and with the line of this number.
+    /// Reads the lines of a part of a text. The part starts at byte `start` and at line `number` of the text.
     pub(super) fn of(part: &str, start: usize, number: usize) -> Option<Self> {
         let content::Prefixes { lengths, are_numbers } = content::prefixes(part)?;
         let first = lengths.iter().position(|length| *length > 0)?;
@@ -68,7 +67,7 @@ impl PrefixedLines {
         row.in_text + (at - row.in_lines)
     }
 
-    /// The range of the text that a range of the lines came from; of whole lines with their prefixes.
+    /// Maps a range of the lines to the text. Whole lines include their prefixes.
     pub(super) fn to_text(&self, range: &Range<usize>) -> Range<usize> {
         if self.is_line_start(range.start) && self.is_line_start(range.end) && !range.is_empty() {
             return self.rows[self.row(range.start)].prefix..self.rows[self.row(range.end)].prefix;
@@ -76,7 +75,7 @@ impl PrefixedLines {
         self.place(range.start)..self.place(range.end)
     }
 
-    /// The parts of the lines that sorted ranges of the text are.
+    /// Maps sorted ranges of the text to ranges of the lines.
     pub(super) fn to_lines(&self, ranges: &[Range<usize>]) -> Vec<Range<usize>> {
         let place = |at: usize| match self.rows.partition_point(|row| row.prefix <= at) {
             0 => 0,
@@ -91,7 +90,8 @@ impl PrefixedLines {
         within.map(|range| place(range.start)..place(range.end)).filter(|range| !range.is_empty()).collect()
     }
 
-    /// An edit of the lines as one of the context's text. `None` where it would have to have prefixes that differ.
+    /// Maps an edit of the lines to an edit of the context's text. Returns `None` if the new lines would need differing
+    /// prefixes.
     pub(super) fn to_edit(&self, context: &FusionContext, mut edit: Edit) -> Option<Edit> {
         let replaced = &self.text[edit.range.clone()];
         let first = self.row(edit.range.start);
@@ -106,7 +106,7 @@ impl PrefixedLines {
             let range = self.rows[first].prefix..self.place(edit.range.end);
             return Some(Edit { excludes_others: edit.excludes_others, ..Edit::fold(range, &fold) });
         }
-        // What comes undone has to stand at the start of a line.
+        // A fold must stand at the start of a line.
         if edit.text.contains(fold::OPENING) {
             return None;
         }
@@ -117,7 +117,7 @@ impl PrefixedLines {
         let is_whole = edit.text.is_empty() || edit.text.ends_with('\n');
         let within = self.place(edit.range.start)..self.place(edit.range.end);
         let range = if is_whole { self.to_text(&edit.range) } else { within.clone() };
-        // Lines that go as a whole take their prefixes with them.
+        // An edit of whole lines also replaces their prefixes.
         let lines = edit.text.split_inclusive('\n');
         let (text, told) = if range.start < within.start {
             (lines.clone().flat_map(|line| [prefix, line]).collect::<String>(), lines.count())
@@ -128,7 +128,7 @@ impl PrefixedLines {
     }
 }
 
-/// The fold of lines as one of the same lines with prefixes, one for each line.
+/// Turns a fold of lines into a fold of the same lines with prefixes, one prefix for each line.
 fn fold_with_prefixes(inner: Fold, prefixes: &[&str], encoding: Encoding) -> Option<Fold> {
     let same = prefixes.iter().all(|prefix| *prefix == prefixes[0]).then_some(prefixes[0]);
     let (words, rows) = match same.filter(|prefix| is_quotable(prefix)) {
@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// The text with an edit of some of its lines in it; `None` where that cannot be.
+    /// Returns the text after an edit of some of its lines; `None` if the edit is not possible.
     fn edited(text: &str, replaced: &str, by: &str) -> Option<String> {
         let lines = PrefixedLines::of(text, 0, 1).expect("lines behind prefixes");
         let start = lines.text.find(replaced).expect("lines that have it");
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(before.put(alone.body.as_ref().unwrap()).as_deref(), Some(text.as_str()));
     }
 
-    /// The fold of lines with prefixes, which comes back.
+    /// Returns the fold of lines with prefixes, after checking that it can be restored.
     fn folded(prefixes: &[String], legend: &str) -> String {
         let inner: Vec<String> =
             (0..prefixes.len()).map(|line| ["", "{", "[[FOLD:x 1]] y"][line % 3].to_owned()).collect();

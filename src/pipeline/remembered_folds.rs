@@ -1,4 +1,4 @@
-//! The folds that stages asked for in earlier passes: from pass to pass most of a text stays as it is.
+//! A cache of the folds that stages computed in earlier passes. Most of a text does not change between passes.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -8,15 +8,15 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::fold::Fold;
 
-/// Byte ranges of a text, without their last line end, each with its fold.
+/// Byte ranges of a text with their folds. A range excludes its last line end.
 pub(super) type Folds = Vec<(Range<usize>, Fold)>;
 
-/// Folds by stage, text and least saving, in one encoding.
+/// Folds by stage, text and minimum saving. All belong to one encoding.
 #[derive(Debug, Default)]
 pub struct RememberedFolds(RefCell<FastMap<(&'static str, u128, usize), Folds>>);
 
 impl RememberedFolds {
-    /// The folds of a text, which are computed once for each stage and least saving.
+    /// Returns the folds of a text. They are computed once for each stage, text and minimum saving.
     pub(super) fn get(&self, stage: &'static str, text: &str, least: usize, compute: impl FnOnce() -> Folds) -> Folds {
         let key = (stage, xxh3_128(text.as_bytes()), least);
         let known = self.0.borrow().get(&key).cloned();

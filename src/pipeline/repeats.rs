@@ -1,7 +1,7 @@
-//! Lines -> the runs of lines that stand a second time.
+//! Lines -> the runs of lines that occur a second time.
 //!
-//! A run is looked up by the lines at its start that make up [`KEY_BYTES`], so a repeated long line counts like a
-//! repeated paragraph; then it is followed for as long as both places agree. Greedy from the left, linear.
+//! A run is looked up by the lines at its start that make up [`KEY_BYTES`], so one long line counts as much as a
+//! paragraph. It is then extended as long as both places agree. The search is greedy from the left, and linear.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,39 +10,39 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use concertina_base::hashing::FastMap;
 
-/// Words that a run must start with to be looked up, in bytes: shorter repeats do not pay for their reference.
+/// The minimum length of a run, in bytes without surrounding blanks. Shorter repeats do not pay for their reference.
 const KEY_BYTES: usize = 96;
 
-/// A run of lines that stands earlier too.
+/// A run of lines that also occurs earlier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Repeat {
-    /// The later place, as line numbers from 0.
+    /// The later place, as 0-based line numbers.
     pub(super) lines: Range<usize>,
-    /// The first line of the earlier place. It ends before the later place starts.
+    /// The first line of the earlier place, which ends before the later place starts.
     pub(super) earlier: usize,
 }
 
-/// Texts, one after the other, cut into lines.
+/// Consecutive texts, split into lines.
 #[derive(Debug, Default)]
 pub(super) struct Lines<'a> {
     texts: Vec<Cow<'a, str>>,
     lines: Vec<Line>,
-    /// The first run with each key.
+    /// The first line of the first run with each key.
     first: FastMap<u64, usize>,
 }
 
 #[derive(Debug)]
 struct Line {
     text: usize,
-    /// Without its end.
+    /// The line without its end.
     range: Range<usize>,
     hash: u64,
-    /// How many lines follow in the same text, itself included.
+    /// The number of lines from here to the end of the text, including this one.
     left: usize,
 }
 
 impl<'a> Lines<'a> {
-    /// Adds a text; returns its line numbers. Its runs are not known before [`Lines::repeats`] or [`Lines::learn`].
+    /// Adds a text and returns its line numbers. Its runs become known with [`Lines::repeats`] or [`Lines::learn`].
     pub(super) fn add(&mut self, text: impl Into<Cow<'a, str>>) -> Range<usize> {
         let text = text.into();
         let start = self.lines.len();
@@ -58,35 +58,35 @@ impl<'a> Lines<'a> {
         start..end
     }
 
-    /// Takes the last text away again.
+    /// Removes the last text.
     pub(super) fn pop(&mut self) {
         self.texts.pop();
         let texts = self.texts.len();
         self.lines.truncate(self.lines.partition_point(|line| line.text < texts));
     }
 
-    /// A line, without its end.
+    /// Returns a line without its end.
     pub(super) fn line(&self, line: usize) -> &str {
         let Line { text, range, .. } = &self.lines[line];
         &self.texts[*text][range.clone()]
     }
 
-    /// The number of the text that a line is in, from 0.
+    /// Returns the 0-based number of the text that contains a line.
     pub(super) fn text_of(&self, line: usize) -> usize {
         self.lines[line].text
     }
 
-    /// Whether a line is the first of its text.
+    /// Returns true if a line is the first of its text.
     pub(super) fn begins_text(&self, line: usize) -> bool {
         line.checked_sub(1).is_none_or(|before| self.text_of(before) != self.text_of(line))
     }
 
-    /// The byte range of lines of one text, without the last line end. There is at least one.
+    /// Returns the byte range of lines of one text, without the last line end. `lines` must not be empty.
     pub(super) fn range(&self, lines: &Range<usize>) -> Range<usize> {
         self.lines[lines.start].range.start..self.lines[lines.end - 1].range.end
     }
 
-    /// The key of the run that starts at a line, when its text has enough words.
+    /// Returns the key of the run that starts at a line; `None` if the rest of the text is too short.
     fn key(&self, start: usize) -> Option<u64> {
         if self.line(start).trim().is_empty() {
             return None;
@@ -98,7 +98,7 @@ impl<'a> Lines<'a> {
             if bytes >= KEY_BYTES {
                 return Some(key);
             }
-            // Blank lines do not bring the end nearer.
+            // Blank lines add no bytes, so the number of lines needs a limit of its own.
             if index - start >= KEY_BYTES {
                 break;
             }
@@ -106,7 +106,7 @@ impl<'a> Lines<'a> {
         None
     }
 
-    /// Remembers the runs of lines, so that later ones are found to repeat them.
+    /// Records the runs that start at these lines, so that repeats of them are found.
     pub(super) fn learn(&mut self, lines: Range<usize>) {
         for line in lines {
             if let Some(key) = self.key(line) {
@@ -115,12 +115,13 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What repeats among all lines, in order, not overlapping. Only lines that `may_go` are later places.
+    /// Returns the repeats among all lines, in order and without overlaps. A later place contains only lines that
+    /// `may_go`.
     pub(super) fn repeats(&mut self, may_go: impl Fn(usize) -> bool) -> Vec<Repeat> {
         self.scan(0..self.lines.len(), true, may_go)
     }
 
-    /// What lines repeat of the runs that are known, in order, not overlapping.
+    /// Returns the repeats of known runs in `lines`, in order and without overlaps.
     pub(super) fn known_repeats(&mut self, lines: Range<usize>) -> Vec<Repeat> {
         self.scan(lines, false, |_| true)
     }
@@ -145,7 +146,7 @@ impl<'a> Lines<'a> {
         repeats
     }
 
-    /// How many lines two places have in common; 0 when that is too few.
+    /// Returns the number of lines that two places have in common; 0 if they are too short.
     fn common_run(&self, earlier: usize, later: usize, may_go: impl Fn(usize) -> bool) -> usize {
         let longest = self.lines[earlier].left.min(self.lines[later].left).min(later - earlier);
         let same = |index: &usize| {

@@ -1,65 +1,65 @@
-//! What a compression gives back: the text, its originals, and one row for each stage.
+//! The result of a compression: the text, its originals, and one row for each stage.
 //!
-//! Rows stand in the order in which the stages were tried, and chain: each starts with the tokens that the one before
-//! left. A codec may offer more than is taken, where another one saves more of the same text. The last row and
-//! [`Compressed::tokens_after`] differ by the marker line, which belongs to no stage.
+//! Rows are in the order in which the stages ran. Each row starts with the tokens that the row before ended with. A
+//! codec may offer more than is taken if another codec saves more on the same text. The last row differs from
+//! [`Compressed::tokens_after`] by the marker line, which belongs to no stage.
 
 use crate::content::{ContentType, Language};
 use crate::reference::Original;
 
-/// A compressed text. When nothing paid, the text is the input.
+/// A compressed text. It equals the input if nothing paid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compressed {
-    /// The text.
+    /// The compressed text.
     pub text: String,
-    /// Tokens of the input.
+    /// The number of tokens of the input.
     pub tokens_before: usize,
-    /// Tokens of the text, marker included.
+    /// The number of tokens of the text, including the marker.
     pub tokens_after: usize,
-    /// What most of the input was taken for.
+    /// The detected type of the largest part of the input.
     pub content_type: ContentType,
-    /// Its language, for code.
+    /// The language of the input, if it is code.
     pub language: Option<Language>,
-    /// Whether the text alone restores the input.
+    /// True if the input can be restored from the text alone.
     pub lossless: bool,
-    /// One row for each stage that was in the pipeline, in the order in which they ran.
+    /// One row for each stage of the pipeline, in the order in which they ran.
     pub stages: Vec<StageReport>,
-    /// What must be stored before the text may be shown: the input, when the text is not lossless.
+    /// The originals that must be stored before the text may be shown: the input, if the text is not lossless.
     pub originals: Vec<Original>,
 }
 
-/// What one stage did.
+/// The effect of one stage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageReport {
-    /// The stage.
+    /// The name of the stage.
     pub name: String,
-    /// Whether any of its edits is in the text.
+    /// True if the text contains an edit of the stage.
     pub fired: bool,
-    /// Tokens before it ran.
+    /// The number of tokens before it ran.
     pub tokens_before: usize,
-    /// Tokens after it ran.
+    /// The number of tokens after it ran.
     pub tokens_after: usize,
-    /// Tokens that its edits would have saved by themselves, in the attempt where that was most.
+    /// The number of tokens that its edits alone would have saved, in its best attempt.
     pub offered: usize,
-    /// Time spent on deciding whether to look closer, in milliseconds, over all attempts.
+    /// The time spent deciding whether the stage applies, in milliseconds, over all attempts.
     pub gate_ms: f64,
-    /// Time spent on proposing, measuring and proving edits, in milliseconds, over all attempts.
+    /// The time spent proposing, measuring and proving edits, in milliseconds, over all attempts.
     pub work_ms: f64,
-    /// What the stage has to say, as name and value. `unsettled` stands at a stage that always found more to do in its
-    /// own output, so that the reversible form was given up.
+    /// Notes of the stage, as name and value. `unsettled` means that the stage kept finding more to do in its own
+    /// output, so that the reversible form was dropped.
     pub notes: Vec<(String, String)>,
 }
 
-/// What one stage did.
+/// The edits of one stage that were made.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     pub(super) folds: Sum,
-    /// Edits that need the original to be undone.
+    /// The edits that need the original to be undone.
     pub(super) changes: Sum,
     pub(super) notes: Vec<(String, String)>,
 }
 
-/// A number of edits and the tokens that they save; negative where they cost some.
+/// A number of edits and the tokens that they save; negative if they cost tokens.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sum {
     pub(super) edits: usize,
@@ -73,7 +73,7 @@ impl Sum {
     }
 }
 
-/// What one stage took and offered over all attempts; times in milliseconds.
+/// The most tokens that one stage offered, and its time over all attempts in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Attempts {
     pub(super) offered: usize,
@@ -81,7 +81,7 @@ pub(super) struct Attempts {
     pub(super) work_ms: f64,
 }
 
-/// The rows of a report.
+/// Returns the rows of a report.
 pub(super) fn rows(names: &[&str], tallies: &[Tally], attempts: &[Attempts], tokens_before: usize) -> Vec<StageReport> {
     let mut tokens = tokens_before;
     names

@@ -1,7 +1,8 @@
-//! A compressed conversation -> what it was.
+//! A compressed conversation -> the conversation before.
 //!
-//! The rows of the report say which blocks are ours, and which original each of them was that does not restore by
-//! itself: the note in the place of a repeat names where its text stands, and no original.
+//! The rows of the report say which blocks were changed. They also name the original of each block that cannot be
+//! restored from its text alone. This is necessary because the note in place of a repeat names the earlier block but no
+//! original.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +14,22 @@ use crate::error::{Error, Result};
 use crate::reference::{Marker, Media, Original, RefId, SHORT_ID_DIGITS};
 use crate::transcript::{Block, BlockKind, Patch, Path, Rewrite, Transcript, with_payload};
 
-/// A block that was changed, as far as a report has to name it.
+/// The row of a report for a changed block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedBlock {
-    /// Index of its message.
+    /// The index of the message.
     pub message: usize,
-    /// Index of the block among the message's blocks.
+    /// The index of the block in its message.
     pub block: usize,
-    /// The original that it was; `None` where its text alone restores it.
+    /// The id of the block's original; `None` if the block can be restored from its text alone.
     pub original: Option<RefId>,
 }
 
-/// Undoes [`super::compress_messages`]: every block that a row names is what it was, byte for byte, but for a text that
-/// was folded already, whose own folds are undone, too. Messages may have been added after.
+/// Undoes [`super::compress_messages`]. Every block that a row names is restored byte for byte. One exception: a text
+/// that already contained folds is restored with these folds undone. Messages may have been appended since.
 ///
 /// # Errors
-/// [`Error::BadArgument`] for a row that is not of these messages, or whose original is not among the given ones.
+/// [`Error::BadArgument`] for a row that does not fit these messages, or whose original is not among `originals`.
 pub fn restore_messages(messages: &[Value], originals: &[Original], rows: &[ChangedBlock]) -> Result<Rewrite> {
     let transcript = Transcript::read(messages);
     let mut rewrite = Rewrite::default();
@@ -61,7 +62,7 @@ pub fn restore_messages(messages: &[Value], originals: &[Original], rows: &[Chan
     Ok(rewrite)
 }
 
-/// What a block was; `None` where it does not show that it is ours.
+/// Restores a block. Returns `None` if the block was not written by the compression.
 fn restored(message: &Value, block: &Block, original: Option<&Original>) -> Option<Value> {
     match (block.kind, original) {
         (BlockKind::Text(text), None) => Some(restore(text, &[]).into()),
@@ -76,8 +77,7 @@ fn restored(message: &Value, block: &Block, original: Option<&Original>) -> Opti
     }
 }
 
-/// Where the note at the end of a content stands that leads to an image's original, unless it is one of those that
-/// leave already.
+/// Returns the path of the note that leads to an image's original. Notes in `removed` are skipped.
 fn note_of(
     message: &Value,
     index: usize,
@@ -132,7 +132,7 @@ mod tests {
         json!({ "type": "text", "text": text })
     }
 
-    /// Repeats, a change, lines that stand elsewhere, and images.
+    /// Returns a conversation with repeats, a delta, repeated lines, and images.
     fn conversation() -> Vec<Value> {
         let (long, rows) = (noise(90), json!([{ "id": 1, "name": "alpha" }, { "id": 2, "name": "beta" }]).to_string());
         let edited = long.replace("7 unit_", "7 part_");

@@ -1,5 +1,5 @@
-//! The vocabulary of the pipeline: what a stage is shown ([`FusionContext`]), what it proposes ([`Edit`]), and what it
-//! is ([`Stage`]). It knows no stage and no runner.
+//! The interface between stages and the runner: the input of a stage ([`FusionContext`]), its proposals ([`Edit`]), and
+//! the trait [`Stage`]. This module depends on no stage and no runner.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,41 +10,42 @@ use crate::config::{Encoding, Preset};
 use crate::content::{ContentType, Hints, Language, Segment};
 use crate::transcript::Role;
 
-/// What a stage may look at. Immutable.
+/// The read-only input of a stage.
 #[derive(Debug, Clone, Copy)]
 pub struct FusionContext<'a> {
     /// The text as the earlier stages left it.
     pub text: &'a str,
-    /// The type of most of it.
+    /// The type of the largest part of the text.
     pub content_type: ContentType,
-    /// Its language, for code.
+    /// The language of the text, if it is code.
     pub language: Option<Language>,
-    /// Its parts, in order, without gaps.
+    /// The segments of the text, in order and without gaps.
     pub segments: &'a [Segment],
-    /// Byte ranges that earlier stages wrote, or that must stay for another reason; sorted. An edit that touches one is
-    /// rejected.
+    /// Byte ranges that must not change, mostly because earlier stages wrote them. They are sorted. An edit that
+    /// touches one is rejected.
     pub sealed: &'a [Range<usize>],
-    /// Who said it.
+    /// The author of the text.
     pub role: Role,
-    /// What the host knows about it.
+    /// Facts that the host knows about the text.
     pub hints: &'a Hints,
-    /// Length of the text before the first stage, in bytes.
+    /// The length of the text before the first stage, in bytes.
     pub original_len: usize,
-    /// How far rewriting may go.
+    /// The limit on how much may be rewritten.
     pub preset: Preset,
-    /// The vocabulary that decides what pays.
+    /// The tokenizer vocabulary that tokens are counted with.
     pub encoding: Encoding,
-    /// The number of tokens the caller would like to have at most; `None` for no wish. Lossy sampling needs it.
+    /// The number of tokens that the result should not exceed; `None` for no limit. Lossy sampling uses it.
     pub max_tokens: Option<usize>,
-    /// The folds that earlier passes computed; `None` where there is one pass.
+    /// The folds that earlier passes computed; `None` if there is only one pass.
     pub remembered: Option<&'a RememberedFolds>,
 }
 
-/// For a text about which the host knows nothing.
+/// The hints for a text about which the host knows nothing.
 static NO_HINTS: LazyLock<Hints> = LazyLock::new(Hints::default);
 
 impl<'a> FusionContext<'a> {
-    /// What a tool said, at `balanced`, before any stage; its type is that of the first segment.
+    /// Creates the context of a tool result under the balanced preset, before any stage. Its type is the type of its
+    /// first segment.
     pub fn of(text: &'a str, segments: &'a [Segment]) -> Self {
         let first = segments.first();
         Self {
@@ -63,18 +64,18 @@ impl<'a> FusionContext<'a> {
         }
     }
 
-    /// Whether a byte range is free of sealed ranges.
+    /// Returns true if a byte range overlaps no sealed range.
     pub fn is_free(&self, range: &Range<usize>) -> bool {
         let first = self.sealed.partition_point(|sealed| sealed.end <= range.start);
         self.sealed.get(first).is_none_or(|sealed| sealed.start >= range.end)
     }
 
-    /// Whether a segment is of one of these types.
+    /// Returns true if a segment has one of these types.
     pub(super) fn has(&self, types: &[ContentType]) -> bool {
         self.segments.iter().any(|segment| types.contains(&segment.content_type))
     }
 
-    /// The ranges of neighbouring segments that pass, joined.
+    /// Returns the ranges of segments for which `passes` returns true. Adjacent ranges are joined.
     pub(super) fn runs(&self, passes: impl Fn(&Segment) -> bool) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for segment in self.segments.iter().filter(|segment| passes(segment)) {
@@ -86,7 +87,7 @@ impl<'a> FusionContext<'a> {
         runs
     }
 
-    /// The segments of a type, with their text, that no sealed range touches.
+    /// Returns the segments of a type that no sealed range touches, with their text.
     pub fn free_segments(&self, content_type: ContentType) -> impl Iterator<Item = (&Segment, &str)> {
         self.segments
             .iter()
@@ -98,25 +99,26 @@ impl<'a> FusionContext<'a> {
 /// One proposed change of the context's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Byte range of the context's text that goes. Both ends are character boundaries.
+    /// The byte range of the context's text that is replaced. Both ends are character boundaries.
     pub range: Range<usize>,
-    /// What comes instead.
+    /// The replacement.
     pub text: String,
-    /// Whether later stages must leave the new text alone. Folds and elision notes are sealed; cleaned-up text is not.
+    /// True if later stages must not change the new text. Folds and elision notes are sealed; cleaned-up text is not.
     pub sealed: bool,
-    /// Whether its text is a fold that restores it.
+    /// True if the new text is a fold from which the replaced text can be restored.
     pub lossless: bool,
-    /// Whether no later codec may compete for its range. A reversible edit always excludes them.
+    /// True if later codecs must not compete for the range. This is always so for a reversible edit.
     pub excludes_others: bool,
 }
 
 impl Edit {
-    /// A lossless edit: a whole [`fold`] in place of whole lines (without their last line end).
+    /// Creates a lossless edit: a complete [`fold`] in place of whole lines (without their last line end).
     pub fn fold(range: Range<usize>, fold: &fold::Fold) -> Self {
         Self { range, text: fold.to_string(), sealed: true, lossless: true, excludes_others: false }
     }
 
-    /// Seals the fold of a lossless edit with the text that it replaces, and returns it; `None` for any other edit.
+    /// Adds the seal for the replaced text to the fold of a lossless edit, and returns the fold. Returns `None` for any
+    /// other edit.
     pub(super) fn seal(&mut self, replaced: &str) -> Option<fold::Fold> {
         let (fold, _) = fold::parse(&self.text).filter(|_| self.lossless)?;
         let fold = fold.sealed(replaced);
@@ -124,53 +126,53 @@ impl Edit {
         Some(fold)
     }
 
-    /// A reversible edit that later stages may work on.
+    /// Creates a reversible edit that later stages may change.
     pub fn reversible(range: Range<usize>, text: impl Into<String>) -> Self {
         Self { range, text: text.into(), sealed: false, lossless: false, excludes_others: true }
     }
 
-    /// A reversible edit that stands as it is: a note of what was left out.
+    /// Creates a reversible edit that later stages must not change, such as a note about omitted text.
     pub fn note(range: Range<usize>, text: impl Into<String>) -> Self {
         Self { range, text: text.into(), sealed: true, lossless: false, excludes_others: true }
     }
 }
 
-/// One pure step. See CONTRIBUTING for how to add one.
+/// A pure rewriting step. See CONTRIBUTING for how to add one.
 pub trait Stage: Send + Sync {
-    /// The stage's name, as options and reports spell it (`logCrunch`).
+    /// Returns the stage's name, as options and reports spell it (`logCrunch`).
     fn name(&self) -> &'static str;
 
-    /// The types it is for. What else it works on is up to the stage: `logCrunch` leaves lines out of reports, whatever
-    /// type their segments are.
+    /// Returns the types that the stage is for. It may also work on others: `logCrunch` shortens reports, whatever type
+    /// their segments have.
     fn content_types(&self) -> &'static [ContentType];
 
-    /// Whether it only ever proposes lossless edits.
+    /// Returns true if the stage proposes lossless edits only.
     fn is_lossless(&self) -> bool {
         false
     }
 
-    /// Whether looking closer is worth it: a type check or one scan.
+    /// Returns true if the stage may have edits for the text. Must be cheap: a type check or one scan.
     fn should_apply(&self, context: &FusionContext) -> bool;
 
-    /// Proposes edits: sorted, not overlapping, none touching a sealed range.
+    /// Proposes edits. They are sorted, do not overlap, and touch no sealed range.
     ///
-    /// Under [`Preset::Lossless`] it proposes lossless edits only. Each edit stands alone: the runner may drop any of
-    /// them. A reversible stage must find nothing more to do in its own output, or the block falls back to its lossless
-    /// form.
+    /// Under [`Preset::Lossless`] all edits must be lossless. The runner may drop any single edit, so edits must not
+    /// depend on each other. A reversible stage must find nothing more to do in its own output; otherwise the lossless
+    /// form is used.
     fn apply(&self, context: &FusionContext) -> Vec<Edit>;
 
-    /// Whether it folds text by its structure. Codecs that run one after the other propose for the same text: each for
-    /// all of it, and for what the ones before would leave. Of all these edits those are made that save most together,
-    /// where an edit of a stage for plain text counts a tenth less.
+    /// Returns true if the stage folds text by its structure. Consecutive codecs compete for the same text. Each
+    /// proposes edits for all of it, and for what the earlier codecs would leave. The combination of edits that saves
+    /// most is made, where edits of stages for plain text count ten percent less.
     fn is_codec(&self) -> bool {
         false
     }
 }
 
-/// The note that stands where something was left out: `[… 380 lines 41-420]`.
+/// Returns the note that replaces omitted text: `[… 380 lines 41-420]`.
 ///
-/// Numbers are 1-based and inclusive. A stage counts lines in the text it sees; the runner turns them into lines of the
-/// *original*, so that `lines: "41-420"` fetches just that.
+/// Numbers are 1-based and inclusive. A stage counts lines in the text that it sees. The runner turns them into lines
+/// of the *original*, so that `lines: "41-420"` fetches exactly that part.
 pub fn elided(count: usize, unit: &str, range: Option<(usize, usize)>) -> String {
     match range {
         Some((first, last)) => format!("[… {count} {unit} {first}-{last}]"),

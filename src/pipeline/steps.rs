@@ -1,8 +1,8 @@
 //! Stage options -> the stages in the order in which they run.
 //!
-//! Detection (`cortex`) and QuantumLock are listed like stages and can be left out, but the engine runs them by itself
-//! before the others: every stage asks what detection found, and QuantumLock alone works on system prompts. Their order
-//! only says where they are listed.
+//! Detection (`cortex`) and QuantumLock are listed like stages and can be disabled, but the engine runs them itself
+//! before all others. Every stage needs the result of detection, and only QuantumLock works on system prompts. Their
+//! order only affects their position in the list.
 
 use std::iter;
 use std::ops::Deref;
@@ -20,7 +20,7 @@ const CORTEX: &str = "cortex";
 const CORTEX_ORDER: u32 = 5;
 const QUANTUM_LOCK_ORDER: u32 = 3;
 
-/// How far apart the stages of a caller's own list stand in order.
+/// The distance in order between the stages of a caller's own list.
 const OWN_ORDER_STEP: u32 = 10;
 
 /// The stages of a pipeline, sorted by order. Built once, used for any number of texts.
@@ -45,17 +45,17 @@ impl Step {
     }
 }
 
-/// What a step does.
+/// The work of a step.
 pub(super) enum Work {
     Detect,
     /// See [`super::move_volatile_lines`].
     MoveVolatileLines,
     Native(HeldStage),
-    /// The caller runs it.
+    /// A stage that the caller runs.
     Custom,
 }
 
-/// A built-in stage, or one of the caller's.
+/// A built-in stage, or a stage of the caller's.
 pub(super) enum HeldStage {
     BuiltIn(&'static dyn Stage),
     Own(Box<dyn Stage>),
@@ -72,16 +72,16 @@ impl Deref for HeldStage {
     }
 }
 
-/// What a stage is, for lists of stages.
+/// The description of a stage in a list of stages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageInfo {
-    /// The name.
+    /// The name of the stage.
     pub name: String,
-    /// When it runs.
+    /// The order of the stage. Stages run by ascending order.
     pub order: u32,
-    /// Whether it only ever proposes lossless edits.
+    /// True if the stage proposes lossless edits only.
     pub lossless: bool,
-    /// The types it is for.
+    /// The types that the stage is for.
     pub content_types: Vec<ContentType>,
 }
 
@@ -95,15 +95,15 @@ impl FusionPipeline {
     /// Builds a pipeline of the built-in stages.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] for options of a stage that there is not, for a setting that it does not have, and for
-    /// two stages with one name.
+    /// [`Error::BadArgument`] for options of an unknown stage, for an unknown setting, and for two stages with the same
+    /// name.
     pub fn build(options: &StageOptions) -> Result<Self> {
         let steps = STAGES.iter().map(|(order, stage)| Step::native(*order, HeldStage::BuiltIn(*stage)));
         let lock = Step::new(QUANTUM_LOCK, QUANTUM_LOCK_ORDER, Work::MoveVolatileLines);
         Self::of(iter::once(lock).chain(steps), options)
     }
 
-    /// Builds a pipeline of these stages only, which run in this order: 10, 20, and so on.
+    /// Builds a pipeline of these stages only, in this order. They get the orders 10, 20, and so on.
     ///
     /// # Errors
     /// As [`FusionPipeline::build`].
@@ -136,7 +136,7 @@ impl FusionPipeline {
         Ok(Self { steps })
     }
 
-    /// The stages in the order in which they run, detection included.
+    /// Returns the stages in the order in which they run, including detection.
     pub fn stages(&self) -> Vec<StageInfo> {
         let info = |step: &Step| {
             let (lossless, content_types) = match &step.work {
@@ -149,7 +149,7 @@ impl FusionPipeline {
         self.steps.iter().map(info).collect()
     }
 
-    /// JSON schema of `stages`: what a caller may say of each.
+    /// Returns the JSON schema of the option `stages`.
     pub fn schema(&self) -> Value {
         let of = |step: &Step| {
             let mut settings =

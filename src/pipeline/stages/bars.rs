@@ -1,7 +1,7 @@
-//! Rules of one stroke below each other, of different lengths: bars of a chart. How long they are says how much, so
-//! nobody shortens them.
+//! Detects bar charts: consecutive rules of the same stroke but different lengths. Their lengths carry information, so
+//! they must not be shortened.
 
-/// For each line whether it is such a bar, given stroke and length of those that are rules.
+/// Returns for each line whether it is a bar. `rules` holds stroke and length of each line that is a rule.
 pub(super) fn bars(rules: impl Iterator<Item = Option<(char, usize)>>) -> Vec<bool> {
     let rules: Vec<Option<(char, usize)>> = rules.collect();
     let stroke = |rule: &Option<(char, usize)>| rule.map(|(stroke, _)| stroke);

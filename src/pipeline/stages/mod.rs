@@ -1,5 +1,5 @@
-//! The stages, a file or folder each, and the one slice that registers them. Two published stages are not here, because
-//! the engine runs them before all others: Cortex is [`crate::content`], and QuantumLock moves lines of system prompts.
+//! The stages, one file or folder each, and the slice that registers them. Two published stages are missing because the
+//! engine runs them before all others: Cortex is [`crate::content`], and QuantumLock is `move_volatile_lines`.
 
 mod bars;
 mod drop_comments;
@@ -20,8 +20,8 @@ use super::Stage;
 use crate::error::{Error, Result};
 use shorten_prose::{ABBREV, NEXUS, Shortening};
 
-/// Every built-in stage, in the order in which they run, each with its published order: 1-9 is preparation, 10-19
-/// structure, 20-29 syntax, 30-44 meaning, and polish from 45 on. Stages of the caller's go in between.
+/// All built-in stages with their published order, in which they run: 1-9 is preparation, 10-19 structure, 20-29
+/// syntax, 30-44 meaning, and polish from 45 on. Custom stages are inserted by their order.
 pub const STAGES: &[(u32, &dyn Stage)] = &[
     (8, &drop_unreadable::Photon),
     (10, &rle::Rle),
@@ -37,19 +37,19 @@ pub const STAGES: &[(u32, &dyn Stage)] = &[
     (45, &ABBREV),
 ];
 
-/// The stages that have settings of their own, beside `enabled` and `order`.
+/// The stages that have settings besides `enabled` and `order`.
 const CONFIGURABLE: [&Shortening; 2] = [&NEXUS, &ABBREV];
 
-/// What may be set of a stage, and what each setting must be.
+/// Returns the settings of a stage, each with a description of its valid values.
 pub(super) fn settings(stage: &str) -> &'static [(&'static str, &'static str)] {
     let found = CONFIGURABLE.into_iter().find(|shortening| shortening.name() == stage);
     found.map_or(&[], |shortening| shortening.settings)
 }
 
-/// A stage with settings of its own, from `stages.<name>` of the options.
+/// Creates a stage with the settings in `stages.<name>` of the options.
 ///
 /// # Errors
-/// [`Error::BadArgument`] for a setting that the stage does not have, and for a bad value.
+/// [`Error::BadArgument`] for an unknown setting or a bad value.
 pub(super) fn with_settings(stage: &str, settings: &Map<String, Value>) -> Result<Box<dyn Stage>> {
     match CONFIGURABLE.into_iter().find(|shortening| shortening.name() == stage) {
         Some(shortening) => Ok(Box::new(shortening.with_settings(settings)?)),

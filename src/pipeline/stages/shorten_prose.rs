@@ -1,7 +1,7 @@
-//! The stages that shorten prose by the lists of [`crate::prose`]: `nexus` and `abbrev`.
+//! The stages that shorten prose by the word lists of [`crate::prose`]: `nexus` and `abbrev`.
 //!
-//! Negations, modals, numbers, names, paths, quotes, code and line structure stay: what may go is decided in
-//! [`crate::prose`].
+//! Negations, modals, numbers, names, paths, quotes, code and line structure are kept. [`crate::prose`] decides what
+//! may be removed.
 
 use serde_json::{Map, Value};
 
@@ -11,26 +11,28 @@ use crate::error::{Error, Result};
 use crate::pipeline::{Edit, FusionContext, Role, Stage};
 use crate::prose::{Category, Intensity, Profile, Selection, shorten};
 
-/// A stage that takes some categories of words.
+/// A stage that removes or shortens the words of some categories.
 #[derive(Clone)]
 pub(super) struct Shortening {
     name: &'static str,
     categories: &'static [Category],
-    /// Its settings, each with what it must be.
+    /// The stage's settings, each with a description of its valid values.
     pub(super) settings: &'static [(&'static str, &'static str)],
-    /// The names of all that may be set.
+    /// The names of all settings, for error messages.
     known: &'static str,
-    /// Whether web pages are shortened at the balanced preset, too. Whoever reads a file may want to edit it, word for
-    /// word.
+    /// True if web pages are shortened at the balanced preset. Files are not, because their exact words may be needed
+    /// for an edit.
     takes_web_pages: bool,
     profile: Option<Profile>,
-    /// Whether what assistants say is shortened, too.
+    /// True if the assistant's text is shortened too.
     assistant: bool,
-    /// How much of a text may go at most, in percent of its bytes; a text that would lose more stays as it is.
+    /// The maximum share of a text that may be removed, in percent of its bytes. A text that would lose more is left
+    /// unchanged.
     max_percent: usize,
 }
 
-/// `It is basically the default of the server.` -> `It is default of server.`: words that carry little information go.
+/// `It is basically the default of the server.` -> `It is default of server.`: removes words that carry little
+/// information.
 pub(super) const NEXUS: Shortening = Shortening {
     name: "nexus",
     categories: &[Category::Article, Category::Filler, Category::Pleasantry, Category::LowInformation],
@@ -42,10 +44,10 @@ pub(super) const NEXUS: Shortening = Shortening {
     max_percent: 25,
 };
 
-/// `in order to make use of the map` -> `to use the map`: wordy phrases become their short forms.
+/// `in order to make use of the map` -> `to use the map`: replaces wordy phrases by short ones.
 ///
-/// An abbreviation that saves characters costs tokens more often than not, so only entries that the lexicon proves to
-/// save real tokens are put in: today those are phrases, and not one of the published abbreviations.
+/// Most abbreviations that save characters cost tokens. Only entries that are proved to save tokens are used. At
+/// present these are phrases and none of the published abbreviations.
 pub(super) const ABBREV: Shortening = Shortening {
     name: "abbrev",
     categories: &[Category::Phrase, Category::Abbreviation],
@@ -76,7 +78,7 @@ impl Stage for Shortening {
         may && is_shortened && context.has(self.content_types())
     }
 
-    /// One edit a line.
+    /// Proposes one edit per line.
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
         let selection = Selection {
             intensity: Intensity::Full,
@@ -102,10 +104,10 @@ impl Stage for Shortening {
 }
 
 impl Shortening {
-    /// The stage with other settings.
+    /// Returns the stage with other settings.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] for a setting that it does not have, and for a bad value.
+    /// [`Error::BadArgument`] for an unknown setting or a bad value.
     pub(super) fn with_settings(&self, settings: &Map<String, Value>) -> Result<Self> {
         let mut stage = self.clone();
         for (name, value) in settings {
@@ -127,7 +129,7 @@ impl Shortening {
     }
 }
 
-/// Whether a text came from the web.
+/// Returns true if a text came from the web.
 fn is_web_page(hints: &Hints) -> bool {
     let tool = hints.tool_name.as_deref().unwrap_or_default().to_ascii_lowercase();
     let from = [hints.path.as_deref(), hints.command.as_deref()];

@@ -1,45 +1,45 @@
-//! A grammar of tree-sitter, with what is wrong with its scanner, and what its kinds of node mean here.
+//! A tree-sitter grammar, the known flaw of its scanner, and the meaning of its node kinds.
 
 use std::borrow::Cow;
 
 use tree_sitter::{Language as Loaded, Node};
 
-/// Nodes that are comments, in any of the grammars.
+/// The node kinds of comments in all grammars.
 const COMMENTS: &[&str] = &["comment", "line_comment", "block_comment", "multiline_comment", "marginalia"];
 
-/// Parts of the names of nodes that are text: what looks like a comment or a blank line in them is something else.
+/// Parts of the names of literal nodes. Comments and blank lines must not be looked for inside such nodes.
 const TEXTS: &[&str] = &["string", "heredoc", "nowdoc", "regex"];
 
-/// Nodes that a stage may want to look into, beside the functions of each language.
+/// Node kinds that stages examine, in addition to the functions of each language.
 const TELLING: &[&str] =
     &["if_statement", "if_expression", "preproc_if", "function_definition", "class_definition", "assignment"];
 
-/// A grammar.
+/// A grammar, loaded for parsing.
 pub(super) struct Grammar {
-    /// What crashes in its scanner are remembered by.
+    /// The name under which crashes of its scanner are recorded.
     pub(super) name: &'static str,
-    /// What the parser loads.
+    /// The language that the parser loads.
     pub(super) loaded: &'static Loaded,
     flaw: Option<Flaw>,
-    /// By the number of the kind.
+    /// The meaning of each node kind, indexed by its number.
     kinds: Vec<Kind>,
 }
 
-/// What is wrong with a grammar's scanner.
+/// A known bug of a grammar's scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// It looks characters up in C's table of them, which ends at U+00FF; beyond it is other memory, or none.
+    /// The scanner looks characters up in a C table that ends at U+00FF, and reads out of bounds beyond it.
     Narrow,
-    /// It looks for a blank after an `@` and never sees that the code ends before one.
+    /// The scanner looks for a blank after an `@` and does not stop at the end of the code.
     Endless,
-    /// It keeps the length of a word after `<<` in one byte, and reads what it kept by that length.
+    /// The scanner stores the length of a word after `<<` in one byte, so the length of a long word is truncated.
     ShortWords,
 }
 
-/// Most characters of a word after `<<`. Several on one line have to fit into a kilobyte.
+/// The maximum length of a word after `<<`, in characters. Several words on one line have to fit into a kilobyte.
 const WORD_CHARS: usize = 60;
 
-/// Whether a text begins as `<<` with a word, bare or in quotes, of more than [`WORD_CHARS`].
+/// Returns true if a text begins with `<<` and a word, bare or quoted, of more than [`WORD_CHARS`] characters.
 fn opens_long_word(text: &str) -> bool {
     let Some(word) = text.strip_prefix("<<") else { return false };
     let word = word.strip_prefix(['-', '~']).unwrap_or(word);
@@ -51,20 +51,21 @@ fn opens_long_word(text: &str) -> bool {
     word.chars().skip(usize::from(quote.is_some())).take_while(is_inside).take(WORD_CHARS + 1).count() > WORD_CHARS
 }
 
-/// What a kind of node means here. Its name is a C string: to look at it costs as much as to walk to the node.
+/// The meaning of a node kind. It is computed once, because comparing a kind's name, which is a C string, costs as much
+/// as walking to the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kind {
-    /// A comment.
+    /// True for a comment.
     pub(super) is_comment: bool,
-    /// A comment or a text, which is taken as a whole.
+    /// True for a comment or literal, whose children are not visited.
     pub(super) is_atomic: bool,
-    /// Whether a stage may want to look into it.
+    /// True if stages examine nodes of this kind.
     pub(super) is_telling: bool,
 }
 
 impl Grammar {
-    /// A grammar, whose parser is not to meet what its flaw does not bear; `is_function` says by their names what kinds
-    /// of node are functions.
+    /// Creates a grammar. The parser is never given code that triggers `flaw`. `is_function` decides by name which node
+    /// kinds are functions.
     pub(super) fn new(
         name: &'static str,
         loaded: &'static Loaded,
@@ -76,19 +77,19 @@ impl Grammar {
         Self { name, loaded, flaw, kinds }
     }
 
-    /// What the kind of a node means.
+    /// Returns the meaning of a node's kind.
     pub(super) fn kind(&self, node: Node) -> Kind {
-        // The kind of errors has a number beyond all others.
+        // The number of the error kind is larger than all others.
         self.kinds.get(usize::from(node.kind_id())).copied().unwrap_or_default()
     }
 
-    /// What each kind of node means.
+    /// Returns the meanings of all node kinds.
     #[cfg(test)]
     pub(super) fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
 
-    /// The code with letters, as many as there are bytes, for the characters that the scanner does not bear.
+    /// Returns the code with every character that triggers the flaw replaced by letters of the same length in bytes.
     pub(super) fn harmless<'a>(&self, code: &'a str) -> Cow<'a, str> {
         let last_line = code.rfind('\n').map_or(0, |at| at + 1);
         let is_harmful = |(at, c): (usize, char)| match self.flaw {

@@ -1,6 +1,6 @@
-//! The sixteen languages as data: grammars, comment markers, and the kinds of node that have a body.
+//! The table of the sixteen supported languages: grammars, comment markers, and node kinds that have a body.
 //!
-//! Adding a language is adding a grammar and a row. Node kinds are those of the grammar's `node-types.json`.
+//! To add a language, add a grammar and a row. Node kinds are those of the grammar's `node-types.json`.
 
 use std::sync::LazyLock;
 
@@ -8,28 +8,28 @@ use super::grammar::{Flaw, Grammar};
 use super::scan::Rules;
 use crate::content::Language;
 
-/// What a language looks like.
+/// The syntax of a language.
 pub(in crate::pipeline) struct Syntax {
     /// The language.
     pub language: Language,
-    /// Grammars to try in turn: the first, and others for where it finds errors (TSX, C++ in a `.h`).
+    /// The grammars to try in turn. The others are tried if the first finds errors (TSX, C++ in a `.h`).
     pub(super) grammars: &'static [&'static LazyLock<Grammar>],
-    /// What has to stand before a fragment for the grammar to take it for code.
+    /// The text that must precede a fragment so that the grammar parses it as code.
     pub(super) prelude: &'static str,
-    /// Starts a comment that ends with the line.
+    /// The marker of a comment that ends with the line.
     pub line_comment: &'static str,
-    /// Opens and closes a comment that may end within a line.
+    /// The markers that open and close a block comment.
     pub block_comment: Option<(&'static str, &'static str)>,
-    /// How comments are told from strings where there is no tree.
+    /// The rules to tell comments from strings if there is no tree.
     pub(super) scan: Option<Rules>,
-    /// Whether `if (0)` never runs.
+    /// True if `if (0)` never runs.
     pub zero_is_false: bool,
-    /// Nodes whose body the outline leaves out; none where a body is not a block by braces or by indentation.
+    /// Node kinds whose body the outline omits. Empty if bodies are delimited neither by braces nor by indentation.
     pub functions: &'static [&'static str],
 }
 
 impl Syntax {
-    /// The row of a language.
+    /// Returns the row of a language.
     pub(in crate::pipeline) fn of(language: Language) -> &'static Self {
         SYNTAXES.iter().find(|syntax| syntax.language == language).expect("every language has a row")
     }
@@ -61,7 +61,7 @@ grammars! {
     TYPESCRIPT, None;
 }
 
-/// Whether nodes of a kind are functions in some language.
+/// Returns true if nodes of a kind are functions in some language.
 fn is_function(kind: &str) -> bool {
     SYNTAXES.iter().any(|syntax| syntax.functions.contains(&kind))
 }

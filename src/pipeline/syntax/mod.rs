@@ -1,9 +1,8 @@
-//! Code -> its comments and its syntax tree, for the stages that rewrite code; and what they have to know about each
-//! language.
+//! Parses code into comments and syntax trees for the stages that rewrite code, and describes each language.
 //!
-//! Parsing is bounded in bytes and in steps, because a parser may need seconds for text in another language. A tree in
-//! which much is an error says nothing: such code is not in this language, or its macros hide that it is. Then only
-//! comments are known, for the few languages where they can be told from strings without a tree ([`scan`]).
+//! Parsing is bounded in bytes and in steps, because a parser may need seconds for text in another language. A tree
+//! with a large share of errors is discarded: the code is in another language, or macros hide its syntax. Its comments
+//! are then found by scanning ([`scan`]), in the few languages where that is possible.
 
 mod grammar;
 mod languages;
@@ -25,8 +24,7 @@ pub(super) use survey::Survey;
 pub(super) use tree::{Parsed, descend};
 pub(super) use windows::{Window, Windows};
 
-/// Where comments are, by each grammar of a language that gives a tree of the code. For fuzzing: nothing else asks them
-/// all.
+/// Returns the comments of code, once for each grammar of the language that yields a tree. Only fuzzing uses this.
 #[doc(hidden)]
 pub fn comments(code: &str, language: Language) -> Vec<Vec<Range<usize>>> {
     let trees = Syntax::of(language).grammars.iter().filter_map(|grammar| Parsed::with_grammar(code, grammar));

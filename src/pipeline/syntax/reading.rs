@@ -1,4 +1,4 @@
-//! Code -> its comments, by its tree or, where there is none, by scanning.
+//! Code -> its comments, from its tree or, without a tree, by scanning.
 
 use std::ops::Range;
 
@@ -8,32 +8,32 @@ use super::survey::Survey;
 use super::tree::Parsed;
 use crate::pipeline::line_counter::LineCounter;
 
-/// What is known about a piece of code.
+/// The result of reading a piece of code.
 pub(in crate::pipeline) enum Reading<'t> {
-    /// All of it.
+    /// The code was parsed.
     Tree(Survey<'t>),
-    /// Only where its comments are.
+    /// Only the comments are known, by scanning.
     Scan(&'static Rules, Vec<Range<usize>>),
 }
 
-/// One comment.
+/// A comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::pipeline) struct Comment {
-    /// Its bytes, without the line end that may belong to it.
+    /// The bytes of the comment, without a line end.
     pub range: Range<usize>,
-    /// Its rows, from 0, both inclusive.
+    /// The 0-based rows of the comment, both inclusive.
     pub rows: (usize, usize),
-    /// Whether nothing stands before it on its first line.
+    /// True if only blanks precede the comment on its first line.
     pub starts_line: bool,
-    /// Whether nothing stands after it on its last line.
+    /// True if only blanks follow the comment on its last line.
     pub ends_line: bool,
 }
 
 impl<'t> Reading<'t> {
-    /// Reads code that may have a tree; `None` when not even its comments can be told.
+    /// Reads code with its tree, if it has one. Returns `None` if its comments cannot be found.
     pub(in crate::pipeline) fn of(code: &str, syntax: &'static Syntax, parsed: Option<&'t Parsed>) -> Option<Self> {
         let is_clean = parsed.is_some_and(|parsed| !parsed.has_errors());
-        // Where the tree has errors, scanning finds more comments and stands by them better.
+        // If the tree has errors, scanning finds more comments and is more reliable.
         if let Some(rules) = syntax.scan.as_ref().filter(|_| !is_clean)
             && let Some(comments) = rules.comments(code)
         {
@@ -42,7 +42,7 @@ impl<'t> Reading<'t> {
         parsed.map(|parsed| Self::Tree(Survey::of(parsed)))
     }
 
-    /// The comments that are away from all errors, in order.
+    /// Returns the comments that are not near an error, in order.
     pub(in crate::pipeline) fn comments(&self, code: &str) -> Vec<Comment> {
         let ranges = match self {
             Self::Scan(_, found) => found.clone(),
@@ -52,7 +52,7 @@ impl<'t> Reading<'t> {
         ranges.into_iter().map(|range| comment(code, range, &mut rows)).collect()
     }
 
-    /// Whether rewritten code is the same code but for what was replaced.
+    /// Returns true if rewritten code differs only in what was replaced.
     pub(in crate::pipeline) fn is_same_but(
         &self,
         code: &str,
@@ -83,7 +83,7 @@ fn comment(code: &str, range: Range<usize>, rows: &mut LineCounter) -> Comment {
     }
 }
 
-/// The visible characters outside of some ranges.
+/// Returns the characters outside the ranges that are not white space.
 fn without<'a>(code: &'a str, ranges: &'a [Range<usize>]) -> impl Iterator<Item = char> + 'a {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
     let ends = ranges.iter().map(|range| range.start).chain([code.len()]);

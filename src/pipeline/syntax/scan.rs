@@ -1,13 +1,14 @@
-//! Code -> its comments, without a grammar: for macro-laden C and for SQL dialects, whose trees are mostly errors.
+//! Finds the comments of code without a grammar: for C with many macros and for SQL dialects, whose trees are mostly
+//! errors.
 //!
-//! Only for languages where a comment can be told from a string by reading on: not where `/` may open a regex or a
-//! heredoc may hold anything. What is doubtful makes the whole code doubtful, and [`Rules::comments`] gives up.
+//! This works only for languages in which comments and strings can be told apart from left to right. It does not where
+//! `/` may open a regex or where heredocs exist. If anything is ambiguous, [`Rules::comments`] returns `None`.
 
 use std::ops::Range;
 
 use crate::content::is_word_byte;
 
-/// How a language writes comments and strings.
+/// The syntax of a language's comments and strings.
 #[derive(Debug)]
 pub(in crate::pipeline) struct Rules {
     line_comment: &'static [u8],
@@ -21,7 +22,7 @@ impl Rules {
     /// SQL, with PostgreSQL's dollar quotes.
     pub(super) const SQL: Self = Self { line_comment: b"--", nested_blocks: true, sql: true };
 
-    /// The comments in code, in order; `None` when strings cannot be told for sure.
+    /// Returns the comments in order; `None` if comments and strings cannot be told apart for certain.
     pub(super) fn comments(&self, code: &str) -> Option<Vec<Range<usize>>> {
         let bytes = code.as_bytes();
         let mut comments = Vec::new();
@@ -69,7 +70,7 @@ impl Rules {
             if end == bytes.len() || self.sql || !line.ends_with(b"\\") {
                 return at + line.len();
             }
-            // A backslash takes the next line into the comment.
+            // A backslash continues the comment on the next line.
             end += 1;
         }
     }
@@ -94,7 +95,8 @@ impl Rules {
     }
 }
 
-/// The length of what is left of an address, `https://host/*`, at its slashes: no code, but what tools print has some.
+/// Returns the length of the rest of an address such as `https://host/*` if `at` is at its slashes. Addresses are not
+/// code, but occur in what tools print.
 fn address_len(bytes: &[u8], at: usize) -> Option<usize> {
     let scheme = bytes[..at].strip_suffix(b":")?;
     let host = bytes[at..].strip_prefix(b"//")?;
@@ -104,7 +106,7 @@ fn address_len(bytes: &[u8], at: usize) -> Option<usize> {
     is_address.then(|| 2 + len())
 }
 
-/// The length of a C literal; one that does not end on its line is no literal but an apostrophe.
+/// Returns the length of a C literal. A quote without a closing quote on its line is an apostrophe, of length 1.
 fn literal_len(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = &bytes[at..];
     let word = bytes[..at].iter().rev().take_while(|&&byte| is_word_byte(byte)).take(20).count();
@@ -113,7 +115,7 @@ fn literal_len(bytes: &[u8], at: usize) -> Option<usize> {
         return raw_len(rest);
     }
     if rest[0] == b'\'' && word > 0 && !matches!(prefix, b"u" | b"U" | b"L" | b"u8") {
-        // The separator of digits.
+        // The quote separates digits.
         return Some(1);
     }
     let mut len = 1;
@@ -128,14 +130,15 @@ fn literal_len(bytes: &[u8], at: usize) -> Option<usize> {
     Some(1)
 }
 
-/// The length of `"tag(…)tag"`.
+/// Returns the length of a raw string: `"tag(…)tag"`.
 fn raw_len(rest: &[u8]) -> Option<usize> {
     let open = rest.iter().take(20).position(|&byte| byte == b'(')?;
     let close = [b")", &rest[1..open], b"\""].concat();
     Some(open + memchr::memmem::find(&rest[open..], &close)? + close.len())
 }
 
-/// The length of an SQL string or identifier. A backslash before its end may or may not escape it: that is in doubt.
+/// Returns the length of an SQL string or identifier. Returns `None` for a backslash before a quote, because it depends
+/// on the dialect whether it escapes the quote.
 fn quoted_len(rest: &[u8]) -> Option<usize> {
     let mut len = 1;
     loop {
@@ -161,7 +164,7 @@ fn dollar_tag(bytes: &[u8], at: usize) -> Option<&[u8]> {
     is_tag.then(|| &bytes[at..at + len + 2])
 }
 
-/// Whether a dollar quote after this code holds the body of a function, which is code, and not a string.
+/// Returns true if a dollar quote after this code contains a function body, which is code and not a string.
 fn opens_body(before: &str) -> bool {
     let before = before.trim_end();
     let word = &before[before.floor_char_boundary(before.len().saturating_sub(3))..];

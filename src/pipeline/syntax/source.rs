@@ -1,7 +1,7 @@
-//! A code segment of a text -> the code in it, and offsets and lines back.
+//! A code segment of a text -> the code in it, with a map of offsets and lines back to the text.
 //!
-//! What other stages sealed is blanked, so that the rest still parses; the line numbers, or whatever else a tool
-//! printed before the lines, are taken off.
+//! Sealed ranges are replaced by blanks so that the rest can be parsed. Line numbers and other prefixes that a tool
+//! printed are removed.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::pipeline::FusionContext;
 use crate::pipeline::prefixed_lines::PrefixedLines;
 use crate::reference::find_markers;
 
-/// Code and where it came from.
+/// Code with its position in the text.
 pub(in crate::pipeline) struct Source<'a> {
     /// The code.
     pub code: Cow<'a, str>,
@@ -23,7 +23,7 @@ pub(in crate::pipeline) struct Source<'a> {
     prefixed: Option<PrefixedLines>,
 }
 
-/// The code in a text, each piece with its language. What an earlier stage sealed within a piece does not end it.
+/// Returns the ranges of code in a text, each with its language. A sealed range within code does not split it.
 pub(in crate::pipeline) fn pieces(context: &FusionContext) -> Vec<(Range<usize>, Language)> {
     let mut pieces: Vec<(Range<usize>, Language)> = Vec::new();
     let mut joins = false;
@@ -46,7 +46,7 @@ pub(in crate::pipeline) fn pieces(context: &FusionContext) -> Vec<(Range<usize>,
 }
 
 impl<'a> Source<'a> {
-    /// The code in a range of the context's text that starts with line `first_line`, from 1.
+    /// Reads the code in a range of the context's text. `first_line` is the 1-based line at which the range starts.
     pub(in crate::pipeline) fn of(
         context: &FusionContext<'a>,
         range: Range<usize>,
@@ -84,7 +84,7 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// The range of the context's text that a range of the code came from.
+    /// Maps a range of the code to the context's text.
     pub(in crate::pipeline) fn to_text(&self, range: &Range<usize>) -> Range<usize> {
         let (start, end) = (range.start.saturating_sub(self.prelude), range.end.saturating_sub(self.prelude));
         match &self.prefixed {
@@ -93,8 +93,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The lines of the context's text, from 1, for rows of the code, from 0; `None` where the numbers that the tool
-    /// printed say it.
+    /// Maps 0-based rows of the code to 1-based lines of the context's text. Returns `None` if the tool printed line
+    /// numbers, because these already say it.
     pub(in crate::pipeline) fn lines(&self, rows: (usize, usize)) -> Option<(usize, usize)> {
         let line = |row: usize| self.first_line + row - self.prelude_rows;
         let are_told = self.prefixed.as_ref().is_some_and(|prefixed| prefixed.are_numbered);
@@ -102,7 +102,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The text without a last line that names an original.
+/// Returns the text without a marker line at its end.
 fn without_marker_line(text: &str) -> &str {
     let start = text.trim_end().rfind('\n').map_or(0, |newline| newline + 1);
     if find_markers(&text[start..]).any(|(range, _)| range.start == 0) { &text[..start] } else { text }

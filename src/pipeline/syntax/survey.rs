@@ -1,6 +1,6 @@
-//! A syntax tree -> its tokens, comments and telling nodes, in one walk.
+//! Collects the tokens, comments and interesting nodes of a syntax tree in one walk.
 //!
-//! A walk costs a fifth of what parsing does, so it is done once for all that look at the tree.
+//! A walk costs a fifth of the time of parsing, so all users of the tree share one.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use tree_sitter::Node;
 
 use super::tree::Parsed;
 
-/// What one walk over a tree found.
+/// The result of one walk over a tree.
 pub(in crate::pipeline) struct Survey<'t> {
     parsed: &'t Parsed,
     tokens: Vec<Token>,
     nodes: Vec<Node<'t>>,
 }
 
-/// A token, or something that counts as one: a comment, a string with all that is in it.
+/// A token. A comment or a whole string also counts as one.
 struct Token {
     range: Range<usize>,
-    /// The row that it starts in.
+    /// The row in which the token starts.
     row: usize,
     kind: u16,
     depth: u32,
@@ -26,7 +26,7 @@ struct Token {
 }
 
 impl<'t> Survey<'t> {
-    /// Walks over a tree.
+    /// Collects the tokens and nodes of a tree.
     pub(in crate::pipeline) fn of(parsed: &'t Parsed) -> Self {
         let (mut tokens, mut nodes) = (Vec::new(), Vec::new());
         let mut cursor = parsed.root().walk();
@@ -52,13 +52,12 @@ impl<'t> Survey<'t> {
         }
     }
 
-    /// The tree.
+    /// Returns the tree.
     pub(in crate::pipeline) fn parsed(&self) -> &'t Parsed {
         self.parsed
     }
 
-    /// Visits the nodes that a stage may want to look into, each before those in it; `visit` says whether to go into a
-    /// node.
+    /// Visits the nodes that stages examine, outer nodes first. If `visit` returns false, the nodes inside are skipped.
     pub(in crate::pipeline) fn visit(&self, mut visit: impl FnMut(Node<'t>) -> bool) {
         let mut passed = 0;
         for &node in &self.nodes {
@@ -68,7 +67,7 @@ impl<'t> Survey<'t> {
         }
     }
 
-    /// The comments that are away from all errors, in order.
+    /// Returns the comments that are not near an error, in order.
     pub(super) fn comments(&self, code: &str) -> Vec<Range<usize>> {
         let comments = self.tokens.iter().filter(|token| token.is_comment);
         let sound = comments.filter(|comment| {
@@ -78,7 +77,7 @@ impl<'t> Survey<'t> {
         sound.map(|comment| comment.range.clone()).collect()
     }
 
-    /// What stands between tokens, strings and comments: blanks and line ends.
+    /// Returns the blanks and line ends between tokens.
     pub(in crate::pipeline) fn gaps(&self) -> impl Iterator<Item = Range<usize>> {
         let ends = self.tokens.iter().scan(0, |end, token| {
             let before = *end;
@@ -88,8 +87,8 @@ impl<'t> Survey<'t> {
         ends.filter(|gap| !gap.is_empty())
     }
 
-    /// Whether rewritten code is the same code but for what was replaced: all tokens outside `replaced` and `replacing`
-    /// are the same, in the same places of the tree.
+    /// Returns true if rewritten code differs only in what was replaced: all tokens outside `replaced` and `replacing`
+    /// are equal and at the same depth of the tree.
     pub(super) fn is_same_but(
         &self,
         code: &str,
@@ -105,12 +104,12 @@ impl<'t> Survey<'t> {
         is_same
     }
 
-    /// Kind, depth and text of all tokens but comments and those that touch one of the ranges, which are sorted.
+    /// Returns kind, depth and text of all tokens except comments and tokens that touch one of the sorted ranges.
     fn leaves<'a>(&'a self, code: &'a str, but: &'a [Range<usize>]) -> impl Iterator<Item = (u16, u32, &'a str)> {
         self.tokens.iter().filter(|token| !token.is_comment).filter_map(move |token| {
             let range = &token.range;
-            // A macro's body reaches up to the comment after it. Line ends are tokens of some grammars; how many there
-            // are says nothing.
+            // The end is trimmed because a macro's body reaches up to the comment after it. Tokens of line ends, which
+            // some grammars have, are skipped because their number has no meaning.
             let text = code[range.clone()].trim_end();
             let is_blank = text.is_empty() && !range.is_empty();
             let at = but.partition_point(|but| but.end <= range.start);

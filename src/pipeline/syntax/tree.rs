@@ -1,6 +1,6 @@
-//! Code -> its syntax tree, with the part of it that is an error.
+//! Code -> its syntax tree, with the rows that contain errors.
 //!
-//! Walks never recurse: code may be nested as deep as it is long.
+//! Walks do not recurse, because code may be nested as deeply as it is long.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -13,27 +13,27 @@ use super::languages::Syntax;
 use crate::content::head;
 use crate::foreign::{apart, calling};
 
-/// Longer code is parsed in windows.
+/// The maximum size of code that is parsed as a whole. Longer code is parsed in windows.
 pub(super) const PARSE_MAX_BYTES: usize = 256 << 10;
 
-/// No window is longer.
+/// The maximum size of a window.
 pub(super) const WINDOW_MAX_BYTES: usize = 4 * PARSE_MAX_BYTES;
 
-/// What a parse may cost, in the parser's progress reports: real code needs up to 18 for 1,000 bytes, and up to 5 after
-/// an error, where each of them may take long.
+/// The limits of a parse, in the parser's progress reports. Real code needs up to 18 reports per 1,000 bytes. After an
+/// error each report may take long; real code needs up to 5 of these.
 const STEPS: Budget = Budget { base: 100, for_kilobyte: 25 };
 const STEPS_IN_ERROR: Budget = Budget { base: 50, for_kilobyte: 6 };
 
-/// How much of the code is handed to the parser at once, and how often it may ask: after an error it may look for the
-/// end of a string from each token on. Of real code each part is asked for up to seven times.
+/// The size of the chunks that the parser reads, and the limit on reads. After an error the parser may search for the
+/// end of a string from every token. Real code is read up to seven times.
 const CHUNK_BYTES: usize = 4 << 10;
 const READS: Budget = Budget { base: 30, for_kilobyte: 2 };
 
-/// How long a parse may take: a hundred times what the longest code takes. The budgets above end every parse but those
-/// that never ask.
+/// The time limit of a parse, a hundred times what the longest code takes. It only ends parses that neither report
+/// progress nor read.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A limit that grows with the code.
+/// A limit that grows with the length of the code.
 struct Budget {
     base: usize,
     for_kilobyte: usize,
@@ -45,43 +45,44 @@ impl Budget {
     }
 }
 
-/// Above this share of errors, in percent, a tree says nothing.
+/// The maximum share of errors in a usable tree, in percent of the bytes.
 const ERROR_MAX_PERCENT: usize = 10;
 
-/// Longer code is tried first, because what is no code costs the parser ten times as much: its first bytes may hold an
-/// error in so many. Of real code that has a tree they hold fewer than one in 70, output that looks like code one in
-/// 40.
+/// Text that is not code takes ten times as long to parse. For code of at least [`TRIED_FROM_BYTES`], the first
+/// [`TRIED_BYTES`] are therefore parsed first, and must contain less than one error per [`TRIED_BYTES_PER_ERROR`]. Real
+/// code has fewer than one error in 70 bytes there, output that looks like code one in 40.
 const TRIED_BYTES: usize = 2 << 10;
 const TRIED_FROM_BYTES: usize = 3 * TRIED_BYTES;
 const TRIED_BYTES_PER_ERROR: usize = 50;
 
-/// Parts of the names of nodes that may reach up to the end of the code without an error, whatever they are.
+/// Parts of the names of nodes that may extend to the end of the code without being an error.
 const OPEN_ENDED: &[&str] = &["heredoc", "uninterpreted", "ERROR"];
 
-/// How many lines around an error are no safer than the error.
+/// The number of lines around an error that count as unreliable too.
 const ERROR_MARGIN_LINES: usize = 3;
 
-/// A syntax tree that is worth looking at.
+/// A syntax tree with its errors.
 pub(in crate::pipeline) struct Parsed {
     tree: Tree,
     grammar: &'static Grammar,
-    /// Rows of the errors with their margins, in order; both ends inclusive.
+    /// The row ranges of the errors with their margins, in order. Both ends are inclusive.
     errors: Vec<(usize, usize)>,
     error_bytes: usize,
 }
 
 thread_local! {
-    /// The last code that a rewrite gave, with its tree: the round that looks whether it settles asks for it again.
+    /// The last rewritten code with its tree. The next round, which checks whether the text settles, parses the same
+    /// code.
     static REWRITTEN: RefCell<Option<(String, Parsed)>> = const { RefCell::new(None) };
 }
 
 impl Parsed {
-    /// Parses code in a language; `None` when it is too long, takes too many steps, or is mostly an error.
+    /// Parses code. Returns `None` if it is too long, exceeds a limit, or has too many errors.
     pub(in crate::pipeline) fn parse(code: &str, syntax: &Syntax) -> Option<Self> {
         if code.len() > PARSE_MAX_BYTES { None } else { Self::parse_window(code, syntax) }
     }
 
-    /// The same for code of up to [`WINDOW_MAX_BYTES`].
+    /// Does the same as [`Parsed::parse`] for code of up to [`WINDOW_MAX_BYTES`].
     pub(super) fn parse_window(code: &str, syntax: &Syntax) -> Option<Self> {
         let mut best: Option<Self> = None;
         for &grammar in syntax.grammars {
@@ -99,12 +100,12 @@ impl Parsed {
         best.filter(|parsed| parsed.error_bytes * 100 <= code.len() * ERROR_MAX_PERCENT)
     }
 
-    /// Has the tree ready for when the same code comes again.
+    /// Caches the tree for the next parse of the same code.
     pub(super) fn keep_for(self, code: String) {
         REWRITTEN.set(Some((code, self)));
     }
 
-    /// The tree by one grammar, however much of it is an error.
+    /// Returns the tree by one grammar, regardless of its errors.
     pub(super) fn with_grammar(code: &str, grammar: &'static Grammar) -> Option<Self> {
         let is_it = |kept: &mut (String, Self)| kept.0 == code && std::ptr::eq(kept.1.grammar, grammar);
         if let Some((_, parsed)) = REWRITTEN.with_borrow_mut(|kept| kept.take_if(is_it)) {
@@ -124,29 +125,29 @@ impl Parsed {
         Some(Self { tree, grammar, errors, error_bytes })
     }
 
-    /// The root of the tree.
+    /// Returns the root of the tree.
     pub(in crate::pipeline) fn root(&self) -> Node<'_> {
         self.tree.root_node()
     }
 
-    /// What its kinds of node mean.
+    /// Returns the grammar of the tree.
     pub(super) fn grammar(&self) -> &'static Grammar {
         self.grammar
     }
 
-    /// Whether there are errors in the code.
+    /// Returns true if the tree contains errors.
     pub(in crate::pipeline) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
 
-    /// Whether nothing is open where the code ends, so that what follows starts anew.
+    /// Returns true if nothing is left open at the end of the code, so that what follows can be parsed separately.
     pub(super) fn is_whole_at_end(&self) -> bool {
         let root = self.root();
         let last_row = root.end_position().row;
         let mut node = root;
         while let Some(last) = node.child_count().checked_sub(1).and_then(|at| node.child(at)) {
             node = last;
-            // Some scanners take the end of the code for the end of a text.
+            // Some scanners accept the end of the code as the end of a literal.
             if OPEN_ENDED.iter().any(|kind| node.kind().contains(kind)) {
                 return false;
             }
@@ -154,15 +155,15 @@ impl Parsed {
         !root.is_error() && self.is_sound(last_row.saturating_sub(1), last_row)
     }
 
-    /// Whether rows, both ends inclusive, are away from all errors.
+    /// Returns true if rows `first` to `last` (inclusive) are not near an error.
     pub(in crate::pipeline) fn is_sound(&self, first: usize, last: usize) -> bool {
-        // Errors are in order of their start, and none holds another: their ends are in order too.
+        // Errors are sorted by start and not nested, so their ends are sorted too.
         let at = self.errors.partition_point(|&(_, end)| end < first);
         self.errors.get(at).is_none_or(|&(start, _)| start > last)
     }
 }
 
-/// Whether long code is full of errors where it begins.
+/// Returns true if long code has too many errors at its beginning.
 fn begins_in_error(code: &str, grammar: &'static Grammar) -> bool {
     if code.len() < TRIED_FROM_BYTES {
         return false;
@@ -179,7 +180,7 @@ fn begins_in_error(code: &str, grammar: &'static Grammar) -> bool {
     errors * TRIED_BYTES_PER_ERROR >= start.len()
 }
 
-/// Parses within the limits, on a thread with room for any code within them.
+/// Parses within the limits, on a thread with a large enough stack for any code within them.
 fn parse(code: &str, grammar: &'static Grammar) -> Option<Tree> {
     if code.len() > WINDOW_MAX_BYTES {
         return None;
@@ -209,7 +210,8 @@ fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
             let end = code.len().min(at + CHUNK_BYTES);
             return &code.as_bytes()[at.min(end)..end];
         }
-        // Without reads left, the code ends here, with its line: a scanner on its way to the end of either gets there.
+        // No reads are left: report a line end and then the end of the code, so that a scanner that waits for either
+        // stops.
         if std::mem::take(&mut has_line_end) { b"\n" } else { b"" }
     };
     let options = ParseOptions::new().progress_callback(&mut watch);
@@ -217,7 +219,7 @@ fn parse_here(code: &str, grammar: &Grammar) -> Option<Tree> {
     tree.filter(|_| reads.get() > 0)
 }
 
-/// Visits a node and what is below it in order; `visit` says whether to go below a node.
+/// Visits a node and its descendants in order. If `visit` returns false, the node's children are skipped.
 pub(in crate::pipeline) fn descend<'t>(node: Node<'t>, mut visit: impl FnMut(Node<'t>) -> bool) {
     let mut cursor = node.walk();
     loop {

@@ -1,28 +1,28 @@
-//! Long code -> windows that are parsed one by one, each from one top-level declaration to another.
+//! Splits long code into windows that are parsed separately. Each begins and ends between top-level declarations.
 //!
-//! Where a window may end is looked for in the lines, and believed when the tree of what comes before is whole there:
-//! an open string, comment or block would reach the end as an error. What follows the last end that is sure has no
-//! tree.
+//! Candidates for a window's end are found by their lines. A candidate is accepted if the tree of the code before it
+//! has no error there: an unclosed string, comment or block would show as an error. The code after the last accepted
+//! end has no tree.
 
 use std::ops::Range;
 
 use super::languages::Syntax;
 use super::tree::{PARSE_MAX_BYTES, Parsed, WINDOW_MAX_BYTES};
 
-/// How long a window may be that is tried, in quarters of what is parsed at once.
+/// The sizes of a window to try, in quarters of [`PARSE_MAX_BYTES`].
 const TRIED_QUARTERS: [usize; 3] = [4, 3, 2];
 
 /// A part of the code.
 pub(in crate::pipeline) struct Window {
-    /// Its bytes, from a line start on.
+    /// The bytes of the window, which starts at a line start.
     pub range: Range<usize>,
-    /// The row that it starts in, from 0.
+    /// The 0-based row in which the window starts.
     pub row: usize,
-    /// Its tree, where it has one.
+    /// The tree, if there is one.
     pub parsed: Option<Parsed>,
 }
 
-/// Cuts code into windows; what fits is one.
+/// Splits code into windows. Code that is short enough becomes one window.
 pub(in crate::pipeline) struct Windows<'a> {
     code: &'a str,
     syntax: &'static Syntax,
@@ -31,7 +31,7 @@ pub(in crate::pipeline) struct Windows<'a> {
 }
 
 impl<'a> Windows<'a> {
-    /// The windows of code in a language.
+    /// Returns the windows of code in a language.
     pub(in crate::pipeline) fn of(code: &'a str, syntax: &'static Syntax) -> Self {
         Self { code, syntax, start: 0, row: 0 }
     }
@@ -43,13 +43,13 @@ impl<'a> Windows<'a> {
         Window { range, row, parsed }
     }
 
-    /// The first end, of those to try, that the tree before it proves.
+    /// Returns the first candidate end at which the tree is complete, with that tree.
     fn proved(&self) -> Option<(usize, Parsed)> {
         let ends = TRIED_QUARTERS.map(|quarters| self.top_level(PARSE_MAX_BYTES / 4 * quarters));
         let mut ends: Vec<usize> = ends.into_iter().flatten().collect();
         ends.dedup();
         if ends.is_empty() {
-            // One class may be all of a file.
+            // A single class may take up the whole file.
             ends.extend(self.top_level(WINDOW_MAX_BYTES));
         }
         ends.into_iter().find_map(|end| {
@@ -58,8 +58,9 @@ impl<'a> Windows<'a> {
         })
     }
 
-    /// The end of the code within so many bytes, or else the last line there where something at the top may start:
-    /// below an empty line if there is one in the last half, else any that is not indented and closes nothing.
+    /// Returns the end of the code if it is within `max_bytes`, or else the last line within them at which a top-level
+    /// declaration may start. Prefers a line below an empty line in the last half; otherwise any line that is not
+    /// indented and closes nothing.
     fn top_level(&self, max_bytes: usize) -> Option<usize> {
         let limit = self.start + max_bytes;
         if self.code.len() <= limit {
@@ -92,7 +93,7 @@ impl Iterator for Windows<'_> {
             let end = self.code.len();
             return Some(self.window(end, parsed)).filter(|window| !window.range.is_empty());
         }
-        // The start of what a fragment of PHP is, HTML or code, is known for the first window only.
+        // Whether a fragment of PHP starts as HTML or as code is known only for the first window.
         let proved = if self.syntax.prelude.is_empty() { self.proved() } else { None };
         let (end, parsed) = proved.map_or((self.code.len(), None), |(end, parsed)| (end, Some(parsed)));
         Some(self.window(end, parsed))

@@ -1,7 +1,7 @@
 //! `result: dict[str, int] = {}` in a function -> `result = {}`; `-> None` -> nothing.
 //!
-//! Python forgets the annotations of local variables. Those of parameters, fields and other results stay: they say what
-//! cannot be seen from the code, and frameworks read them.
+//! Python does not keep annotations of local variables. Annotations of parameters, fields and other results are kept:
+//! they add information that the code does not show, and frameworks read them.
 
 use super::change::Change;
 use super::view::View;
@@ -10,7 +10,7 @@ use crate::pipeline::syntax::Survey;
 /// Adds the changes that remove annotations without meaning at run time.
 pub(super) fn remove_redundant(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
     let parsed = survey.parsed();
-    // Whether each definition around the node is a function, with where it ends.
+    // For each enclosing definition, its end and whether it is a function.
     let mut around: Vec<(usize, bool)> = Vec::new();
     survey.visit(|node| {
         while around.pop_if(|(end, _)| *end <= node.start_byte()).is_some() {}

@@ -1,4 +1,4 @@
-//! Four line ends in a row, or blanks on empty lines, between tokens -> one empty line.
+//! Blank lines between tokens with trailing blanks, or more than two in a row -> one empty line.
 
 use super::change::Change;
 use super::view::View;
@@ -12,7 +12,7 @@ pub(super) fn normalise(view: &View, survey: &Survey, changes: &mut Vec<Change>)
         let blank = &text[..=last];
         let wasteful = blank.contains(" \n") || blank.contains("\t\n") || blank.matches('\n').count() > 3;
         if wasteful && blank.trim().is_empty() && !blank.contains('\r') {
-            // The last line end stays, and with it whatever a tool printed before the next line.
+            // The last line end is kept, and with it any prefix that a tool printed before the next line.
             let short = if blank.matches('\n').count() > 1 { "\n" } else { "" };
             changes.push(Change::cleanup(gap.start..gap.start + blank.len() - 1, short));
         }

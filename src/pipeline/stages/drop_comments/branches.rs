@@ -1,6 +1,6 @@
-//! `if False:` and what it guards -> `if False:` and a note; `#if 0` and `if (false) { … }` alike.
+//! `if False:` and its branch -> `if False:` and a note; likewise for `#if 0` and `if (false) { … }`.
 //!
-//! A condition is folded from literals only: no name has a known value.
+//! Conditions are evaluated from literals only. Names have no known values.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::directives::is_promise;
 use super::view::{View, is_worth};
 use crate::pipeline::syntax::{Parsed, Survey, descend};
 
-/// How deep a condition is folded.
+/// The maximum depth to which a condition is evaluated.
 const CONDITION_DEPTH: usize = 16;
 
 /// Adds the changes that elide branches that never run.
@@ -26,7 +26,7 @@ pub(super) fn elide_dead(view: &View, survey: &Survey, changes: &mut Vec<Change>
         if is_expendable(view, &change.range, node) && is_whole(survey.parsed(), node) {
             changes.push(change);
         }
-        // What is dead in dead code makes no difference.
+        // Dead code within dead code needs no change of its own.
         false
     });
 }
@@ -35,7 +35,7 @@ fn is_whole(parsed: &Parsed, node: Node) -> bool {
     !node.has_error() && parsed.is_sound(node.start_position().row, node.end_position().row)
 }
 
-/// Definitions and imports stay visible, unless everything goes; promises stay always.
+/// Returns true if a branch may be elided. Definitions and imports are kept except at `max`; reminders are always kept.
 fn is_expendable(view: &View, range: &Range<usize>, node: Node) -> bool {
     let mut defines = false;
     descend(node, |inner| {
@@ -50,7 +50,7 @@ fn is_expendable(view: &View, range: &Range<usize>, node: Node) -> bool {
     (view.max || !defines) && !is_promise(&view.code[range.clone()])
 }
 
-/// The block of an `if` that its condition rules out.
+/// Returns the block of an `if` that can never run.
 fn dead_block<'t>(view: &View, node: Node<'t>) -> Option<Node<'t>> {
     let condition = node.child_by_field_name("condition")?;
     if truth(view, condition, CONDITION_DEPTH)? {
@@ -63,7 +63,7 @@ fn dead_block<'t>(view: &View, node: Node<'t>) -> Option<Node<'t>> {
     node.child_by_field_name("consequence").or_else(|| node.child_by_field_name("body"))
 }
 
-/// The lines between `#if 0` and what ends it.
+/// Returns the change of the lines between `#if 0` and the directive that ends it.
 fn dead_lines(view: &View, node: Node) -> Option<Change> {
     let condition = node.child_by_field_name("condition")?;
     if view.code[condition.byte_range()].trim() != "0" {
@@ -80,7 +80,7 @@ fn dead_lines(view: &View, node: Node) -> Option<Change> {
         .then(|| Change::note(start..end, view.note(&view.elided(rows, end - start), true)))
 }
 
-/// What a condition folds to.
+/// Returns the value of a condition, if literals determine it.
 fn truth(view: &View, node: Node, depth: usize) -> Option<bool> {
     let depth = depth.checked_sub(1)?;
     let text = &view.code[node.byte_range()];

@@ -1,23 +1,23 @@
-//! Changes of code, before they become edits of the text.
+//! Changes of code, before they are mapped to edits of the text.
 
 use std::ops::Range;
 
 use crate::pipeline::Edit;
 use crate::pipeline::syntax::Source;
 
-/// What stands for a comment of one line, where the comment stood.
+/// The replacement of a one-line comment.
 pub(super) const ONE_LINE: &str = "[…]";
 
-/// One change of the code.
+/// A change of the code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
-    /// What goes, in bytes of the code.
+    /// The bytes of the code that are replaced.
     pub(super) range: Range<usize>,
-    /// What comes.
+    /// The replacement.
     pub(super) text: String,
-    /// Whether that is a note, which nobody may touch.
+    /// True if the replacement is a note, which later stages must not change.
     pub(super) is_note: bool,
-    /// How many lines of comments go without a note of their own.
+    /// The number of comment lines that are removed without a note of their own.
     pub(super) removed_lines: usize,
 }
 
@@ -34,7 +34,7 @@ impl Change {
         Self { range, text: text.to_owned(), is_note: false, removed_lines }
     }
 
-    /// The change in code that starts so many bytes before.
+    /// Returns the change for code that starts `by` bytes earlier.
     pub(super) fn moved(self, by: usize) -> Self {
         Self { range: self.range.start + by..self.range.end + by, ..self }
     }
@@ -45,7 +45,7 @@ impl Change {
     }
 }
 
-/// The code with sorted changes applied, and where their texts are in it.
+/// Applies sorted changes. Returns the code and the ranges of the replacements in it.
 pub(super) fn apply(code: &str, changes: &[Change]) -> (String, Vec<Range<usize>>) {
     let mut rewritten = String::with_capacity(code.len());
     let mut replacing = Vec::with_capacity(changes.len());
@@ -60,14 +60,15 @@ pub(super) fn apply(code: &str, changes: &[Change]) -> (String, Vec<Range<usize>
     (rewritten, replacing)
 }
 
-/// Whether a comment's or docstring's words are a note of ours.
+/// Returns true if the words of a comment or docstring are a note that this stage wrote.
 pub(super) fn is_note(words: &str) -> bool {
     let inside = words.strip_prefix("[…").and_then(|words| words.strip_suffix(']'));
     inside.is_some_and(|inside| !inside.contains(['[', ']', '\n']))
 }
 
-/// The lines of a range that hold nothing else, line end included. Of the empty lines after them all but one go too,
-/// and that one where an empty line stands before them: nothing is left to normalise.
+/// Returns the lines of a range, with their line ends, if they contain nothing else. Empty lines after them are
+/// included, except for one; that one is included too if an empty line precedes the range. No blank lines are then left
+/// to normalise.
 pub(super) fn whole_lines(code: &str, range: Range<usize>) -> Option<Range<usize>> {
     let bytes = code.as_bytes();
     let before = bytes[..range.start].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -87,7 +88,7 @@ pub(super) fn whole_lines(code: &str, range: Range<usize>) -> Option<Range<usize
     Some(start..end)
 }
 
-/// The length of an empty line with its line end.
+/// Returns the length of an empty line with its line end.
 fn blank_line(bytes: &[u8]) -> Option<usize> {
     let blanks = bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
     (bytes.get(blanks) == Some(&b'\n')).then_some(blanks + 1)

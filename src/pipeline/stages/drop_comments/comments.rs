@@ -1,7 +1,7 @@
-//! `# first line`, `# second line` -> `# [… 2 lines 7-8]`, or nothing at `max`.
+//! `# first line`, `# second line` -> `# [… 2 lines 7-8]`; at `max` removed.
 //!
-//! Comments on adjacent lines of their own are one run. Lines that are nothing but a rule do not count: a banner of
-//! three lines is its title.
+//! Comments on consecutive lines of their own form a run. Lines that are only a rule do not count: a title between two
+//! rules is one line.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use super::view::View;
 use crate::content::{Language, is_word_byte};
 use crate::pipeline::syntax::{Comment, Reading};
 
-/// A comment with fewer bytes than this is not worth a note of one line.
+/// The minimum size in bytes of a one-line comment that is replaced by a note.
 const WORTH_BYTES: usize = 16;
 
-/// Several lines with fewer bytes are not worth a note that counts them.
+/// The minimum size in bytes of several lines that are replaced by a note with their number.
 const LINES_WORTH_BYTES: usize = 40;
 
 /// Adds the changes that elide comments.
@@ -34,14 +34,14 @@ pub(super) fn elide(view: &View, reading: &Reading, changes: &mut Vec<Change>) {
     }
 }
 
-/// Which comments must stay as they are: directives, promises, what a script needs from `# /// script` to `# ///`, and
-/// C code in Go.
+/// Returns for each comment whether it must be kept: directives, reminders, script metadata from `# /// script` to `#
+/// ///`, and C code in Go.
 fn stays(view: &View, comments: &[Comment]) -> Vec<bool> {
     let (mut in_promise, mut in_script) = (false, false);
     let mut stays: Vec<bool> = Vec::with_capacity(comments.len());
     for (index, comment) in comments.iter().enumerate() {
         let text = &view.code[comment.range.clone()];
-        // A promise goes on until the paragraph ends.
+        // A reminder extends to the end of its paragraph.
         let goes_on = in_promise && follows(&comments[index - 1], comment) && !words(text).is_empty();
         in_promise = goes_on || is_promise(text);
         in_script = view.syntax.language == Language::Python
@@ -62,7 +62,7 @@ fn stays(view: &View, comments: &[Comment]) -> Vec<bool> {
     stays
 }
 
-/// Whether a comment continues the run of the one before.
+/// Returns true if a comment continues the run of the previous one.
 fn follows(before: &Comment, comment: &Comment) -> bool {
     let whole = |comment: &Comment| comment.starts_line && comment.ends_line;
     whole(before) && whole(comment) && comment.rows.0 == before.rows.1 + 1
@@ -80,7 +80,7 @@ fn elide_run(view: &View, run: &[Comment]) -> Option<Change> {
         _ => None,
     };
     if let Some(title) = title.filter(|title| words(title).len() < WORTH_BYTES) {
-        // Of a short title only the rules around it go.
+        // A short title is kept, and only the rules around it are removed.
         return (run.len() > 1).then(|| Change::cleanup(range, title));
     }
     if view.max {
@@ -92,18 +92,18 @@ fn elide_run(view: &View, run: &[Comment]) -> Option<Change> {
         None if bytes < LINES_WORTH_BYTES => return None,
         None => view.elided(rows, bytes),
     };
-    // What ends a line may be part of a macro, which takes a comment up to the end of the line for its own.
+    // The end of a line may belong to a macro, whose body would include a line comment.
     let is_line = first.starts_line || view.code[range.clone()].starts_with(view.syntax.line_comment);
     Some(Change::note(range, view.note(&words, is_line && last.ends_line)))
 }
 
-/// The bytes of the lines that are no rules.
+/// Returns the number of bytes of the lines that are not rules.
 fn telling_bytes(view: &View, run: &[Comment]) -> usize {
     let lines = run.iter().flat_map(|comment| view.code[comment.range.clone()].lines());
     lines.filter(|line| line.contains(char::is_alphanumeric)).map(|line| words(line).len()).sum()
 }
 
-/// Takes a run out, with the whole lines that hold nothing else.
+/// Removes a run, including the whole lines that contain nothing else.
 fn remove(view: &View, range: Range<usize>, starts_line: bool, ends_line: bool, lines: usize) -> Change {
     if starts_line
         && ends_line

@@ -1,7 +1,7 @@
-//! Comments that are more than words: for tools (`noqa`, `eslint-disable`, `//go:build`), and of people who promised to
-//! return.
+//! Detects comments that must be kept: directives for tools (`noqa`, `eslint-disable`, `//go:build`) and reminders
+//! (`TODO`).
 //!
-//! Adding a directive is adding a word to one of the lists; they hold for all languages.
+//! To add a directive, add a word to one of the lists. They apply to all languages.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use regex::Regex;
 use super::change::is_note;
 use crate::content::Language;
 
-/// How a comment that is a directive begins, after its marker.
+/// The beginnings of directives, after the comment marker.
 #[rustfmt::skip]
 const BEGINNINGS: &[&str] = &[
     // Python
@@ -40,7 +40,7 @@ const BEGINNINGS: &[&str] = &[
     "vim:", "cspell:", "spell-checker:", "codespell:", "sqlfluff:", "Code generated", "region", "endregion",
 ];
 
-/// What makes a comment a directive wherever it stands in it.
+/// Words that make a comment a directive wherever they occur in it.
 #[rustfmt::skip]
 const ANYWHERE: &[&str] = &[
     "noqa", "type: ignore", "pragma: no", "pylint:", "-*-", "eslint-disable", "eslint-enable", "eslint-env", "@ts-",
@@ -53,21 +53,21 @@ const ANYWHERE: &[&str] = &[
 static ANYWHERE_WORDS: LazyLock<AhoCorasick> =
     LazyLock::new(|| AhoCorasick::new(ANYWHERE).expect("a fixed list of short words"));
 
-/// Open ends, and the reason why `unsafe` is sound.
+/// Matches reminders of unfinished work, and explanations of why `unsafe` is sound.
 static PROMISE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b(?:TODO|FIXME|XXX|HACK|SAFETY)\b").expect("the pattern is valid"));
 
-/// Annotations in PHP's doc comments are read at run time.
+/// Matches annotations in PHP's doc comments, which are read at run time.
 static ANNOTATION: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"@[A-Z][A-Za-z]*[\\(]").expect("the pattern is valid"));
 
-/// What a comment says, without its markers.
+/// Returns the words of a comment, without its markers.
 pub(super) fn words(comment: &str) -> &str {
     let trimmed = comment.trim_start_matches(['#', '/', '*', '!', '-', ';', ' ', '\t', '\r', '\n']);
     trimmed.trim_end_matches(['*', '/', '#', '-', ' ', '\t', '\r', '\n'])
 }
 
-/// Whether a comment, given with its marker, must stay as it is.
+/// Returns true if a comment must be kept. `comment` includes its marker.
 pub(super) fn is_directive(comment: &str, language: Language) -> bool {
     let words = words(comment);
     if is_note(words) || ["#!", "//@", "//>", "//#"].iter().any(|opening| comment.starts_with(opening)) {
@@ -76,7 +76,7 @@ pub(super) fn is_directive(comment: &str, language: Language) -> bool {
     let by_language = match language {
         // `//go:embed`, `//nolint:all`, `//export Name`, `//line x.go:1`; `// +optional`, `// +kubebuilder:default=1`
         Language::Go => comment.strip_prefix("//").is_some_and(is_go_directive) || is_go_marker(words),
-        // Hints, and what only one dialect takes for a comment.
+        // Optimizer hints, and comments that only some dialects ignore.
         Language::Sql => comment.starts_with("/*+") || comment.starts_with("/*!"),
         Language::Php => ANNOTATION.is_match(comment),
         _ => false,
@@ -84,7 +84,7 @@ pub(super) fn is_directive(comment: &str, language: Language) -> bool {
     by_language || BEGINNINGS.iter().any(|beginning| words.starts_with(beginning)) || ANYWHERE_WORDS.is_match(comment)
 }
 
-/// Whether a comment or docstring holds an open end.
+/// Returns true if a comment or docstring contains a reminder such as `TODO`.
 pub(super) fn is_promise(comment: &str) -> bool {
     PROMISE.is_match(comment)
 }

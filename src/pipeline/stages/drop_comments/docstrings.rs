@@ -1,6 +1,6 @@
-//! `"""Six lines about f."""` -> `"""[… 6 lines 2-7]"""`, or nothing at `max` where the body has something else.
+//! `"""Six lines about f."""` -> `"""[… 6 lines 2-7]"""`; at `max` removed if the body contains anything else.
 //!
-//! Only what stands where Python looks for a docstring is one; any other string is a value.
+//! Only a string in the position of a docstring is one. All other strings are values.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use super::directives::is_promise;
 use super::view::View;
 use crate::pipeline::syntax::{Parsed, Survey};
 
-/// A docstring with fewer bytes than this is not worth a note.
+/// The minimum size in bytes of a docstring that is replaced by a note.
 const WORTH_BYTES: usize = 16;
 
 /// Adds the changes that elide docstrings.
 pub(super) fn elide(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
     let parsed = survey.parsed();
-    // In a fragment that starts within a string, that string's end would look like the start of the module's docstring.
+    // If a fragment starts within a string, the end of that string would look like the start of the module's docstring.
     let module = Some(parsed.root()).filter(|_| !parsed.has_errors());
     changes.extend(module.and_then(|module| docstring(view, parsed, module)));
     survey.visit(|node| {
@@ -28,7 +28,7 @@ pub(super) fn elide(view: &View, survey: &Survey, changes: &mut Vec<Change>) {
     });
 }
 
-/// The change of the docstring in a body.
+/// Returns the change of a body's docstring, if there is one.
 fn docstring(view: &View, parsed: &Parsed, body: Node) -> Option<Change> {
     let mut cursor = body.walk();
     let mut statements = body.named_children(&mut cursor).filter(|child| child.kind() != "comment");
@@ -51,7 +51,7 @@ fn docstring(view: &View, parsed: &Parsed, body: Node) -> Option<Change> {
     Some(Change::note(content, view.elided(rows, words.len())))
 }
 
-/// What stands between the quotes of a plain string.
+/// Returns the range between the quotes of a plain string.
 fn content(code: &str, string: Node) -> Option<Range<usize>> {
     let last = string.child_count().checked_sub(1)?;
     let (open, close) = (string.child(0)?, string.child(last)?);

@@ -1,15 +1,16 @@
-//! `/* nine lines about f */ int f();` -> `// [… 9 lines 1-9]` and `int f();`: code without its comments, still the same code.
+//! `/* nine lines about f */ int f();` -> `// [… 9 lines 1-9]` and `int f();`: removes comments without changing the
+//! code.
 //!
-//! At `balanced` each comment and docstring gives way to a note in its place, so that a reader who wants to edit the
-//! lines around it sees that something is missing; branches that never run go the same way. At `max` they go
-//! altogether, after one note, with annotations that say nothing at run time, and long files are shown as an outline.
-//! What tools read in comments ([`directives`]) stays, and so does every string.
+//! At `balanced` each comment and docstring is replaced by a note, so that a reader who wants to edit the lines around
+//! it sees that something is missing. Branches that never run are replaced too. At `max` comments are removed
+//! altogether, after one note about all of them. Annotations without meaning at run time are removed, and long files
+//! become an outline. Comments that tools read ([`directives`]) and all strings are kept.
 //!
-//! Where nothing is to be said of code but what stands before each of its lines, that goes ([`fold_prefixes`]): a fold
-//! hides code from the next pass, so that is what it does last.
+//! If no change is proposed, the prefixes of the lines are folded ([`fold_prefixes`]). This comes last because a fold
+//! hides the code from the next pass.
 //!
-//! A rewrite counts only when the result parses to the same tokens in the same places but for what was elided. What is
-//! no known language, or is mostly errors to the parser, stays as it is. Long code is rewritten window by window.
+//! A rewrite is accepted only if the result parses to the same tokens at the same depth, except for what was elided.
+//! Code in an unknown language, or with many parse errors, is left unchanged. Long code is rewritten window by window.
 
 mod annotations;
 mod blanks;
@@ -31,10 +32,10 @@ use crate::pipeline::line_counter::LineCounter;
 use crate::pipeline::syntax::{Reading, Source, Syntax, Window, Windows, pieces};
 use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes};
 
-/// From this many bytes on, code is shown as an outline at `max`.
+/// The minimum size of code that becomes an outline at `max`.
 const OUTLINE_FROM_BYTES: usize = 16 << 10;
 
-/// See the module's documentation.
+/// The stage `neurosyntax`; see the module's documentation.
 pub(super) struct Neurosyntax;
 
 impl Stage for Neurosyntax {
@@ -68,7 +69,7 @@ impl Stage for Neurosyntax {
     }
 }
 
-/// The changes of a piece of code, window by window.
+/// Returns the changes of a piece of code, window by window.
 fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
     let mut changes = Vec::new();
     for window in Windows::of(&source.code, syntax) {
@@ -81,7 +82,7 @@ fn rewrite(source: &Source, syntax: &'static Syntax, preset: Preset, is_free: &d
     changes
 }
 
-/// The changes of a window; none when it cannot be read, or would not be the same code.
+/// Returns the changes of a window. Returns none if it cannot be read, or if the rewritten code would not be the same.
 fn rewrite_window(view: &View, window: &Window, is_free: &dyn Fn(&Change) -> bool) -> Vec<Change> {
     let code = view.code;
     let Some(reading) = Reading::of(code, view.syntax, window.parsed.as_ref()) else { return Vec::new() };

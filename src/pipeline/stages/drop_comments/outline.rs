@@ -1,10 +1,11 @@
-//! A long file -> its declarations, with a note for each body of a function.
+//! A long file -> its declarations, with a note in place of each function body.
 
 use super::change::Change;
 use super::view::View;
 use crate::pipeline::syntax::Survey;
 
-/// A function that is more of the file than this, in percent, is what holds the others: a module's wrapper.
+/// The maximum share of the file, in percent, of a function whose body is elided. A larger function wraps the others,
+/// like a module.
 const WRAPPER_PERCENT: usize = 50;
 
 /// Adds the changes that elide the bodies of functions.

@@ -100,7 +100,7 @@ fn what_is_not_the_language_or_too_long_stays_as_it_is() {
     assert_eq!(rewritten(&prose, Language::Java, Preset::Max), prose);
     let long = "x = 1  # and some words that are not needed\n".repeat(8_000);
     assert_eq!(rewritten(&long, Language::Python, Preset::Max), long);
-    // Where comments can be told without a parser, length is no limit.
+    // Scanning for comments has no length limit.
     let long = "int x; // and some words that are not needed\n".repeat(8_000);
     assert_eq!(rewritten(&long, Language::C, Preset::Balanced), "int x; // […]\n".repeat(8_000));
 }

@@ -1,4 +1,4 @@
-//! The code that the steps look at, and the notes that they leave in it.
+//! The code that the steps of this stage examine, and the notes that they write.
 
 use tree_sitter::Node;
 
@@ -6,30 +6,30 @@ use super::change::{Change, ONE_LINE};
 use crate::pipeline::elided;
 use crate::pipeline::syntax::{Source, Syntax};
 
-/// From this many bytes on, the note says the range of the lines too. Fewer may not pay for it, and whether they do
-/// would depend on the digits.
+/// The minimum size of an omission whose note includes the line range. In smaller ones the range may not pay, and
+/// whether it does would depend on its digits.
 const RANGE_FROM_BYTES: usize = 160;
 
-/// A removal of fewer bytes does not pay for the note that tells of all removals.
+/// The minimum size of a removal that pays for the note about all removals.
 const NOTE_PAYS_BYTES: usize = 48;
 
-/// A block with fewer lines or fewer visible bytes is not worth a note.
+/// The minimum number of lines and visible bytes of a block that is replaced by a note.
 const WORTH_LINES: usize = 3;
 const WORTH_BYTES: usize = 64;
 
-/// What the steps look at.
+/// The code that the steps examine.
 pub(super) struct View<'a> {
     pub(super) code: &'a str,
     pub(super) source: &'a Source<'a>,
-    /// The row of the source that the code starts in.
+    /// The row of the source at which the code starts.
     pub(super) row: usize,
     pub(super) syntax: &'static Syntax,
     pub(super) max: bool,
 }
 
 impl View<'_> {
-    /// The words for elided rows: `[…]` for one, which stands where it was, else their number, and their range where
-    /// much is gone.
+    /// Returns the text of the note for omitted rows: `[…]` for one row, or else their number, with the line range if
+    /// the omission is large enough.
     pub(super) fn elided(&self, rows: (usize, usize), bytes: usize) -> String {
         let lines = self.source.lines((self.row + rows.0, self.row + rows.1)).filter(|_| bytes >= RANGE_FROM_BYTES);
         match rows.1 - rows.0 + 1 {
@@ -38,7 +38,7 @@ impl View<'_> {
         }
     }
 
-    /// The same as a comment; within a line only where something follows on it.
+    /// Returns the note as a comment. A block comment is used only if something follows on the line.
     pub(super) fn note(&self, words: &str, ends_line: bool) -> String {
         match self.syntax.block_comment {
             Some((open, close)) if !ends_line => format!("{open} {words} {close}"),
@@ -46,7 +46,8 @@ impl View<'_> {
         }
     }
 
-    /// The change that leaves a note of a block of several lines, and what the language wants where a block is.
+    /// Returns the change that replaces a block of several lines by a note and by whatever the language requires in a
+    /// block.
     pub(super) fn elide_block(&self, block: Node) -> Option<Change> {
         let range = block.byte_range();
         let text = &self.code[range.clone()];
@@ -57,7 +58,7 @@ impl View<'_> {
             let words = self.elided(rows, inner.len());
             return Some(Change::note(range.start + 1..range.end - 1, format!(" {open} {words} {close} ")));
         }
-        // Blocks by indentation; the others need their own words to be blocks.
+        // Blocks by indentation in Python. Other languages of this kind need a keyword to end a block.
         let is_python = self.syntax.block_comment.is_none() && block.kind() == "block";
         let text = text.trim_end();
         let rows = (rows.0, rows.0 + text.matches('\n').count());
@@ -67,7 +68,7 @@ impl View<'_> {
         })
     }
 
-    /// Puts one note about all removals in the place of the first one that is long enough to pay for it.
+    /// Adds one note about all removals, at the first one that is long enough to pay for it.
     pub(super) fn note_removals(&self, changes: &mut [Change]) {
         let removed: usize = changes.iter().map(|change| change.removed_lines).sum();
         let pays = |change: &&mut Change| change.removed_lines > 0 && change.range.len() >= NOTE_PAYS_BYTES;
@@ -76,14 +77,14 @@ impl View<'_> {
         let whole_lines = gone.ends_with('\n');
         let end = first.range.start + if whole_lines { gone.trim_end_matches(['\n', '\r']).len() } else { gone.len() };
         let start = first.range.end - gone.trim_start_matches([' ', '\t']).len();
-        // Within the lines, so that the number which a tool printed before the first of them stays.
+        // The range stays within the lines, so that a number that a tool printed before the first line is kept.
         first.range = start..end;
         first.text = self.note(&elided(removed, "comment lines", None), whole_lines);
         first.is_note = true;
     }
 }
 
-/// Whether what stands in some rows is worth a note.
+/// Returns true if the text of some rows is large enough for a note.
 pub(super) fn is_worth(text: &str, rows: (usize, usize)) -> bool {
     rows.1 + 1 >= rows.0 + WORTH_LINES && text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count() >= WORTH_BYTES
 }

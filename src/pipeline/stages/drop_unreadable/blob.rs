@@ -1,39 +1,40 @@
-//! Where a text holds base64 payloads, and what they decode to.
+//! Finds base64 payloads in a text and decodes them.
 //!
-//! A payload is found by its first run of base64 characters; further runs of the same width belong to it when only line
-//! ends (real ones, or `\n` as JSON writes them) and the same indentation stand between. What does not decode is no
-//! payload.
+//! A payload is found by its first run of base64 characters. Further runs of the same width belong to it if only a line
+//! end (real, or escaped as in JSON) and the same indentation separate them. Characters that cannot be decoded are not
+//! a payload.
 
 use std::ops::Range;
 
 use memchr::memmem;
 
-/// Shortest payload that says of itself what it is, in characters: in a `data:` URI or between PEM lines.
+/// The minimum length, in characters, of a payload in a `data:` URI or between PEM lines.
 const ANNOUNCED_MIN_CHARS: usize = 256;
 
-/// Shortest payload that does not: longer than keys, signatures and the parts of most tokens.
+/// The minimum length of any other payload. Keys, signatures and the parts of most tokens are shorter.
 const BARE_MIN_CHARS: usize = 1024;
 
-/// Shortest line of a wrapped payload; the usual widths are 60, 64 and 76.
+/// The minimum line length of a wrapped payload. The usual widths are 60, 64 and 76.
 const LINE_MIN_CHARS: usize = 40;
 
 /// A base64 payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Blob<'a> {
-    /// Where its characters stand.
+    /// The range of its characters in the text.
     pub(super) range: Range<usize>,
-    /// What they decode to.
+    /// The decoded bytes.
     pub(super) bytes: Vec<u8>,
-    /// The type that a `data:` URI gives it.
+    /// The type that a `data:` URI declares.
     pub(super) declared: Option<&'a str>,
 }
 
-/// Whether there is a run of base64 characters as long as a line. Looks at few bytes of most texts.
+/// Returns true if a text contains a run of base64 characters of at least [`LINE_MIN_CHARS`]. Reads only a few bytes of
+/// most texts.
 pub(super) fn has_long_run(text: &str) -> bool {
     next_run(text.as_bytes(), 0).is_some()
 }
 
-/// All payloads, in order. Linear in the text.
+/// Returns all payloads, in order. The time is linear in the length of the text.
 pub(super) fn blobs(text: &str) -> Vec<Blob<'_>> {
     let bytes = text.as_bytes();
     let secrets = private_keys(text);
@@ -66,19 +67,19 @@ pub(super) fn blobs(text: &str) -> Vec<Blob<'_>> {
     found
 }
 
-/// What stands before a payload.
+/// The text that precedes a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place<'a> {
-    /// `data:<mime>;base64,`.
+    /// A `data:<mime>;base64,` head.
     DataUri(&'a str),
     /// A `-----BEGIN …-----` line.
     Pem,
-    /// Anything else.
+    /// Any other text.
     Bare,
 }
 
 fn place<'a>(text: &'a str, run: &Range<usize>) -> Place<'a> {
-    /// Longest `data:` head that is looked back for, in bytes.
+    /// The maximum length in bytes of a `data:` head.
     const HEAD_MAX_BYTES: usize = 200;
     let before = &text[..run.start];
     if let Some(head) = before.strip_suffix(";base64,") {
@@ -97,17 +98,17 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// The next run of base64 characters from `from` on that is as long as a line.
+/// Returns the first run of at least [`LINE_MIN_CHARS`] base64 characters from `from` on.
 fn next_run(bytes: &[u8], mut from: usize) -> Option<Range<usize>> {
     loop {
-        // From the end of the window backwards: most windows end the search at their last byte.
+        // The window is searched backwards because in most windows the last byte already decides.
         let window = bytes.get(from..from + LINE_MIN_CHARS)?;
         match window.iter().rposition(|&byte| !is_base64(byte)) {
             Some(at) => from += at + 1,
             None => break,
         }
     }
-    // The letter of `\n` is no payload.
+    // The letter of an escaped line end does not belong to the payload.
     let start = from + usize::from(from > 0 && bytes[from - 1] == b'\\');
     let end = from + bytes[from..].iter().position(|&byte| !is_base64(byte)).unwrap_or(bytes.len() - from);
     Some(start..end)
@@ -116,11 +117,11 @@ fn next_run(bytes: &[u8], mut from: usize) -> Option<Range<usize>> {
 /// A payload before it is decoded.
 struct Block {
     range: Range<usize>,
-    /// Its characters, without what stands between the lines.
+    /// The characters without the line ends and indentation.
     chars: Vec<u8>,
 }
 
-/// The payload that starts with a run.
+/// Returns the payload that starts with a run.
 fn block(bytes: &[u8], run: Range<usize>) -> Block {
     let width = run.len();
     let indent = bytes[..run.start].iter().rev().take(width).take_while(|&&byte| byte == b' ' || byte == b'\t').count();
@@ -132,7 +133,7 @@ fn block(bytes: &[u8], run: Range<usize>) -> Block {
         let end = block.range.end;
         let Some(next) = line_end(&bytes[end..]).filter(|next| joint.is_none_or(|joint| joint == *next)) else { break };
         let Some(rest) = bytes[end + next.len()..].strip_prefix(indent) else { break };
-        // One more than the width tells a longer run from one of the same width.
+        // One character more than the width is read to detect a longer run.
         let len = rest.iter().take(width + 1).take_while(|&&byte| is_base64(byte) && byte != b'-').count();
         let line = &rest[..len];
         let padding = rest[len..].iter().take(3).take_while(|&&byte| byte == b'=').count();
@@ -152,7 +153,7 @@ fn block(bytes: &[u8], run: Range<usize>) -> Block {
 }
 
 impl Block {
-    /// Takes in the padding that stands at the end; whether there is any.
+    /// Adds the padding at the end to the block. Returns true if there is any.
     fn close(&mut self, bytes: &[u8]) -> bool {
         let padding = bytes[self.range.end..].iter().take(2).take_while(|&&byte| byte == b'=').count();
         self.range.end += padding;
@@ -171,7 +172,7 @@ fn line_end(bytes: &[u8]) -> Option<&'static [u8]> {
     LINE_ENDS.into_iter().find(|end| bytes.starts_with(end))
 }
 
-/// Where private keys stand, from their first line to their last or, when that is cut off, to the end of the text.
+/// Returns the ranges of private keys, from the first line to the last. A truncated key extends to the end of the text.
 fn private_keys(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for start in memmem::find_iter(text.as_bytes(), "-----BEGIN ") {
@@ -184,7 +185,7 @@ fn private_keys(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a text starts with the PEM line of a private key; the longest label is `ENCRYPTED PRIVATE KEY`.
+/// Returns true if a text starts with the PEM line of a private key. The longest label is `ENCRYPTED PRIVATE KEY`.
 fn is_private(text: &str) -> bool {
     let line = &text.as_bytes()[..text.len().min(64)];
     let label = line.strip_prefix(b"-----").unwrap_or_default();
@@ -192,7 +193,7 @@ fn is_private(text: &str) -> bool {
     memmem::find(label, b" PRIVATE KEY").is_some()
 }
 
-/// Whether a run is one of the parts of a token, which dots join.
+/// Returns true if a run is one of the dot-separated parts of a token.
 fn is_part_of_token(bytes: &[u8], range: &Range<usize>) -> bool {
     let is_at = |at: Option<usize>, is: fn(u8) -> bool| at.and_then(|at| bytes.get(at)).is_some_and(|&byte| is(byte));
     let is_dot = |byte| byte == b'.';
@@ -200,8 +201,8 @@ fn is_part_of_token(bytes: &[u8], range: &Range<usize>) -> bool {
     joins(range.start.checked_sub(1), range.start.checked_sub(2)) || joins(Some(range.end), Some(range.end + 1))
 }
 
-/// Whether characters are as mixed as those of encoded bytes: large and small letters and digits, and few slashes,
-/// which paths are full of.
+/// Returns true if characters look like encoded bytes: upper and lower case, digits, and few slashes, of which paths
+/// have many.
 fn is_mixed(chars: &[u8]) -> bool {
     let (mut large, mut small, mut digits, mut slashes) = (0, 0, 0, 0);
     for byte in chars {
@@ -217,7 +218,7 @@ fn is_mixed(chars: &[u8]) -> bool {
     large >= least && small >= least && digits >= least && slashes * 12 <= chars.len().max(24)
 }
 
-/// The bytes; `None` when the characters are of two alphabets, or not as many as an encoder writes.
+/// Decodes base64. Returns `None` if the characters mix two alphabets or their number is not valid.
 fn decode(chars: &[u8]) -> Option<Vec<u8>> {
     if chars.iter().any(|byte| matches!(byte, b'-' | b'_')) {
         let end = chars.iter().rposition(|&byte| byte != b'=')? + 1;

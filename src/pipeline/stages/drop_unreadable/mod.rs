@@ -1,12 +1,12 @@
 //! `data:image/png;base64,iVBORw0…` -> `data:image/png;base64,[… 48213 bytes of image/png in base64, sha256 1a2b3c4d5e6f]`.
 //!
-//! Base64 payloads in texts: `data:` URIs, long blobs, blocks wrapped into lines of one width (certificates, mail). A
-//! model cannot read them, and pays about a token for each one and a half characters. Hashes, keys of a few lines,
-//! tokens of three parts and code are no payloads; private keys are, but they are secrets and stay visible of whoever
-//! has to notice them. Images that are blocks of a message are no text: see [`crate::pipeline::images`].
+//! Replaces base64 payloads: `data:` URIs, long blobs, and blocks wrapped to lines of one width (certificates, mail). A
+//! model cannot read them, and they cost about one token per one and a half characters. Hashes, short keys, tokens of
+//! three parts and code are not payloads. Private keys are kept because whoever reads the text has to notice them.
+//! Images that are blocks of a message are handled by [`crate::pipeline::images`].
 //!
-//! The noise of terminals goes here too ([`terminal_noise`]): like a payload it is bytes for a screen that a model
-//! cannot read, in texts of every type, and it has to go before the stages that know the types.
+//! The stage also removes terminal noise ([`terminal_noise`]) in texts of every type, which has to happen before the
+//! stages that depend on the type.
 
 mod blob;
 mod terminal_noise;
@@ -19,13 +19,13 @@ use crate::pipeline::{Edit, FusionContext, Stage, elided};
 use crate::reference::ContentHash;
 use blob::{Blob, blobs};
 
-/// Digits of a payload's hash in its note: enough to tell whether two are the same.
+/// The number of hash digits in a payload's note, enough to tell whether two payloads are equal.
 const HASH_DIGITS: usize = 12;
 
-/// Longer names of types give way to the usual file suffix.
+/// The maximum length of a MIME type in a note. Longer ones are replaced by the usual file suffix.
 const MIME_MAX_BYTES: usize = 40;
 
-/// See the module.
+/// The stage `photon`; see the module's documentation.
 pub(super) struct Photon;
 
 impl Stage for Photon {
@@ -69,7 +69,7 @@ fn payload_edits(context: &FusionContext) -> Vec<Edit> {
     edits
 }
 
-/// `bytes of image/png in base64, sha256 1a2b3c4d5e6f`.
+/// Returns the description of a payload: `bytes of image/png in base64, sha256 1a2b3c4d5e6f`.
 fn describe(blob: &Blob) -> Option<String> {
     let kind = match infer::get(&blob.bytes) {
         Some(kind) if kind.mime_type().len() <= MIME_MAX_BYTES => kind.mime_type(),
@@ -99,7 +99,7 @@ mod tests {
         FusionEngine::new(pipeline).compress(text, &CompressOptions::default(), &|| 0.0)
     }
 
-    /// Bytes without a pattern.
+    /// Returns bytes without a pattern.
     fn noise(len: usize) -> Vec<u8> {
         let mut state = 7_u32;
         let mut next = || {
@@ -122,7 +122,7 @@ mod tests {
         lines.join(joint)
     }
 
-    /// What stands in the place of the payload of `before + payload + after`.
+    /// Returns the replacement of the payload in `before + payload + after`.
     fn shown(before: &str, payload: &str, after: &str) -> String {
         let text = format!("{before}{payload}{after}");
         let compressed = compress(&text);

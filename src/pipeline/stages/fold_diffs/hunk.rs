@@ -1,41 +1,42 @@
-//! Hunks of unified diffs, read by their counts and not by looks: a removed line that starts with `--` reads `---`.
+//! Reads hunks of unified diffs by their counts, because a removed line that starts with `--` looks like a `---`
+//! header.
 
 use concertina_format::diff_crunch::{is_signed, number};
 
 use crate::content::diff_hunk::HunkHeader;
 
-/// Reads a header whose numbers all print back as they are.
+/// Parses a header. Returns `None` if its numbers would not be printed in the same form.
 fn header(line: &str) -> Option<HunkHeader<'_>> {
     let header = HunkHeader::parse(line).filter(|header| header.parents == 1)?;
     let mut numbers = line[..line.len() - header.section.len()].split(|c: char| !c.is_ascii_digit());
     numbers.all(|digits| digits.is_empty() || number(digits).is_some()).then_some(header)
 }
 
-/// A hunk: its header and as many of the lines below as belong to it.
+/// A hunk: its header and the lines that belong to it.
 #[derive(Debug)]
 pub(super) struct Hunk<'a> {
     pub(super) header: HunkHeader<'a>,
     pub(super) lines: &'a [&'a str],
-    /// Whether the counts of the header hold.
+    /// True if the counts of the header are right.
     pub(super) is_exact: bool,
 }
 
 impl<'a> Hunk<'a> {
     /// Reads the hunk whose header is the first of `lines`.
     ///
-    /// Where the counts do not hold, it ends at the first line that has no sign.
+    /// If the counts are wrong, the hunk ends at the first line without a sign.
     pub(super) fn read(lines: &'a [&'a str]) -> Option<Self> {
         let (first, below) = lines.split_first()?;
         let header = header(first)?;
         let body = header.body(below.iter().copied());
-        // What is written tells no empty line from the end of the hunk.
+        // The decoder cannot tell an empty line from the end of the hunk.
         let is_exact = body.is_exact && below[..body.lines].iter().all(|line| is_signed(line));
         let end = if is_exact { body.lines } else { signed(below) };
         Some(Self { header, lines: &below[..end], is_exact })
     }
 }
 
-/// How many lines have a sign; the header of the next file has not.
+/// Returns the number of lines with a sign, up to the header of the next file.
 fn signed(lines: &[&str]) -> usize {
     let is_file = |index: usize| {
         let starts =

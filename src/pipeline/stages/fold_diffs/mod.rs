@@ -1,7 +1,7 @@
 //! `diff --git a/x b/x`, `index`, `---`, `+++`, `@@ -1,7 +1,9 @@` -> `diff x`, `@@ -1 +1`; context beyond three lines cut.
 //!
-//! Every changed line stays as it is, with its sign and in its place. Hashes and context need the original; headers do
-//! not.
+//! Changed lines are kept with their signs and places. Shortened hashes and removed context need the original to be
+//! restored; shortened headers do not.
 
 mod hunk;
 mod recut;
@@ -22,10 +22,10 @@ use hunk::Hunk;
 
 const NAME: &str = "diffCrunch";
 
-/// Digits of a commit's hash that stay: enough for git.
+/// The number of digits that is kept of a commit's hash, enough for git.
 const HASH_DIGITS: usize = 12;
 
-/// Folds diffs.
+/// The stage `diffCrunch`, which folds diffs.
 pub(super) struct DiffCrunch;
 
 impl Stage for DiffCrunch {
@@ -60,7 +60,7 @@ impl Stage for DiffCrunch {
     }
 }
 
-/// What goes for good, until the original is fetched; sorted.
+/// Returns the changes that need the original to be restored, sorted.
 fn changes(text: &str, preset: Preset) -> Vec<(Range<usize>, String)> {
     let context = match preset {
         Preset::Lossless => return Vec::new(),
@@ -94,7 +94,7 @@ fn changes(text: &str, preset: Preset) -> Vec<(Range<usize>, String)> {
     changes
 }
 
-/// Where the hash stands in `commit 0123…`, when it is a long one.
+/// Returns the range of the hash in `commit 0123…`, if it is a long one.
 fn commit_hash(line: &str) -> Option<Range<usize>> {
     let rest = line.strip_prefix("commit ")?;
     let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();

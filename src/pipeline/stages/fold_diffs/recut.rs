@@ -1,6 +1,7 @@
 //! A hunk with much context -> the hunks that `diff -U3` would print.
 //!
-//! The result is a true diff: every changed line keeps its sign, its text and, by the new headers, its line numbers.
+//! The result is a valid diff. Every changed line keeps its sign, its text and, through the new headers, its line
+//! numbers.
 
 use std::ops::Range;
 
@@ -9,10 +10,10 @@ use concertina_format::diff_crunch::sizes;
 use super::hunk::Hunk;
 use crate::content::diff_hunk::HunkHeader;
 
-/// A second header costs about as much as a line or two: gaps of less text are not worth one.
+/// The minimum size of a gap that splits a hunk. The second header costs about as much as a line or two.
 const MIN_GAP_BYTES: usize = 60;
 
-/// The hunk with at most `context` unchanged lines around changes; `None` where that is what it has.
+/// Returns the hunk with at most `context` unchanged lines around changes; `None` if it has no more than that.
 pub(super) fn recut(hunk: &Hunk, context: usize) -> Option<String> {
     let is_kept = kept(hunk.lines, context)?;
     if is_kept.iter().all(|kept| *kept) || !are_counts_plausible(hunk) {
@@ -43,7 +44,8 @@ pub(super) fn recut(hunk: &Hunk, context: usize) -> Option<String> {
     Some(text)
 }
 
-/// Wrong counts are mended only where there are more lines than they say: fewer means that the hunk is cut short.
+/// Returns true if the header's counts may be corrected. A hunk with fewer lines than its header says is truncated and
+/// left alone.
 fn are_counts_plausible(hunk: &Hunk) -> bool {
     let (old, new) = sizes(hunk.lines);
     hunk.is_exact
@@ -52,7 +54,7 @@ fn are_counts_plausible(hunk: &Hunk) -> bool {
             && hunk.header.old_lines * hunk.header.new_lines > 0)
 }
 
-/// Which lines stay; `None` where nothing is changed.
+/// Returns for each line whether it is kept; `None` if no line is changed.
 fn kept(lines: &[&str], context: usize) -> Option<Vec<bool>> {
     let is_change = |index: usize| {
         let is_last = lines.get(index + 1).is_some_and(|next| next.starts_with('\\'));

@@ -1,6 +1,6 @@
-//! The short forms of headers, each with its inverse: what repeats and what can be counted is left out.
+//! The short forms of headers, without what repeats or can be counted. Each is checked against its decoder.
 //!
-//! A line of the text that looks like a short form has a `>` in front, which is no sign of a hunk's line.
+//! A line of the text that looks like a short form is escaped with `>`, which no line of a hunk starts with.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::hunk::Hunk;
 use super::stat;
 use crate::content::diff_hunk::HunkHeader;
 
-/// The short form of the file header that `lines` begin with, and how many lines it was.
+/// Returns the short form of the file header at the start of `lines`, and the number of lines that it replaces.
 pub(super) fn file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> {
     let both = lines.first()?.strip_prefix("diff --git a/")?;
     let path = &both.get(..both.len().checked_sub(3)? / 2)?;
@@ -31,17 +31,17 @@ pub(super) fn file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> 
     fits.then_some((short, at + 2))
 }
 
-/// The short form of a hunk's header, where its lines tell its counts.
+/// Returns the short form of a hunk's header, if the counts follow from its lines.
 pub(super) fn hunk(hunk: &Hunk, next: Option<&str>) -> Option<String> {
     let HunkHeader { old_start, new_start, section, .. } = &hunk.header;
     let short = format!("@@ -{old_start} +{new_start}{section}");
-    // Without counts a hunk ends at the first line that has no sign.
+    // Without counts, the decoder ends a hunk at the first line without a sign.
     let ends = hunk.is_exact && !next.is_some_and(is_signed);
     (ends && read_hunk(&short) == Some((*old_start, *new_start, section))).then_some(short)
 }
 
-/// A commit's header in one line, and how many lines it was: `commit hash; date; author`, without the author where it
-/// is the same as `last`.
+/// Returns a commit's header in one line, `commit hash; date; author`, the number of lines that it replaces, and the
+/// author. The author is omitted from the line if it equals `last`.
 pub(super) fn commit<'a>(lines: &[&'a str], last: Option<&str>) -> Option<(String, usize, &'a str)> {
     let hash = lines.first()?.strip_prefix("commit ")?;
     let merge = lines.get(1).and_then(|line| line.strip_prefix("Merge: "));
@@ -58,12 +58,12 @@ pub(super) fn commit<'a>(lines: &[&'a str], last: Option<&str>) -> Option<(Strin
     (long == lines[..at + 3] && read == author).then_some((short, at + 3, author))
 }
 
-/// The short form of a diffstat; see [`stat::fold`].
+/// Returns the short form of a diffstat; see [`stat::fold`].
 pub(super) fn stat(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     stat::fold(lines).filter(|(short, _)| !short.iter().any(|line| is_short_header(line)))
 }
 
-/// A line of the text that is no header, as it stands in the fold.
+/// Returns a line that is not a header, escaped if it looks like a short form.
 pub(super) fn escape(line: &str) -> Cow<'_, str> {
     if is_short(line.trim_start_matches(ESCAPE)) { format!(">{line}").into() } else { line.into() }
 }

@@ -1,14 +1,14 @@
-//! ` src/a.rs   | 12 ++++++------` -> `src/a.rs +6 -6`; a further file of the same directory is `/b.rs`.
+//! ` src/a.rs   | 12 ++++++------` -> `src/a.rs +6 -6`; another file in the same directory becomes `/b.rs`.
 //!
-//! git scales the bars of large changes; then they stay, and only the columns go. The line below the files goes only
-//! where there is one file: it says what the file's line says.
+//! git scales the bars of large changes. Scaled bars are kept, and only the columns are removed. The totals below are
+//! removed only for a single file, whose line contains them.
 
 use concertina_format::diff_crunch::number;
 use concertina_format::diff_crunch::stat::{MAX_BAR, totals, unfold};
 
 use crate::content::diff_hunk::StatRow;
 
-/// The short form of the files that `lines` begin with, and how many lines they were.
+/// Returns the short form of the files at the start of `lines`, and the number of lines that it replaces.
 pub(super) fn fold(lines: &[&str]) -> Option<(Vec<String>, usize)> {
     let files: Vec<(&str, u64, &str)> = lines.iter().map_while(|line| file(line)).collect();
     let below = *lines.get(files.len()).filter(|line| line.contains(" changed"))?;
@@ -37,14 +37,14 @@ pub(super) fn fold(lines: &[&str]) -> Option<(Vec<String>, usize)> {
         .then_some((short, taken))
 }
 
-/// Whether a line is a file's.
+/// Returns true if a line is the row of a file.
 pub(super) fn is_file(line: &str) -> bool {
     file(line).is_some()
 }
 
-/// ` path | 12 ++--`, whatever the blanks.
+/// Parses ` path | 12 ++--` with any number of blanks.
 fn file(line: &str) -> Option<(&str, u64, &str)> {
-    // The end of the bar: what most lines lack.
+    // Most lines do not end like a bar, so this is checked first.
     line.ends_with(['+', '-']).then_some(())?;
     let StatRow { path, change } = StatRow::parse(line)?;
     let (sum, bar) = number(change)?;

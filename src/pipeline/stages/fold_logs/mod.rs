@@ -22,14 +22,14 @@ use crate::tokens;
 use select::is_alarm;
 
 const NAME: &str = "logCrunch";
-/// Shorter logs cannot pay for the legend.
+/// The minimum size of a log, in bytes. A shorter one cannot pay for the legend.
 const MIN_BYTES: usize = 400;
-/// A fold that seems to save less, in percent, is not tried.
+/// The minimum estimated saving of a fold, in percent.
 const LEAST: usize = 5;
-/// Alarms stay as they are where at most one byte in so many of a log is of one.
+/// Alarms are kept unfolded if they make up at most one byte in this many.
 const RARE: usize = 20;
 
-/// The stage.
+/// The stage `logCrunch`.
 #[derive(Debug)]
 pub(super) struct LogCrunch;
 
@@ -72,20 +72,20 @@ impl Stage for LogCrunch {
     }
 }
 
-/// Whether lines may be left out of reports.
+/// Returns true if lines may be left out of reports.
 fn may_report(context: &FusionContext) -> bool {
     context.preset != Preset::Lossless && context.text.len() >= MIN_BYTES && report::is_printed(context)
 }
 
-/// The reports in a text: they may go across segments, since each tool's lines are another kind to whoever tells kinds
-/// apart.
+/// Returns the edits of reports. A report may span several segments, because detection may assign different types to
+/// its lines.
 fn reports(context: &FusionContext) -> Vec<Edit> {
     let runs = context.runs(report::may_hold).into_iter();
     let free = runs.flat_map(|range| free_lines(context.text, context.sealed, range));
     free.filter(|range| range.len() >= MIN_BYTES).flat_map(|range| report::find(context, range)).collect()
 }
 
-/// The folds of a log, or the one of what is left of it under a limit.
+/// Returns the folds of a log, or a fold of the shortened log if there is a limit.
 fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     let text = &context.text[range.clone()];
     if text.len() < MIN_BYTES {
@@ -95,19 +95,18 @@ fn folds(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     if let Some(edit) = limit.and_then(|limit| within(context, range.clone(), limit)) {
         return vec![edit];
     }
-    // Without alarms the stage for anything else folds alike, and where there are many of them, they are rows like
-    // other lines.
+    // Without alarms the general stage folds equally well. If there are many, they are folded like other lines.
     let alarms: usize = text.split('\n').filter(|line| is_alarm(line)).map(str::len).sum();
     if alarms == 0 || alarms * RARE > text.len() {
         return Vec::new();
     }
-    // Later codecs would make rows of the alarms, too.
+    // Codecs that run later would fold the alarms too.
     let folds = lines::edits(context, NAME, range, LEAST, is_alarm).into_iter();
     folds.map(|fold| Edit { excludes_others: true, ..fold }).collect()
 }
 
-/// The fold of what a limit leaves of a log, where its fold misses the limit. The marker line has to fit, too: what is
-/// left would be over the limit again in the next pass.
+/// Returns the fold of the shortened log if the whole log does not fit the limit. The marker line must fit too, or the
+/// next pass would exceed the limit again.
 fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<Edit> {
     let text = &context.text[range.clone()];
     let fold = |text: &str| lines::fold(NAME, text, context.encoding, is_alarm).map(|fold| fold.sealed(text));

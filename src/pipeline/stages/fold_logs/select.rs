@@ -1,9 +1,7 @@
-//! log -> the same log with the middle of its floods left out, for a reader who asked for fewer tokens than folding
-//! gives.
+//! Shortens a log to a token limit by leaving out the middle of its frequent lines.
 //!
-//! Only lines of which there are many go. What stays: errors, rare lines, the first and last lines of each kind and of
-//! the log, rows with an outlier, and for each kind one line that sums up what went: its text with the range of each
-//! value.
+//! Errors, rare lines, rows with outliers, and the first and last lines of each kind and of the log are kept. For each
+//! kind, one line sums up what was left out: its text with the range of each value.
 
 use std::collections::HashSet;
 
@@ -16,27 +14,27 @@ use crate::pipeline::lines::Flood;
 use crate::tokens;
 use concertina_base::hashing::FastMap;
 
-/// Lines kept at both ends of each kind, tried in turn.
+/// The numbers of lines to keep at both ends of each kind, tried in turn.
 const KEPT: [usize; 6] = [64, 32, 16, 8, 4, 2];
-/// Lines kept at the end of the log.
+/// The number of lines that are kept at the end of the log.
 const LAST_LINES: usize = 3;
-/// A failure that is said more often than this is no news.
+/// The maximum number of repetitions of a failure that are all kept.
 const MAX_FAILURES: usize = 8;
-/// More different values are only counted.
+/// The maximum number of distinct values that are listed.
 const MAX_SAID: usize = 4;
-/// A value is rare that one line in so many has.
+/// A value is rare if at most one line in this many has it.
 const RARE: usize = 50;
-/// Rare values are needles where one line in so many has one.
+/// Rare values are outliers if at most one line in this many has one.
 const NEEDLES: usize = 20;
-/// A note replaces at least this many lines.
+/// The minimum number of lines that a note replaces.
 const MIN_RUN: usize = 6;
 
-/// Whether a line reports an error or a warning, is part of a stack trace, or is a note of lines that are left out.
+/// Returns true if a line reports an error or a warning, is part of a stack trace, or is a note about omitted lines.
 pub(super) fn is_alarm(line: &str) -> bool {
     line.starts_with("[… ") || severity(line) >= Severity::Warning || is_frame(line)
 }
 
-/// The log without as many of its lines as it takes to fit, or without as many as may go, folded. Line numbers start at
+/// Leaves out lines until the log fits or no more may be left out, and folds the rest. Line numbers start at
 /// `first_line`.
 pub(super) fn fold_within(
     text: &str,
@@ -71,7 +69,7 @@ pub(super) fn fold_within(
     best.map(|(_, folded)| folded)
 }
 
-/// The log with a note in place of each run of lines that go; runs too short to be worth a note stay.
+/// Returns the log with a note in place of each run of omitted lines. Runs that are too short are kept.
 fn without(lines: &[&str], goes: &mut [bool], floods: &[Flood], first_line: usize) -> Option<String> {
     let mut shown: Vec<String> = Vec::new();
     let mut at = 0;
@@ -99,7 +97,7 @@ fn without(lines: &[&str], goes: &mut [bool], floods: &[Flood], first_line: usiz
     Some(shown.join("\n"))
 }
 
-/// What the values of a column are: all of a few, the range of numbers, or how many.
+/// Describes the values of a column: a few as a list, numbers as a range, and others by their number.
 fn ranged(values: &[&str]) -> String {
     let mut different = Vec::new();
     for value in values {
@@ -122,8 +120,8 @@ fn ranged(values: &[&str]) -> String {
     least.zip(most).map_or_else(String::new, |(least, most)| format!("{}..{}", values[least], values[most]))
 }
 
-/// The lines that must meet the eye: with a number far from the others of its column, or with a value that is rare
-/// where few are usual, a 302 among 200s.
+/// Returns the outliers: lines with a number far from the others of its column, or with a rare value in a column of few
+/// values, such as a 302 among 200s.
 fn outliers(flood: &Flood) -> Vec<usize> {
     let lines = flood.lines();
     let mut found = Vec::new();
@@ -148,7 +146,7 @@ fn outliers(flood: &Flood) -> Vec<usize> {
     found
 }
 
-/// A plain decimal number.
+/// Parses a plain decimal number.
 fn number(value: &str) -> Option<f64> {
     value.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'-').then(|| value.parse().ok())?
 }

@@ -1,4 +1,4 @@
-//! What holds for every folded log.
+//! Properties of every folded log.
 
 use super::*;
 use crate::pipeline::{CompressOptions, FusionEngine};

@@ -1,7 +1,6 @@
-//! `path:12:text` lines <-> the path once, its hits below; a text that a file has on several lines once.
+//! `path:12:text` lines <-> the path once, with its hits below; a text on several lines of a file once.
 //!
-//! Lines of a file that were merged stood in ascending order, so sorting by number is the way back. A file whose
-//! numbers do not ascend is not merged.
+//! Only lines in ascending order are merged, so that sorting by number restores them.
 
 use super::root;
 use super::shared;
@@ -14,24 +13,24 @@ use concertina_format::search_crunch::root::Root;
 use concertina_format::search_crunch::shared::Shared;
 use concertina_format::search_crunch::unfold;
 
-/// How many lines share one text at most, so that what comes back stays in proportion.
+/// The maximum number of lines that share one text. It bounds the size of the restored text.
 const MAX_MERGED: usize = 32;
 
-/// What is written, in order.
+/// A part of the output, in order.
 enum Item<'a> {
-    /// A file begins; its index in the list of files.
+    /// The start of a file, with its index in the list of files.
     File(usize),
-    /// A line of that file, and whether its path is not as the legend says.
+    /// A line of that file. `is_flipped` is true if its path differs from what the legend says.
     Line {
         hit: Hit<'a>,
         is_flipped: bool,
     },
-    /// `--`, where the legend does not say it.
+    /// A `--` line that the legend does not imply.
     Separator,
     Other(&'a str),
 }
 
-/// Folds a text without a final line end, given its lines; `None` where there are not at least two hits.
+/// Folds a text without a final line end, given its lines. Returns `None` for fewer than two hits.
 pub(super) fn fold(stage: &str, text: &str, rows: &[(&str, Row)]) -> Option<Fold> {
     let hits: Vec<Hit> =
         rows.iter().filter_map(|(_, row)| if let Row::Hit(hit) = row { Some(*hit) } else { None }).collect();
@@ -49,8 +48,8 @@ pub(super) fn fold(stage: &str, text: &str, rows: &[(&str, Row)]) -> Option<Fold
     };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
     let shared = shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
-    // What stands in the text itself may look like a sign, and separators may stand elsewhere: then they are not left
-    // out.
+    // Lines of the text may look like signs of the fold, and separators may stand elsewhere. Then these are not
+    // omitted.
     let legends = [
         Legend { gaps, shared: shared.clone(), ..plain.clone() },
         Legend { gaps, ..plain.clone() },
@@ -80,7 +79,7 @@ fn write(rows: &[(&str, Row)], legend: &Legend) -> String {
     writer.lines.join("\n")
 }
 
-/// The files in the order in which they begin, and what is to be written.
+/// Returns the files in the order in which they begin, and the parts to write.
 fn items<'a>(rows: &[(&'a str, Row<'a>)], legend: &Legend<'a>) -> (Vec<&'a str>, Vec<Item<'a>>) {
     let mut files: Vec<&str> = Vec::new();
     let mut items = Vec::with_capacity(rows.len());
@@ -112,9 +111,9 @@ fn items<'a>(rows: &[(&'a str, Row<'a>)], legend: &Legend<'a>) -> (Vec<&'a str>,
 struct Writer<'a> {
     legend: &'a Legend<'a>,
     lines: Vec<String>,
-    /// Numbered hits that may be merged: the number, the mark, the place and the text.
+    /// Numbered hits that may be merged: number, whether it is flipped, place and text.
     run: Vec<(u64, bool, &'a str, &'a str)>,
-    /// The number of the line before, in the same file.
+    /// The number of the previous line in the same file.
     previous: Option<u64>,
 }
 
@@ -146,7 +145,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// Writes the run, each text once where its numbers ascend.
+    /// Writes the run. If its numbers ascend, each text is written once.
     fn flush(&mut self) {
         let run = std::mem::take(&mut self.run);
         let ascends = run.windows(2).all(|pair| pair[0].0 < pair[1].0);
@@ -173,7 +172,7 @@ fn mark(is_flipped: bool) -> &'static str {
     if is_flipped { "~" } else { "" }
 }
 
-/// `1`, `2`, `3`, `7` -> `1-3,7`.
+/// Returns numbers with ranges: `1`, `2`, `3`, `7` -> `1-3,7`.
 fn ranges(places: &[&str]) -> String {
     let mut text = String::new();
     let mut start = 0;
@@ -183,7 +182,7 @@ fn ranges(places: &[&str]) -> String {
         while number(end).is_some() && number(end + 1) == number(end).map(|number| number + 1) {
             end += 1;
         }
-        // Two in a row are no shorter as a range.
+        // A range of two numbers would not be shorter.
         end = if end - start < 2 { start } else { end };
         text.push_str(if start > 0 { "," } else { "" });
         text.push_str(places[start]);

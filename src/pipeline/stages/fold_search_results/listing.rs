@@ -1,5 +1,5 @@
-//! One path per line <-> `directory/ name name`, in which the most frequent suffix of a directory may stand with it:
-//! `src/*.rs lib main` is `src/lib.rs` and `src/main.rs`.
+//! One path per line <-> `directory/ name name`. A directory may carry the most frequent suffix: `src/*.rs lib main`
+//! means `src/lib.rs` and `src/main.rs`.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use crate::content::hit_line::is_path;
 use crate::pipeline::fold::Fold;
 use concertina_format::search_crunch::listing::{PLAIN, SUFFIXED, unfold};
 
-/// Fewer paths are not folded.
+/// The minimum number of paths that are folded.
 const MIN_PATHS: usize = 4;
 
-/// Names that share a suffix, from which on it is worth saying once.
+/// The minimum number of names that share a suffix.
 const MIN_SHARED: usize = 3;
 
-/// Suffixes that are counted for one directory.
+/// The maximum number of suffixes that are counted for one directory.
 const MAX_SUFFIXES: usize = 16;
 
-/// From the first path to the last, where most lines are paths.
+/// Returns the range from the first path to the last, if most of its lines are paths.
 pub(super) fn range(text: &str) -> Option<Range<usize>> {
     let (mut paths, mut others, mut found) = (0usize, 0usize, None::<Range<usize>>);
     let mut start = 0;
@@ -37,12 +37,12 @@ fn is_listed(line: &str) -> bool {
     is_path(line) && !line.contains(' ') && !line.ends_with(['/', '.'])
 }
 
-/// A line of the folded form: a directory or none, and names.
+/// A line of the folded form: an optional directory, and names.
 struct Line {
     depth: usize,
     directory: Option<String>,
     suffix: Option<String>,
-    /// The line that holds the directory of the names.
+    /// The index of the line that holds the directory of the names.
     owner: Option<usize>,
     names: Vec<String>,
 }
@@ -86,7 +86,7 @@ fn add(lines: &mut Vec<Result<Line, &str>>, owners: &mut Vec<usize>, step: &str)
     }
 }
 
-/// Gives directories a suffix and takes it from their names; whether there was one.
+/// Moves common suffixes from names to their directories. Returns true if there were any.
 fn share_suffixes(lines: &mut [Result<Line, &str>]) -> bool {
     let mut counts: Vec<Vec<(String, usize)>> = vec![Vec::new(); lines.len()];
     let owner = |index: usize, line: &Line| if line.directory.is_some() { Some(index) } else { line.owner };
@@ -97,7 +97,7 @@ fn share_suffixes(lines: &mut [Result<Line, &str>]) -> bool {
             let counts = &mut counts[owner];
             match counts.iter().position(|(known, _)| known == suffix) {
                 Some(index) => counts[index].1 += 1,
-                // More kinds than these are no habit, and looking through them would not be linear.
+                // The limit keeps the search linear.
                 None if counts.len() < MAX_SUFFIXES => counts.push((suffix.to_owned(), 1)),
                 None => {}
             }
@@ -127,7 +127,7 @@ fn share_suffixes(lines: &mut [Result<Line, &str>]) -> bool {
     best.iter().any(Option::is_some)
 }
 
-/// `.rs` of `lib.rs`, where it is the only dot.
+/// Returns the suffix of a name with a single dot: `.rs` of `lib.rs`.
 fn suffix(name: &str) -> Option<&str> {
     let dot = name.find('.').filter(|&dot| dot > 0)?;
     let suffix = &name[dot..];

@@ -1,7 +1,6 @@
-//! A hit in a very long line (minified code, data) -> its beginning, its end, and what stands around the pattern that
-//! was looked for.
+//! A hit in a very long line (minified code, data) -> its beginning, its end, and the surroundings of the matches.
 //!
-//! Where the command says what that was and it is found nowhere or too often, the line stays.
+//! If the pattern is known but matches nowhere or too often, the line is kept.
 
 use std::iter::once;
 use std::ops::Range;
@@ -12,26 +11,26 @@ use super::pattern::patterns;
 use crate::content::hit_line::{Row, read_lines};
 use crate::pipeline::elided;
 
-/// Lines up to this many bytes stay whole.
+/// The maximum size in bytes of a line that is kept whole.
 const MAX_LINE: usize = 1000;
 
-/// What stays of a longer one, in bytes.
+/// The number of bytes that are kept at the beginning.
 const HEAD: usize = 400;
 const TAIL: usize = 100;
 
-/// What stays before and after a match, in bytes.
+/// The number of bytes that are kept before and after a match.
 const AROUND: usize = 100;
 
-/// What stays of each end of a longer match, in bytes.
+/// The number of bytes that are kept at each end of a longer match.
 const MATCH: usize = 200;
 
-/// A line in which a pattern is found more often stays whole.
+/// The maximum number of matches of a pattern in a line that is shortened.
 const MAX_MATCHES: usize = 20;
 
-/// A note replaces at least so many bytes.
+/// The minimum number of bytes that a note replaces.
 const MIN_GAP: usize = 100;
 
-/// Notes instead of parts of long lines, given the command that found them.
+/// Returns notes for parts of long lines. `command` is the command that found them.
 pub(super) fn cuts(text: &str, command: Option<&str>) -> Vec<(Range<usize>, String)> {
     let mut start = 0;
     let mut cuts = Vec::new();
@@ -41,7 +40,7 @@ pub(super) fn cuts(text: &str, command: Option<&str>) -> Vec<(Range<usize>, Stri
     let patterns = command.map(patterns).unwrap_or_default();
     for (line, row) in read_lines(text) {
         let found = match row {
-            // Nothing was found in it, or nobody says what.
+            // A context line, or a hit of an unknown pattern.
             Row::Hit(hit) if line.len() > MAX_LINE && (patterns.is_empty() || hit.is_context()) => Some(Vec::new()),
             Row::Hit(hit) if line.len() > MAX_LINE => matches(line, line.len() - hit.place.len(), &patterns),
             _ => None,
@@ -55,8 +54,8 @@ pub(super) fn cuts(text: &str, command: Option<&str>) -> Vec<(Range<usize>, Stri
     cuts
 }
 
-/// Where in a line, from a byte on, what was looked for stands, in order; both ends of what is long. `None` where it is
-/// found nowhere, or too often.
+/// Returns the matches in a line from byte `from` on, in order, only both ends of long ones. Returns `None` if there is
+/// no match, or if there are too many.
 fn matches(line: &str, from: usize, patterns: &[Regex]) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
     for pattern in patterns {
@@ -73,7 +72,7 @@ fn matches(line: &str, from: usize, patterns: &[Regex]) -> Option<Vec<Range<usiz
     (!found.is_empty()).then_some(found)
 }
 
-/// What of a line stands neither at its ends nor around what was found.
+/// Returns the parts of a line that are neither at its ends nor near a match.
 fn gaps(line: &str, found: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut gaps = Vec::new();
     let mut start = HEAD;

@@ -1,6 +1,6 @@
 //! `path:12:text` lines, file listings and web results -> each path once, in its directory; results beyond a rank by title only.
 //!
-//! Hits and listings are folded without loss; only the texts of low-ranking web results need the original.
+//! Hits and listings are folded without loss. Only the texts of web results of low rank need the original.
 
 mod hits;
 mod listing;
@@ -22,7 +22,7 @@ use crate::pipeline::{Edit, FusionContext, Stage};
 
 const NAME: &str = "searchCrunch";
 
-/// Folds search results.
+/// The stage `searchCrunch`, which folds search results.
 pub(super) struct SearchCrunch;
 
 impl Stage for SearchCrunch {
@@ -52,7 +52,7 @@ impl Stage for SearchCrunch {
             let command = context.hints.command.as_deref();
             let cuts = if context.preset == Preset::Lossless { Vec::new() } else { long::cuts(text, command) };
             if !cuts.is_empty() {
-                // What is left folds in the next pass.
+                // The rest is folded in the next pass.
                 edits.extend(cuts.into_iter().map(|(range, note)| Edit::note(at(range), note)));
             } else if let Some((range, fold)) = folded(text) {
                 edits.push(Edit::fold(at(range), &fold));
@@ -65,12 +65,12 @@ impl Stage for SearchCrunch {
     }
 }
 
-/// Which lines of a segment fold, and the fold.
+/// Returns the lines of a segment that can be folded, and the fold.
 fn folded(text: &str) -> Option<(Range<usize>, Fold)> {
     let rows = read_lines(text);
     let hits = range(&rows).and_then(|(range, lines)| {
         let inner = &text[range.clone()];
-        // What stands around may have told which paths to believe; blank lines tell nothing.
+        // The lines around may have shown which paths are real. Blank lines show nothing.
         let is_alone = lines.start == 0 && rows[lines.end..].iter().all(|(line, _)| line.is_empty());
         let fold =
             if is_alone { hits::fold(NAME, inner, &rows[lines]) } else { hits::fold(NAME, inner, &read_lines(inner)) };

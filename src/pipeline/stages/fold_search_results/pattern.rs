@@ -1,37 +1,37 @@
-//! `grep -rn 'a\|b' src | head` -> what the command looks for, as patterns of this crate's own kind.
+//! `grep -rn 'a\|b' src | head` -> the patterns that the command searches for, as regexes.
 //!
-//! A pattern that cannot be read is none, and then nothing is known of the whole command.
+//! If one pattern cannot be read, the whole command counts as unknown.
 
 use regex::{Regex, RegexBuilder};
 
-/// Options with a value in the next word.
+/// Options whose value is the next word.
 #[rustfmt::skip]
 const VALUED: [&str; 16] = [
     "-A", "-B", "-C", "-D", "-T", "-d", "-f", "-g", "-j", "-m", "-t", "--exclude", "--exclude-dir", "--glob",
     "--include", "--type",
 ];
 
-/// A compiled pattern takes at most so many bytes.
+/// The maximum size of a compiled pattern, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
-/// How a pattern is written.
+/// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Literal,
-    /// `a\|b`, as `grep` has it.
+    /// The syntax of plain `grep`: `a\|b`.
     Basic,
     Extended,
 }
 
-/// What the searches of a command line look for; nothing where that is not known.
+/// Returns the patterns that a command line searches for; empty if they are not known.
 pub(super) fn patterns(command: &str) -> Vec<Regex> {
     let commands = commands(command);
     let searches = commands.iter().filter_map(|words| search(words));
     searches.flatten().collect::<Option<Vec<Regex>>>().unwrap_or_default()
 }
 
-/// The patterns of one command, where it is a search; `None` among them for what cannot be read. A search for lines
-/// that lack a pattern has none.
+/// Returns the patterns of one command if it is a search, with `None` for a pattern that cannot be read. An inverted
+/// search has none.
 fn search(words: &[String]) -> Option<Vec<Option<Regex>>> {
     let kind = |word: &String| match word.rsplit('/').next()? {
         "grep" | "zgrep" => Some(Kind::Basic),
@@ -82,7 +82,7 @@ fn compiled(pattern: &str, kind: Kind, ignores_case: bool) -> Option<Regex> {
     RegexBuilder::new(&pattern).case_insensitive(ignores_case).size_limit(MAX_BYTES).build().ok()
 }
 
-/// `a\|b(c)` -> `a|b\(c\)`.
+/// Converts basic to extended syntax: `a\|b(c)` -> `a|b\(c\)`.
 fn extended(basic: &str) -> String {
     let mut extended = String::with_capacity(basic.len());
     let mut chars = basic.chars();
@@ -100,7 +100,7 @@ fn extended(basic: &str) -> String {
     extended
 }
 
-/// The words of each command of a line, without their quotes.
+/// Returns the words of each command of a line, without quotes.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let mut commands = Vec::new();
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);

@@ -1,5 +1,5 @@
-//! Which directory some paths have in front and others lack: some tools print hits relative and the lines around them
-//! absolute.
+//! Finds a directory that precedes some paths and is missing from others. Some tools print the paths of hits relative
+//! and those of context lines absolute.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,10 +7,10 @@ use concertina_format::search_crunch::root::Root;
 
 use crate::content::hit_line::Hit;
 
-/// Paths with more components are not looked at.
+/// The maximum number of components of a path that are examined.
 const MAX_COMPONENTS: usize = 40;
 
-/// The most frequent such directory.
+/// Returns the most frequent such directory.
 pub(super) fn find<'a>(hits: &[Hit<'a>]) -> Root<'a> {
     if !hits.iter().any(|hit| is_absolute(hit.path)) {
         return Root::default();

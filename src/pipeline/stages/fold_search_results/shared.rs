@@ -1,6 +1,6 @@
-//! What many hits begin and end with, because the search asked for it: said once, `…` in its place.
+//! Finds a common beginning and end of many hits, which is stated once and replaced by `…`.
 //!
-//! Both are cut where words begin or end, so that every name stays whole.
+//! Both are cut at word boundaries, so that names stay whole.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use concertina_format::search_crunch::shared::Shared;
 use crate::content::head;
 use concertina_base::hashing::FastMap;
 
-/// How much of a line is looked at from either end, in bytes, and how many places to cut.
+/// The number of bytes that are examined at either end of a line, and the maximum number of cuts.
 const MAX_BYTES: usize = 96;
 const MAX_CUTS: usize = 12;
 
-/// What the legend needs around it, in tokens, more or less.
+/// The approximate cost of the legend, in tokens.
 const LEGEND_TOKENS: usize = 8;
 
-/// What saves most in these texts, by estimate.
+/// Returns the beginning and the end that save most in these texts, by estimate.
 pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str>) -> Shared {
     let texts: Vec<&str> = texts.collect();
     let end = best(texts.iter().copied(), ends).to_owned();
@@ -26,13 +26,13 @@ pub(super) fn find<'a>(texts: impl Iterator<Item = &'a str>) -> Shared {
     Shared { start, end }
 }
 
-/// The candidate that saves most, of those that `find` adds for each text; of equal ones the first.
+/// Returns the candidate that saves most; of equal ones the first. `find` adds the candidates of a text.
 ///
-/// The shorter ones come first, and are the same for all texts that share a longer one: a text goes on for as long as
-/// its candidates come again.
+/// Shorter candidates come first and are shared by all texts with a common longer one. A text therefore stays in the
+/// search only as long as its candidates are repeated.
 fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Vec<&'a str>)) -> &'a str {
     let mut candidates = Vec::new();
-    // The candidates that a text has left, and how many texts in a row are like it.
+    // The remaining candidates of a text, and the number of equal texts in a row.
     let mut alive: Vec<(Range<usize>, usize)> = Vec::new();
     let mut found = Vec::with_capacity(MAX_CUTS);
     let mut last = None;
@@ -59,7 +59,7 @@ fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Ve
             rest.start += 1;
             is_repeated
         });
-        // What comes once saves nothing.
+        // A candidate that occurs once saves nothing.
         repeated.extend(counts.drain().filter(|(_, (count, _))| *count > 1));
     }
     let saving = |candidate: &str, count: usize| {
@@ -72,7 +72,7 @@ fn best<'a>(texts: impl Iterator<Item = &'a str>, find: impl Fn(&'a str, &mut Ve
     best.map_or("", |(.., candidate)| candidate)
 }
 
-/// Beginnings of a text that end before a word.
+/// Adds the beginnings of a text that end before a word.
 fn starts<'a>(text: &'a str, found: &mut Vec<&'a str>) {
     let mut word = false;
     for (at, c) in head(text, MAX_BYTES).char_indices() {
@@ -83,7 +83,7 @@ fn starts<'a>(text: &'a str, found: &mut Vec<&'a str>) {
     }
 }
 
-/// Ends of a text that begin after a word.
+/// Adds the ends of a text that begin after a word.
 fn ends<'a>(text: &'a str, found: &mut Vec<&'a str>) {
     let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_BYTES));
     let mut word = false;
@@ -100,7 +100,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// About how many tokens a text has: one for each word, run of marks and run of more than one blank.
+/// Estimates the tokens of a text from its words, runs of punctuation and runs of blanks.
 fn estimate(text: &str) -> usize {
     let kind = |c: char| match c {
         c if is_word(c) => 0,

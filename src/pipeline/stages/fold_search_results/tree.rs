@@ -1,10 +1,10 @@
-//! Paths in their order <-> indented lines, in which a directory that several share stands once.
+//! Paths in order <-> indented lines, in which a common directory stands once.
 //!
-//! A line that ends with `/` is a directory; lines that are indented deeper continue it. One blank is one level.
+//! A line that ends with `/` is a directory, and deeper lines continue it. Each level is indented by one blank.
 
 use concertina_format::search_crunch::tree::MAX_DEPTH;
 
-/// For each path the lines before and with it, in order.
+/// Returns for each path the lines that lead to it, including its own, in order.
 pub(super) fn fold(paths: &[&str]) -> Vec<Vec<String>> {
     let mut lines = vec![Vec::new(); paths.len()];
     place(paths, Place { cut: 0, from: 0, depth: 0 }, &mut lines);
@@ -13,9 +13,9 @@ pub(super) fn fold(paths: &[&str]) -> Vec<Vec<String>> {
 
 #[derive(Clone, Copy)]
 struct Place {
-    /// Bytes of each path that stand in directory lines already.
+    /// The number of bytes of each path that are already written as directory lines.
     cut: usize,
-    /// Bytes of each path that are known to be equal.
+    /// The number of bytes of each path that are known to be equal.
     from: usize,
     depth: usize,
 }
@@ -48,7 +48,7 @@ fn place(paths: &[&str], at: Place, lines: &mut [Vec<String>]) {
     }
 }
 
-/// The length of the longest directory that all share; they share `from` bytes for sure.
+/// Returns the length of the longest common directory. The first `from` bytes are known to be equal.
 fn common_directory(paths: &[&str], from: usize) -> usize {
     let first = paths[0].as_bytes();
     let shared = paths[1..].iter().fold(first.len(), |shared, path| {
@@ -58,14 +58,15 @@ fn common_directory(paths: &[&str], from: usize) -> usize {
     first[from..shared].iter().rposition(|&byte| byte == b'/').map_or(from, |slash| from + slash + 1)
 }
 
-/// A component costs about two tokens, a line end one, and so does the indentation below the first level.
+/// Returns true if a directory line saves tokens. A component costs about two tokens; a line end costs one, and so does
+/// indentation.
 fn pays(paths: usize, directory: &str, depth: usize) -> bool {
     let components = directory.bytes().filter(|&byte| byte == b'/').count();
     (paths - 1) * components * 2 > 1 + if depth > 0 { paths } else { 0 }
 }
 
 fn line(depth: usize, text: &str) -> String {
-    // What follows must be told from a line's number, from a mark and from indentation.
+    // The rest must not look like a line number, a mark or indentation.
     let is_plain = !text.starts_with(|c: char| c.is_ascii_digit() || " \t\\:(~>[-".contains(c)) && !text.is_empty();
     format!("{:depth$}{}{text}", "", if is_plain { "" } else { ">" })
 }

@@ -1,8 +1,8 @@
-//! Web results -> those of low rank by title and address only; a text that an earlier result has, too, once.
+//! Web results -> results of low rank reduced to title and address; repeated texts only once.
 //!
-//! The original is needed to get the texts back; each note says which lines they were. Any report may list addresses:
-//! what has a rank, the tool's name says or the form of the results, and a text that speaks of an error stays whatever
-//! its rank.
+//! The original is needed to restore the texts, and each note names their lines. Any report may list addresses, so
+//! results are recognised by the tool's name or by their form. A text that mentions an error is kept regardless of its
+//! rank.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,35 +11,35 @@ use crate::config::Preset;
 use crate::content::severity::{Severity, severity};
 use crate::pipeline::{Edit, elided};
 
-/// Fewer results are not a list.
+/// The minimum number of results in a list.
 const MIN_RESULTS: usize = 3;
 
-/// Results that later ones are compared with.
+/// The number of results that later ones are compared with.
 const MAX_COMPARED: usize = 32;
 
-/// Texts of fewer words are not compared.
+/// The minimum number of words of a text that is compared.
 const MIN_WORDS: usize = 8;
 
-/// Share of their words that nearly equal texts have in common, in percent.
+/// The share of common words of texts that count as equal, in percent.
 const SHARED_PERCENT: usize = 90;
 
-/// Shorter texts stay: a note in their place saves next to nothing. They are rather a program's report on some
-/// addresses, too, and that has no rank.
+/// The minimum size of a text that is replaced. A note for a shorter one saves almost nothing. Short texts are also
+/// more likely a program's report about addresses, which has no ranks.
 const MIN_TEXT: usize = 200;
 
-/// What of a tool's name says that it searches the web.
+/// Parts of the names of tools that search the web.
 const WEB: [&str; 7] = ["web", "internet", "brave", "tavily", "google", "bing", "duckduckgo"];
 
-/// Whether a tool's name says that it searches the web.
+/// Returns true if a tool's name says that it searches the web.
 pub(super) fn is_web_search(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     tool.contains("search") && WEB.iter().any(|word| tool.contains(word))
 }
 
-/// Notes instead of texts, for the segment `text` that begins at byte `start` and line `first_line` of the whole. Where
-/// its tool is none that searches the web, only results that have the form of such are any.
+/// Returns notes that replace texts. The segment `text` begins at byte `start` and line `first_line` of the whole text.
+/// If `is_web` is false, only results in the typical form are recognised.
 pub(super) fn edits(text: &str, start: usize, first_line: usize, preset: Preset, is_web: bool) -> Vec<Edit> {
-    // How many results keep their text.
+    // The number of results that keep their text.
     let kept = if preset == Preset::Max { 3 } else { 5 };
     let mut earlier: Vec<HashSet<&str>> = Vec::new();
     let mut edits = Vec::new();
@@ -71,8 +71,8 @@ fn are_alike(words: &HashSet<&str>, other: &HashSet<&str>) -> bool {
     shared >= MIN_WORDS && shared * 100 >= words.union(other).count() * SHARED_PERCENT
 }
 
-/// The text of each result: the index of its first line, and its bytes without the last line end. Empty where it has
-/// none.
+/// Returns the text of each result: the index of its first line, and its bytes without the last line end. Empty for a
+/// result without a text.
 fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
     let mut lines: Vec<Range<usize>> = Vec::new();
     for line in text.split('\n') {
@@ -80,7 +80,7 @@ fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
         lines.push(start..start + line.len());
     }
     let line = |index: usize| &text[lines[index].clone()];
-    // Title and address of each result.
+    // The title and the address of each result.
     let mut heads: Vec<(usize, usize)> = Vec::new();
     for index in 0..lines.len() {
         let is_free = |title: usize| heads.last().is_none_or(|&(_, address)| address < title);
@@ -103,7 +103,7 @@ fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
         .iter()
         .zip(ends)
         .map(|(&(_, address), next)| {
-            // Nobody says where the last one ends: its first paragraph is its own for sure.
+            // The end of the last result is not marked. Only its first paragraph certainly belongs to it.
             let end = next.unwrap_or_else(|| {
                 (address + 1..lines.len()).find(|&index| line(index).trim().is_empty()).unwrap_or(lines.len())
             });
@@ -117,7 +117,7 @@ fn results(text: &str, is_web: bool) -> Vec<(usize, Range<usize>)> {
         .collect()
 }
 
-/// `URL: https://…`, or the address alone.
+/// Returns true for `URL: https://…` or an address alone.
 fn is_address(line: &str) -> bool {
     let trimmed = line.trim().trim_start_matches(['-', '*', '<', '•', ' ']);
     let labels = ["URL: ", "url: ", "Url: ", "Link: ", "link: ", "Source: "];
@@ -128,7 +128,7 @@ fn is_address(line: &str) -> bool {
         && !trimmed.contains(' ')
 }
 
-/// A title that is nothing else: `3. Words`, `[3] Words`, `## Words`, `**Words**`, `Title: Words`.
+/// Returns true for a line that can only be a title: `3. Words`, `[3] Words`, `## Words`, `**Words**`, `Title: Words`.
 fn is_title(line: &str) -> bool {
     let trimmed = line.trim();
     let number = trimmed.trim_start_matches(['[', '#', '*', ' ']);
@@ -137,7 +137,7 @@ fn is_title(line: &str) -> bool {
     is_numbered || ["#", "**", "Title: ", "title: "].iter().any(|start| trimmed.starts_with(start))
 }
 
-/// `3. [Title](https://…)`.
+/// Returns true for `3. [Title](https://…)`.
 fn is_link(line: &str) -> bool {
     let trimmed = line.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "-*#. ".contains(c));
     trimmed.starts_with('[') && trimmed.contains("](http") && trimmed.trim_end_matches('*').ends_with(')')

@@ -1,6 +1,6 @@
-//! `\x1b[32mok\x1b[0m` -> `§ok¶` with `§=\e[32m ¶=\e[0m`: the few colours of a text by name.
+//! `\x1b[32mok\x1b[0m` -> `§ok¶` with `§=\e[32m ¶=\e[0m`: replaces the few colours of a text by names.
 //!
-//! Lossless. A name is a rare character that the text does not hold, so undoing needs no escapes of its own.
+//! This is lossless. A name is a rare character that does not occur in the text, so restoring needs no escaping.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,15 +15,14 @@ use crate::pipeline::measure::saving;
 use crate::pipeline::{Edit, FusionContext, lines};
 use crate::tokens;
 
-/// The stage that writes these folds.
+/// The name of the stage that writes these folds.
 pub(crate) const NAME: &str = "photon";
 
-/// Tokens of an entry of the legend, beside what it names.
+/// The tokens of a legend entry, besides the sequence that it names.
 const ENTRY_TOKENS: usize = 3;
 
-/// The folds of a text: of all lines from the first to the last with a colour that nobody else has sealed. Logs have
-/// theirs folded with their lines, and so has what saves more that way: a fold is sealed, and the codecs would find
-/// nothing left.
+/// Returns the folds of a text. Each covers the lines from the first to the last colour between sealed ranges. Logs are
+/// excluded, and so are lines of which codecs can save more, because a fold is sealed and would leave nothing for them.
 pub(super) fn folds(context: &FusionContext) -> Vec<Edit> {
     let mut edits = Vec::new();
     let may_fold = |segment: &Segment| segment.content_type != ContentType::Log && context.is_free(&segment.range);
@@ -75,7 +74,7 @@ fn fold(text: &str, encoding: Encoding) -> Option<Fold> {
     Some(Fold::new(NAME, legend.join(" "), Some(body)))
 }
 
-/// Control sequences that follow each other without a gap, where they can be written in a legend.
+/// Returns the ranges of adjacent control sequences that can be written in a legend.
 fn sequences(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -97,7 +96,7 @@ fn sequences(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether a line is partly red or green.
+/// Returns true if a part of a line is red or green.
 pub(super) fn has_red_or_green(line: &str) -> bool {
     let bytes = line.as_bytes();
     memchr::memchr_iter(b'\x1b', bytes).any(|at| match control(&bytes[at..]) {

@@ -1,8 +1,7 @@
 //! `\x1b[32m✓\x1b[0m a\r` -> `✓ a`: what only a screen has a use for. Colours, titles, links, bars and spinners that were painted
 //! over, letters struck twice; and, in what a command printed, long rules, blanks at line ends and runs of empty lines.
-//!
-//! What a terminal would show stays visible, and words that only their colour tells from others keep it: those of a
-//! diff by words. Code that was read from a file has its escapes itself.
+//! Keeps what a terminal would show. In a diff by words, colours are kept where only they show which words changed.
+//! Escapes in code that was read from a file are kept.
 
 mod colour;
 mod shown_line;
@@ -20,15 +19,15 @@ pub(super) use colour::NAME as STAGE;
 use shown_line::{ShownLine, lines};
 use tidy::{rule, tidied};
 
-/// Types whose lines nobody reads by their columns and whose blank lines part nothing but paragraphs.
+/// Types in which columns do not matter and blank lines only separate paragraphs.
 const LOOSE: &[ContentType] = &[ContentType::Log, ContentType::Text, ContentType::Unknown];
 
-/// Whether looking closer is worth it.
+/// Returns true if a text may contain noise.
 pub(super) fn may_apply(context: &FusionContext) -> bool {
     has_controls(context.text) || context.preset != Preset::Lossless && is_printed(context) && context.has(LOOSE)
 }
 
-/// The edits that take the noise out; at `lossless` the folds that name the colours.
+/// Returns the edits that remove the noise; under the lossless preset, the folds that name the colours.
 pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     if context.preset == Preset::Lossless {
         return colour::folds(context);
@@ -37,7 +36,7 @@ pub(super) fn edits(context: &FusionContext) -> Vec<Edit> {
     Cleaner::new(context).edits(lines(context.text, is_plain))
 }
 
-/// Whether a text is what a command printed, and not a file that somebody may want to edit.
+/// Returns true if a text was printed by a command and is not a file that may be edited.
 fn is_printed(context: &FusionContext) -> bool {
     let hints = context.hints;
     let expected = hints.command.as_deref().and_then(of_command);
@@ -45,13 +44,13 @@ fn is_printed(context: &FusionContext) -> bool {
     context.role == Role::Tool && (context.preset == Preset::Max || !is_file)
 }
 
-/// Turns what lines show into edits.
+/// Collects the edits that replace lines by their visible text.
 struct Cleaner<'a> {
     context: &'a FusionContext<'a>,
     is_printed: bool,
-    /// Whether the lines are those of a diff.
+    /// True inside a diff.
     in_hunk: bool,
-    /// The blank lines so far that follow each other.
+    /// The current run of blank lines and their number.
     blank: Option<(Range<usize>, usize)>,
     edits: Vec<Edit>,
 }
@@ -98,7 +97,7 @@ impl<'a> Cleaner<'a> {
         }
     }
 
-    /// One empty line instead of several.
+    /// Replaces a run of blank lines by one empty line.
     fn end_blank_lines(&mut self) {
         if let Some((run, lines)) = self.blank.take()
             && (lines > 1 || !run.is_empty())
@@ -107,7 +106,7 @@ impl<'a> Cleaner<'a> {
         }
     }
 
-    /// Replaces what differs.
+    /// Adds an edit for the part of a line that differs.
     fn replace(&mut self, range: Range<usize>, text: &str) {
         let source = &self.context.text[range.clone()];
         let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
@@ -121,7 +120,8 @@ impl<'a> Cleaner<'a> {
         }
     }
 
-    /// Whether only colours tell what a line of a diff says: `git diff --word-diff=color` has no signs.
+    /// Returns true if only colours tell what changed in a line of a diff: `git diff --word-diff=color` prints no
+    /// signs.
     fn tells_by_colour(&mut self, source: &str, shown: &str) -> bool {
         if shown.starts_with("@@ ") {
             self.in_hunk = true;

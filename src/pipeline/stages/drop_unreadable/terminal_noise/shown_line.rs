@@ -1,8 +1,7 @@
-//! `10%\r50%\r100% done` -> `100% done`: what a terminal leaves visible of each line, as wide as need be.
+//! `10%\r50%\r100% done` -> `100% done`: computes the text of each line that stays visible on a terminal.
 //!
-//! Only one line is emulated. Where the cursor goes to other rows, what every state of the line said stays visible:
-//! rather too much than too little. Tools print that way to a terminal only, and none of the recorded sessions holds
-//! such an output.
+//! Only a single line is emulated. If the cursor moves to other rows, the text of every state of the line is kept.
+//! Tools print such output only to a terminal, and no recorded session contains any.
 
 use std::ops::Range;
 
@@ -10,28 +9,28 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::content::escapes::{Control, control};
 
-/// Columns of a terminal, for cursors that are sent to the right.
+/// The width of the terminal, which limits cursor moves to the right.
 const SCREEN_COLUMNS: usize = 240;
 
 const TAB_COLUMNS: usize = 8;
 
-/// A line of a text and what is visible of it.
+/// A line of a text with its visible text.
 #[derive(Debug)]
 pub(super) struct ShownLine {
-    /// The line, without its end and the carriage returns before that.
+    /// The range of the line, without its line end and the carriage returns before it.
     pub(super) source: Range<usize>,
-    /// What it shows; `None` for itself.
+    /// The visible text; `None` if it equals the line.
     pub(super) shown: Option<String>,
 }
 
 impl ShownLine {
-    /// What the line shows, given the text that it is of.
+    /// Returns the visible text. `text` is the text that contains the line.
     pub(super) fn text<'a>(&'a self, text: &'a str) -> &'a str {
         self.shown.as_deref().unwrap_or(&text[self.source.clone()])
     }
 }
 
-/// Each line of a text, which shows itself where `is_plain`. Linear.
+/// Returns the lines of a text. If `is_plain`, all of them are shown unchanged. The time is linear.
 pub(super) fn lines(text: &str, is_plain: bool) -> Vec<ShownLine> {
     let mut start = 0;
     let line = |line: &str| {
@@ -43,7 +42,7 @@ pub(super) fn lines(text: &str, is_plain: bool) -> Vec<ShownLine> {
     text.split_inclusive('\n').map(line).collect()
 }
 
-/// What a line shows; `None` for itself.
+/// Returns the visible text of a line; `None` if it equals the line.
 fn shown(line: &str) -> Option<String> {
     if !line.bytes().any(is_special) {
         return None;
@@ -56,14 +55,14 @@ fn shown(line: &str) -> Option<String> {
             items(line).for_each(|item| row.write(item));
             let shown = row.cells.concat();
             let shown = shown.trim_end();
-            // Moves over nothing, which would become blanks.
+            // Moves over empty columns would turn into blanks.
             if shown.len() <= line.len() { shown.to_owned() } else { without_controls(line) }
         }
     };
     (shown != line).then_some(shown)
 }
 
-/// The characters of a row, each with its joiners; nothing for the further columns of a wide one.
+/// The characters of a row, each with its combining characters. Further columns of a wide character are empty.
 type Cells<'a> = Vec<&'a str>;
 
 /// A row of a terminal with its cursor.
@@ -119,7 +118,7 @@ impl<'a> Row<'a> {
                 (0..end).for_each(|at| put(&mut self.cells, at, " "));
             }
             Control::EraseInRow(_) => self.cells.clear(),
-            // A line with moves to other rows is not written.
+            // Lines with moves to other rows are not emulated.
             _ => {}
         }
     }
@@ -132,14 +131,14 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Puts a character into a column. A wide one of which a column goes leaves blanks.
+/// Puts a character into a column. Overwriting one column of a wide character turns its other column into a blank.
 fn put<'a>(cells: &mut Cells<'a>, column: usize, character: &'a str) {
     if column >= cells.len() {
         cells.resize(column, " ");
         cells.push(character);
         return;
     }
-    // The columns of the character that has stood here, unless this is a further column of the one that comes.
+    // Clear the overwritten character, unless this call fills a further column of the new one.
     if !character.is_empty() {
         let start = (0..=column).rev().find(|&at| !cells[at].is_empty()).unwrap_or(0);
         cells[start..column].fill(" ");
@@ -150,7 +149,7 @@ fn put<'a>(cells: &mut Cells<'a>, column: usize, character: &'a str) {
     }
 }
 
-/// How many columns a character takes.
+/// Returns the number of columns of a character.
 fn columns(character: &str) -> usize {
     let is_wide = |c: char| {
         matches!(c, '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{303e}' | '\u{3041}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}'
@@ -161,7 +160,7 @@ fn columns(character: &str) -> usize {
     if is_picture || character.chars().next().is_some_and(is_wide) { 2 } else { 1 }
 }
 
-/// What a terminal does not show as it stands.
+/// Returns true for bytes that a terminal interprets.
 fn is_special(byte: u8) -> bool {
     matches!(byte, 0x07 | 0x08 | b'\r' | 0x1b)
 }
@@ -201,16 +200,16 @@ fn items(line: &str) -> impl Iterator<Item = Item<'_>> {
     })
 }
 
-/// Where the controls of a line move the cursor.
+/// The range within which the controls of a line move the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Moves {
-    /// Nowhere, and they erase nothing.
+    /// The controls neither move the cursor nor erase anything.
     No,
     WithinRow,
     ToOtherRows,
 }
 
-/// The farthest that the controls of a line move the cursor.
+/// Returns the widest range of all controls in a line.
 fn moves(line: &str) -> Moves {
     let of = |item| match item {
         Item::Text(_) | Item::Tab => Moves::No,
@@ -223,12 +222,13 @@ fn moves(line: &str) -> Moves {
     items(line).map(of).max().unwrap_or(Moves::No)
 }
 
-/// Fewest rows of a table in one line, and fewest marks between the fields of one.
+/// The minimum number of rows in a line that is a table, and of separators in a row.
 const FEWEST_ROWS: usize = 4;
 const FEWEST_MARKS: usize = 2;
 
-/// Whether carriage returns end the rows of a table, as spreadsheets of old wrote them, and take nothing away. Most
-/// have as many fields, and no blanks before them or after a comma, as progress has.
+/// Returns true if carriage returns separate the rows of a table, as old spreadsheets wrote them, and overwrite
+/// nothing. Unlike progress output, most rows have the same number of fields and no blank at the start or after a
+/// comma.
 fn is_table(line: &str) -> bool {
     let rows = || line.split('\r').filter(|row| !row.is_empty());
     let Some(first) = rows().next() else { return false };
@@ -241,7 +241,7 @@ fn is_table(line: &str) -> bool {
     })
 }
 
-/// A line without its controls; a blank for each move, and a line end for one to another row.
+/// Returns a line without controls. A move becomes a blank, and a move to another row becomes a line end.
 fn without_controls(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for item in items(line) {

@@ -2,7 +2,7 @@ use crate::config::Preset;
 use crate::content::Hints;
 use crate::pipeline::{CompressOptions, Compressed, FusionEngine, restore};
 
-/// A recorded output, what must be visible of it, and most tokens of a hundred that it may cost at `balanced`.
+/// A recorded output, the facts that must stay visible, and the maximum percentage of tokens left at `balanced`.
 struct Case {
     name: &'static str,
     text: &'static str,

@@ -1,20 +1,20 @@
-//! `========== title ==========  ` -> `===== title =====`: rules that fill a screen's width, and blanks at line ends.
+//! `========== title ==========  ` -> `===== title =====`: shortens rules of a screen's width and removes trailing
+//! blanks.
 //!
-//! Only what runs along a whole line, or frames its title, is a rule: bars of a chart and of a diff's statistics say
-//! how much.
+//! Only a line of strokes, or the frame of a title, is a rule. Bars in charts and in diff statistics carry information.
 
 use std::borrow::Cow;
 
-/// From so many characters on, a rule is shortened.
+/// The minimum length of a rule that is shortened.
 const LONG_CHARS: usize = 12;
 
-/// No screen is wider, in bytes: such a line is something else.
+/// The maximum length of a line with a rule, in bytes. No screen is wider.
 const LINE_MAX_BYTES: usize = 1200;
 
-/// What is left of one. As many as the headings of test runs are known by.
+/// The length of a shortened rule. Headings of test runs are still recognised with this length.
 const KEPT_CHARS: usize = 5;
 
-/// Lines without blanks at their ends and with short rules; `bars` says which of the rules are bars of a chart.
+/// Shortens the rules of lines and removes trailing blanks. `bars` tells which lines are bars of a chart.
 pub(super) fn tidied<'a>(lines: &'a str, bars: &[bool]) -> Cow<'a, str> {
     let is_bar = |index: usize| bars.get(index).copied().unwrap_or_default();
     if !lines.contains('\n') {
@@ -24,7 +24,7 @@ pub(super) fn tidied<'a>(lines: &'a str, bars: &[bool]) -> Cow<'a, str> {
     Cow::Owned(tidied.collect::<Vec<_>>().join("\n"))
 }
 
-/// The stroke that a line ends with, or begins with where that is box drawing, and how often it has it.
+/// Returns the stroke that a line ends with, or begins with if it is box drawing, and the number of its occurrences.
 pub(super) fn rule(line: &str) -> Option<(char, usize)> {
     let trimmed = line.trim().trim_matches(is_corner);
     let last = trimmed.chars().next_back().filter(|&c| is_stroke(c));
@@ -51,7 +51,7 @@ fn tidied_line(line: &str, is_bar: bool) -> Cow<'_, str> {
     for c in line.chars() {
         run = if before == Some(c) { run + 1 } else { 0 };
         before = Some(c);
-        // Runs that are not long are left as they are, below.
+        // A line without long runs is returned unchanged below.
         if !is_stroke(c) || run < KEPT_CHARS {
             tidied.push(c);
         }
@@ -60,7 +60,7 @@ fn tidied_line(line: &str, is_bar: bool) -> Cow<'_, str> {
     if longest >= LONG_CHARS { tidied.into() } else { line.into() }
 }
 
-/// A line whose first or last characters are a rule of box drawing: `── title ──────────`.
+/// Shortens box-drawing rules at the start or the end of a line: `── title ──────────`.
 fn at_ends(line: &str) -> Cow<'_, str> {
     let is_box = |c: char| is_stroke(c) && !c.is_ascii();
     let indent = line.len() - line.trim_start().len();
@@ -95,7 +95,7 @@ fn run_len(text: &str, of: char) -> usize {
     text.chars().take_while(|&c| c == of).count()
 }
 
-/// What rules are made of.
+/// Returns true for the characters that rules consist of.
 #[rustfmt::skip]
 fn is_stroke(c: char) -> bool {
     matches!(
@@ -104,12 +104,12 @@ fn is_stroke(c: char) -> bool {
     )
 }
 
-/// Strokes, and what joins them.
+/// Returns true for strokes and the characters that join them.
 fn is_drawn(c: char) -> bool {
     is_stroke(c) || is_corner(c)
 }
 
-/// What joins strokes.
+/// Returns true for characters that join strokes.
 fn is_corner(c: char) -> bool {
     matches!(c, '+' | '|' | '\u{2500}'..='\u{257f}') && !is_stroke(c)
 }

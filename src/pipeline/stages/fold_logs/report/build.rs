@@ -1,4 +1,4 @@
-//! The compilers that make, ninja and their like call.
+//! The compiler commands that make, ninja and similar tools print.
 
 use super::sign::{Line, Sign, Tool};
 use crate::content::is_number;
@@ -6,7 +6,7 @@ use crate::content::is_number;
 const COMPILERS: [&str; 12] =
     ["gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "ar", "libtool:", "javac", "ranlib", "emcc"];
 
-/// What stands after `[12/300] ` or `[ 12%] `.
+/// Returns the text after `[12/300] ` or `[ 12%] `.
 fn behind_number(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix('[')?.split_once("] ")?;
     let is_share = number.strip_suffix('%').is_some_and(|share| is_number(share.trim_start()));
@@ -19,12 +19,12 @@ pub(super) fn command<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     Some(Sign { quiet: !names_error(command), ..Sign::step(Tool::Build, "build steps") })
 }
 
-/// The command of a line, which may be a numbered one.
+/// Returns the command of a line, which may be numbered.
 pub(super) fn command_of(line: &str) -> Option<&str> {
     Some(behind_number(line).unwrap_or(line)).filter(|command| is_command(command))
 }
 
-/// Whether a line calls a compiler. What a shell would still expand is no command that ran.
+/// Returns true if a line calls a compiler. Text that a shell would still expand is not a command that ran.
 fn is_command(line: &str) -> bool {
     let program = line.split(' ').next().unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or(program);
@@ -38,7 +38,7 @@ fn is_command(line: &str) -> bool {
         && !line[program.len()..].starts_with(": ")
 }
 
-/// Whether an argument that is no option speaks of errors, as the name of a file may.
+/// Returns true if an argument that is not an option contains an error word, such as the name of a file.
 fn names_error(command: &str) -> bool {
     command.split(' ').filter(|word| !word.starts_with('-')).any(|word| word.contains("rror") || word.contains("ail"))
 }

@@ -6,7 +6,7 @@
 use super::sign::{Line, Part, Sign, Tool, speaks_of_failure};
 use crate::content::test_report::{Outcome, is_test_totals, mark};
 
-/// A passed test.
+/// Reads a passed test.
 pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     if let Some(rest) = line.trimmed.strip_prefix("▶ ") {
         let title = without_duration(rest);
@@ -34,7 +34,7 @@ fn file_of(title: &str) -> &str {
     if file.contains(' ') { "" } else { file }
 }
 
-/// `a.test.js (20 tests | 1 skipped)`: a line that sums up.
+/// Returns true for a line that sums up a file: `a.test.js (20 tests | 1 skipped)`.
 fn is_file_of_tests(title: &str) -> bool {
     title.strip_suffix(')').and_then(|title| title.rsplit_once(" (")).is_some_and(|(_, count)| {
         let words = count.trim_start_matches(|char: char| char.is_ascii_digit());
@@ -42,7 +42,7 @@ fn is_file_of_tests(title: &str) -> bool {
     })
 }
 
-/// Without `(2.1ms)`, `(2 ms)` or `25ms` at the end.
+/// Removes `(2.1ms)`, `(2 ms)` or `25ms` from the end.
 fn without_duration(title: &str) -> &str {
     let trimmed = title.strip_suffix(')').unwrap_or(title);
     let Some(number) = trimmed.strip_suffix("ms").or_else(|| trimmed.strip_suffix('s')) else { return title };
@@ -55,13 +55,13 @@ fn without_duration(title: &str) -> &str {
     }
 }
 
-/// Whether the marks are a test runner's.
+/// Returns true if a summary proves that a test runner wrote the marks.
 pub(super) fn is_proved(lines: &[Line], signs: &[Option<Sign>]) -> bool {
     let is_test = |sign: &Option<Sign>| sign.is_some_and(|sign| sign.tool == Tool::Marks && sign.count > 0);
     signs.iter().any(is_test) && lines.iter().any(|line| is_test_totals(line.trimmed))
 }
 
-/// Makes headings of the lines right above deeper marks.
+/// Turns the lines directly above more deeply indented marks into headings.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     for at in (0..lines.len().saturating_sub(1)).rev() {
         let (line, next) = (&lines[at], &lines[at + 1]);
@@ -86,7 +86,7 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     }
 }
 
-/// Whether a line may name a suite: no mark of a failure, no summary.
+/// Returns true if a line may name a suite: it is neither a failure nor a summary.
 fn is_heading(line: &Line) -> bool {
     let is_plain = |first: char| first == '▶' || first.is_alphanumeric() || "#.`'\"<@/_".contains(first);
     line.trimmed.starts_with(is_plain)

@@ -28,20 +28,20 @@ use crate::pipeline::{Edit, FusionContext};
 use crate::transcript::Role;
 use sign::{Line, Sign, TOOLS, Tool, lines_of};
 
-/// Fewer lines of one tool are no report of it.
+/// The minimum number of lines of a tool that count as its report.
 const MIN_SIGNS: usize = 5;
-/// Lines that stay at the end of the text.
+/// The number of lines that are kept at the end of the text.
 const LAST_LINES: usize = 2;
-/// Longer lines are nobody's report.
+/// The maximum length of a line of a report, in bytes.
 const MAX_LINE_BYTES: usize = 4000;
 
-/// Whether a segment of this type may hold a report. Whoever reads JSON, diffs or markup wants them as they are.
+/// Returns true if a segment of this type may hold a report. JSON, diffs and markup are never shortened.
 pub(super) fn may_hold(segment: &Segment) -> bool {
     !matches!(segment.content_type, ContentType::Json | ContentType::Diff | ContentType::Html)
 }
 
-/// Whether the text is what a tool printed, as far as its teller says: no source, no manual that quotes such lines, and
-/// no list of commands that were only to be shown.
+/// Returns true if a tool printed the text, according to the hints. Sources, manuals that quote reports, and lists of
+/// commands do not count.
 pub(super) fn is_printed(context: &FusionContext) -> bool {
     let source = || context.hints.path.as_deref().or(context.hints.command.as_deref()).unwrap_or_default();
     context.role == Role::Tool
@@ -54,7 +54,7 @@ pub(super) fn is_printed(context: &FusionContext) -> bool {
         }
 }
 
-/// Whether a command line asks a build tool to show its commands: `make -nj4`, `make V=1`, `ninja -v`, `ninja -t
+/// Returns true if a command asks a build tool to show its commands: `make -nj4`, `make V=1`, `ninja -v`, `ninja -t
 /// commands`.
 fn asks_for_commands(command: &str) -> bool {
     command.split([';', '|', '&', '\n', '(', ')']).any(|part| {
@@ -69,13 +69,13 @@ fn asks_for_commands(command: &str) -> bool {
     })
 }
 
-/// Whether a word of `make`'s holds the flag `n`: what follows a flag that takes a value is that value.
+/// Returns true if an option word of `make` contains the flag `n`. The text after a flag with a value is that value.
 fn has_dry_flag(word: &str) -> bool {
     let flags = word.strip_prefix('-').filter(|flags| !flags.starts_with('-')).unwrap_or_default();
     flags.split(['C', 'I', 'W', 'f', 'j', 'l', 'o']).next().is_some_and(|flags| flags.contains('n'))
 }
 
-/// The notes in place of what went well in a range of whole lines.
+/// Returns notes in place of the successful lines in a range of whole lines.
 pub(super) fn find(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     let lines = lines_of(&context.text[range.clone()]);
     let mut signs = signs(&lines);
@@ -90,7 +90,7 @@ pub(super) fn find(context: &FusionContext, range: Range<usize>) -> Vec<Edit> {
     notes::notes(&lines, &signs, &unusual::lines(&lines, &signs), (range.start, first_line))
 }
 
-/// What each line tells; nothing for tools with too few lines.
+/// Returns the sign of each line. Tools with too few lines get none.
 fn signs<'t>(lines: &[Line<'t>]) -> Vec<Option<Sign<'t>>> {
     let mut signs: Vec<Option<Sign>> = (0..lines.len()).map(|at| judge(lines, at)).collect();
     if let Some(doc) = rspec::passed(lines) {
@@ -115,7 +115,7 @@ fn signs<'t>(lines: &[Line<'t>]) -> Vec<Option<Sign<'t>>> {
     signs
 }
 
-/// What a line tells by itself, or with the one beside it.
+/// Returns the sign of a line, read alone or with a neighbouring line.
 fn judge<'t>(lines: &[Line<'t>], at: usize) -> Option<Sign<'t>> {
     let line = &lines[at];
     if line.text.len() > MAX_LINE_BYTES || line.trimmed.len() < 3 {

@@ -1,4 +1,4 @@
-//! Lines that tell what went well -> one note for each run of them.
+//! Successful lines -> one note for each run of them.
 //!
 //! A run ends at the first line that is none of them. What leads up to that line stays with it: the headings above it,
 //! and the step that it may be about.
@@ -42,12 +42,12 @@ pub(super) fn notes(lines: &[Line], signs: &[Option<Sign>], odd: &[usize], place
     edits
 }
 
-/// Whether a line must stay visible: it speaks of an error, or stands for something that was left out.
+/// Returns true if a line must stay visible because it mentions an error or is a note about omitted lines.
 fn is_loud(line: &Line, sign: &Sign) -> bool {
     line.text.contains("[… ") || line.text.contains("[[") || !sign.quiet && speaks_of_failure(line.text)
 }
 
-/// Where a run that starts at a line ends, and where the next line that is not blank stands.
+/// Returns the end of the run that starts at a line, and the index of the next line that is not blank.
 fn run(lines: &[Line], signs: &[Option<Sign>], start: usize) -> (usize, usize) {
     let mut end = start;
     let mut at = start;
@@ -60,7 +60,7 @@ fn run(lines: &[Line], signs: &[Option<Sign>], start: usize) -> (usize, usize) {
     (end, at)
 }
 
-/// What of a run goes, given the line after it.
+/// Returns the parts of a run that are omitted, given the line after it.
 fn parts(
     lines: &[Line],
     signs: &[Option<Sign>],
@@ -100,7 +100,7 @@ fn parts(
     }
 }
 
-/// For each line that tells something the line of the heading above it.
+/// Returns the heading of each line that has a sign.
 fn headings(lines: &[Line], signs: &[Option<Sign>]) -> Vec<Option<usize>> {
     let mut stack: Vec<Above> = Vec::new();
     let mut above = vec![None; lines.len()];
@@ -125,7 +125,7 @@ fn headings(lines: &[Line], signs: &[Option<Sign>]) -> Vec<Option<usize>> {
     above
 }
 
-/// What a run tells: counts by label, and names with their counts.
+/// The content of a note: counts by label, and names with their counts.
 #[derive(Debug, Default)]
 struct Told<'t> {
     labels: Vec<(&'static str, usize)>,

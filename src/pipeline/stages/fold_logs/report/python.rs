@@ -1,4 +1,4 @@
-//! What lines of pytest and unittest tell only beside others.
+//! Lines of pytest and unittest that can only be read together with others.
 
 use super::sign::{Line, Sign, Tool};
 use crate::content::test_report::is_test_totals;
@@ -41,7 +41,7 @@ pub(super) fn unittest<'t>(lines: &[Line<'t>], at: usize) -> Option<Sign<'t>> {
     is_described.then(|| Sign { name: class, ..Sign::aside(Tool::Unittest) })
 }
 
-/// `a.ATest` of `test_x (a.ATest.test_x)` and of `test_x (a.ATest)`.
+/// Returns the class: `a.ATest` of `test_x (a.ATest.test_x)` or `test_x (a.ATest)`.
 fn class_of(head: &str) -> Option<&str> {
     let (test, class) = head.strip_suffix(')')?.split_once(" (")?;
     let is_name =
@@ -50,7 +50,7 @@ fn class_of(head: &str) -> Option<&str> {
     (is_name(test) && class.contains('.') && is_name(class)).then_some(class)
 }
 
-/// The file of `tests/a.py::ATest::test_x[1]`.
+/// Returns the file of `tests/a.py::ATest::test_x[1]`.
 fn file_of(id: &str) -> Option<&str> {
     let (file, test) = id.split_once("::")?;
     (!file.is_empty() && !file.contains(' ') && !test.is_empty()).then_some(file)

@@ -2,7 +2,7 @@
 
 use super::sign::{Line, Sign, Tool};
 
-/// The passed examples and their headings by line, where they are as many as the summary says.
+/// Returns the passed examples and their headings by line, if their number matches the summary.
 pub(super) fn passed<'t>(lines: &[Line<'t>]) -> Option<Vec<(usize, Sign<'t>)>> {
     let (examples, bad) = lines.iter().rev().take(400).find_map(|line| summary(line.trimmed))?;
     let end = lines.iter().position(|line| {
@@ -26,7 +26,7 @@ pub(super) fn passed<'t>(lines: &[Line<'t>]) -> Option<Vec<(usize, Sign<'t>)>> {
     (passed + bad == examples).then_some(signs)
 }
 
-/// All examples, and those that did not pass, of `100 examples, 1 failure, 1 pending`.
+/// Returns the number of all examples and of those that did not pass, from `100 examples, 1 failure, 1 pending`.
 fn summary(line: &str) -> Option<(usize, usize)> {
     let mut parts = line.split(", ");
     let count = |part: &str, word: &str| {

@@ -1,12 +1,12 @@
-//! What one line of a report tells: whose it is, what went well, and how much of it.
+//! The meaning of one line of a report: its tool, what succeeded, and the count.
 
 use crate::content::is_frame;
 use crate::content::severity::{Severity, severity};
 
-/// A note replaces at least this many lines.
+/// The minimum number of lines that a note replaces.
 pub(super) const MIN_RUN: usize = 8;
 
-/// Whose line it is.
+/// The tool that printed a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     Apt,
@@ -34,34 +34,34 @@ pub(super) enum Tool {
 
 pub(super) const TOOLS: usize = Tool::Unittest as usize + 1;
 
-/// What part a line has in a report.
+/// The role of a line in a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Something is done, and went well.
+    /// Something finished successfully.
     Done,
-    /// Something goes on. The last such line before another line stays: that may be about it.
+    /// Something is in progress. The last such line before another line is kept, because that line may be about it.
     Step,
-    /// The name of what the deeper lines below are about.
+    /// A heading of the more deeply indented lines below.
     Heading,
 }
 
-/// A line of a report of what went well.
+/// A line of a report about something that succeeded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sign<'t> {
     pub(super) tool: Tool,
     pub(super) part: Part,
-    /// What is counted (`passed`), and how many of it the line stands for.
+    /// The unit of the count, such as `passed`, and the count.
     pub(super) label: &'static str,
     pub(super) count: usize,
-    /// The suite, file, module or package; empty for what the headings above say.
+    /// The suite, file, module or package; empty if the headings above name it.
     pub(super) name: &'t str,
-    /// What is said after the name: a version, or an id.
+    /// The text after the name: a version or an id.
     pub(super) detail: &'t str,
-    /// The name of the test itself, where a line with the name of its heading closes that.
+    /// The name of the test itself, in reports in which a line with a heading's name closes it.
     pub(super) title: &'t str,
-    /// How long it took.
+    /// The duration in seconds.
     pub(super) seconds: Option<f64>,
-    /// Whether words like `error` in the line are known to report none.
+    /// True if words like `error` in the line are known not to report one.
     pub(super) quiet: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'t> Sign<'t> {
         Self { tool, part, label, count, name: "", detail: "", title: "", seconds: None, quiet: false }
     }
 
-    /// A test that passed.
+    /// Creates the sign of a passed test.
     pub(super) fn passed(tool: Tool, name: &'t str) -> Self {
         Self { name, ..Self::new(tool, Part::Done, "passed", 1) }
     }
@@ -79,7 +79,7 @@ impl<'t> Sign<'t> {
         Self { name, ..Self::new(tool, Part::Done, label, 1) }
     }
 
-    /// A line that only goes with others.
+    /// Creates the sign of a line that is omitted only together with others.
     pub(super) fn aside(tool: Tool) -> Self {
         Self::new(tool, Part::Done, "", 0)
     }
@@ -88,7 +88,7 @@ impl<'t> Sign<'t> {
         Self::new(tool, Part::Step, label, 1)
     }
 
-    /// A line that announces what the next ones tell.
+    /// Creates the sign of a line that announces the next ones.
     pub(super) fn opening(tool: Tool) -> Self {
         Self::new(tool, Part::Step, "", 0)
     }
@@ -97,7 +97,7 @@ impl<'t> Sign<'t> {
         Self { name, ..Self::new(tool, Part::Heading, "", 0) }
     }
 
-    /// With what is said about how long it took.
+    /// Returns the sign with a duration.
     pub(super) fn taking(self, time: &str) -> Self {
         Self { seconds: seconds(time), ..self }
     }
@@ -106,15 +106,15 @@ impl<'t> Sign<'t> {
 /// A line of the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
-    /// Where it starts in the range that is looked at.
+    /// The offset of its start in the examined range.
     pub(super) start: usize,
-    /// Where its line feed stands.
+    /// The offset of its line feed.
     pub(super) end: usize,
-    /// Without its line end.
+    /// The line without its line end.
     pub(super) text: &'t str,
-    /// Without the blanks around it.
+    /// The line without surrounding blanks.
     pub(super) trimmed: &'t str,
-    /// How many bytes of blanks it starts with.
+    /// The number of bytes of leading blanks.
     pub(super) indent: usize,
 }
 
@@ -140,12 +140,12 @@ pub(super) fn lines_of(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Whether a line speaks of a failure or a warning, or is part of a stack trace: it is nothing that went well.
+/// Returns true if a line mentions a failure or a warning, or is part of a stack trace.
 pub(super) fn speaks_of_failure(line: &str) -> bool {
     severity(line) > Severity::None || is_frame(line)
 }
 
-/// The seconds of `58.21s`, `9m41s`, `31002ms` or `1 m 3 s` at the start of a text.
+/// Parses a duration such as `58.21s`, `9m41s`, `31002ms` or `1 m 3 s` at the start of a text.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 4] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let mut rest = text.trim_start_matches(['<', ' ']);

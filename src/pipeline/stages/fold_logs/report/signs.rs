@@ -1,4 +1,4 @@
-//! What single lines of tools look like that say that something went well: a row for each form.
+//! The table of the lines that tools print about success: a row for each form.
 //!
 //! The first row whose pattern fits a line decides. Patterns are for the whole line; those that do not begin with `^`
 //! may stand after blanks. Their groups fill the fields of a [`Sign`] with the same name.
@@ -10,7 +10,7 @@ use regex::{Regex, RegexSet};
 use super::sign::Part::{Done, Step};
 use super::sign::{Line, Part, Sign, Tool, seconds};
 
-/// A form of lines.
+/// A row of the table: a form of lines.
 struct Row(Tool, Option<Part>, &'static str, &'static str);
 
 /// Whose lines they are, what part they have (`None`: a line that must stay), what is counted, and their pattern.
@@ -119,7 +119,7 @@ const ROWS: &[Row] = &[
 /// A step of so many, or a share of them.
 const COUNT: &str = r"(?: *[0-9]+%|[0-9]+/[0-9]+)";
 
-/// What cmake asks.
+/// The words with which cmake announces a check.
 const CHECK: &str = "(?:Looking for |Performing Test |Check |Detecting )";
 
 /// A package by name and version. Those that are not from the usual registry come with their source, and stay by name:
@@ -129,7 +129,7 @@ const PACKAGE: &str =
 
 static FORMS: LazyLock<Forms> = LazyLock::new(Forms::of);
 
-/// All patterns at once, which say whether any fits, and each alone, for its groups.
+/// All patterns as one set, which tells whether any matches, and each pattern alone, for its groups.
 struct Forms {
     set: RegexSet,
     each: Vec<Regex>,
@@ -147,7 +147,7 @@ impl Forms {
     }
 }
 
-/// What a line tells by a row of the table; `None` also for one that must stay.
+/// Reads a line by the table. Returns `None` for an unknown line and for one that must be kept.
 pub(super) fn read<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let text = line.text.trim_end();
     let at = FORMS.set.matches(text).into_iter().next()?;
@@ -169,7 +169,7 @@ pub(super) fn read<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     })
 }
 
-/// What a line tells that docker prints of a known tool in one of its steps: `#7 1.234 Unpacking a (1) ...`.
+/// Reads a line of a known tool that docker prints within a step: `#7 1.234 Unpacking a (1) ...`.
 pub(super) fn read_in_step<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let (number, rest) = line.trimmed.strip_prefix('#')?.split_once(' ')?;
     let (time, output) = rest.split_once(' ')?;

@@ -2,10 +2,10 @@
 
 use super::sign::{Line, Part, Sign, Tool};
 
-/// More lines of details are somebody's message.
+/// The maximum number of detail lines. More are part of a message.
 const MAX_DETAILS: usize = 8;
 
-/// Gives details to the passed tests above them, and makes headings of the subtests that have subtests.
+/// Assigns detail lines to the passed tests above them, and turns subtests that contain subtests into headings.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     for at in 0..lines.len().saturating_sub(1) {
         let Some(sign) = signs[at].filter(|sign| sign.tool == Tool::Tap) else { continue };

@@ -1,4 +1,4 @@
-//! `terraform plan`: what of a changed resource stays as it is.
+//! `terraform plan`: omits the unchanged attributes of a changed resource.
 
 use super::sign::{Line, Sign, Tool};
 

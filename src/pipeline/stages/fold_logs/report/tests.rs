@@ -1,4 +1,4 @@
-//! What holds for every report.
+//! Properties of every report.
 
 use std::fs;
 use std::path::Path;

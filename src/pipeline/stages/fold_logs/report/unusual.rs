@@ -1,4 +1,4 @@
-//! What went well and stays visible, since it is unlike the rest: a slow one among quick ones, a command among others.
+//! Successful lines that stay visible because they differ from the rest, such as a slow test or an unusual command.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,10 +9,10 @@ use super::sign::{Line, MIN_RUN, Sign, Tool};
 const SLOW: f64 = 1.0;
 const TIMES: f64 = 10.0;
 
-/// The slowest are enough.
+/// The maximum number of slow lines that are kept.
 const MAX_SLOW: usize = 3;
 
-/// What stays must be no report itself, which a second look would shorten.
+/// The maximum number of odd lines. More would form a report that a second pass shortens.
 const MAX_ODD: usize = MIN_RUN - 2;
 
 /// Commands around a command, and so many of them must be alike.
@@ -22,16 +22,16 @@ const ALIKE: usize = 3;
 /// An odd command is one of so many at least, as often as its like is among them.
 const RARE: usize = 10;
 
-/// Shorter names of files may stand in any option.
+/// The minimum length of a file's stem. Shorter ones may occur in any option.
 const MIN_STEM: usize = 3;
 
-/// The lines that stay visible.
+/// Returns the lines that stay visible.
 pub(super) fn lines(lines: &[Line], signs: &[Option<Sign>]) -> Vec<usize> {
     let slow = slow(signs).into_iter().flat_map(|at| [subject(lines, at), Some(at)]).flatten();
     slow.chain(unlike(lines, signs)).take(MAX_ODD).collect()
 }
 
-/// The slowest of what is slow for its kind.
+/// Returns the slowest lines of those that are slow for their kind.
 fn slow(signs: &[Option<Sign>]) -> Vec<usize> {
     let mut kinds: BTreeMap<(usize, &str), Vec<(f64, usize)>> = BTreeMap::new();
     for (at, sign) in signs.iter().enumerate() {
@@ -49,7 +49,7 @@ fn slow(signs: &[Option<Sign>]) -> Vec<usize> {
     slow.into_iter().take(MAX_SLOW).map(|(_, at)| at).collect()
 }
 
-/// The line above that says what took the time that a line tells.
+/// Returns the line above that names the subject of a duration.
 fn subject(lines: &[Line], at: usize) -> Option<usize> {
     let trimmed = lines[at].trimmed;
     let start = match trimmed.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {
@@ -60,7 +60,7 @@ fn subject(lines: &[Line], at: usize) -> Option<usize> {
     (0..at).rev().find(|&above| lines[above].trimmed.starts_with(&start))
 }
 
-/// The commands whose program, options or output folder are not those of the commands around them.
+/// Returns the commands whose program, options or output folder differ from the commands around them.
 fn unlike(lines: &[Line], signs: &[Option<Sign>]) -> Vec<usize> {
     let (mut compiling, mut others) = (Vec::new(), Vec::new());
     for (at, (line, sign)) in lines.iter().zip(signs).enumerate() {
@@ -76,7 +76,7 @@ fn unlike(lines: &[Line], signs: &[Option<Sign>]) -> Vec<usize> {
     odd
 }
 
-/// Those of some lines with their shapes that are unlike the ones around them.
+/// Returns the commands that are unlike the ones around them, given their shapes.
 fn rare(commands: &[(usize, String)]) -> Vec<usize> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     commands.iter().for_each(|(_, shape)| *counts.entry(shape).or_default() += 1);
@@ -92,7 +92,7 @@ fn rare(commands: &[(usize, String)]) -> Vec<usize> {
     (0..commands.len()).filter(|&index| is_odd(index)).map(|index| commands[index].0).collect()
 }
 
-/// A command without the names of the files that it reads and writes.
+/// Returns a command without the names of its input and output files.
 fn shape(command: &str) -> String {
     let is_option = |word: &str| word.starts_with('-');
     let words: Vec<&str> = command.split_whitespace().collect();
@@ -116,7 +116,7 @@ fn shape(command: &str) -> String {
     masked.join(" ")
 }
 
-/// `a` of `src/a.c.o`.
+/// Returns the stem of a path: `a` of `src/a.c.o`.
 fn stem(path: &str) -> Option<&str> {
     path.rsplit('/').next()?.split_once('.').map(|(stem, _)| stem)
 }
