@@ -78,7 +78,7 @@ pub fn shortened(text: &str, intensity: Intensity, objective: Objective) -> Stri
 
 fn selection(intensity: Intensity, objective: Objective) -> Selection {
     let only_saving = objective == Objective::Tokens;
-    Selection { intensity, categories: CATEGORIES, only_saving, profile: None, spares_failures: false }
+    Selection { intensity, categories: CATEGORIES, only_saving, ..Selection::ALL }
 }
 
 fn substitutions(used: &[u16]) -> Vec<Substitution> {

@@ -4,6 +4,7 @@
 //! shortens is done twice: the second time changes nothing. In `spans.txt` and `protected.txt` each protected span
 //! stands as `⟨kind:span⟩`. A line that begins with `# ` is a comment.
 
+use std::ops::Range;
 use std::path::Path;
 
 use concertina_prose::rules::{
@@ -12,7 +13,6 @@ use concertina_prose::rules::{
 use concertina_prose::{
     Intensity, Kind, Objective, approx_tokens, compress_prose, expand, expand_listed, redact_private, tokenize,
 };
-use std::ops::Range;
 
 /// What a file's name says is done with a text.
 fn done(what: &str, text: &str) -> String {
@@ -153,7 +153,8 @@ fn the_receipt_adds_up_and_lists_what_was_put_in() {
 
 #[test]
 fn what_costs_tokens_waits_until_a_rule_file_does_not_fit() {
-    let text = "Please read the authorization handbook thoroughly, the understanding of the responsibilities is really helpful.";
+    let text = "Please read the authorization handbook thoroughly, the understanding of the responsibilities is \
+                really helpful.";
     let at = |max_chars| {
         preprocess(text, &RulesOptions { level: RulesLevel::Aggressive, max_chars, ..RulesOptions::default() })
     };

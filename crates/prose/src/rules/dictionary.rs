@@ -47,8 +47,8 @@ impl Dictionary {
     /// The built-in entries and those of `{ "entries": { long: short } }`, which win.
     ///
     /// # Errors
-    /// [`Error::BadArgument`] that names the entry which is no pair of a long form in words and a shorter one without blanks, or
-    /// whose short form holds a long form.
+    /// [`Error::BadArgument`] that names the entry which is no pair of a long form in words and a shorter one without
+    /// blanks, or whose short form holds a long form.
     pub fn merged(json: &Value) -> Result<Self> {
         let bad = |name: &str, found: String, expected: &str| Err(Error::bad_argument(name, found, expected));
         let Some(given) = json.get("entries").and_then(Value::as_object) else {

@@ -11,6 +11,7 @@ use super::draft::Proposal;
 use super::markdown::is_title;
 use crate::change::{Change, by_line};
 use crate::lexicon::word_list;
+use crate::shorten::{Separator, capitalized};
 use crate::{Atom, Category, Class, Intensity, Kind, Selection, atoms, count, key, lexicon, shorten};
 
 const FILLERS: &[Category] = &[
@@ -44,13 +45,7 @@ fn sections(text: &str) -> Vec<(usize, &str)> {
 }
 
 pub(super) fn fillers(text: &str, only_saving: bool) -> Vec<Proposal> {
-    let selection = Selection {
-        intensity: Intensity::Full,
-        categories: FILLERS,
-        only_saving,
-        profile: None,
-        spares_failures: false,
-    };
+    let selection = Selection { intensity: Intensity::Full, categories: FILLERS, only_saving, ..Selection::ALL };
     let mut proposals = Vec::new();
     for (start, section) in sections(text) {
         let changes = shorten(section, &selection).changes.into_iter().map(|change| change.moved(start));
@@ -62,7 +57,7 @@ pub(super) fn fillers(text: &str, only_saving: bool) -> Vec<Proposal> {
 /// Which words and which entries may be used, by what they cost in tokens.
 pub(super) type Admits<'a> = &'a dyn Fn(i64) -> bool;
 
-/// The short forms, each named in `used`.
+/// Short forms for long words.
 pub(super) fn abbreviations(text: &str, dictionary: &Dictionary, admits: Admits) -> Vec<Proposal> {
     let mut edits = Vec::new();
     for (start, section) in sections(text) {
@@ -97,15 +92,10 @@ fn matching<'a>(text: &str, words: &[Atom], dictionary: &'a Dictionary, admits: 
 /// The short form as it is to stand there; none where the word may be a part of a name.
 fn short_form(text: &str, words: &[Atom], at: usize, count: usize, entry: &Entry) -> Option<String> {
     let range = words[at].range.start..words[at + count - 1].range.end;
-    let (before, behind) = (&text[..range.start], &text[range.end..]);
-    let is_free = before.chars().next_back().is_none_or(|c| c.is_ascii_whitespace() || c == '(')
-        && behind.chars().next().is_none_or(|c| c.is_ascii_whitespace() || ".,;:!?)".contains(c));
-    let word = &text[range.clone()];
+    let (before, word, behind) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
+    let is_free = Separator::new(before, None).opens() && Separator::new(behind, None).closes();
     let is_capital = |word: &str| word.starts_with(|c: char| c.is_ascii_uppercase());
-    if !is_free {
-        return None;
-    }
-    if word[1..].bytes().any(|byte| byte.is_ascii_uppercase()) {
+    if !is_free || word[1..].bytes().any(|byte| byte.is_ascii_uppercase()) {
         return None;
     }
     if !is_capital(word) {
@@ -116,7 +106,7 @@ fn short_form(text: &str, words: &[Atom], at: usize, count: usize, entry: &Entry
     let is_name = words
         .get(at + count)
         .is_some_and(|next| is_capital(&text[next.range.clone()]) && text[range.end..next.range.start] == *" ");
-    (starts && !is_name).then(|| entry.short[..1].to_ascii_uppercase() + &entry.short[1..])
+    (starts && !is_name).then(|| capitalized(&entry.short))
 }
 
 /// Long words without their inner vowels.

@@ -182,7 +182,7 @@ impl<'a> Paragraph<'a> {
 
     /// The nodes of an entry's phrase, when they begin here on one line.
     fn phrase(&self, at: usize, entry: &Entry) -> Option<Vec<usize>> {
-        let mut phrase = Vec::with_capacity(BACK_WORDS);
+        let mut phrase = Vec::new();
         let mut node = at;
         for &word in &entry.phrase {
             let found = self.nodes.get(node).filter(|found| found.word.id == word)?;
