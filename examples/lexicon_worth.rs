@@ -1,4 +1,4 @@
-//! Writes what each entry of the prose lexicon is worth, in real tokens: `cargo run --example lexicon_worth`.
+//! Writes the value of each entry of the prose lexicon, in real tokens: `cargo run --example lexicon_worth`.
 
 use std::path::Path;
 
