@@ -1,5 +1,5 @@
-// Prints how long assembling takes and how long it blocks the event loop, as ratios to structuredClone of the same
-// messages in the same run; and what a call into the addon costs. Usage: npm run bench -- [SESSION...] [--json FILE]
+// Prints how long assembly takes and how long it blocks the event loop, as ratios to structuredClone of the same
+// messages in the same run, and the cost of a call into the addon. Usage: npm run bench -- [SESSION...] [--json FILE]
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -21,8 +21,8 @@ async function timed(job) {
 }
 
 /**
- * The longest time the event loop did not turn during a job. The ticker takes a core of its own, so the job itself is
- * not timed.
+ * Returns the longest time that a job blocked the event loop. The ticker occupies a core of its own, so the job itself
+ * is not timed.
  */
 async function longestBlock(job) {
   let [longest, last, running] = [0, performance.now(), true];
@@ -39,8 +39,8 @@ async function longestBlock(job) {
 }
 
 /**
- * How much longer a warm assemble takes when it plans by price, in percent. The two alternate, so that both meet the
- * same machine.
+ * Returns how much longer a warm assembly takes with planning by price, in percent. The two alternate, so that both run
+ * under the same conditions.
  */
 async function planning(messages) {
   const prices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25, cacheTtlMs: 300_000 };
@@ -54,7 +54,7 @@ async function planning(messages) {
       const copy = structuredClone(messages);
       const start = performance.now();
       await runs.open.concertina.assemble({ sessionId: "bench", messages: copy, prices });
-      // The first one folds.
+      // The first assembly folds, so it is not counted.
       if (round > 0) times[schedule].push(performance.now() - start);
     }
   }
@@ -84,14 +84,15 @@ async function measure(file) {
     const [measured, key] = round % 2 ? [longestBlock, "longest"] : [timed, "ms"];
     cold[key].push(await measured(() => concertina.assemble({ sessionId: "bench", messages })));
     for (let again = 0; again < 2; again++) {
-      // As in the host: equal content in fresh objects.
+      // As in the host: equal content in new objects.
       const copy = structuredClone(messages);
       warm[key].push(await measured(() => concertina.assemble({ sessionId: "bench", messages: copy })));
     }
     await concertina.close();
     rmSync(dir, { recursive: true });
   }
-  // Whatever else the machine does only adds to the longest pause, so the smallest of all rounds is the truest.
+  // Other load on the machine only lengthens the longest pause, so the smallest value of all rounds is the most
+  // accurate.
   const of = ({ ms, longest }) => ({ ms: median(ms), longestBlockMs: Math.min(...longest) });
   return {
     file: path.basename(file),

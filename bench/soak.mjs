@@ -1,10 +1,10 @@
-// Long use in one process: `node --expose-gc bench/soak.mjs [--turns 5000] [--results 8] [--open 20] [--plot
-// FILE.svg]`.
+// Measures long use in one process:
+// `node --expose-gc bench/soak.mjs [--turns 5000] [--results 8] [--open 20] [--plot FILE.svg]`.
 //
-// Sessions take turns in turn; each reads and runs things, is compacted by its host when its context is full, and is
-// ended after some hundred turns. What tools print is from the shipped recording, with other numbers each time. A turn
-// is a minute of the store's time. Prints, and draws, memory, time, size of the store, files and threads over the
-// turns, and by how much each still grows in the second half.
+// Sessions take turns alternately. Each reads files and runs commands, is compacted by its host when its context is
+// full, and ends after some hundred turns. Tool outputs come from the shipped recording, with other numbers each time.
+// A turn takes a minute of the store's time. Prints and draws memory, time, store size, files and threads over the
+// turns, and the growth of each in the second half.
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -30,15 +30,15 @@ const { values } = parseArgs({
   },
 });
 const [TURNS, RESULTS, OPEN] = [Number(values.turns ?? 5000), Number(values.results ?? 8), Number(values.open ?? 20)];
-/** When a host compacts, in tokens as we estimate them, and what it leaves. */
+/** The estimated tokens at which a host compacts, and the number of messages that it keeps. */
 const [BUDGET, KEPT] = [120_000, 24];
-/** Turns of a session until it is ended. */
+/** The number of turns of a session. */
 const LIFE = 200;
 const MINUTE_MS = 60_000;
 const MEASURED_EVERY = 50;
 const START = Date.UTC(2026, 0, 1);
 
-/** Numbers that repeat from run to run. */
+/** Random numbers that are the same in each run. */
 let state = 0x2545f491;
 function below(limit) {
   state ^= state << 13;
@@ -51,7 +51,7 @@ const recorded = readSession(path.join(root, "fixtures/demo/taking-over.messages
   .filter(({ role, content }) => role === "toolResult" && content.every(({ type }) => type === "text"))
   .map(({ toolName, content }) => ({ toolName, text: content.map(({ text }) => text).join("\n") }));
 
-/** What a tool printed in the recording, with other digits. */
+/** Returns a recorded tool output with other digits. */
 function printed() {
   const { toolName, text } = recorded[below(recorded.length)];
   return { toolName, text: text.replace(/\d/g, () => String(below(10))) };
@@ -67,11 +67,11 @@ const concertina = await Concertina.open({
 });
 
 let started = 0;
-/** A new session. */
+/** Creates a new session. */
 const fresh = () => ({ sessionId: `session-${started++}`, messages: [], turns: 0 });
 const sessions = Array.from({ length: OPEN }, fresh);
 
-/** One user turn; the milliseconds of each assembly and the tokens of the last. */
+/** Plays one user turn. Returns the milliseconds of each assembly and the tokens of the last one. */
 async function turn(session, at) {
   const { sessionId, messages } = session;
   const now = START + at * MINUTE_MS;
@@ -116,7 +116,7 @@ async function turn(session, at) {
     now: now + 22,
   });
   session.turns++;
-  // As a host does when its context is full: a summary, and the newest messages from a user's on.
+  // As a host does when its context is full: keeps a summary and the newest messages, beginning with a user message.
   if (estimatedTokens > BUDGET) {
     const kept = messages.findIndex(({ role }, index) => role === "user" && index >= messages.length - KEPT);
     messages.splice(0, kept < 0 ? messages.length : kept, {
@@ -128,7 +128,7 @@ async function turn(session, at) {
   return { ms, estimatedTokens };
 }
 
-/** A call, and what it prints. */
+/** Returns a call and its result. */
 function called(id) {
   const { toolName: name, text } = printed();
   return {
@@ -179,7 +179,7 @@ for (let at = 0; at < TURNS; at++) {
 }
 process.stderr.write("\n");
 
-/** By how much a figure grows in a thousand turns, by least squares. */
+/** Returns the growth of a figure in a thousand turns, by least squares. */
 function slope(points, name) {
   const mean = (of) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
   const [x, y] = [mean("turn"), mean(name)];

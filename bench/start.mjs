@@ -1,5 +1,5 @@
-// Prints what the addon weighs, how long the first call of each function takes in a fresh process, and how much memory
-// it has taken by then. Usage: node bench/start.mjs
+// Prints the size of the addon, the duration of the first call of each function in a new process, and the memory used
+// by then. Usage: node bench/start.mjs
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,7 +13,7 @@ const ROUNDS = 5;
 const text = "In order to build it, please run `make all`.\n";
 const messages = [{ role: "user", content: "hello" }];
 
-/** A small call of each function, by name. */
+/** Small calls of each function, by name. */
 const CALLS = {
   nothing: () => undefined,
   repairToolPairing: (library) => library.repairToolPairing(messages),

@@ -1,5 +1,5 @@
-//! Prints how fast prose is told apart and shortened on one core, in MB/s and as a ratio to the floor: validating the same bytes as
-//! UTF-8.
+//! Prints the throughput of segmenting and shortening prose on one core, in MB/s and as a ratio to the lower bound:
+//! validating the same bytes as UTF-8.
 
 mod clock;
 
@@ -12,7 +12,7 @@ use concertina::rules::{RulesOptions, preprocess, protected_spans};
 
 const ROUNDS: usize = 9;
 
-/// About this much prose, in bytes: the fixtures, over and over.
+/// The approximate amount of prose, in bytes: the fixtures, repeated.
 const BYTES: usize = 2_000_000;
 
 fn main() {
@@ -53,7 +53,7 @@ fn main() {
     row("protected spans of rules", speed(Box::new(|| drop(black_box(protected_spans(&text))))));
     let mut seed = 0;
     let receipt = speed(Box::new(|| {
-        // Counts are remembered by content: a new text each time.
+        // Counts are cached by content, so each round uses a new text.
         seed += 1;
         drop(black_box(compress_prose(&format!("{text}{seed}"), Intensity::Full, Objective::Tokens)));
     }));

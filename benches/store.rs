@@ -1,4 +1,5 @@
-//! Prints how long a durable put takes, as a ratio to the floor: writing 4 KB and syncing it, in the same directory and run.
+//! Prints the duration of a durable put, as a ratio to the lower bound: writing 4 KB and syncing it, in the same
+//! directory and run.
 
 mod originals;
 
@@ -12,7 +13,7 @@ use originals::{batch, text};
 
 const ROUNDS: usize = 41;
 
-/// Median, in milliseconds, of some rounds.
+/// Returns the median of some rounds, in milliseconds.
 fn median(mut round: impl FnMut(usize)) -> f64 {
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|index| {

@@ -1,6 +1,6 @@
-//! Prints how detection does on the corpus with all hints hidden: types, then languages of code.
+//! Prints the confusion matrices of detection on the corpus without hints: of types, then of languages of code.
 //!
-//! `cargo run --example confusion` for the corpus and fixtures; with arguments, prints the detection of those files.
+//! `cargo run --example confusion` uses the corpus and fixtures. With arguments it prints the detection of those files.
 
 #[path = "../tests/detection/labels.rs"]
 mod labels;
@@ -49,7 +49,7 @@ fn print_detection(file: &str) {
     }
 }
 
-/// Rows are labels, columns findings; blank cells are zero.
+/// Prints a matrix with labels as rows and results as columns. Blank cells are zero.
 fn print_matrix(what: &str, counts: &BTreeMap<(&str, &str), usize>) {
     let mut columns: Vec<&str> = counts.keys().map(|(_, found)| *found).collect();
     columns.sort_unstable();

@@ -1,4 +1,5 @@
-//! Prints every option as JSON, for `scripts/generate.mjs`: the core's table, and what a host's settings page shows of it.
+//! Prints every option as JSON, for `scripts/generate.mjs`: the core's table, and the part that a host's settings page
+//! shows.
 
 use concertina::config::{
     models_schema, option_table,

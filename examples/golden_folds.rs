@@ -1,7 +1,7 @@
-//! `fixtures/format/1/NAME.text` -> `NAME.fold`, where there is none yet: `cargo run --example golden_folds`.
+//! Folds `fixtures/format/1/NAME.text` into `NAME.fold` if that does not exist yet: `cargo run --example golden_folds`.
 //!
-//! The first part of a name is the stage that folds the text, or `all`. A fold that is there is never written again,
-//! because folds of a format version must be opened for ever.
+//! The first part of a name is the stage that folds the text, or `all`. An existing fold is never overwritten, because
+//! folds of a format version must remain readable.
 
 use std::path::Path;
 use std::{error, fs};
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         let stage = name.split('-').next().unwrap_or_default();
         let text = fs::read_to_string(&path)?;
         let role = if stage == "quantumLock" { Role::System } else { Role::Tool };
-        // It folds listings of code where it has nothing to leave out, and only where it may.
+        // This stage folds listings of code, but only with a preset that permits it.
         let preset = if stage == "neurosyntax" { Preset::Balanced } else { Preset::Lossless };
         let options = CompressOptions { preset, role, ..CompressOptions::default() };
         let folded = engine(stage)?.compress(&text, &options, &|| 0.0);
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     Ok(())
 }
 
-/// An engine with one stage, or with all.
+/// Returns an engine with one stage, or with all.
 fn engine(stage: &str) -> Result<FusionEngine, Box<dyn error::Error>> {
     let names = STAGES.iter().map(|(_, stage)| stage.name());
     let others = names.filter(|other| stage != "all" && *other != stage);

@@ -1,8 +1,8 @@
-//! What the scorer of names knows of each name that a placeholder might keep: `cargo run --example name_features < TEXTS`.
+//! Prints the features of each name that a placeholder might keep: `cargo run --example name_features < TEXTS`.
 //!
-//! A line of JSON is one of `{"session": true}`, which forgets what came before; `{"seen": text}`, words of people or of the model;
-//! `{"written": text}`, what the model wrote in a call; and `{"text": text, "recent": [texts]}`. To the last it answers with one line, the
-//! candidates of that text in its order: `[[name, the rule's score, [steps]], …]`.
+//! Each input line is JSON: `{"session": true}` resets the state; `{"seen": text}` contains words of users or of the
+//! model; `{"written": text}` contains what the model wrote in a call; and `{"text": text, "recent": [texts]}` is
+//! answered with one line, the candidates of that text in its order: `[[name, the rule's score, [steps]], …]`.
 
 use std::io::{self, BufRead, Write};
 
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 around.add_recent(recent);
             }
             writeln!(out, "{}", json!(features_of(text, &around)))?;
-            // Who asked waits for it.
+            // The caller waits for the answer.
             out.flush()?;
         } else {
             return Err(format!("no session, seen, written or text: {line}").into());

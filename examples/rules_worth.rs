@@ -1,5 +1,5 @@
-//! Prints what each way to shorten rule files is worth on the files given, alone and by level, in characters and in real tokens:
-//! `cargo run --example rules_worth -- FILE...`
+//! Prints the savings of each transform of rule files on the given files, alone and by level, in characters and in real
+//! tokens: `cargo run --example rules_worth -- FILE...`
 
 use concertina::config::Encoding;
 use concertina::rules::{Objective, RulesLevel, RulesOptions, Transform, apply_alone, preprocess};

@@ -1,5 +1,6 @@
-//! Prints what the pipeline saves on each file given, in real tokens: `cargo run --example saved -- [--preset P] [--print] FILE...`
-//! With `--print` it prints what becomes of each file, too. Files named `*.messages.json` are arrays of messages.
+//! Prints the savings of the pipeline on each given file, in real tokens:
+//! `cargo run --example saved -- [--preset P] [--print] FILE...` With `--print` it also prints the compressed form of
+//! each file. Files named `*.messages.json` are arrays of messages.
 
 use std::io::{self, ErrorKind, Write};
 use std::process::exit;
@@ -9,7 +10,7 @@ use concertina::pipeline::{CompressOptions, FusionEngine, MessagesOptions, compr
 use concertina::tokens;
 use serde_json::Value;
 
-/// What to do with the files.
+/// The parsed arguments.
 struct Task {
     engine: FusionEngine,
     options: CompressOptions,
@@ -17,7 +18,7 @@ struct Task {
 }
 
 impl Task {
-    /// Prints a row for a text; returns its tokens before and after.
+    /// Prints a row for a text. Returns its tokens before and after.
     fn text(&self, file: &str, text: &str, out: &mut impl Write) -> io::Result<(usize, usize)> {
         let done = self.engine.compress(text, &self.options, &|| 0.0);
         assert_eq!(restore(&done.text, &done.originals), text, "{file} does not come back");
@@ -31,7 +32,7 @@ impl Task {
         Ok((done.tokens_before, done.tokens_after))
     }
 
-    /// The same for messages.
+    /// Prints a row for messages. Returns their tokens before and after.
     fn messages(&self, file: &str, messages: &[Value], out: &mut impl Write) -> io::Result<(usize, usize)> {
         let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
         let count = |messages: &[Value]| -> usize {
@@ -98,7 +99,7 @@ fn main() {
         fail("usage: saved [--preset lossless|balanced|max] [--print] FILE...");
     }
     match run(&task, &files, &mut io::stdout().lock()) {
-        // Whoever reads has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         result => result.unwrap_or_else(|error| fail(&format!("standard output: {error}"))),
     }

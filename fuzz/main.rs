@@ -1,8 +1,9 @@
-//! Looks for texts that break a property: `npm run fuzz -- [TARGET|all] [SECONDS] [SEED]`.
+//! Searches for texts that break a property: `npm run fuzz -- [TARGET|all] [SECONDS] [SEED]`.
 //!
-//! Targets are the properties of `tests/properties`, by name, and `no_panic`. Texts are built of pieces of real inputs, of what
-//! compressing them gave, and of raw bytes, then changed here and there; the same seed gives the same texts. A text that breaks
-//! a target is cut down and written to `fuzz/failures/`; with its fix it moves to `fixtures/fuzz/`, where tests replay it.
+//! Targets are the properties of `tests/properties`, by name, and `no_panic`. Texts are built of pieces of real inputs,
+//! of compressed results, and of raw bytes, and then mutated. The same seed gives the same texts. A text that breaks a
+//! target is minimized and written to `fuzz/failures/`. With its fix it moves to `fixtures/fuzz/`, where tests replay
+//! it.
 
 #[path = "../tests/corpus/mod.rs"]
 mod corpus;
@@ -24,10 +25,10 @@ use texts::{Dice, Texts};
 
 const TARGETS: [&str; 5] = ["restores", "never_longer", "idempotent", "marker_opaque", "no_panic"];
 
-/// How long a failing text is cut down, at most.
+/// The time limit for minimizing a failing text.
 const CUTTING: Duration = Duration::from_secs(60);
 
-/// A smaller text that still breaks: pieces go, of lines first and of characters then, as long as that is so.
+/// Minimizes a failing text: removes pieces, first of lines and then of characters, while it still fails.
 fn cut_down(text: &str, breaks: &dyn Fn(&str) -> bool) -> String {
     let started = Instant::now();
     let mut pieces: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
@@ -51,7 +52,7 @@ fn cut_down(text: &str, breaks: &dyn Fn(&str) -> bool) -> String {
     pieces.concat()
 }
 
-/// Runs one target for some time; says whether it held.
+/// Runs one target for some time. Returns true if no text broke it.
 fn run(target: &str, time: Duration, seed: u64, engines: &[(String, FusionEngine)], texts: &mut Texts) -> bool {
     let mut dice = Dice::new(seed, target);
     texts.forget();

@@ -1,4 +1,4 @@
-//! Ways to compress a text, and what must hold of each.
+//! Setups for compressing a text, and the check of a property for each.
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::{Hints, detect};
@@ -8,7 +8,7 @@ use concertina::reference::find_markers;
 use super::properties::{Case, PROPERTIES};
 use super::texts::Dice;
 
-/// One way to compress.
+/// An engine with its options.
 pub(super) struct Setup<'e> {
     pub(super) name: String,
     pub(super) engine: &'e FusionEngine,
@@ -32,7 +32,7 @@ impl Setup<'_> {
     }
 }
 
-/// A way to compress, as the dice fall.
+/// Returns a random setup.
 pub(super) fn setup<'e>(engines: &'e [(String, FusionEngine)], dice: &mut Dice) -> Setup<'e> {
     let (name, engine) = &engines[if dice.one_in(2) { 0 } else { dice.roll(engines.len()) }];
     let preset = [Preset::Balanced, Preset::Balanced, Preset::Max, Preset::Lossless][dice.roll(4)];

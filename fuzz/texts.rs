@@ -1,16 +1,16 @@
-//! Texts to try: pieces of real inputs and of earlier results, spliced, changed, or raw.
+//! Generates texts: pieces of real inputs and of earlier results, spliced, mutated, or raw.
 
 use super::corpus;
 
 const KINDS: [&str; 9] = ["code", "diffs", "html", "json", "logs", "prose", "rules", "search", "tables"];
 
-/// Earlier results that are used again.
+/// The number of earlier results that are kept for reuse.
 const KEPT: usize = 64;
 
-/// The longest piece, in lines and in bytes.
+/// The maximum length of a piece, in lines and in bytes.
 const PIECE: (usize, usize) = (60, 6_000);
 
-/// What stages and the runner look at.
+/// Strings that stages and the runner examine.
 pub(super) const SIGNS: [&str; 29] = [
     "[[FOLD:semanticDedup 0 aeinxy]] repeats 1 line above; line 1: \"x\"",
     "[[FOLD:semanticDedup 0]] repeats 1 line above; line 1: \"x\"",
@@ -43,7 +43,7 @@ pub(super) const SIGNS: [&str; 29] = [
     "99999999999999999999",
 ];
 
-/// Numbers that look random and follow from the seed.
+/// Random numbers that follow from the seed.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -51,7 +51,7 @@ impl Dice {
         Self(name.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))))
     }
 
-    /// From 0 up to, not including, `sides`; 0 where there are none.
+    /// Returns a number from 0 up to, but not including, `sides`, or 0 if `sides` is 0.
     pub(super) fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides.max(1)
@@ -68,19 +68,19 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// All text files of the corpus, or of the fixtures where there is none.
+    /// Loads all text files of the corpus, or of the fixtures if there is no corpus.
     pub(super) fn load() -> Self {
         let files = KINDS.iter().flat_map(|kind| corpus::inputs(kind));
         let real = files.filter_map(|input| input.text().map(str::to_owned)).filter(|text| !text.is_empty()).collect();
         Self { real, kept: Vec::new() }
     }
 
-    /// Forgets what was kept: how far another target came depends on the machine.
+    /// Removes the kept results: how many another target made depends on the machine.
     pub(super) fn forget(&mut self) {
         self.kept.clear();
     }
 
-    /// Remembers a result: what comes in again may be folded already.
+    /// Keeps a result, because an input may be folded already.
     pub(super) fn keep(&mut self, text: String, dice: &mut Dice) {
         if self.kept.len() < KEPT {
             self.kept.push(text);
@@ -108,7 +108,7 @@ impl Texts {
         text
     }
 
-    /// Some lines of a file or of an earlier result; all of it where it is small.
+    /// Returns some lines of a file or of an earlier result, or all of it if it is small.
     fn piece(&self, dice: &mut Dice) -> String {
         let from = if dice.one_in(4) && !self.kept.is_empty() { &self.kept } else { &self.real };
         let Some(text) = from.get(dice.roll(from.len())) else { return raw(dice) };
@@ -127,7 +127,7 @@ fn raw(dice: &mut Dice) -> String {
     String::from_utf8_lossy(&bytes).repeat(1 + dice.roll(8))
 }
 
-/// One change at a random place.
+/// Makes one change at a random place.
 fn change(text: &mut String, dice: &mut Dice) {
     let at = text.floor_char_boundary(dice.roll(text.len() + 1));
     let line = text[..at].rfind('\n').map_or(0, |end| end + 1);

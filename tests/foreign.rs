@@ -1,5 +1,5 @@
-//! A text that ends the process inside foreign code, or that a user ends the process over, does so once. The process is this test's own, started
-//! again.
+//! A text that crashes the process inside foreign code, or during which a user ends the process, does so only once. The
+//! process is this test's own, started again.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
 
 const DIR: &str = "CONCERTINA_TEST_DIR";
 
-/// This test in a process of its own, which has `DIR`.
+/// Starts this test in a separate process with `dir` in the environment.
 fn again(test: &str, dir: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test]).env(DIR, dir).stdout(Stdio::null()).stderr(Stdio::null());

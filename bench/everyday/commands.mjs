@@ -1,12 +1,12 @@
-// What is recorded, as data. A family is one tool; all outputs of a tool are in one half, so that what was tuned on one
-// half is measured on tools that nobody tuned on. Families of one area (listings, processes, …) alternate between the
-// halves.
+// The commands to record, as data. A family is one tool. All outputs of a tool are in one half, so that what was tuned
+// on one half is measured on tools that were not used for tuning. Families of one area (listings, processes, …)
+// alternate between the halves.
 //
-// `in`: the scratch project to run in (`projects.mjs`); `with`: others that must be there. `needs`: programs, where the
-// first word of the command does not say it. `terminal`: run at a pseudo-terminal, for colours and progress bars.
-// `seconds`: the time a command may take (30).
+// `in`: the scratch project to run in (`projects.mjs`); `with`: other projects that must exist. `needs`: required
+// programs, if the first word of the command does not name them. `terminal`: run on a pseudo-terminal, for colours and
+// progress bars. `seconds`: the time limit of a command (default 30).
 
-/** What no recording may show of the environment of whoever records. */
+/** A filter for the variables of the recording person's environment that no recording may show. */
 const PLAIN = "grep -viE 'token|key|secret|passw|auth|proxy|cert|_ca_|index_url|sandbox|container'";
 
 const tuning = (family, commands, more = {}) => ({ family, half: "tuning", commands, ...more });
@@ -753,7 +753,7 @@ export const families = [
     { in: "web", with: ["repository", "vitests", "rust"], tools: "node", terminal: true, seconds: 120 },
   ),
 
-  // Several things in one output.
+  // Several results in one output.
   tuning(
     "sections",
     {

@@ -1,4 +1,4 @@
-// The scratch projects that commands run in: real sources where there are some, small ones from `sources/` where they
+// The scratch projects that commands run in: real sources where possible, and small ones from `sources/` where commands
 // must fail.
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import net from "node:net";
@@ -10,7 +10,7 @@ import * as suites from "./suites.mjs";
 
 const sources = path.join(import.meta.dirname, "sources");
 
-/** Where cargo keeps the sources of a crate that this project depends on. */
+/** Returns the folder with cargo's sources of a crate that this project depends on. */
 function crate(name) {
   const found = readdirSync(crates).flatMap((index) =>
     readdirSync(path.join(crates, index))
@@ -24,8 +24,8 @@ function crate(name) {
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
- * Makers by name. Each gets the folder to fill, `sh` (runs a command there, with the tools installed), and the scratch
- * folder. One that returns a path runs its commands there instead.
+ * Functions that create a project, by name. Each receives the folder to fill, `sh` (which runs a command there, with
+ * the tools installed), and the scratch folder. If it returns a path, the commands run there instead.
  */
 const makers = {
   project: () => root,
@@ -64,7 +64,7 @@ const makers = {
 
   async shell(dir, { sh }) {
     cpSync(path.join(sources, "shell"), dir, { recursive: true });
-    // Shell scripts that every Debian has.
+    // Shell scripts that exist on every Debian system.
     await sh(
       "grep -lE '^#! ?/bin/(ba)?sh' $(find /usr/bin /etc/init.d /usr/share/git-core /usr/sbin -type f -size -60k 2>/dev/null) 2>/dev/null | sort | head -n 25 | while read -r f; do cp $f $(basename $f .sh).sh; done",
     );
@@ -75,7 +75,7 @@ const makers = {
     cpSync(path.join(sources, "rust", "broken.rs"), path.join(dir, "broken.rs"));
     mkdirSync(path.join(dir, "tests"), { recursive: true });
     cpSync(path.join(sources, "rust", "windows.rs"), path.join(dir, "tests", "windows.rs"));
-    // The published manifest names its tests; this one finds them.
+    // The published manifest lists its tests; with this one cargo finds them.
     writeFileSync(
       path.join(dir, "Cargo.toml"),
       '[package]\nname = "regex-syntax"\nversion = "0.0.1"\nedition = "2021"\n\n[features]\ndefault = ["std", "unicode"]\nstd = []\narbitrary = []\nunicode = ["unicode-age", "unicode-bool", "unicode-case", "unicode-gencat", "unicode-perl", "unicode-script", "unicode-segment"]\nunicode-age = []\nunicode-bool = []\nunicode-case = []\nunicode-gencat = []\nunicode-perl = []\nunicode-script = []\nunicode-segment = []\n\n[workspace]\n',
@@ -108,7 +108,7 @@ const makers = {
     writeFileSync(path.join(dir, "spec", "durations_spec.rb"), suites.rspec());
   },
 
-  /** Older releases than there are, so that something is outdated. */
+  /** Outdated releases, so that the tools have something to report. */
   async packages(dir, { sh }) {
     manifest(dir);
     await sh("npm install --ignore-scripts --no-audit --no-fund");
@@ -195,7 +195,7 @@ const makers = {
   },
 };
 
-/** Writes the test files of a suite, and what they test beside them. */
+/** Writes the test files of a suite, and the code that they test. */
 function suite(dir, files, folder = ".") {
   mkdirSync(path.join(dir, folder), { recursive: true });
   cpSync(path.join(sources, "javascript", "durations.js"), path.join(dir, folder, "durations.js"));
@@ -241,14 +241,14 @@ async function serve() {
   await new Promise((resolve, reject) => server.on("error", reject).listen(8765, "127.0.0.1", 128, resolve));
 }
 
-/** Closes what projects hold open. */
+/** Closes the servers and connections of all projects. */
 export function close() {
   open.forEach((socket) => socket.destroy());
   server?.closeAllConnections();
   server?.close();
 }
 
-/** The folder of a project, made on first use. */
+/** Returns the folder of a project, which is created on first use. */
 export async function project(name, { scratch, sh }) {
   const dir = path.join(scratch, "projects", name);
   if (existsSync(dir) && !["web", "connections"].includes(name)) return made.get(name) ?? dir;

@@ -1,4 +1,5 @@
-// Runs everyday commands, keeps what they print, and measures it: `npm run bench:everyday -- --out DIR`. See --help.
+// Runs everyday commands, stores their outputs, and measures the savings: `npm run bench:everyday -- --out DIR`. See
+// --help.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -10,7 +11,7 @@ import { main } from "../../scripts/steps.mjs";
 import { families } from "./commands.mjs";
 import { close, project } from "./projects.mjs";
 
-/** Bytes of an output that is kept. */
+/** The minimum and maximum number of bytes of an output that is stored. */
 const [LEAST, MOST] = [300, 600_000];
 
 const HELP = `Usage: node bench/everyday/record.mjs --out DIR [options]
@@ -27,7 +28,7 @@ than ${MOST / 1000} KB, where it takes too long, and where its output seems to h
   --preset P               the preset to measure (default balanced)
   --list                   print the families and the number of their commands, and end`;
 
-/** Programs of the list that Debian has as packages. */
+/** Programs of the list with their Debian packages. */
 const DEBIAN = {
   tree: "tree",
   iostat: "sysstat",
@@ -66,7 +67,7 @@ const NODE = [
 ];
 const PYTHON = ["ruff", "mypy", "pytest", "flake8", "pylint", "uv", "flask", "requests", "sphinx"];
 
-/** What an output may not hold: tokens of known form. */
+/** A pattern for tokens of known form, which an output may not contain. */
 const SECRET =
   /\b(?:sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|AKIA[A-Z0-9]{16}|xox[baprs]-[\w-]{20,}|npm_[A-Za-z0-9]{36}|glpat-[\w-]{20,}|eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.)|-----BEGIN [A-Z ]*PRIVATE KEY-----|:\/\/[^\s/:@]+:[^\s/:@]{6,}@/;
 
@@ -84,7 +85,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What commands see of the environment: nothing but where tools are and which certificates hold. */
+/** Returns the environment of commands: only the paths of tools, and settings of proxies and certificates. */
 function environment(scratch) {
   const kept = Object.entries(process.env).filter(([name]) =>
     /^(?:.*_proxy|NODE_EXTRA_CA_CERTS|(?:SSL|CURL|PIP|REQUESTS|GIT_SSL|CARGO|RUSTUP|GO)[A-Z_]*)$/i.test(name),
@@ -109,8 +110,8 @@ function environment(scratch) {
 }
 
 /**
- * Runs a command and returns what it prints, standard error among it; ends it and all that it started after so many
- * seconds.
+ * Runs a command and returns its output, including standard error. Ends it and everything that it started after
+ * `seconds`.
  */
 function run(command, { cwd, env, seconds = 30, terminal = false }) {
   return new Promise((resolve, reject) => {
@@ -126,7 +127,7 @@ function run(command, { cwd, env, seconds = 30, terminal = false }) {
       try {
         process.kill(-child.pid, "SIGKILL");
       } catch {
-        // It has ended by itself.
+        // The process has already ended.
       }
     };
     const clock = setTimeout(end, seconds * 1000, "timeout");
@@ -143,7 +144,7 @@ function run(command, { cwd, env, seconds = 30, terminal = false }) {
   });
 }
 
-/** Why an output is not kept; empty where it is. */
+/** Returns the reason why an output is not stored, or an empty string if it is. */
 function refused({ output, code, state }) {
   if (state) return state;
   if (code === 127) return "absent";
@@ -166,7 +167,7 @@ function chosen() {
 const firstWord = (command) => command.trim().split(/\s+/)[0];
 const isThere = async (program, env) => (await run(`command -v ${program}`, { env })).code === 0;
 
-/** Installs what is missing: Debian's packages where that is allowed, the others into the scratch folder. */
+/** Installs missing programs: Debian packages if that is allowed, others in the scratch folder. */
 async function install(wanted, scratch, env) {
   const missing = [];
   for (const [program, name] of Object.entries(DEBIAN)) if (!(await isThere(program, env))) missing.push(name);
@@ -247,7 +248,7 @@ main(import.meta, async () => {
   );
   const order = families.flatMap(({ family, commands }) => Object.keys(commands).map((name) => `${family}-${name}`));
   for (const { name, file } of rows.values()) {
-    // A command that is no longer in the list.
+    // Removes the output of a command that is no longer in the list.
     if (order.includes(name)) continue;
     rmSync(path.join(out, file), { force: true });
     rows.delete(name);

@@ -1,10 +1,10 @@
-// The cases of `sources/cases.mjs` as suites of five test frameworks.
+// Writes the cases of `sources/cases.mjs` as suites of five test frameworks.
 import { cases } from "./sources/cases.mjs";
 
 const groups = Object.entries(cases);
 const js = JSON.stringify;
 
-/** `describe` and `it`, with the framework's own assertion: by name, a file for each function. */
+/** Returns a suite with `describe` and `it` and the framework's own assertion: one file per function, by name. */
 function javascript(head, equals) {
   return groups.map(([name, list]) => {
     const tests = list.map(

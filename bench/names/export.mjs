@@ -1,13 +1,15 @@
-// Which names of a tool's output a later call needed: `node bench/names/export.mjs SESSIONS... --out FILE`. The names
-// and their features come from the scorer's own code (examples/name_features.rs), the labels from recorded sessions.
+// Exports which names of a tool's output a later call needed: `node bench/names/export.mjs SESSIONS... --out FILE`. The
+// names and their features come from the scorer's own code (examples/name_features.rs), the labels from recorded
+// sessions.
 //
-// A fact is what bench/replay/recall.mjs calls one, and so is its use. A use *needs* the fact when nothing shows it but
-// what may be folded: no message of the last STALE calls, and no words of a person or of the model. A name is needed
-// when a call that comes at least STALE calls after its output needs it. Names that are words without a mark (`Parser`)
-// count where the same word is written.
+// Facts and their uses are defined in bench/replay/recall.mjs. A use *needs* the fact if it is shown only by content
+// that may be folded: neither by a message of the last STALE calls, nor by words of a user or of the model. A name is
+// needed if a call at least STALE calls after its output needs it. A name that is a word without a mark (`Parser`)
+// counts wherever the same word is written.
 //
-// Writes a line of JSON for each output from LEAST characters on: `{ family, session, rows: [[steps, the rule's score,
-// name's length, needs], …] }`. It holds no word of the sessions.
+// Writes a line of JSON for each output of at least LEAST characters:
+// `{ family, session, rows: [[steps, the rule's score, name's length, needs], …] }`. It contains no word of the
+// sessions.
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
@@ -19,16 +21,16 @@ import { factsOf, Needs } from "../replay/recall.mjs";
 import { find, load } from "../replay/sessions.mjs";
 import { isResult, partsOf, textsOf } from "../replay/transcript.mjs";
 
-/** From how many calls on an output counts as folded. */
+/** The number of later calls after which an output counts as folded. */
 const STALE = 9;
-/** Shorter outputs are not folded, in characters. */
+/** The minimum length of a folded output, in characters. */
 const LEAST = 400;
-/** So many texts before the fold are recent. */
+/** The number of texts before the fold that count as recent. */
 const RECENT = 6;
-/** Plain words from so many letters on are facts here. */
+/** The minimum number of letters of a plain word that counts as a fact. */
 const PLAIN = 4;
 
-/** The examiner of names: writes lines, and answers those that hold a text. */
+/** A process that scores names: it receives lines and answers those that contain a text. */
 class Examiner {
   #process = spawn("cargo", ["run", "--locked", "--quiet", "--profile", "checked", "--example", "name_features"], {
     cwd: root,
@@ -53,7 +55,7 @@ class Examiner {
   }
 }
 
-/** By fact, the calls that need it. */
+/** Returns the calls that need each fact. */
 function needsOf(messages) {
   const { universe, usedByCall } = new Needs(messages, PLAIN);
   const names = [...universe.keys()];
@@ -72,7 +74,7 @@ function needsOf(messages) {
   return needs;
 }
 
-/** What people and the model said in a message. */
+/** Returns the words of users and of the model in a message. */
 const wordsOf = (message) => partsOf(message).flatMap(({ kind, texts }) => (kind === "text" ? texts : []));
 const argumentsOf = (message) => partsOf(message).flatMap(({ kind, texts }) => (kind === "arguments" ? texts : []));
 

@@ -97,7 +97,7 @@ def main(labels):
         },
         "on the frozen labels, by this model": compared(frozen_rule, bias + one_hot(frozen_steps) @ weights, frozen_needed, frozen_output),
     }
-    # Made-up names, by which a test of the core sees that it adds up as this file does.
+    # Generated examples, with which a test of the core checks that it computes the same sums as this file.
     made_up = np.array([[(row * column + row) % STEPS for column in range(steps.shape[1])] for row in range(4)])
     sums = (bias + one_hot(made_up) @ weights).astype(int).tolist()
     examples = ",\n".join(f"    {json.dumps({'steps': row, 'score': score})}" for row, score in zip(made_up.tolist(), sums, strict=True))

@@ -1,5 +1,5 @@
-// Replays -> pictures as SVG: how each policy's bill grows from call to call, and what options bill against what they
-// keep in sight.
+// Draws replays as SVG: the growth of each policy's bill from call to call, and the bill of each combination of options
+// against what it keeps visible.
 import { existsSync } from "node:fs";
 import path from "node:path";
 
@@ -8,9 +8,9 @@ import { growth, parsePrice } from "../replay/billing.mjs";
 import { POLICIES } from "../replay/policies.mjs";
 
 const here = path.join(root, "bench", "plot");
-/** Points of one curve: more are not seen. */
+/** The maximum number of points of a curve. More would not be visible. */
 const POINTS = 400;
-/** What the chart is about stands out: the plugin's own way of sending. */
+/** The highlighted policy: the plugin's own. */
 const BOLD = "cache-aware";
 const COLORS = {
   never: "#222222",
@@ -23,7 +23,7 @@ const COLORS = {
   "cache-aware": "#1464d2",
 };
 
-/** Bill after the k-th call of every session, summed; sessions that have ended keep their last value. */
+/** Returns the bill after the k-th call of every session, summed. Sessions that have ended keep their last value. */
 function summed(curves) {
   const calls = Math.max(...curves.map((curve) => curve.length));
   return Array.from({ length: calls }, (_, call) =>
@@ -31,7 +31,7 @@ function summed(curves) {
   );
 }
 
-/** One point of a curve for each policy, mode and price point at up to POINTS calls. */
+/** Returns the points of a curve for each policy, mode and price point, at up to POINTS calls. */
 export function points(replays, { modes, policies, prices }) {
   const out = [];
   for (const mode of modes) {
@@ -52,7 +52,7 @@ export function points(replays, { modes, policies, prices }) {
   return out;
 }
 
-/** A chart in the language of Vega-Lite, as SVG. Installs the library on first use. */
+/** Renders a Vega-Lite chart as SVG. Installs the library on first use. */
 async function draw(chart) {
   if (!existsSync(path.join(here, "node_modules", "vega-lite"))) await install("install the charting library", here);
   const [vega, { compile }] = [await import("vega"), await import("vega-lite")];
@@ -62,7 +62,7 @@ async function draw(chart) {
   return svg;
 }
 
-/** The bill of each policy as it grows. */
+/** Draws the growth of each policy's bill. */
 export function plot(replays, options) {
   const titles = (policies) => policies.map((policy) => POLICIES[policy].title);
   const scale = { domain: titles(options.policies), range: options.policies.map((policy) => COLORS[policy]) };
@@ -90,8 +90,8 @@ export function plot(replays, options) {
 }
 
 /**
- * What every combination of options bills and keeps in sight, what is chosen on other families than those it is
- * measured on, and the levels of thrift.
+ * Draws the bill and the use recall of every combination of options, of the options that were chosen on other families
+ * than those they are measured on, and of the levels of thrift.
  */
 export function plotFrontier(outcomes) {
   const place = ({ billWithFetches, useRecall }) => ({ bill: billWithFetches, recall: useRecall });
@@ -142,7 +142,7 @@ export function plotFrontier(outcomes) {
   });
 }
 
-/** Figures over the turns of a long run, each in a panel with its own scale. */
+/** Draws figures over the turns of a long run, each in a panel with its own scale. */
 export function plotOverTime(points) {
   const encoding = {
     x: { field: "turn", type: "quantitative", title: null },

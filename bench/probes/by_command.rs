@@ -1,6 +1,8 @@
-//! The table by command: `npm run bench:probes -- --by-file DIR`, of a folder that `bench:everyday` recorded or of any other.
+//! The table by command: `npm run bench:probes -- --by-file DIR`, for a folder that `bench:everyday` recorded or for
+//! any other.
 //!
-//! A command is what a host knows of an output, so it is passed as the hint. `folded` is what the preset lossless alone saves.
+//! The host knows the command of an output, so it is passed as the hint. `folded` is what the lossless preset alone
+//! saves.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,10 +15,10 @@ use serde_json::{Value, json};
 use crate::sight::Shelf;
 use crate::{Sum, ask, files, progress, progress_ends};
 
-/// Of a command that saves less than this many per cent, the half's line says so.
+/// The savings in percent below which a command is counted in its half's line.
 const LITTLE: f64 = 3.0;
 
-/// An output, and what is known of it.
+/// An output with its properties.
 struct Recording {
     name: String,
     half: String,
@@ -24,19 +26,19 @@ struct Recording {
     text: String,
 }
 
-/// What an output gave.
+/// The results of an output.
 struct Row {
     name: String,
     half: String,
     kind: &'static str,
-    /// Whether the text alone restores the output.
+    /// True if the output can be restored from the text alone.
     is_lossless: bool,
-    /// Per cent that the preset lossless saves.
+    /// The percentage of tokens that the lossless preset saves.
     folded: f64,
     sum: Sum,
 }
 
-/// The outputs that a folder's manifest names; every file, where it has none.
+/// Returns the outputs that a folder's manifest names, or every file if there is no manifest.
 fn recordings(dir: &Path, half: Option<&str>) -> Result<Vec<Recording>, String> {
     let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
     let manifest = dir.join("manifest.json");
@@ -71,7 +73,7 @@ fn recordings(dir: &Path, half: Option<&str>) -> Result<Vec<Recording>, String> 
     Ok(found)
 }
 
-/// The class whose set is asked besides the set of everyday outputs.
+/// Returns the class whose facts are checked in addition to those of everyday outputs.
 fn class_of(kind: ContentType) -> Option<&'static str> {
     match kind {
         ContentType::Json => Some("json"),
@@ -82,7 +84,7 @@ fn class_of(kind: ContentType) -> Option<&'static str> {
     }
 }
 
-/// What the outputs of a half gave together.
+/// The total results of the outputs of one half.
 struct Half<'r> {
     name: &'r str,
     rows: Vec<&'r Row>,
@@ -95,7 +97,7 @@ impl Half<'_> {
         sum
     }
 
-    /// Per cent that a command saves: in the mean, and in the median.
+    /// Returns the mean and the median of the percentages that commands save.
     fn mean_and_median(&self) -> (f64, f64) {
         let mut saved: Vec<f64> = self.rows.iter().map(|row| row.sum.saved()).collect();
         saved.sort_by(f64::total_cmp);
@@ -105,7 +107,7 @@ impl Half<'_> {
         (saved.iter().sum::<f64>() / count as f64, median)
     }
 
-    /// Per cent that the preset lossless saves alone: of all, and in the mean.
+    /// Returns the percentage that the lossless preset alone saves: of all tokens, and as the mean.
     fn folded(&self) -> (f64, f64) {
         let before: f64 = self.rows.iter().map(|row| row.sum.before as f64).sum();
         let of_all: f64 = self.rows.iter().map(|row| row.sum.before as f64 * row.folded).sum();
@@ -113,13 +115,13 @@ impl Half<'_> {
         (of_all / before.max(1.0), mean / self.rows.len().max(1) as f64)
     }
 
-    /// Per cent of the outputs that come back from their text alone.
+    /// Returns the percentage of the outputs that can be restored from their text alone.
     fn kept(&self) -> f64 {
         let count = self.rows.iter().filter(|row| row.is_lossless).count();
         100.0 * count as f64 / self.rows.len().max(1) as f64
     }
 
-    /// Per cent of the outputs that save next to nothing.
+    /// Returns the percentage of the outputs that save less than [`LITTLE`].
     fn little(&self) -> f64 {
         let count = self.rows.iter().filter(|row| row.sum.saved() < LITTLE).count();
         100.0 * count as f64 / self.rows.len().max(1) as f64
@@ -192,7 +194,7 @@ impl Row {
     }
 }
 
-/// Prints the table, or its JSON; returns how many facts were lost and how many claims were false.
+/// Prints the table, or its JSON. Returns the number of lost facts and of false claims.
 pub(crate) fn print(
     dir: &Path,
     half: Option<&str>,

@@ -1,4 +1,4 @@
-//! What an output says that its input does not.
+//! Finds claims of an output that its input does not support.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -10,15 +10,15 @@ use super::sets::{changes, regex, sampled, visible};
 use super::shell::{on_screen, says_something};
 
 static NOTE: LazyLock<Regex> = LazyLock::new(|| {
-    // Python wants a word where a block was: an ellipsis.
+    // Python requires a statement where a block was, so the note begins with an ellipsis.
     regex(r"(?:\.\.\.  )?(?:(?://|#|--|/\*+) ?)?\[… ?[^\]\n]*\](?: \*/| lines \d+-\d+)?|\[\[REWIND:[^\n]*")
 });
-/// A line that stands for lines of a report: how many, of which where that is known, and what they came to.
+/// A note that replaces lines of a report: their number, their range if it is known, and their results.
 static TALLY: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\[… (\d+) lines(?: (\d+)-(\d+))?\](?: progress| \d+ [^\n]*)?$"));
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"\d[\d.,:]*\d|https?://[^\s<>)\]`]+"));
 
-/// The claims of an output, its folds undone, that its input does not hold.
+/// Returns the claims of a restored output that are not in its input.
 pub(crate) fn false_claims(class: &str, input: &str, output: &str) -> Vec<String> {
     if output == input {
         return Vec::new();
@@ -29,7 +29,8 @@ pub(crate) fn false_claims(class: &str, input: &str, output: &str) -> Vec<String
     found
 }
 
-/// The tallies whose count does not fit the lines they name: at least as many as are out of sight, at most as many as there are.
+/// Returns the tallies whose count contradicts the lines that they name: it must be at least the number of hidden lines
+/// and at most the number of all.
 fn false_tallies(input: &str, output: &str) -> Vec<String> {
     let tallies: Vec<_> = output.lines().filter_map(|line| TALLY.captures(line)).collect();
     if tallies.is_empty() {
@@ -57,7 +58,7 @@ fn false_tallies(input: &str, output: &str) -> Vec<String> {
     tallies.iter().filter(|tally| !fits(tally)).map(|tally| tally[0].to_owned()).collect()
 }
 
-/// The words of an output that its input does not hold, neither as it stands nor as a terminal shows it.
+/// Returns the words of an output that its input does not contain, neither verbatim nor as a terminal shows it.
 fn false_words(class: &str, input: &str, output: &str) -> Vec<String> {
     if output.contains("[sampled: rows") && class == "shell" {
         let lines: HashSet<Vec<&str>> = input.lines().map(sorted_words).collect();
@@ -109,7 +110,7 @@ fn false_words(class: &str, input: &str, output: &str) -> Vec<String> {
     }
 }
 
-/// What a record says, without its names.
+/// Returns the values of a record without its names.
 fn cells(record: &Value) -> String {
     let cells = record.as_object().into_iter().flatten().map(|(_, cell)| match cell {
         Value::String(text) => text.clone(),
@@ -118,19 +119,20 @@ fn cells(record: &Value) -> String {
     cells.collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a line, whose order a record does not tell.
+/// Returns the words of a line, sorted, because a record does not preserve their order.
 fn sorted_words(line: &str) -> Vec<&str> {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.sort_unstable();
     words
 }
 
-/// A text with one blank for every run of blanks.
+/// Replaces every run of white space by one blank.
 fn words_of(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether every pair of a record stands in a text that cannot be read as a whole; in a table without names, every value.
+/// Returns true if every pair of a record is in a text that cannot be parsed as a whole. In a table without names,
+/// every value must be there.
 fn has_pairs(class: &str, input: &str, value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().all(|(key, value)| match value {
@@ -143,7 +145,7 @@ fn has_pairs(class: &str, input: &str, value: &Value) -> bool {
     }
 }
 
-/// Every record of a text: the objects of its JSON, or the rows of its table with its header's names.
+/// Returns every record of a text: the objects of its JSON, or the rows of its table with its header's names.
 fn records(class: &str, input: &str) -> Vec<Value> {
     let mut found = Vec::new();
     if class == "tables" {

@@ -1,8 +1,9 @@
-//! Asks of every file: is each fact of it still there? `npm run bench:probes -- [--preset P] [--json] DIR...`
+//! Checks for every file if each of its facts is preserved: `npm run bench:probes -- [--preset P] [--json] DIR...`
 //!
-//! Facts are taken from the file by code that shares nothing with the engine (`sets`). Each is in sight as it stood, in sight in
-//! another form (read back from the output alone), addressable (fetched from a real store by the output's own marker and
-//! compared byte for byte), or lost. `false` counts what the output says and the file does not (`claims`).
+//! Facts are extracted from the file by code that shares nothing with the engine (`sets`). Each fact is in sight as it
+//! was, in sight in another form (restored from the output alone), addressable (fetched from a real store by the
+//! output's own marker and compared byte for byte), or lost. `false` counts claims of the output that are not in the
+//! file (`claims`).
 //!
 //! `--by-file DIR` prints a line for each file instead (`by_command`).
 
@@ -24,16 +25,16 @@ use concertina::pipeline::{CompressOptions, FusionEngine, restore};
 use serde_json::{Value, json};
 use sight::{Outcome, Shelf};
 
-/// What all files of a class gave.
+/// The total results of all files of a class.
 #[derive(Default)]
 struct Sum {
     files: usize,
     before: usize,
     after: usize,
-    /// In sight, reformatted, addressable, lost.
+    /// The numbers of facts that are in sight, reformatted, addressable and lost.
     outcomes: [usize; 4],
     false_claims: usize,
-    /// The file with the least in sight: that share, and its name.
+    /// The lowest share of facts in sight, and the name of its file.
     worst: Option<(f64, String)>,
 }
 
@@ -97,8 +98,8 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Compresses a text and asks it for the facts of all these classes; says whether it comes back from its output alone, too. What it
-/// is taken for decides which words of an output are claims.
+/// Compresses a text and checks the facts of all these classes. Also returns true if it can be restored from its output
+/// alone. The assumed class decides which words of an output are claims.
 fn ask(
     shelf: &Shelf,
     engine: &FusionEngine,
@@ -143,7 +144,7 @@ fn progress_ends() {
     }
 }
 
-/// Takes an option with its value out of the words.
+/// Removes an option with its value from the arguments.
 fn take(words: &mut Vec<String>, option: &str) -> Option<String> {
     let at = words.iter().position(|word| word == option)?;
     let value = words.get(at + 1).cloned();

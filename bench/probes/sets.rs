@@ -1,4 +1,4 @@
-//! The facts of a text, by its class. Nothing here knows how the engine reads.
+//! The facts of a text, by its class. This code is independent of the engine's parsers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -9,32 +9,32 @@ use serde_json::Value;
 use crate::shell;
 use crate::sight::has_words;
 
-/// Of facts that come in any number, so many are asked for, spread evenly.
+/// The maximum number of facts of one sort that are checked, spread evenly.
 const ASKED: usize = 60;
 
-/// Something that a reader may need.
+/// A fact that a reader may need.
 #[derive(Debug)]
 pub(crate) enum Fact {
     /// This line, without the blanks around it.
     Line(String),
     /// These words.
     Words(String),
-    /// Both of these in one line.
+    /// Both of these are in one line.
     Together([String; 2]),
-    /// This many words of negation, at least.
+    /// At least this many words of negation.
     Negations(usize),
     /// A changed line of a file.
     Change { file: String, line: String },
-    /// The value at a JSON pointer; the record that it is in, with its number, where it is in a list of records.
+    /// The value at a JSON pointer, and the record that contains it with its number, if it is in a list of records.
     Json { pointer: String, value: Value, record: Option<(usize, Value)> },
-    /// So many records in the list at a JSON pointer.
+    /// The number of records in the list at a JSON pointer.
     Count { pointer: String, count: usize },
-    /// The cells of a row: its number, and each cell.
+    /// A row: its line, its number, and its cells.
     Row { line: String, number: usize, cells: Vec<String> },
 }
 
 impl Fact {
-    /// Whether a text has it.
+    /// Returns true if a text contains the fact.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         match self {
             Self::Line(line) => text.contains(line.as_str()) && text.lines().any(|other| other.trim() == line),
@@ -72,7 +72,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A pattern that is valid.
+/// Compiles a valid pattern.
 pub(crate) fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a valid pattern")
 }
@@ -88,7 +88,7 @@ fn document(text: &str) -> Option<Value> {
     })
 }
 
-/// The numbered records of a text that shows only some of them: `12: {…}`.
+/// Parses the numbered records of a text that shows only some of them: `12: {…}`.
 pub(crate) fn sampled(text: &str) -> Vec<(usize, Value)> {
     let record = |line: &str| {
         let (number, record) = line.trim().split_once(": ")?;
@@ -97,10 +97,10 @@ pub(crate) fn sampled(text: &str) -> Vec<(usize, Value)> {
     text.lines().filter_map(record).collect()
 }
 
-/// The changed lines of a diff, each with its file.
+/// Returns the changed lines of a diff, each with its file.
 pub(crate) fn changes(text: &str) -> HashSet<(String, String)> {
     let (mut file, mut found) = (String::new(), HashSet::new());
-    // Lines left in the hunk, of the old file and of the new one.
+    // The numbers of remaining lines in the hunk, of the old file and of the new one.
     let mut left = (0_usize, 0_usize);
     for line in text.lines() {
         if left == (0, 0) {
@@ -125,7 +125,7 @@ pub(crate) fn changes(text: &str) -> HashSet<(String, String)> {
             Some(b'+') => (0, 1),
             Some(b'\\') => (0, 0),
             Some(b' ') | None => (1, 1),
-            // The counts promised more lines than there are.
+            // The counts state more lines than there are.
             _ => {
                 left = (0, 0);
                 continue;
@@ -141,7 +141,7 @@ pub(crate) fn changes(text: &str) -> HashSet<(String, String)> {
 
 static HUNK: LazyLock<Regex> = LazyLock::new(|| regex(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@"));
 
-/// The class of a file, by its folder and name; by its suffix elsewhere.
+/// Returns the class of a file by its folder and name, or by its suffix.
 pub(crate) fn class_of(name: &str, text: &str) -> &'static str {
     let path = format!("/{name}");
     let has = |part: &str| path.contains(part);
@@ -162,7 +162,7 @@ pub(crate) fn class_of(name: &str, text: &str) -> &'static str {
 
 static HIT: LazyLock<Regex> = LazyLock::new(|| regex(r"^([^\s:]+):(\d+)[:-](.*)$"));
 
-/// What to ask of a text.
+/// Returns the facts to check of a text.
 pub(crate) fn facts(class: &str, text: &str) -> Vec<Fact> {
     match class {
         "logs" => log(&shell::on_screen(text)),
@@ -181,7 +181,7 @@ fn spread<T>(facts: Vec<T>) -> Vec<T> {
     at_most(ASKED, facts)
 }
 
-/// So many of them at most, spread evenly.
+/// Returns at most `limit` of the facts, spread evenly.
 pub(crate) fn at_most<T>(limit: usize, facts: Vec<T>) -> Vec<T> {
     let step = facts.len().div_ceil(limit).max(1);
     facts.into_iter().step_by(step).collect()
@@ -226,7 +226,7 @@ fn code(text: &str) -> Vec<Fact> {
     let line = regex(
         r"^\s*(?:(?:pub|export|public|private|protected|static|async|abstract|final|default|override|internal|open)\s+)*(?:def|fn|func|fun|function|class|struct|enum|trait|interface|impl|type|import|from|use|using|require|include|package|#include|CREATE\s+\w+)\b.*",
     );
-    // A line inside a comment or a text that only looks like one may go.
+    // A line inside a comment, or a text that looks like one, may be removed.
     let opens = |line: &str| {
         ["*", "//", "#", "--", "\"\"\"", "'''"].iter().any(|mark| line.trim_start().starts_with(mark))
             && !line.starts_with("#include")
@@ -251,7 +251,7 @@ fn code(text: &str) -> Vec<Fact> {
         }
         in_docs ^= quotes % 2 == 1;
     }
-    // What follows code on its line may be a comment.
+    // Text after code on the same line may be a comment.
     let bare = |line: &str| {
         line.split("  #").next().and_then(|line| line.split(" //").next()).unwrap_or(line).trim().to_owned()
     };
@@ -317,7 +317,7 @@ fn json(text: &str) -> Vec<Fact> {
                 texts.entry(text).or_default().push(*index);
             }
         }
-        // A category that hardly anyone has.
+        // Rare values of a category.
         if texts.len() <= 8 {
             chosen.extend(texts.values().filter(|cells| cells.len() == 1).map(|cells| cells[0]));
         }
@@ -340,17 +340,17 @@ fn json(text: &str) -> Vec<Fact> {
     facts.chain(spread(lists).into_iter().map(|(pointer, count)| Fact::Count { pointer, count })).collect()
 }
 
-/// A pointer, the value there, and the record around it with its number.
+/// A JSON pointer, its value, and the record around it with its number.
 type Scalar<'v> = (String, &'v Value, Option<(usize, &'v Value)>);
 
 /// The scalars of a document.
 #[derive(Default)]
 struct Walk<'v> {
-    /// Each with its pointer and the record around it.
+    /// The scalars, each with its pointer and the record around it.
     values: Vec<Scalar<'v>>,
     /// The lists of more than 20 records.
     lists: Vec<(String, usize)>,
-    /// The values of the records' keys, by list and key.
+    /// The indices of the values of records, by list and key.
     columns: HashMap<String, Vec<usize>>,
 }
 
@@ -403,13 +403,13 @@ fn prose(text: &str) -> Vec<Fact> {
     facts
 }
 
-/// A text without the marks of its links, code and emphasis.
+/// Returns a Markdown text without the marks of links, code and emphasis.
 pub(crate) fn unmarked(text: &str) -> String {
     let text = text.replace("](", " ").replace(['`', '*', '[', ']'], "");
     regex(r"[ \t\n]+").replace_all(&text, " ").into_owned()
 }
 
-/// What a browser shows of a page, and where its links lead.
+/// Returns the text that a browser shows of a page, and the targets of its links.
 pub(crate) fn visible(html: &str) -> String {
     let without = |text: &str, pattern: &str, by: &str| regex(pattern).replace_all(text, by).into_owned();
     let hidden = r"(?is)<(?:script|style|head|noscript|template|svg)\b.*?</(?:script|style|head|noscript|template|svg)>|<!--.*?-->";

@@ -1,7 +1,7 @@
-//! The facts of what a command printed, whatever it printed: fields that stand in one line, first and last lines, complaints,
-//! extremes of columns, and lines like no other. Nothing here knows how the engine reads.
+//! The facts of a command's output, whatever it is: fields in one line, first and last lines, error messages, extremes
+//! of columns, and unusual lines. This code is independent of the engine's parsers.
 //!
-//! A fact is of what a terminal shows: without colours, and of a line that was written over, what stands at the end.
+//! Facts describe what a terminal shows: without colours, and of an overwritten line only the final state.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,13 +11,13 @@ use regex::Regex;
 
 use crate::sets::{Fact, at_most, regex};
 
-/// So many random lines are asked for two of their fields.
+/// The number of random lines of which two fields are checked.
 const RANDOM: usize = 60;
-/// Of lines that complain, so many at most.
+/// The maximum number of lines with errors and warnings.
 const ALARMS: usize = 300;
-/// Lines at either end that are asked for whole.
+/// The number of lines at either end that are checked as a whole.
 const ENDS: usize = 3;
-/// A column has so many rows at least, and its place is among so many.
+/// The minimum number of rows of a column, and the maximum number of columns.
 const ROWS: usize = 8;
 const COLUMNS: usize = 14;
 
@@ -26,12 +26,12 @@ static ALARM: LazyLock<Regex> = LazyLock::new(|| {
 });
 static ESCAPE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-B0-2]|[=>78cM])"));
-/// What stood in a line before it was wiped from its start on.
+/// The text of a line before it was cleared from its start on.
 static WIPED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^.*(?:\r|\x1b\[1?G)\x1b\[0?K"));
 static DIGITS: LazyLock<Regex> = LazyLock::new(|| regex(r"[0-9a-fA-F]*[0-9][0-9a-fA-F]*"));
 static LETTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"[^\W\d_]+"));
 
-/// What a terminal shows of an output.
+/// Returns what a terminal shows of an output.
 pub(crate) fn on_screen(text: &str) -> Cow<'_, str> {
     if !text.contains(['\x1b', '\r', '\x08']) {
         return Cow::Borrowed(text);
@@ -40,7 +40,7 @@ pub(crate) fn on_screen(text: &str) -> Cow<'_, str> {
     let bare = ESCAPE.replace_all(&text, "");
     let last = |line: &str| line.split('\r').rev().find(|part| !part.trim().is_empty()).unwrap_or_default().to_owned();
     let mut lines: Vec<String> = bare.split('\n').map(last).collect();
-    // A letter, a step back, and the letter again make it bold.
+    // A letter, a backspace, and the letter again are bold print.
     for line in &mut lines {
         while let Some(at) = line.find('\x08') {
             let before = line[..at].char_indices().next_back().map_or(at, |(start, _)| start);
@@ -50,12 +50,12 @@ pub(crate) fn on_screen(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// Whether a text has a letter or a digit. Frames and rules are drawn for the eye.
+/// Returns true if a text has a letter or a digit. Frames and rulers have neither.
 pub(crate) fn says_something(text: &str) -> bool {
     text.contains(char::is_alphanumeric)
 }
 
-/// What to ask of an output.
+/// Returns the facts to check of an output.
 pub(crate) fn facts(text: &str) -> Vec<Fact> {
     let screen = on_screen(text);
     let lines: Vec<&str> = screen.lines().map(str::trim).filter(|line| says_something(line)).collect();
@@ -79,7 +79,7 @@ pub(crate) fn facts(text: &str) -> Vec<Fact> {
     facts
 }
 
-/// Lines whose form hardly another has: the form is what is left without the numbers and the letters.
+/// Returns lines of a rare form. The form is the line without its numbers and letters.
 fn rare<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     let mut shapes: HashMap<String, Vec<usize>> = HashMap::new();
     for (row, line) in lines.iter().enumerate() {
@@ -88,14 +88,15 @@ fn rare<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     }
     let mut found: Vec<usize> = shapes.into_values().filter(|rows| rows.len() <= 2).map(|rows| rows[0]).collect();
     found.sort_unstable();
-    // Where every line is like no other, none is special.
+    // If every line is unusual, none is special.
     if found.len() * 4 > lines.len() {
         return Vec::new();
     }
     at_most(RANDOM, found).into_iter().map(|row| lines[row]).collect()
 }
 
-/// The least and the greatest number of each column, with its row: lines of as many fields are one table.
+/// Returns the minimum and the maximum of each column, with the row. Lines with the same number of fields form one
+/// table.
 fn extremes<'t>(fields: &[Vec<&'t str>]) -> Vec<(usize, &'t str)> {
     let mut tables: HashMap<usize, Vec<usize>> = HashMap::new();
     for (row, line) in fields.iter().enumerate() {
@@ -120,7 +121,7 @@ fn extremes<'t>(fields: &[Vec<&'t str>]) -> Vec<(usize, &'t str)> {
     found
 }
 
-/// The number that a field is; with a unit of bytes or per cent, too.
+/// Parses a field as a number, also with a unit of bytes or a percent sign.
 fn number(field: &str) -> Option<f64> {
     let bare = field.trim_end_matches([',', ';', ':', '%']);
     let (digits, factor) = match bare.char_indices().next_back()? {
@@ -135,7 +136,7 @@ fn number(field: &str) -> Option<f64> {
         .map(|n| n * factor)
 }
 
-/// Numbers that a text decides, so that it is asked the same every time.
+/// Random numbers seeded by a text, so that it is checked in the same way every time.
 struct Random(u64);
 
 impl Random {
@@ -157,7 +158,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// A listing of forty files, one of them large, with a complaint in its midst.
+    /// Returns a listing of forty files, one of them large, with an error message in the middle.
     fn listing() -> String {
         let mut lines: Vec<String> =
             (0..40).map(|row| format!("-rw-r--r-- 1 root root {} part-{row}.bin", 100 + row * 37 % 90)).collect();

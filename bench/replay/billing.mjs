@@ -1,11 +1,11 @@
-// The bill of a row of requests. The longest prefix that an entry of the provider's cache holds is read, at r of the
-// input price; what follows is written, at w. Each request leaves an entry at its end. Where the provider looks for
-// entries only so many blocks back from the end of a request (`lookback`), an older entry is not found; elsewhere any
-// common prefix is. After a pause longer than the cache lives all of it is written.
+// Computes the bill of a sequence of requests. The longest prefix that an entry of the provider's cache holds is read,
+// at r of the input price. The rest is written, at w. Each request leaves an entry at its end. If the provider looks
+// for entries only within a number of blocks from the end of a request (`lookback`), an older entry is not found;
+// otherwise any common prefix is. After a pause longer than the cache lifetime everything is written.
 //
-// Figures are kept in tokens, not in money, so that one replay serves every price point. Tokens are those of each
-// message as `countMessageTokens` counts them. The unit of "unchanged" is the message: a message of which one block
-// changed is billed whole.
+// Figures are kept in tokens, not in money, so that one replay serves every price point. `countMessageTokens` counts
+// the tokens of each message. The unit of comparison is the message: a message of which one block changed is billed in
+// full.
 import { countMessageTokens } from "openclaw-concertina";
 
 import { FETCHED_CALLS } from "./recall.mjs";
@@ -13,7 +13,7 @@ import { FETCHED_CALLS } from "./recall.mjs";
 /** The price points that reports show: cached read / write, relative to input. */
 export const PRICES = ["0.1/1.25", "0.05/1.25", "0.025/1.25", "0.1/1.0", "0.5/1.0"];
 
-/** `"0.1/1.25"` -> numbers. */
+/** Parses a price point such as `"0.1/1.25"`. */
 export function parsePrice(text) {
   const [read, write] = text.split("/").map(Number);
   if (!(read >= 0) || !(write > 0) || read > write) {
@@ -24,7 +24,7 @@ export function parsePrice(text) {
   return { name: text, read, write };
 }
 
-/** Messages by content: each is counted and read once, in whatever objects it comes. */
+/** Messages by content. Each is counted and parsed once, in whatever objects it occurs. */
 export class Catalogue {
   #byObject = new WeakMap();
   #byContent = new Map();
@@ -63,16 +63,16 @@ export class Catalogue {
     return this.#examples[id];
   }
 
-  /** How many content blocks a message has. */
+  /** Returns the number of content blocks of a message. */
   blocks(id) {
     const { content } = this.#examples[id];
     return Array.isArray(content) ? content.length : 1;
   }
 }
 
-/** Adds up what one engine's requests are billed. */
+/** Adds up the bill of one engine's requests. */
 export class Meter {
-  /** Per call: tokens read from the cache, tokens written, and the same for fetches. */
+  /** Tokens per call: read from the cache, written, and the same for fetches. */
   series = { read: [], write: [], fetchRead: [], fetchWrite: [] };
   tally = {
     calls: 0,
@@ -96,7 +96,7 @@ export class Meter {
   write = new Map();
   #before = [];
   #at;
-  /** Ends of earlier requests, in messages, up to which the last request is as they were. */
+  /** The ends of earlier requests, in messages, up to which the last request equals them. */
   #entries = [];
 
   /**
@@ -108,7 +108,7 @@ export class Meter {
     Object.assign(this, { catalogue, sight, ttlMs, overhead, calls, lookback });
   }
 
-  /** Bills one request. Returns its messages as numbers in the catalogue, and whether the cache was cold. */
+  /** Bills one request. Returns its messages as numbers in the catalogue, and true if the cache was cold. */
   send(messages, at) {
     const { tokens } = this.catalogue;
     const ids = messages.map((message) => this.catalogue.idOf(message));
@@ -147,7 +147,7 @@ export class Meter {
     return { ids, cold };
   }
 
-  /** How many messages are read from the cache. */
+  /** Returns the number of messages that are read from the cache. */
   #cached(ids, same) {
     if (this.lookback === Infinity) return same;
     let blocks = 0;
@@ -193,11 +193,11 @@ export class Meter {
     this.series.fetchWrite.push(originals);
   }
 
-  /** Tokens billed, by reason. `originals` are the session's own messages, as numbers. */
+  /** Returns the billed tokens by reason. `originals` are the session's own messages, as numbers. */
   result(originals) {
     const own = new Set(originals);
     const untouched = { read: 0, write: 0 };
-    // What the last request still shows as it was recorded was never folded.
+    // What the last request still shows as recorded was never folded.
     for (const id of new Set(this.#before)) {
       if (!own.has(id)) continue;
       untouched.read += this.read.get(id) ?? 0;
@@ -209,10 +209,10 @@ export class Meter {
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** Tokens read and written, in input tokens. */
+/** Returns the price of tokens read and written, in input tokens. */
 export const priced = (tokens, { read, write }) => tokens.read * read + tokens.write * write;
 
-/** A replay's bill at one price point, in input tokens. */
+/** Returns a replay's bill at one price point, in input tokens. */
 export function billOf({ series, tally }, { read, write }) {
   const sent = sum(series.read) * read + sum(series.write) * write;
   const fetches = sum(series.fetchRead) * read + sum(series.fetchWrite) * write;
@@ -226,7 +226,7 @@ export function billOf({ series, tally }, { read, write }) {
   };
 }
 
-/** The bill with fetches as it grows from call to call. */
+/** Returns the bill including fetches after each call. */
 export function growth({ series }, { read, write }) {
   let total = 0;
   return series.read.map((tokens, call) => {

@@ -1,15 +1,15 @@
-// Could the agent still edit? An edit quotes the old text byte for byte, so every line of it has to be in sight byte
-// for byte.
+// Measures if the agent could still edit. An edit quotes the old text byte for byte, so every line of it must be in
+// sight byte for byte.
 //
-// An *edit* is a tool call with the old text under one of OLD beside the new one, itself or as an item of its `edits`.
-// A line (blank ones aside) is in sight where a text of the request as sent holds it, indentation included; a line
-// number before it or the rest of a longer line around it does no harm, since old texts may begin and end within lines.
-// What a fold reshaped is not byte for byte, so `restore()` does not help here. An edit whose old text the untouched
-// history does not show either is left out.
+// An *edit* is a tool call with an old text (one of OLD) and a new one, in its arguments or in an item of its `edits`.
+// A line (except for blank ones) is in sight if a text of the sent request contains it, including its indentation. A
+// line number before it, or a longer line around it, does not matter, because old texts may begin and end within lines.
+// Folded lines are not byte for byte, so `restore()` is not used here. An edit whose old text is not in the untouched
+// history either is ignored.
 //
-// An edit is *one fetch away* where an id that the request shows leads to an original that holds all lines out of
-// sight, and fetching from the first of them to the last really brings them: the fetch is executed, with the limit on
-// answers that every model has. Which id and which range is chosen with the original known, so the figure says what a
+// An edit is *one fetch away* if an id in the request leads to an original that contains all missing lines, and a fetch
+// of the range from the first to the last of them returns them. The fetch is executed with the size limit that applies
+// to every model. The id and the range are chosen with knowledge of the original, so the figure shows what a
 // placeholder could lead to, not what it says.
 import { countTokens } from "openclaw-concertina";
 
@@ -25,7 +25,7 @@ const OLD = [
 ];
 const ID = /\[REF_ID: ([0-9a-f]{16,64})\]|\[\[REWIND:sha256:([0-9a-f]{16,64})\]\]/g;
 
-/** The old text of each edit that a message asks for. */
+/** Returns the old text of each edit in a message. */
 export function oldTextsOf(message) {
   return argumentsIn(message)
     .flatMap((args) => [args, ...(Array.isArray(args?.edits) ? args.edits : [])])
@@ -37,9 +37,9 @@ export function oldTextsOf(message) {
 
 const linesOf = (text) => [...new Set(text.split(/\r?\n/).filter((line) => line.trim() !== ""))];
 
-/** The edits of a session by call, and where their lines are. One for all engines. */
+/** The edits of a session by call, and the positions of their lines. Shared by all engines. */
 export class Edits {
-  /** Per call, the lines of each edit that the untouched history shows. */
+  /** The lines of each edit that the untouched history shows, per call. */
   byCall = [];
   #texts = [];
   #holds = new Map();
@@ -59,7 +59,7 @@ export class Edits {
     });
   }
 
-  /** The lines that none of the messages shows. Looks from the end, where most were read or written a moment ago. */
+  /** Returns the lines that no message shows. Searches from the end, because most were read or written recently. */
   missing(lines, ids) {
     return lines.filter((line) => {
       if (!this.#holds.has(line)) this.#holds.set(line, new Map());
@@ -73,7 +73,7 @@ export class Edits {
     });
   }
 
-  /** Ids of originals that the messages show, the latest first. */
+  /** Returns the ids of originals that the messages show, the latest first. */
   shownIds(ids) {
     const shown = new Set();
     for (const id of ids.toReversed()) {
@@ -88,7 +88,7 @@ export class Edits {
   }
 }
 
-/** Follows the edits of one engine's replay. */
+/** Measures the edits of one engine's replay. */
 export class Agreement {
   tally = { edits: 0, editsInSight: 0, editsFetched: 0, editFetchTokens: 0 };
   #originals = new Map();
@@ -101,7 +101,7 @@ export class Agreement {
     Object.assign(this, { edits, fetch });
   }
 
-  /** Counts the edits of a call, given the messages of its request by number. */
+  /** Counts the edits of a call. `ids` are the messages of its request by number. */
   async ask(call, ids) {
     for (const lines of this.edits.byCall[call]) {
       const missing = this.edits.missing(lines, ids);
@@ -126,12 +126,12 @@ export class Agreement {
 }
 
 /**
- * What to fetch of an original for some lines: from the first to the last of them, around the longest; nothing where
- * one is not there.
+ * Returns the range of an original that contains some lines, from the first to the last of them, around the longest
+ * one. Returns nothing if a line is missing.
  */
 function rangeOf(original, lines) {
   const longest = lines.reduce((found, line) => (line.length > found.length ? line : found));
-  // The original of arguments is JSON on one line, in which they stand escaped: there characters are counted.
+  // Originals of arguments are JSON on one line with escaped text, so the range is in characters.
   for (const written of [(line) => line, (line) => JSON.stringify(line).slice(1, -1)]) {
     const anchor = original.indexOf(written(longest));
     const at = lines.map((line) => nearest(original, written(line), anchor));
@@ -148,7 +148,7 @@ function rangeOf(original, lines) {
   return undefined;
 }
 
-/** Where a text stands nearest to a position; -1 where it does not. */
+/** Returns the position of a text nearest to `position`, or -1 if it does not occur. */
 function nearest(text, wanted, position) {
   const [before, after] = [text.lastIndexOf(wanted, position), text.indexOf(wanted, position)];
   if (before < 0 || after < 0) return Math.max(before, after);

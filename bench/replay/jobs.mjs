@@ -1,12 +1,12 @@
-// Sessions -> replays, by several processes at a time, with a line of progress.
+// Replays sessions in several processes, with a progress line.
 import { fork } from "node:child_process";
 import path from "node:path";
 
 const worker = path.join(import.meta.dirname, "worker.mjs");
 
 /**
- * Replays each file. Resolves to the replays in the order of the files; rejects with the first failure. `label` begins
- * the progress.
+ * Replays each file. Resolves to the replays in the order of the files, or rejects with the first failure. `label` is
+ * the start of the progress line.
  */
 export async function replayAll(files, options, jobs, label = "") {
   const results = [];

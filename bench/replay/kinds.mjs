@@ -1,9 +1,9 @@
-// What the tokens of a bill are: whose words, arguments, results, and what stands in their place.
+// Divides the tokens of a bill by kind: words by author, arguments, results, and their replacements.
 import { countTokens } from "openclaw-concertina";
 
 import { partsOf } from "./transcript.mjs";
 
-/** Below this many tokens arguments and results count as small: what a placeholder costs is hardly less. */
+/** Arguments and results with fewer tokens count as small: a placeholder would cost hardly less. */
 const SMALL = 150;
 
 /** Every kind, in the order of tables. */
@@ -20,7 +20,9 @@ export const KINDS = [
   "images and the rest",
 ];
 
-/** Splits messages of the catalogue by kind. Whatever the session itself does not hold was changed by the engine. */
+/**
+ * Splits messages of the catalogue by kind. Content that the session itself does not have was changed by the engine.
+ */
 export class Kinds {
   #own = new Set();
   #shares = [];
@@ -30,7 +32,7 @@ export class Kinds {
     for (const message of messages) for (const { texts } of partsOf(message)) this.#own.add(texts.join("\n"));
   }
 
-  /** Tokens read and written by kind, from those by message. */
+  /** Returns the tokens read and written by kind, from those by message. */
   sum(read, write) {
     const out = Object.fromEntries(KINDS.map((kind) => [kind, { read: 0, write: 0 }]));
     for (const [by, name] of [
@@ -42,7 +44,7 @@ export class Kinds {
     return out;
   }
 
-  /** What part of a message's tokens is of which kind. Tokens around a text count with it. */
+  /** Returns the share of each kind in a message's tokens. Tokens around a text count with it. */
   #sharesOf(id) {
     if (this.#shares[id]) return this.#shares[id];
     const message = this.catalogue.message(id);

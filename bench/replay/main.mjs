@@ -1,5 +1,5 @@
-// Replays recorded sessions call by call and prints the bill: `npm run bench:replay -- DIR [options]`. Builds what is
-// not built.
+// Replays recorded sessions call by call and prints the bill: `npm run bench:replay -- DIR [options]`. Builds missing
+// binaries first.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -94,7 +94,10 @@ function jsonOf(name) {
   }
 }
 
-/** The sessions to replay. A file that was named must be one; of a directory, what is none is left out and said. */
+/**
+ * Returns the sessions to replay. A named file must be a session; other files of a directory are skipped with a
+ * message.
+ */
 async function choose(inputs) {
   const { find, load, select } = await import("./sessions.mjs");
   const files = [];
@@ -131,7 +134,7 @@ main(import.meta, async () => {
   );
   const options = {
     modes: mode === "both" ? ["full", "host"] : [mode],
-    // Bills are relative to never touching anything.
+    // Bills are relative to the policy that changes nothing.
     policies: [...new Set(["never", ...policies])],
     prices: values.prices === "all" ? PRICES : values.prices.split(",").map((price) => parsePrice(price).name),
     ttlMs: positive("ttl", values.ttl) * 60_000,

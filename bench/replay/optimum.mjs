@@ -1,33 +1,32 @@
-// The smallest bill that any timing of the same folds could have had, knowing the future.
+// Computes the smallest bill of any timing of the same folds, with knowledge of the future.
 //
-// Candidates are read off a replay that folds at once: step x turned the message at position p_x from more tokens to
-// fewer (gain g_x) at call e_x; from then on it may be folded at any call. An epoch (t, p) folds at call t every step
-// with e <= t and position >= p, and bills again, at w - r above the cached price, the S(t, p) tokens that the previous
-// request held from p on, at their folded size. S does not depend on what was folded before, because behind p
-// everything foldable is folded. At a cold call everything is billed anew anyhow, so all steps are folded there for
-// nothing, and each warm stretch between two cold calls can be solved alone:
+// Candidates come from a replay that folds at once: step x changed the message at position p_x from more tokens to
+// fewer (gain g_x) at call e_x, and may be folded at any later call. An epoch (t, p) folds at call t every step with e
+// <= t and position >= p, and bills again, at w - r above the cached price, the S(t, p) tokens that the previous
+// request held from p on, at their folded size. S does not depend on what was folded before, because everything
+// foldable after p is folded. At a cold call everything is billed again anyway, so all steps are folded there at no
+// cost, and each warm interval between two cold calls can be solved independently:
 //
-//   bill = (every step folded at e_x, for nothing) + sum over stretches of F(start, end, first position)
-//   F(i, j, p): least cost of waiting and re-billing for steps at positions >= p that become foldable in (i, j], when
-// an epoch
-//               that covers p happens at i and the next at j
+//   bill = (every step folded at e_x, at no cost) + sum over intervals of F(start, end, first position)
+//   F(i, j, p): least cost of waiting and re-billing for steps at positions >= p that become foldable in (i, j], if an
+//               epoch that covers p happens at i and the next at j
 //   F(i, j, p) = min( W(i, j, p) + F(i, j, p+1),                                no epoch in between cuts at p
 //                     min over i < t < j: (w-r) S(t, p) + F(i, t, p) + F(t, j, p) )   one does, at t
 //   W(i, j, p) = r * sum of g_x (j - e_x) over steps x at p with e_x in (i, j]
 //
-// Only calls at which some step becomes foldable need be considered: an epoch moved back to the last such call or the
-// last epoch behind its cut folds the same, earlier, and bills no more. With T such calls and P positions that is O(T^3
-// P) with a small constant. Beyond GRID of either, epochs are tried at evenly chosen ones only: the result is then a
-// schedule that exists, so an upper bound of the optimum (`exact` is false).
+// Only calls at which some step becomes foldable matter: an epoch moved back to the last such call, or to the last
+// epoch behind its position, folds the same content earlier and does not bill more. With T such calls and P positions
+// that is O(T^3 P) with a small constant. If either exceeds GRID, epochs are tried only at evenly chosen ones. The
+// result is then a valid schedule, and so an upper bound of the optimum (`exact` is false).
 
-/** Most calls and most positions at which epochs of one stretch are tried. */
+/** The maximum number of calls and of positions at which epochs of one interval are tried. */
 const GRID = 160;
 
-/** Reads candidates off the requests of a replay. */
+/** Collects candidates from the requests of a replay. */
 export class Candidates {
-  /** Tokens of each message when it was first sent. */
+  /** The tokens of each message when it was first sent. */
   tokens = [];
-  /** How many messages each request had. */
+  /** The number of messages of each request. */
   sent = [];
   cold = [];
   steps = [];
@@ -52,7 +51,7 @@ const evenly = (values, most) =>
     : Array.from({ length: most }, (_, index) => values[Math.floor(((index + 1) * values.length) / most) - 1]);
 const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
 
-/** Index of the last of ascending `values` that is at most `value`; -1 where none is. */
+/** Returns the index of the last of ascending `values` that is at most `value`, or -1 if there is none. */
 function lastAtMost(values, value) {
   let [low, high] = [0, values.length];
   while (low < high) {
@@ -63,12 +62,12 @@ function lastAtMost(values, value) {
   return low - 1;
 }
 
-/** The optimum's bill, without fetches. */
+/** Returns the bill of the optimum, without fetches. */
 export function optimum({ tokens, sent, cold, steps }, { read, write }, overhead = 0, grid = GRID) {
   const upTo = [0];
   for (const count of tokens) upTo.push(upTo.at(-1) + count);
   let bill = 0;
-  // Every step folded at once and for nothing.
+  // The bill if every step were folded at once at no cost.
   const gainAt = new Float64Array(sent.length);
   for (const { at, gain } of steps) gainAt[at] += gain;
   let freed = 0;
@@ -79,7 +78,7 @@ export function optimum({ tokens, sent, cold, steps }, { read, write }, overhead
     const total = upTo[count] - freed;
     bill += cached * read + (total - cached) * write + overhead * (cold[call] ? write : read);
   });
-  // What waiting and re-billing add, stretch by stretch.
+  // The additional cost of waiting and re-billing, by interval.
   let exact = true;
   const starts = sent.map((_, call) => call).filter((call) => cold[call]);
   starts.forEach((start, index) => {
@@ -141,7 +140,8 @@ function solve({ start, end, inside, steps, upTo, sent, read, write, grid }) {
 }
 
 /**
- * S(t, p) for every tried call and position: tokens of the previous request from p on, everything foldable at t folded.
+ * Returns S(t, p) for every tried call and position: the tokens of the previous request from p on, with everything
+ * folded that is foldable at t.
  */
 function rebilled({ times, positions, steps, upTo, sent }) {
   const out = new Float64Array(positions.length * times.length);

@@ -1,8 +1,8 @@
-// The ways of sending a session. Each is an engine with three moments: `admit` a result when it is born, `assemble` a
-// history, and `send` what was assembled, which in mode "host" comes before every call while assembling does not. An
-// engine that keeps originals has `fetch`.
+// The policies for sending a session. Each is an engine with three methods: `admit` for a new result, `assemble` for a
+// history, and `send` for an assembled request. In mode "host" `send` runs before every call, but `assemble` does not.
+// An engine that keeps originals has `fetch`.
 //
-// The reference engines follow what their authors publish, not their code: the figures show what the idea costs.
+// The reference engines implement what their authors publish, not their code: the figures show the cost of the idea.
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,8 +27,8 @@ const plain = {
 };
 
 /**
- * References only, as SCCS does it: a result of more than 3,000 characters is sent as an id and 300 characters of
- * summary from birth.
+ * References only, as in SCCS: a result of more than 3,000 characters is sent as an id and a summary of 300 characters
+ * from birth.
  */
 function references() {
   const originals = new Map();
@@ -39,11 +39,11 @@ function references() {
       originals.set(id, text);
       return `[REF_ID: ${id}]\n${summarize(text, { maxChars: 300, hints: { toolName: message.toolName } })}`;
     });
-  // Its authors' fetch tool answers with the whole original.
+  // The authors' fetch tool returns the whole original.
   return { ...plain, admit, fetch: async (id) => originals.get(id) };
 }
 
-/** OpenClaw's own soft trim, without the gates on age and size of the context that it has besides. */
+/** OpenClaw's own soft trim, without its conditions on age and context size. */
 function softTrim() {
   const trimmed = new WeakMap();
   const trim = (message) => {
@@ -57,7 +57,7 @@ function softTrim() {
   return { ...plain, assemble };
 }
 
-/** Concertina with a store of its own, or that of a database. Its tool is billed with every request. */
+/** Concertina with its own store, or with that of a database. Its tool is billed with every request. */
 async function concertina({ config, schedule, prices, model }) {
   const dir = mkdtempSync(path.join(tmpdir(), "concertina-replay-"));
   const opened = await Concertina.open({ ...(config.url === undefined ? { dir } : {}), ...config, schedule });
@@ -97,7 +97,7 @@ async function concertina({ config, schedule, prices, model }) {
   };
 }
 
-/** Every policy by name. `priced` ones look at prices, so they are replayed for each price point. */
+/** Every policy by name. `priced` ones depend on prices, so they are replayed for each price point. */
 export const POLICIES = {
   never: { title: "never touch", open: () => plain },
   references: { title: "references only (SCCS)", open: references },

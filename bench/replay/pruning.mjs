@@ -1,17 +1,17 @@
-// What hosts and providers do by themselves to a request that is about to be sent, whichever engine assembled it.
+// Simulates the pruning by hosts and providers of a request that is about to be sent, whatever engine assembled it.
 //
-// A host keeps what it has cut: later requests show it the same way, and a cached prompt stays valid until it cuts
-// again. A provider knows nothing of earlier requests: each comes whole and is judged anew, so that above its threshold
+// A host remembers its cuts: later requests show them in the same way, and a cached prompt stays valid until the next
+// cut. A provider does not remember earlier requests: it evaluates each whole request anew, so that above its threshold
 // every new result clears an older one.
 import { countMessageTokens } from "openclaw-concertina";
 
 import { isResult, withTexts } from "./transcript.mjs";
 
-/** How many tool uses or messages of the assistant stay as they are, counted from the end. */
+/** The number of tool uses or assistant messages, counted from the end, that stay unchanged. */
 const KEPT = 3;
 const CLEARED = "[Old tool result content cleared]";
 
-/** What stands for which messages, and the tokens of both. */
+/** The replacements of messages, with the tokens of both. */
 class Cut {
   #instead = new Map();
   #tokens = new WeakMap();
@@ -24,7 +24,7 @@ class Cut {
     return this.#instead.get(message) ?? message;
   }
 
-  /** The messages with all that was replaced so far. */
+  /** Returns the messages with all replacements so far. */
   apply(messages) {
     return messages.map((message) => this.of(message));
   }
@@ -42,9 +42,9 @@ class Cut {
 }
 
 /**
- * Anthropic's `clear_tool_uses` as OpenClaw asks for it: above 50,000 tokens or 30 % of the window, whichever is more,
- * all results but those of the last three tool uses are cleared, if that frees 12,500 tokens or 5 % of the window. What
- * the calls said stays.
+ * Anthropic's `clear_tool_uses` as OpenClaw requests it: above 50,000 tokens or 30 % of the window, whichever is more,
+ * all results except for those of the last three tool uses are cleared, if that frees 12,500 tokens or 5 % of the
+ * window. Tool calls stay.
  */
 export function serverClearing({ window }) {
   const cut = new Cut();
@@ -66,13 +66,13 @@ export function serverClearing({ window }) {
   };
 }
 
-/** The first and the last 1,500 characters of a text of more than 4,000, as OpenClaw trims it. */
+/** Returns the first and the last 1,500 characters of a text of more than 4,000, as OpenClaw trims it. */
 export function softTrimmed(text) {
   if (text.length <= 4000) return text;
   return `${text.slice(0, 1500)}\n...\n${text.slice(-1500)}\n\n[Tool result trimmed: kept first 1500 chars and last 1500 chars of ${text.length} chars.]`;
 }
 
-/** Where the third-last message of the assistant stands; what is before it may be trimmed. */
+/** Returns the index of the third-last assistant message. Messages before it may be trimmed. */
 export function trimmable(messages) {
   let [cutoff, left] = [messages.length, KEPT];
   while (cutoff > 0 && left > 0) if (messages[--cutoff].role === "assistant") left--;
@@ -80,8 +80,8 @@ export function trimmable(messages) {
 }
 
 /**
- * OpenClaw's pruning by `cache-ttl`: in the first request after an idle hour, above 30 % of the window, results before
- * the third-last message of the assistant are trimmed; if more than 50 % is left, they are cleared, the oldest first,
+ * OpenClaw's pruning by `cache-ttl`: in the first request after an idle hour, if it exceeds 30 % of the window, results
+ * before the third-last assistant message are trimmed. If more than 50 % is left, they are cleared, the oldest first,
  * until it is not.
  */
 export function hostPruning({ window }) {

@@ -1,38 +1,38 @@
-// Could the agent still work? Of what it wrote in each call, how much that it can only have copied from a tool result
-// was in sight?
+// Measures if the agent could still work: of what it wrote in each call and can only have copied from a tool result,
+// the share that was in sight.
 //
 // A *fact* is a piece of text that is copied rather than phrased:
 // - identifier: at least 4 characters, with a letter, and with a digit, an underscore, a `$`, a capital after a small
-// letter, or
-//   parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its parts
-// (`src/plan/mod.rs`, `mod.rs`) count.
-//   Two words joined by a hyphen are English too often; three count (`before-agent-start`);
-// - word: only where asked, at least so many letters in a row. A name without any mark (`handler`) cannot be told from
-// a word, and most
-//   long words are phrased rather than copied: counting them charges every engine for fetches that no agent would make;
+//   letter, or parts joined by `.`, `/`, `\`, `:`, `@` or `#`. Both the joined whole (`src/plan/mod.rs:12`) and its
+//   parts (`src/plan/mod.rs`, `mod.rs`) count. Two words joined by a hyphen are too often plain English; three count
+//   (`before-agent-start`);
+// - word: only on request, at least the given number of letters in a row. A name without any mark (`handler`) looks
+//   like a word, and most long words are phrased rather than copied: counting them charges every engine for fetches
+//   that no agent would make;
 // - number: at least 3 digits, with `.`, `,`, `:` or `-` inside;
-// - hash: at least 7 hexadecimal digits with a figure among them (an identifier or a number by the rules above);
-// - line: at least 24 characters with a letter or figure, compared whole, without the blanks around it and without the
-// line
-//   number that tools print before a line of a file.
-// A call *needs* a fact when it wrote it in its text or arguments (not in its thinking) and everything the model had
+// - hash: at least 7 hexadecimal digits with a decimal digit among them (an identifier or a number by the rules
+//   above);
+// - line: at least 24 characters with a letter or digit, compared as a whole, without the blanks around it and without
+//   the line number that tools print before a line of a file.
+//
+// A call *needs* a fact if it wrote it in its text or arguments (not in its thinking) and everything that the model had
 // read before shows it in tool results only: neither in a user's words nor in what the model itself wrote or thought.
-// So each fact is needed at most once, at its first use, and an engine gets no credit for what the agent would know
-// anyway. The fact is *in sight* when the request as sent holds it by the same rules, as a whole. What a lossless fold
-// reshaped (paths under their directory, rows as columns) is in sight when the request's own text, parsed back with
-// nothing from the store, gives it; a line that was cut is not.
+// Each fact is therefore needed at most once, at its first use, and an engine gets no credit for what the agent would
+// know anyway. The fact is *in sight* if the request as sent contains it by the same rules, as a whole. What a lossless
+// fold reshaped (paths under their directory, rows as columns) is in sight if restoring the request's own text, without
+// the store, gives it. A truncated line is not.
 //
-// *Copy recall* is the part of the needed facts that was in sight. *Use recall* asks at every use, not only the first,
-// and for every fact that an earlier message held, a result or what the model itself wrote or thought; a user's words
-// alone make no use. What counts is the request as sent, without what was fetched for an earlier call.
+// *Copy recall* is the share of the needed facts that was in sight. *Use recall* counts every use, not only the first,
+// and every fact that an earlier message contained, whether a result or the model's own words or thinking. A user's
+// words alone do not count as a use. What counts is the request as sent, without what was fetched for an earlier call.
 //
-// A call with a needed fact out of sight fetches the originals that hold it, the latest ones: one more request, and the
+// A call with a needed fact out of sight fetches the latest originals that contain it: one more request, and the
 // originals stay in sight for the next twelve calls.
 import { restore } from "openclaw-concertina";
 
 import { isCall, isResult, textsOf, writtenIn } from "./transcript.mjs";
 
-/** How many calls a fetched original stays in sight. */
+/** The number of calls for which a fetched original stays in sight. */
 export const FETCHED_CALLS = 12;
 
 const WHOLE = /[A-Za-z0-9_$]+(?:[./\\:@#,-]+[A-Za-z0-9_$]+)*/g;
@@ -67,7 +67,7 @@ function addLines(text, out) {
   }
 }
 
-/** All facts of some texts. @param plain from how many letters on a plain word is one */
+/** Returns all facts of some texts. @param plain the minimum number of letters of a plain word that is a fact */
 export function factsOf(texts, plain = Infinity) {
   const out = new Set();
   for (const text of texts) {
@@ -77,17 +77,17 @@ export function factsOf(texts, plain = Infinity) {
   return out;
 }
 
-/** Which facts each call of a session needs and uses, whatever engine serves it. */
+/** The facts that each call of a session needs and uses, independently of the engine. */
 export class Needs {
-  /** Fact -> its number. */
+  /** The number of each fact. */
   universe = new Map();
-  /** Per call, the numbers of the facts it needs, and of those it uses. */
+  /** The numbers of the facts that each call needs, and of those that it uses. */
   byCall = [];
   usedByCall = [];
-  /** Per needed fact, the indices of the results that hold it, in order. */
+  /** The indices of the results that contain each needed fact, in order. */
   holders = new Map();
 
-  /** @param plain from how many letters on a plain word is a fact */
+  /** @param plain the minimum number of letters of a plain word that is a fact */
   constructor(messages, plain = Infinity) {
     this.plain = plain;
     const [inResults, byModel, byUser] = [new Map(), new Set(), new Set()];
@@ -113,7 +113,7 @@ export class Needs {
     });
   }
 
-  /** Numbers of the used facts that a message shows. */
+  /** Returns the numbers of the used facts that a message shows. */
   shownBy(message) {
     const texts = textsOf(message);
     const reshaped = texts.map((text) => restore(text)).filter((text, index) => text !== texts[index]);
@@ -126,7 +126,7 @@ export class Needs {
   }
 }
 
-/** What is in sight of one engine's requests. Follows a request to the next by their difference. */
+/** The facts in sight in one engine's requests. Requests are given by their difference from the one before. */
 export class Sight {
   #counts;
   #live = new Map();
@@ -142,13 +142,13 @@ export class Sight {
     this.#counts = new Int32Array(needs.universe.size);
   }
 
-  /** Takes the next request: which messages went and came, as numbers in the catalogue. */
+  /** Processes the next request. `gone` and `come` are the removed and added messages, as numbers in the catalogue. */
   turn(gone, come) {
     for (const id of gone) for (const fact of this.shown(id)) this.#counts[fact]--;
     for (const id of come) for (const fact of this.shown(id)) this.#counts[fact]++;
   }
 
-  /** What a call needs and uses, how much of it is out of sight, and which originals it has to fetch. */
+  /** Returns what a call needs and uses, how much of it is out of sight, and which originals it must fetch. */
   ask(call) {
     for (const [index, { until }] of this.#live) if (until < call) this.#live.delete(index);
     const needed = this.needs.byCall[call];

@@ -1,5 +1,5 @@
-// Replays -> tables. Bills are relative to never touching anything; every sum is over tokens, so that long sessions
-// weigh more.
+// Prints replays as tables. Bills are relative to the policy that changes nothing. Every sum is over tokens, so long
+// sessions have more weight.
 import { createRequire } from "node:module";
 
 import { median } from "../median.mjs";
@@ -13,17 +13,17 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 const ratio = (part, whole) => (whole === 0 ? 0 : part / whole);
 const three = (value) => (value === undefined ? "" : value.toFixed(3));
 
-/** A session that saves less than this part of its bill saves next to nothing. */
+/** The share of a session's bill below which its savings count as negligible. */
 const LITTLE = 0.05;
 
-/** The replays of each family, by its name. */
+/** Returns the replays of each family, by its name. */
 export function familiesOf(replays) {
   const out = new Map();
   for (const replay of replays) out.set(replay.family, [...(out.get(replay.family) ?? []), replay]);
   return out;
 }
 
-/** Sums over sessions of one mode, policy and price point. */
+/** Returns sums over the sessions of one mode, policy and price point. */
 export function figures(replays, { mode, policy, price }) {
   const pick = (name) =>
     replays.map((replay) => replay.rows.find((row) => row.mode === mode && row.policy === name && row.price === price));
@@ -100,13 +100,13 @@ function line(title, of) {
 const titleOf = (policy, exact = true) =>
   POLICIES[policy]?.title ?? `optimum of the same folds${exact ? "" : " (upper bound)"}`;
 
-/** What a reader wants to know first. */
+/** Returns the key figures in words. */
 function inWords({ policy, median: middle, saveLittle, sessions, worst, used, edits }) {
   const little = `${number(saveLittle * sessions)} of ${number(sessions)} sessions (${percent(saveLittle)}) save under ${percent(LITTLE)}`;
   return `${titleOf(policy)}: the median session's bill is ${three(middle)}; ${little}; the worst is ${three(worst.bill)}. ${number(used)} uses of facts, ${number(edits)} edits.`;
 }
 
-/** Everything that the command says, as text, and the same figures for `--json`. */
+/** Returns the whole report as text, and the same figures for `--json`. */
 export function report(replays, { modes, policies, prices, optimum }) {
   const [lines, all] = [[], []];
   const names = (mode) =>

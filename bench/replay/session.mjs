@@ -1,7 +1,7 @@
-// One session under every policy, price point and mode asked for -> tokens billed by call.
+// Replays one session under every requested policy, price point and mode. The result is the billed tokens by call.
 //
-// "full": the engine assembles before every model call. "host": as OpenClaw does it, results are admitted when they are
-// born and the history is assembled once for each user turn; what is born within the turn is appended.
+// "full": the engine assembles before every model call. "host": as in OpenClaw, results are admitted at birth and the
+// history is assembled once per user turn; results of the same turn are appended.
 import { billOf, Catalogue, Meter, parsePrice, priced } from "./billing.mjs";
 import { Agreement, Edits } from "./edits.mjs";
 import { Kinds } from "./kinds.mjs";
@@ -10,7 +10,7 @@ import { POLICIES } from "./policies.mjs";
 import { Needs, Sight } from "./recall.mjs";
 import { callIdOf, callsById, isCall, isResult, timeOf } from "./transcript.mjs";
 
-/** The requests of a session, one for each model call, as an engine would have sent them. */
+/** Yields the requests of a session, one for each model call, as an engine would have sent them. */
 export async function* requests(messages, engine, mode) {
   const calls = callsById(messages);
   const stored = [];
@@ -78,8 +78,8 @@ export async function replaySession(session, options, progress = () => {}) {
   }
 
   /**
-   * What the planner folds where writing costs what reading does, so that nothing waits: the folds among which the
-   * optimum chooses.
+   * Collects what the planner folds if writing costs the same as reading, so that nothing waits: the folds from which
+   * the optimum is chosen.
    */
   async function eager() {
     const watch = new Candidates();
@@ -105,7 +105,7 @@ export async function replaySession(session, options, progress = () => {}) {
   return { name: session.name, family: session.family, calls, rows: rows.map((row) => summary(row)) };
 }
 
-/** A row with its bill; the series stay for plots. */
+/** Returns a row with its bill. The series are kept for plots. */
 function summary({ mode, policy, price, result, bill, exact }) {
   if (!result) return { mode, policy, price, bill: { total: bill, sent: bill }, exact };
   const prices = parsePrice(price);

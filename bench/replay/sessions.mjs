@@ -1,8 +1,7 @@
-// Files and directories -> recorded sessions by name and family. What a session file may be is in
-// `node/lib/formats/session-file.ts`.
+// Finds recorded sessions, with names and families, in files and directories. `node/lib/formats/session-file.ts`
+// defines the formats of a session file.
 //
-// Of a directory only its own files are read, not those in folders below: archives often keep the same sessions in a
-// second form.
+// Subdirectories are not read: archives often contain the same sessions in a second form.
 import { readdirSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -13,7 +12,8 @@ const { readSession } = require("../../dist/node/lib/formats/session-file.js");
 const SUFFIX = /(?:\.messages)?\.jsonl?(?:\.gz)?$/;
 
 /**
- * Files that may be sessions: what was named, and of directories whatever ends like one. `named` ones must be sessions.
+ * Returns files that may be sessions: named files, and those in directories with a matching suffix. `named` ones must
+ * be sessions.
  */
 export function find(inputs) {
   return inputs.flatMap((input) => {
@@ -28,23 +28,26 @@ export function find(inputs) {
   });
 }
 
-/** The session's name: its file's, without endings. */
+/** Returns the session's name: its file name without suffixes. */
 export const nameOf = (file) => path.basename(file).replace(SUFFIX, "");
 
-/** Sessions of one project or agent: the first two words of the name, or the directory where the name is only an id. */
+/**
+ * Returns the family, that is the project or agent, of a session: the first two words of the name, or the directory if
+ * the name is only an id.
+ */
 export function familyOf(file) {
   const words = nameOf(file).match(/^[a-z]+-[a-z]+(?=-)/i);
   return words ? words[0] : path.basename(path.dirname(path.resolve(file)));
 }
 
-/** A session in which a model was called. @throws an Error that names a file that is none. */
+/** Loads a session that contains a model call. @throws an Error that names the file otherwise */
 export function load(file) {
   const messages = readSession(file);
   if (!messages.some((message) => message.role === "assistant")) throw new Error(`${file} holds no model call`);
   return { name: nameOf(file), family: familyOf(file), messages };
 }
 
-/** Keeps the first N, or those whose name matches a glob. */
+/** Returns the first N sessions, or those whose name matches a glob. */
 export function select(found, filter) {
   if (filter === undefined) return found;
   if (/^\d+$/.test(filter)) return found.slice(0, Number(filter));

@@ -1,9 +1,9 @@
-// Whether a session is sent with the same bytes whichever store is behind it: `node bench/replay/stores.mjs SESSIONS...
-// [--mode full]`.
+// Checks that a session is sent with the same bytes with either store:
+// `node bench/replay/stores.mjs SESSIONS... [--mode full]`.
 //
-// Replays each session with a store in a directory and with one in a PostgreSQL server of its own, and compares every
-// request. Originals that only age would remove stay in both: a directory's store goes by the recorded times, a
-// database's by its own clock.
+// Replays each session with a store in a directory and with one in a newly started PostgreSQL server, and compares
+// every request. Originals do not expire in either, because a directory's store uses the recorded times and a database
+// its own clock.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";

@@ -1,10 +1,10 @@
-// What the replay has to know about a message: whose it is, when it was, which words of it a model reads, which it
-// wrote.
+// Functions that the replay needs to read a message: its author, its time, the texts that a model reads, and those that
+// it wrote.
 
 const RESULTS = new Set(["toolResult", "tool", "tool_result", "function"]);
 const blocksOf = (message) => (Array.isArray(message.content) ? message.content : [message.content]);
 
-/** Whether a message is the outcome of a tool. Anthropic sends those in the user's role. */
+/** Returns true if a message is a tool result. Anthropic sends those in the user's role. */
 export function isResult(message) {
   if (RESULTS.has(message.role)) return true;
   return (
@@ -14,16 +14,16 @@ export function isResult(message) {
   );
 }
 
-/** Whether a model call was made for a message, and billed: not for an answer that failed before that. */
+/** Returns true if a message comes from a billed model call. An answer that failed before billing does not. */
 export function isCall({ role, stopReason, usage }) {
   const failed = stopReason === "error" || stopReason === "aborted";
   return role === "assistant" && !(failed && !Object.values(usage ?? {}).some((tokens) => tokens > 0));
 }
 
-/** When a message was made, in milliseconds, where the session says so. */
+/** Returns the time of a message in milliseconds, if the session states it. */
 export const timeOf = (message) => (Number.isFinite(message.timestamp) ? message.timestamp : undefined);
 
-/** Tool and arguments of each call, by id. */
+/** Returns the tool and the arguments of each call, by id. */
 export function callsById(messages) {
   const found = new Map();
   for (const message of messages) {
@@ -35,7 +35,7 @@ export function callsById(messages) {
   return found;
 }
 
-/** Arguments of the tool calls in one message. Those that a host keeps as JSON are parsed where they are some. */
+/** Returns the arguments of the tool calls in one message. Arguments that a host stores as JSON are parsed. */
 export function argumentsIn(message) {
   const blocks = blocksOf(message).filter((block) => block?.type === "toolCall" || block?.type === "tool_use");
   return [
@@ -49,12 +49,12 @@ function parsed(args) {
   try {
     return JSON.parse(args);
   } catch {
-    // A model's arguments may be no JSON; they then hold no edit that a tool could have done.
+    // A model's arguments may be invalid JSON. No tool could have executed an edit in them.
     return undefined;
   }
 }
 
-/** The id of the call that a result answers. */
+/** Returns the id of the call that a result answers. */
 export function callIdOf(message) {
   const block = blocksOf(message).find((candidate) => candidate?.tool_use_id);
   return message.toolCallId ?? message.tool_call_id ?? block?.tool_use_id;
@@ -66,7 +66,8 @@ function strings(value, out) {
 }
 
 /**
- * Texts of the blocks that a model reads in a message, with their kinds: "text", "thinking", "arguments" or "result".
+ * Returns the texts of the blocks that a model reads in a message, with their kinds: "text", "thinking", "arguments" or
+ * "result".
  */
 export function partsOf(message) {
   const out = [];
@@ -88,15 +89,17 @@ export function partsOf(message) {
 }
 
 /**
- * Texts a model reads in a message: text, thinking, arguments, results. Not images, ids, or what hosts keep beside the
- * content.
+ * Returns the texts that a model reads in a message: text, thinking, arguments, results. Not images, ids, or fields
+ * that hosts add to the content.
  */
 export const textsOf = (message) => partsOf(message).flatMap(({ texts }) => texts);
 
-/** Texts that the model wrote for others in one call: its words and its arguments. */
+/** Returns the texts that the model wrote for others in one call: its words and its arguments. */
 export const writtenIn = (message) => partsOf(message).flatMap(({ kind, texts }) => (kind === "thinking" ? [] : texts));
 
-/** The message with each of its texts replaced by what `change` makes of it; the same object where nothing changed. */
+/**
+ * Returns the message with each of its texts replaced by the result of `change`, or the same object if nothing changed.
+ */
 export function withTexts(message, change) {
   const { content } = message;
   if (typeof content === "string") {

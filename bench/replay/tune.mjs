@@ -1,4 +1,4 @@
-// Options chosen on some families of sessions, and what they are worth on a family that had no say.
+// Chooses options on some families of sessions and measures them on a family that was not used for the choice.
 import { createRequire } from "node:module";
 
 import { replayAll } from "./jobs.mjs";
@@ -23,8 +23,8 @@ export function combinations(grids) {
 }
 
 /**
- * Of variants, each with its figures on some sessions, the one with the least bill with fetches whose use recall is at
- * least `floor`; where none reaches that, the one that comes closest. The first of equals.
+ * Returns the variant with the lowest bill including fetches whose use recall is at least `floor`. If none reaches
+ * that, returns the one that comes closest. Of equal ones, returns the first.
  */
 export function choose(variants, floor) {
   const enough = variants.filter(({ figures: of }) => of.useRecall >= floor);
@@ -34,8 +34,8 @@ export function choose(variants, floor) {
 }
 
 /**
- * Every variant and the one chosen on all sessions; for each family those chosen on the others and on itself, with the
- * family's figures.
+ * Returns every variant and the one chosen on all sessions; for each family those chosen on the others and on itself,
+ * with the family's figures.
  */
 export function leaveOneOut(variants, { mode, price, floor }) {
   const on = (wanted) =>
@@ -67,9 +67,9 @@ export function leaveOneOut(variants, { mode, price, floor }) {
 }
 
 /**
- * What a choice of options is worth where nobody looked: for each use recall that a variant has, the figures of all
- * sessions, those of each family with the options that the other families choose at that floor. Equal ones once, by
- * their bill.
+ * Measures a choice of options on unseen sessions: for each use recall that a variant has, the figures of all sessions,
+ * each family with the options that the other families choose at that floor. Equal results are listed once, sorted by
+ * bill.
  */
 export function frontier(variants, { mode, price }) {
   const of = (replays) => figures(replays, { mode, policy: POLICY, price });
@@ -91,7 +91,7 @@ export function frontier(variants, { mode, price }) {
   return [...points.values()].toSorted((a, b) => a.billWithFetches - b.billWithFetches);
 }
 
-/** Replays every combination of the grid; resolves to a text and its figures. */
+/** Replays every combination of the grid. Resolves to a text and its figures. */
 export async function tune(files, options, { grid, floor, jobs }) {
   const rows = combinations(grid);
   const variants = [];

@@ -1,4 +1,4 @@
-// A process that replays the sessions it is sent, one after the other.
+// A worker process that replays the sessions that it is sent, one after the other.
 import { replaySession } from "./session.mjs";
 import { load } from "./sessions.mjs";
 

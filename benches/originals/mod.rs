@@ -1,16 +1,16 @@
-//! Originals to store, for the benchmarks of both backends.
+//! Originals for the benchmarks of both backends.
 
 use concertina::reference::Original;
 use concertina::store::{Batch, Store};
 
-/// About 8 KB that look like tool output and differ each time.
+/// Returns about 8 KB of text similar to tool output, different for each seed.
 pub(crate) fn text(seed: usize) -> String {
     (0..160)
         .map(|line| format!("{line:05} unit_{:x} took {} ms\n", (seed * 7919 + line) * 2_654_435_761, seed % 977))
         .collect()
 }
 
-/// A batch of so many that were not stored before; `seed` is that of the last one.
+/// Returns a batch of `count` new originals. `seed` is that of the last one.
 pub(crate) fn batch(store: &dyn Store, count: usize, seed: &mut usize) -> Batch {
     let originals: Vec<Original> = (0..count)
         .map(|_| {

@@ -1,7 +1,7 @@
-//! What the work of every part comes to by the length of its input, for `bench/growth.mjs`.
+//! Measures how the work of every part grows with the length of its input, for `bench/growth.mjs`.
 //!
-//! Callgrind counts from where [`counted_part`] begins to where it ends, case by case, so neither making a text nor what is
-//! loaded once has a share in it.
+//! Callgrind counts only within [`counted_part`], for each case, so neither the generation of a text nor one-time
+//! loading is counted.
 
 use std::hint::black_box;
 
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 
 use super::shapes;
 
-/// Some work over a text.
+/// A unit of work on a text.
 type Work = Box<dyn Fn(&str)>;
 
-/// Works that take much of each byte, over texts a quarter as long.
+/// Works with a high cost per byte, which get texts a quarter as long.
 const COSTLY: [&str; 8] = [
     "neurosyntax",
     "logCrunch",
@@ -33,14 +33,15 @@ const COSTLY: [&str; 8] = [
     "rules, each alone",
 ];
 
-/// A language whose comments are found in a tree, and two in which they are found without.
+/// A language whose comments are found in a syntax tree, and two whose comments are found without one.
 const LANGUAGES: [Language; 3] = [Language::Python, Language::C, Language::Sql];
 
-/// Shapes that a parser gets through. On others it gives up after so many steps for each kilobyte, of which each takes long.
+/// Shapes that a parser can finish. On others it gives up after a number of steps per kilobyte, each of which takes
+/// long.
 const PARSED: [&str; 5] = ["\"# x\\n\"", "\"/*\"", "indentation", "steps", "code"];
 
-/// Does every work, or those in `only`, which may name their shapes, too, over each `parts`th shape of about so many bytes, from the
-/// `part`th on, and prints a line for each before.
+/// Runs every work, or those in `only` (which may name their shapes too), on each `parts`th shape of about `bytes`
+/// bytes, beginning with the `part`th. Prints a line before each.
 pub(super) fn run(bytes: usize, (part, parts): (usize, usize), only: &[String]) {
     for (name, work) in works() {
         let bytes = if COSTLY.contains(&name) { bytes / 4 } else { bytes };
@@ -58,21 +59,21 @@ pub(super) fn run(bytes: usize, (part, parts): (usize, usize), only: &[String]) 
     }
 }
 
-/// Named by `bench/growth.mjs`.
+/// The name of this function is used in `bench/growth.mjs`.
 #[inline(never)]
 fn counted_part(work: &dyn Fn(&str), text: &str) {
     work(black_box(text));
-    // Without this the last call would be a jump, and the function left before it.
+    // Without this the last call would be a tail call, and the function would be left before it.
     black_box(());
 }
 
-/// As [`counted_part`].
+/// The name of this function is used in `bench/growth.mjs` too.
 #[inline(never)]
 fn between_parts() {
     black_box(());
 }
 
-/// Every work by name.
+/// Returns every work by name.
 fn works() -> Vec<(&'static str, Work)> {
     let stage =
         |stage: &'static dyn Stage| -> (&str, Work) { (stage.name(), Box::new(move |text| alone(stage, text))) };
@@ -123,7 +124,7 @@ fn aggressive() -> RulesOptions {
     RulesOptions { level: RulesLevel::Aggressive, max_chars: Some(0), ..RulesOptions::default() }
 }
 
-/// A stage over a text of each of its types, and its folds undone.
+/// Runs a stage on a text with each of its content types, and restores its folds.
 fn alone(stage: &dyn Stage, text: &str) {
     let types = stage.content_types();
     let types = if types == ContentType::ALL { &[ContentType::Unknown] } else { types };
@@ -149,7 +150,7 @@ fn eager() -> Config {
     Config { stale_turns: 1, ..Config::default() }
 }
 
-/// A conversation in which a call and its result are stale.
+/// Returns a conversation in which a call and its result are stale.
 fn stale(text: &str) -> [Value; 5] {
     [
         json!({ "role": "user", "content": "go" }),
@@ -160,7 +161,7 @@ fn stale(text: &str) -> [Value; 5] {
     ]
 }
 
-/// The text in many messages, as results of calls that share an id.
+/// Splits the text into many messages, as results of calls that share an id.
 fn messages(text: &str) -> Vec<Value> {
     let mut rest = text;
     let mut messages = Vec::new();

@@ -1,8 +1,8 @@
-//! Prints how long compressing takes of one core for each type and size, as ratios to two floors measured in the same run: the SHA-256 and one
-//! exact token count of the same bytes.
+//! Prints the processor time of compression for each type and size, as ratios to two lower bounds measured in the same
+//! run: the SHA-256 and one exact token count of the same bytes.
 //!
-//! `cargo bench --bench pipeline -- [FILE...]` adds a row for each file. Texts are generated, and each is met once, because counts
-//! are remembered: runs over a file are processes of their own.
+//! `cargo bench --bench pipeline -- [FILE...]` adds a row for each file. Each generated text is used only once, because
+//! counts are cached. For the same reason each run on a file is a separate process.
 
 #[path = "../clock/mod.rs"]
 mod clock;
@@ -24,7 +24,7 @@ const SIZES: [(usize, &str); 4] = [(10_000, "10 KB"), (100_000, "100 KB"), (1_00
 
 const FILE_ROUNDS: usize = 9;
 
-/// Numbers that look random and are the same in every run.
+/// Random numbers that are the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -49,7 +49,7 @@ static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     words.split_whitespace().collect()
 });
 
-/// A piece of a text of some type: its number, and dice.
+/// A generator of pieces of a text of some type, from the number of the piece and random numbers.
 type Piece = fn(usize, &mut Dice) -> String;
 
 const TYPES: [(&str, Piece); 9] = [
@@ -161,10 +161,10 @@ fn millis<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (now() - start, result)
 }
 
-/// What compressing a text once took, and gave.
+/// The result of compressing a text once.
 struct Run {
     time: f64,
-    /// What was saved, and the slowest stages.
+    /// The savings and the slowest stages, in words.
     words: String,
 }
 
@@ -195,12 +195,12 @@ fn print(name: &str, size: &str, hash: f64, count: f64, Run { time, words }: &Ru
     );
 }
 
-/// The least of some numbers.
+/// Returns the minimum.
 fn least(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(f64::MAX, f64::min)
 }
 
-/// The least of some runs, each over a text of its own; big ones run once.
+/// Prints the minimum of some runs, each on a different text. Large texts run once.
 fn row(name: &str, size: &str, rounds: u64, make: &dyn Fn(u64) -> String) -> f64 {
     let engine = FusionEngine::default();
     let runs = (0..rounds).map(|round| compress(&engine, &make(3 * round + 2)));
@@ -211,7 +211,7 @@ fn row(name: &str, size: &str, rounds: u64, make: &dyn Fn(u64) -> String) -> f64
     best.time
 }
 
-/// The same for a file. There is only one text of its kind, and what was counted is remembered: each run is a process.
+/// Does the same for a file. Each run is a process, because counts of the same text are cached.
 fn file_row(file: &str) -> Option<()> {
     let text = std::fs::read_to_string(file).ok()?;
     let apart = |what: &str| {
@@ -230,7 +230,8 @@ fn file_row(file: &str) -> Option<()> {
     Some(())
 }
 
-/// One of the processes of [`file_row`]. Texts like it come first, so that nothing is built or loaded while the clock runs.
+/// Runs one of the processes of [`file_row`]. Similar texts are compressed first, so that nothing is built or loaded
+/// during the measurement.
 fn run_once(what: &str, file: &str) {
     let Ok(text) = std::fs::read_to_string(file) else { return };
     let engine = FusionEngine::default();
@@ -246,8 +247,9 @@ fn run_once(what: &str, file: &str) {
     }
 }
 
-/// Compresses what is generated of a type, or what commands printed, once, and prints how many bytes that was: nothing is looked at
-/// but how many instructions the process takes (`bench/instructions.mjs`). Valgrind has no clock of the kind that is used elsewhere.
+/// Compresses generated texts of a type, or outputs of commands, once, and prints the number of bytes. Only the
+/// instructions of the process are measured (`bench/instructions.mjs`). Valgrind lacks the clock that is used
+/// elsewhere.
 fn run_counted(name: &str) {
     let generated = TYPES.iter().find(|(known, _)| *known == name).map(|&(_, piece)| text(piece, COUNTED_BYTES, 1));
     let texts = if name == "everyday" { printed() } else { generated.into_iter().collect() };
@@ -260,7 +262,7 @@ fn run_counted(name: &str) {
 
 const COUNTED_BYTES: usize = 1_000_000;
 
-/// Outputs of commands among the fixtures, in the order of their names.
+/// Returns the outputs of commands among the fixtures, sorted by name.
 fn printed() -> Vec<String> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let folders = ["reports", "sections", "terminal"].map(|folder| fixtures.join(folder));
@@ -273,7 +275,7 @@ fn printed() -> Vec<String> {
     files.iter().map(|file| std::fs::read_to_string(file).expect("a text")).collect()
 }
 
-/// Another digit: neither 0 nor 9, so that a number stays one.
+/// Returns another digit, neither 0 nor 9, so that a number stays one.
 fn turned(digit: char, by: u8) -> char {
     char::from(b'1' + (digit as u8 - b'1' + by) % 8)
 }

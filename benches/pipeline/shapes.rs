@@ -1,13 +1,13 @@
-//! Texts that a walk which looks back, looks ahead or compares in pairs takes long over.
+//! Texts on which an algorithm that looks back, looks ahead or compares pairs is slow.
 
 use super::{Dice, text};
 
-/// A text of about so many bytes.
+/// A generator of a text of about this many bytes.
 type Make = fn(usize) -> String;
 
-/// Repeated until the text is long enough, and named by themselves.
+/// Units that are repeated until the text is long enough. A unit is also its name.
 const UNITS: [&str; 64] = [
-    // Nothing to cut at.
+    // No place to split.
     "x",
     " ",
     "\n",
@@ -22,7 +22,7 @@ const UNITS: [&str; 64] = [
     "`` ` ``` ",
     "\\\"",
     "\"x\\\"y\",",
-    // What opens and never closes.
+    // Brackets that are never closed.
     "[",
     "{\"a\":[",
     "[({< a",
@@ -39,7 +39,7 @@ const UNITS: [&str; 64] = [
     "|",
     "R\"(",
     "<<END\n",
-    // What detection and stages look for.
+    // Patterns that detection and stages look for.
     "# x\n",
     "---\n",
     "===\na\n===\nb\n",
@@ -78,7 +78,7 @@ const UNITS: [&str; 64] = [
     "a\x08",
 ];
 
-/// Made.
+/// Generated shapes with their names.
 const MADE: [(&str, Make); 24] = [
     ("nested brackets", |bytes| nested(bytes, "[", "]")),
     ("nested objects", |bytes| nested(bytes, "{\"k\":", "}")),
@@ -122,7 +122,7 @@ const MADE: [(&str, Make); 24] = [
     }),
 ];
 
-/// Every shape, by name.
+/// Returns every shape, by name.
 pub(super) fn all() -> impl Iterator<Item = (String, Box<dyn Fn(usize) -> String>)> {
     let units = UNITS.iter().map(|unit| {
         let make: Box<dyn Fn(usize) -> String> = Box::new(|bytes| unit.repeat(bytes / unit.len()));
@@ -139,7 +139,7 @@ pub(super) fn all() -> impl Iterator<Item = (String, Box<dyn Fn(usize) -> String
     units.chain(made).chain(ordinary)
 }
 
-/// A number of seven digits at most that tells nothing of the next.
+/// Returns a number of at most seven digits that looks random.
 fn scattered(n: usize) -> usize {
     n * 7_919_993 % 9_999_991
 }

@@ -1,7 +1,8 @@
-//! Inputs that libFuzzer makes, led by the code that they reach: `npm run fuzz:guided -- TARGET [SECONDS]`.
+//! Fuzzes with libFuzzer, guided by coverage: `npm run fuzz:guided -- TARGET [SECONDS]`.
 //!
-//! One program for all targets, because linking takes longest: `CONCERTINA_TARGET` names one of them, a file in `targets/`. Into the directory that
-//! `CONCERTINA_SEEDS` names go its first inputs, into the file of `CONCERTINA_WORDS` its dictionary, before libFuzzer reads either.
+//! One program contains all targets, because linking takes longest: `CONCERTINA_TARGET` names one of them, a file in
+//! `targets/`. Before libFuzzer starts, the target's seeds are written to the directory `CONCERTINA_SEEDS` and its
+//! dictionary to the file `CONCERTINA_WORDS`.
 
 #![no_main]
 
@@ -29,7 +30,7 @@ static TARGET: LazyLock<&Target> = LazyLock::new(|| {
     TARGETS.iter().find(|target| target.name == name).unwrap_or_else(|| panic!("there is no target {name:?}"))
 });
 
-/// A word as libFuzzer reads it.
+/// Returns a word in the format of libFuzzer's dictionaries.
 fn entry(word: &str) -> String {
     word.bytes().fold(String::from("\""), |mut entry, byte| {
         let _ = write!(entry, "\\x{byte:02x}");

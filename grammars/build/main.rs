@@ -1,6 +1,8 @@
-//! Takes the parse tables out of the grammars: what is left of each is compiled, the tables are compressed beside it.
+//! Extracts the parse tables from the grammars. The rest of each is compiled, and the compressed tables are stored next
+//! to it.
 //!
-//! A generated `parser.c` is two percent lexer and the rest tables. They are read from its text, so nothing of them is compiled.
+//! A generated `parser.c` is two percent lexer and the rest tables. The tables are parsed from its text and not
+//! compiled.
 
 mod parser;
 mod scanner;
@@ -14,7 +16,7 @@ use std::{env, fs};
 use parser::Parser;
 use sources::{GRAMMARS, Grammar, VISIBLE};
 
-/// Slow to write, as fast to read as any.
+/// Slow to compress, as fast to decompress as any level.
 const COMPRESSION_LEVEL: i32 = 19;
 
 fn main() {
@@ -55,9 +57,9 @@ fn build(grammar: &Grammar, dir: &Path, out: &Path) {
     write("rs", row.as_bytes());
 
     let mut c = cc::Build::new();
-    // An assertion of a scanner must not end the process of whoever reads a file.
+    // A scanner's assertion must not end the process of a program that reads a file.
     c.define("NDEBUG", None);
-    // Half the size, and 5 to 10 % off a parse. Compilers take a minute for more.
+    // Half the size, and 5 to 10 % less parsing time. Other levels take compilers a minute.
     if parser.large {
         c.opt_level_str("s");
     }
@@ -66,7 +68,7 @@ fn build(grammar: &Grammar, dir: &Path, out: &Path) {
     if scanner.exists() {
         c.file(write("scanner.c", scanner::mended(&read(&scanner), name).as_bytes()));
     }
-    // So that a program may hold the grammar's own crate, too.
+    // Allows a program to link the grammar's own crate too.
     let language = format!("tree_sitter_{}", parser.name);
     let functions = ["create", "destroy", "reset", "scan", "serialize", "deserialize"];
     let functions = functions.map(|function| format!("{language}_external_scanner_{function}"));
@@ -74,7 +76,7 @@ fn build(grammar: &Grammar, dir: &Path, out: &Path) {
         c.define(theirs, format!("concertina_{name}_{theirs}").as_str());
     }
     c.define(&language, format!("concertina_{name}").as_str());
-    // Compilers for Windows read the system's encoding where they are not told.
+    // Without this flag compilers for Windows assume the system's encoding.
     c.flag_if_supported("-utf-8");
     c.compile(&format!("grammar_{name}"));
 }

@@ -1,14 +1,15 @@
-//! A generated `parser.c` -> the bytes of its parse tables, and the rest of it with room for them.
+//! Splits a generated `parser.c` into the bytes of its parse tables and the rest of the source, with uninitialized
+//! space for them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use crate::tables::{self, Names, Result};
 
-/// A table: its name in C, and what its bytes are.
+/// A table: its name in C, and the function that returns its bytes.
 type Table = (&'static str, fn(&str, &Names) -> Result<Vec<u8>>);
 
-/// The tables in the order in which they lie in memory: by falling alignment, so that nothing is between them.
+/// The tables in their order in memory: by descending alignment, so that there are no gaps.
 const TABLES: &[Table] = &[
     ("ts_small_parse_table_map", |text, names| tables::numbers::<4>(text, names)),
     ("ts_parse_actions", tables::actions),
@@ -18,7 +19,7 @@ const TABLES: &[Table] = &[
     ("ts_primary_state_ids", |text, names| tables::numbers::<2>(text, names)),
 ];
 
-/// What switches optimization off in large parsers, because compilers take long over their tables.
+/// The lines that switch optimization off in large parsers, because compilers take long for their tables.
 const UNOPTIMIZED: &str = "\
 #ifdef _MSC_VER
 #pragma optimize(\"\", off)
@@ -31,18 +32,18 @@ const UNOPTIMIZED: &str = "\
 
 /// A parser without its tables.
 pub(crate) struct Parser {
-    /// What its authors call the language.
+    /// The language name in the source.
     pub(crate) name: String,
-    /// The tables, one behind the other, as a compiler lays them out.
+    /// The tables, one after the other, as a compiler lays them out.
     pub(crate) tables: Vec<u8>,
-    /// The source with the tables left empty, in one variable of the size of [`tables`](Self::tables).
+    /// The source with empty tables, in one variable of the size of [`tables`](Self::tables).
     pub(crate) rest: String,
-    /// Whether it is a large one, which comes with optimization switched off; `rest` does not.
+    /// True for a large parser, whose source switches optimization off. `rest` does not.
     pub(crate) large: bool,
 }
 
 impl Parser {
-    /// Takes a parser apart. Its tables are to be found at `concertina_NAME_tables`.
+    /// Splits a parser. The symbol of its tables is `concertina_NAME_tables`.
     pub(crate) fn read(text: &str, name: &str) -> Result<Self> {
         let names = names(text)?;
         let mut bytes = Vec::new();
@@ -83,7 +84,7 @@ impl Parser {
     }
 }
 
-/// Where a table is written down.
+/// The declaration of a table.
 struct Declaration<'a> {
     element: &'a str,
     body: &'a str,
@@ -103,7 +104,7 @@ impl<'a> Declaration<'a> {
     }
 }
 
-/// What the names in the tables stand for.
+/// Returns the values of the names in the tables.
 fn names(text: &str) -> Result<Names<'_>> {
     let mut values = HashMap::from([("ts_builtin_sym_end", 0), ("true", 1), ("false", 0)]);
     let symbols = between(text, "enum ts_symbol_identifiers {\n", "};").ok_or("no symbols")?;

@@ -1,23 +1,25 @@
-//! A scanner as its authors wrote it -> one that stays within its memory.
+//! Patches a scanner so that it stays within its memory.
 //!
-//! What can be mended in a few words is mended here; what cannot is a flaw that is named beside the grammar where it is used.
+//! Flaws that can be fixed in a few words are fixed here. The others are documented next to the grammar where it is
+//! used.
 
-/// Less room for a scanner's state than there is: Ruby's and Python's write up to two bytes more than they look for.
+/// A reduced buffer size for a scanner's state: Ruby's and Python's scanners write up to two bytes more than they check
+/// for.
 const ROOM: &str = "\
 #include \"tree_sitter/parser.h\"
 #undef TREE_SITTER_SERIALIZATION_BUFFER_SIZE
 #define TREE_SITTER_SERIALIZATION_BUFFER_SIZE 1000
 ";
 
-/// By grammar: what stands in its scanner, and what should.
+/// The fixes, as grammar, original code and replacement.
 const MENDS: &[(&str, &str, &str)] = &[
-    // Each tag that no token was found for is forgotten.
+    // A tag for which no token was found is discarded.
     (
         "sql",
         "  LexerState *state = (LexerState *)payload;\n  state->start_tag = NULL;\n",
         "  LexerState *state = (LexerState *)payload;\n  free(state->start_tag);\n  state->start_tag = NULL;\n",
     ),
-    // Where the code ends behind a directive, its end is that of the word, and what is behind that word is compared, too.
+    // If the code ends after a directive, the end is that of the word, and what follows the word would be compared too.
     (
         "swift",
         "                full_match = dir_idx;\n                lexer->mark_end(lexer);\n",
@@ -25,7 +27,7 @@ const MENDS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The scanner of a grammar, to be compiled with its own directory among those of headers.
+/// Returns the patched scanner of a grammar. Its own directory must be among the include directories.
 pub(crate) fn mended(text: &str, grammar: &str) -> String {
     let mends = MENDS.iter().filter(|(of, ..)| *of == grammar);
     mends.fold(format!("{ROOM}{text}"), |text, (_, flawed, mended)| {

@@ -1,4 +1,4 @@
-//! Which grammars there are, and where cargo keeps them.
+//! The list of grammars, and their locations in cargo's registry.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,16 @@ use std::process::Command;
 
 /// A grammar in its crate.
 pub(crate) struct Grammar {
-    /// Its name here, in lower case.
+    /// Its name in this crate, in lower case.
     pub(crate) name: &'static str,
-    /// The crate that has its source.
+    /// The crate that contains its source.
     pub(crate) package: &'static str,
-    /// Where in that crate its `parser.c` is.
+    /// The directory of its `parser.c` in that crate.
     pub(crate) dir: &'static str,
 }
 
 impl Grammar {
-    /// The name of a file of its.
+    /// Returns the name of one of its files.
     pub(crate) fn file(&self, extension: &str) -> String {
         format!("{}.{extension}", self.name)
     }
@@ -25,7 +25,7 @@ const fn grammar(name: &'static str, package: &'static str, dir: &'static str) -
     Grammar { name, package, dir }
 }
 
-/// What scanners show to the linker that is nobody else's business.
+/// Symbols that scanners export needlessly.
 pub(crate) const VISIBLE: &[&str] = &[
     "DIRECTIVES",
     "DIRECTIVE_SYMBOLS",
@@ -39,7 +39,7 @@ pub(crate) const VISIBLE: &[&str] = &[
     "token_name",
 ];
 
-/// All of them, those that take longest first.
+/// All grammars, those that take longest to compile first.
 pub(crate) const GRAMMARS: &[Grammar] = &[
     grammar("c_sharp", "tree-sitter-c-sharp", "src"),
     grammar("scala", "tree-sitter-scala", "src"),
@@ -60,7 +60,7 @@ pub(crate) const GRAMMARS: &[Grammar] = &[
     grammar("go", "tree-sitter-go", "src"),
 ];
 
-/// The directories of the grammars' crates by their names, of the versions in the lock file.
+/// Returns the directories of the grammars' crates by name, in the versions of the lock file.
 pub(crate) fn roots(manifest_dir: &Path, target: &str) -> HashMap<String, PathBuf> {
     let cargo = std::env::var_os("CARGO").expect("cargo says where it is");
     let output = Command::new(cargo)

@@ -1,26 +1,26 @@
-//! Initializers of parse tables in C -> their bytes.
+//! Converts C initializers of parse tables to their bytes.
 //!
-//! tree-sitter writes them in few ways, and `parser.h` says by macros what they mean. Whatever is written otherwise is an
-//! error; that the bytes are those of a compiler is what the crate's tests hold.
+//! tree-sitter writes initializers in a few forms, and the macros of `parser.h` define their meaning. Any other form is
+//! an error. The crate's tests verify that the bytes equal those of a compiler.
 
 use std::collections::HashMap;
 
-/// What goes wrong in a table.
+/// The result of parsing a table.
 pub(crate) type Result<T> = std::result::Result<T, String>;
 
-/// What stands for a number in a table.
+/// The names that stand for numbers in a table.
 pub(crate) struct Names<'a> {
-    /// Symbols.
+    /// The values of symbols.
     pub(crate) values: HashMap<&'a str, i64>,
-    /// How many states there are.
+    /// The number of states.
     pub(crate) states: i64,
-    /// How many of them have a row of their own.
+    /// The number of states that have a row of their own.
     pub(crate) large_states: i64,
-    /// How many symbols there are.
+    /// The number of symbols.
     pub(crate) symbols: i64,
 }
 
-/// A list of numbers, each `N` bytes long.
+/// Parses a list of numbers of `N` bytes each.
 pub(crate) fn numbers<const N: usize>(text: &str, names: &Names) -> Result<Vec<u8>> {
     let mut cursor = Cursor { rest: text, names };
     let mut bytes = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn numbers<const N: usize>(text: &str, names: &Names) -> Result<Vec<u
     Ok(bytes)
 }
 
-/// For each state its row, with a number for each symbol.
+/// Parses a row for each state, with a number for each symbol.
 pub(crate) fn rows(text: &str, names: &Names) -> Result<Vec<u8>> {
     let mut cursor = Cursor { rest: text, names };
     let width = 2 * size(names.symbols)?;
@@ -47,7 +47,7 @@ pub(crate) fn rows(text: &str, names: &Names) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How each state lexes: two numbers of two bytes, since version 15 of the format three.
+/// Parses the lex modes of all states: two numbers of two bytes, and three since version 15 of the format.
 pub(crate) fn lex_modes(text: &str, names: &Names) -> Result<Vec<u8>> {
     const FIELDS: [&str; 3] = ["lex_state", "external_lex_state", "reserved_word_set_id"];
     let mut cursor = Cursor { rest: text, names };
@@ -74,7 +74,7 @@ pub(crate) fn lex_modes(text: &str, names: &Names) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Lists of actions, each behind an entry that says how many it has. Both are eight bytes long.
+/// Parses lists of actions. Each follows an entry with the number of its actions. Both take eight bytes.
 pub(crate) fn actions(text: &str, names: &Names) -> Result<Vec<u8>> {
     let mut cursor = Cursor { rest: text, names };
     let mut bytes: Vec<u8> = Vec::new();
@@ -99,14 +99,14 @@ pub(crate) fn actions(text: &str, names: &Names) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A place in a table's text.
+/// A position in a table's text.
 struct Cursor<'a> {
     rest: &'a str,
     names: &'a Names<'a>,
 }
 
 impl<'a> Cursor<'a> {
-    /// Goes past a token, where it is the next.
+    /// Skips a token if it is next. Returns true if it was.
     fn take(&mut self, token: &str) -> bool {
         self.rest = self.rest.trim_ascii_start();
         let rest = self.rest.strip_prefix(token);
@@ -126,7 +126,7 @@ impl<'a> Cursor<'a> {
         format!("wanted {wanted}, got {}", self.rest.lines().next().unwrap_or("the end"))
     }
 
-    /// A name or a number.
+    /// Reads a name or a number.
     fn word(&mut self) -> &'a str {
         self.rest = self.rest.trim_ascii_start();
         let is_in_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -136,7 +136,7 @@ impl<'a> Cursor<'a> {
         word
     }
 
-    /// A number, however it is written.
+    /// Reads a number in any of its forms.
     fn value(&mut self) -> Result<i64> {
         if self.take("(TSStateId)(-1)") {
             return Ok(i64::from(u16::MAX));
@@ -159,7 +159,7 @@ impl<'a> Cursor<'a> {
         Ok(value - offset)
     }
 
-    /// `[n] =`, where it is next.
+    /// Reads `[n] =` if it is next.
     fn index(&mut self) -> Result<Option<usize>> {
         if !self.take("[") {
             return Ok(None);
@@ -170,7 +170,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(index))
     }
 
-    /// All the numbers that come, each behind the last one or at its own place.
+    /// Reads all following numbers, each after the last one or at its own index.
     fn numbers<const N: usize>(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
         let mut at = 0;
         loop {
@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An action; its kinds are numbered as in the parser's enumeration.
+    /// Reads an action. Its kinds are numbered as in the parser's enumeration.
     fn action(&mut self) -> Result<[u8; 8]> {
         let name = self.word();
         self.need("(")?;
@@ -216,7 +216,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The lowest bytes of a number that has no more; of a negative one, its two's complement.
+/// Returns the little-endian bytes of a number, or an error if it needs more bytes. Negative numbers are in two's
+/// complement.
 fn le<const N: usize>(number: i64) -> Result<[u8; N]> {
     let bits = 8 * N as u32;
     if number >= 1 << bits || number < -(1 << (bits - 1)) {

@@ -1,8 +1,8 @@
-//! Grammars of tree-sitter, without the weight of their parse tables: 31 MB are 2 MB until a language is first parsed.
+//! Grammars of tree-sitter with compressed parse tables: 31 MB become 2 MB until a language is first parsed.
 //!
-//! The lexers are linked as they are; the tables that drive the parser come compressed, and are inflated in the place that the
-//! linker has kept for them. What one would get wrong: a language must not be reached but through its [`Grammar`], because before
-//! that its tables are empty.
+//! The lexers are linked unchanged. The tables that drive the parser are compressed, and are decompressed into the
+//! space that the linker has reserved for them. A language must be accessed only through its [`Grammar`], because its
+//! tables are empty before that.
 
 use std::sync::OnceLock;
 
@@ -17,22 +17,24 @@ pub struct Grammar {
 }
 
 impl Grammar {
-    /// What the parser loads. The first call inflates the tables, in about a millisecond for each megabyte.
+    /// Returns the language for the parser. The first call decompresses the tables, in about a millisecond for each
+    /// megabyte.
     pub fn language(&self) -> &Language {
         self.language.get_or_init(|| {
             let (start, len, language) = (self.linked)();
-            // SAFETY: `start` and `len` are those of a variable of this crate alone. Nothing else refers to it before this cell is
-            // set: the parser reads it through the language, which nobody has yet.
+            // SAFETY: `start` and `len` are those of a variable that only this crate uses. Nothing else refers to it
+            // before this cell is set: the parser reads it through the language, which is not accessible yet.
             let tables = unsafe { std::slice::from_raw_parts_mut(start, len) };
             let inflated = zstd::bulk::decompress_to_buffer(self.compressed, tables);
             assert_eq!(inflated.expect("the build script compressed it"), len, "all of the tables");
-            // SAFETY: the pointer is to the static struct of a generated parser, now with all that it refers to.
+            // SAFETY: the pointer is to the static struct of a generated parser, and all that it refers to is
+            // initialized now.
             unsafe { Language::from_raw(language) }
         })
     }
 }
 
-/// Declares a grammar that the build script took apart: its name here, its name in C, and how many bytes its tables have.
+/// Declares a grammar that the build script split: its name here, its name in C, and the number of bytes of its tables.
 macro_rules! grammar {
     ($name:ident, $c:literal, $len:literal) => {
         #[doc = concat!("The grammar `", $c, "`.")]

@@ -1,4 +1,5 @@
-//! Each grammar is the one of its own crate: the same tables byte for byte, the same names, and the same trees of real code.
+//! Checks that each grammar equals the one of its own crate: the same tables byte for byte, the same names, and the
+//! same trees of real code.
 
 use std::path::Path;
 use std::{fs, slice};
@@ -7,7 +8,7 @@ use concertina_grammars as grammars;
 use concertina_grammars::Grammar;
 use tree_sitter::{Language, Parser};
 
-/// What every version of the parser's struct begins with, up to the last of its tables.
+/// The first fields of the parser's struct in every version, up to the last of its tables.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Head {
@@ -26,11 +27,11 @@ struct Head {
 impl Head {
     fn of(language: &Language) -> Self {
         let raw = language.clone().into_raw();
-        // SAFETY: the struct of any version begins like this, and all languages here are static.
+        // SAFETY: the struct of any version begins with these fields, and all languages here are static.
         unsafe { *raw.cast() }
     }
 
-    /// The tables in the order in which ours lie in memory.
+    /// Returns the tables in the order in which ours are in memory.
     fn tables(&self) -> [*const u8; 6] {
         [
             self.small_parse_table_map,
@@ -43,7 +44,7 @@ impl Head {
     }
 }
 
-/// Ours, the original, and where code in it is, below `fixtures/code`.
+/// Returns our grammar, the original, and the folder with code in it below `fixtures/code`.
 fn all() -> [(&'static Grammar, Language, &'static str); 17] {
     [
         (&grammars::BASH, tree_sitter_bash::LANGUAGE.into(), "shell"),
@@ -78,7 +79,8 @@ fn the_tables_are_those_of_the_original() {
             let len = end.addr() - start.addr();
             assert!(len >= 2 * states || n < 4, "{name}: table {n} has {len} bytes");
             assert_ne!(start, original, "{name}: ours is not the original itself");
-            // SAFETY: our tables lie one behind the other; the original's are as long, since both are of the same source.
+            // SAFETY: our tables are contiguous, and the original's have the same lengths, because both come from the
+            // same source.
             let (ours, original) = unsafe { (slice::from_raw_parts(start, len), slice::from_raw_parts(original, len)) };
             assert!(ours == original, "{name}: table {n}");
         }
@@ -100,7 +102,7 @@ fn the_names_are_those_of_the_original() {
     }
 }
 
-/// The kinds, fields and places of all nodes.
+/// Returns the kinds, fields and positions of all nodes.
 fn tree(code: &str, language: &Language) -> Vec<(u16, Option<u16>, usize, usize, bool)> {
     let mut parser = Parser::new();
     parser.set_language(language).expect("a compatible grammar");
@@ -129,7 +131,7 @@ fn code_has_the_tree_that_the_original_gives_it() {
         let mut nodes = 0;
         for file in fs::read_dir(fixtures.join(name)).expect("the language has fixtures") {
             let code = fs::read_to_string(file.expect("a file").path()).expect("code is UTF-8");
-            // Half of it, and its lines from the last to the first, are full of errors.
+            // Half of the code, and its lines in reverse order, are full of errors.
             let half = &code[..code.floor_char_boundary(code.len() / 2)];
             let upwards: Vec<&str> = code.lines().rev().collect();
             for code in [&code, half, &upwards.join("\n")] {

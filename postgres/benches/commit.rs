@@ -1,6 +1,6 @@
-//! Prints how long a commit takes, as a ratio to two floors on the same server with the same settings, and how many round trips it takes.
-//! One floor is an INSERT of the same originals as text, in one statement, by pgbench; the other, which is lower, one of the packed bytes
-//! that a commit stores, prepared and in binary, from this process.
+//! Prints the duration of a commit, as a ratio to two lower bounds on the same server with the same settings, and the
+//! number of round trips. One bound is an INSERT of the same originals as text, in one statement, by pgbench. The
+//! other, which is lower, is a prepared binary INSERT of the packed bytes that a commit stores, from this process.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -31,7 +31,7 @@ const SETUP: &str =
     ALTER TABLE plain ALTER payload SET STORAGE EXTERNAL;
     CREATE TABLE texts (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload TEXT NOT NULL)";
 
-/// A connection with the plain table.
+/// A connection to a table without indexes for the lower bound.
 struct Plain {
     runtime: Runtime,
     client: Client,
@@ -65,7 +65,8 @@ impl Plain {
     }
 }
 
-/// Milliseconds that pgbench takes for one INSERT of these originals as text; `None` where it is not installed.
+/// Returns the milliseconds that pgbench takes for one INSERT of these originals as text, or `None` if it is not
+/// installed.
 fn pgbench(cluster: &Cluster, batch: &Batch) -> Option<f64> {
     let mut script = String::from("INSERT INTO texts (payload) VALUES ");
     for (at, (_, original)) in batch.originals.iter().enumerate() {
@@ -81,7 +82,7 @@ fn pgbench(cluster: &Cluster, batch: &Batch) -> Option<f64> {
     said.lines().find_map(|line| line.strip_prefix("latency average = ")?.strip_suffix(" ms")?.parse().ok())
 }
 
-/// Milliseconds that something takes.
+/// Returns the milliseconds that `work` takes.
 fn timed(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
@@ -105,7 +106,7 @@ fn main() {
     let mut make = |count: usize| batch(&store, count, &mut seed);
     for count in [1, 16, 256] {
         let (mut commits, mut floors, mut packs) = (Vec::new(), Vec::new(), Vec::new());
-        // By turns, so that what else the machine does falls on both.
+        // Alternately, so that other load on the machine affects both.
         for round in 0..ROUNDS + 3 {
             let batch = make(count);
             let mut payloads = Vec::new();
@@ -116,7 +117,7 @@ fn main() {
             let payloads: Vec<&[u8]> = payloads.iter().map(Vec::as_slice).collect();
             let commit = timed(|| drop(store.commit(&scope, &batch, 1).expect("a commit")));
             let floor = timed(|| plain.insert(&payloads));
-            // The first rounds prepare statements.
+            // The first rounds include the preparation of statements.
             if round >= 3 {
                 commits.push(commit);
                 floors.push(floor);

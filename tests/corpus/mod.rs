@@ -1,5 +1,5 @@
-//! Real inputs for tests: the corpus directory (`CONCERTINA_CORPUS`, else `../shared/corpus`) where it is present, and always
-//! the project's own fixtures, so that no test passes by having looked at nothing.
+//! Real inputs for tests: the corpus directory (`CONCERTINA_CORPUS`, or else `../shared/corpus`) if it exists, and
+//! always the project's own fixtures, so that no test passes without any input.
 
 #![allow(dead_code, reason = "not every binary uses every part")]
 
@@ -16,25 +16,26 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Its text, where it is UTF-8.
+    /// Returns the text of the input if it is UTF-8.
     pub(crate) fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.bytes).ok()
     }
 }
 
-/// The project's directory, from whichever of its crates this is compiled into.
+/// Returns the project's directory, whichever of its crates this is compiled into.
 fn project() -> &'static Path {
     let mut ancestors = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     ancestors.find(|dir| dir.join("fixtures").is_dir()).expect("the project has fixtures")
 }
 
-/// The corpus directory, when this machine has one.
+/// Returns the corpus directory, if this machine has one.
 pub(crate) fn root() -> Option<PathBuf> {
     let root = std::env::var_os("CONCERTINA_CORPUS").map_or_else(|| project().join("../shared/corpus"), PathBuf::from);
     root.is_dir().then_some(root)
 }
 
-/// All inputs of a kind (`json`, `logs`, `sessions`, ...): the corpus's, then those of `fixtures/<kind>`; sorted by name.
+/// Returns all inputs of a kind (`json`, `logs`, `sessions`, ...): the corpus's, then those of `fixtures/<kind>`,
+/// sorted by name.
 pub(crate) fn inputs(kind: &str) -> Vec<Input> {
     let fixtures = project().join("fixtures");
     let mut found = Vec::new();
@@ -47,18 +48,18 @@ pub(crate) fn inputs(kind: &str) -> Vec<Input> {
     found
 }
 
-/// The recorded sessions: those inputs that are an array of messages, with their names.
+/// Returns the recorded sessions, which are the inputs that are an array of messages, with their names.
 pub(crate) fn sessions() -> impl Iterator<Item = (String, Vec<Value>)> {
     let inputs = inputs("sessions").into_iter();
     inputs.filter_map(|input| Some((input.name, serde_json::from_slice::<Vec<Value>>(&input.bytes).ok()?)))
 }
 
-/// One of the fusion reference's own inputs, where they lie next to the corpus.
+/// Returns one of the fusion reference's own inputs, if they are stored next to the corpus.
 pub(crate) fn peer(name: &str) -> Option<String> {
     std::fs::read_to_string(root()?.join("../peers/inputs").join(name)).ok()
 }
 
-/// Every string in a JSON value.
+/// Returns every string in a JSON value.
 pub(crate) fn strings(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],

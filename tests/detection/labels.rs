@@ -1,22 +1,22 @@
-//! Labels of the detection inputs: a file's directory says what it is, but for the exceptions below.
+//! The expected types of the detection inputs: the directory of a file determines its type, with the exceptions below.
 
 use concertina::content::{ContentType, Language};
 
 use crate::corpus;
 
-/// A text and what it is.
+/// A text with its expected type.
 pub(crate) struct Labelled {
     /// Path below its root.
     pub(crate) name: String,
     /// The text.
     pub(crate) text: String,
-    /// What it is.
+    /// The expected type.
     pub(crate) content_type: ContentType,
-    /// Its language, for code.
+    /// The language, for code.
     pub(crate) language: Option<Language>,
 }
 
-/// Directories of the corpus, and the type of what is in them.
+/// Directories of the corpus, with the type of their files.
 const DIRECTORIES: &[(&str, ContentType)] = &[
     ("code", ContentType::Code),
     ("json", ContentType::Json),
@@ -29,7 +29,7 @@ const DIRECTORIES: &[(&str, ContentType)] = &[
     ("rules", ContentType::Text),
 ];
 
-/// Files that are not what their directory says (part of the name, what it is), with the reason.
+/// Files of another type than their directory's (a part of the name, the type), with the reason.
 const EXCEPTIONS: &[(&str, ContentType)] = &[
     // Web pages that a tool fetched and turned into Markdown.
     ("search/tool-webfetch-", ContentType::Text),
@@ -37,17 +37,17 @@ const EXCEPTIONS: &[(&str, ContentType)] = &[
     ("search/tool-search-swe-agent-ctf-flash-call_3", ContentType::Text),
     // The help text of a linter.
     ("logs/tool-logs-entire-cli-51a26504-cj8VAd", ContentType::Text),
-    // A list of prompts by day, printed for people.
+    // A list of prompts by day, formatted for people.
     ("logs/tool-logs-entire-cli-f5dab3d9-e1rDvk", ContentType::Text),
-    // Nothing but a compiler's messages, `path(line,column): error`: compiler-style hits.
+    // Only compiler messages of the form `path(line,column): error`, which count as search hits.
     ("logs/tool-logs-pi-mono-before-compaction-ySHzSk", ContentType::Search),
     ("logs/tool-logs-pi-mono-large-session-1F1cNU", ContentType::Search),
     ("logs/tool-logs-pi-mono-large-session-6ZoPjA", ContentType::Search),
-    // `git status`: neither rows nor sentences.
+    // `git status`, which consists neither of rows nor of sentences.
     ("tables/tool-tables-entire-cli-63095cc2-njwTkn", ContentType::Unknown),
 ];
 
-/// All labelled inputs: the corpus, where there is one, then the project's own.
+/// Returns all labelled inputs: the corpus if there is one, then the project's own.
 pub(crate) fn all() -> Vec<Labelled> {
     let mut found = Vec::new();
     for &(directory, content_type) in DIRECTORIES {
@@ -57,7 +57,7 @@ pub(crate) fn all() -> Vec<Labelled> {
     found
 }
 
-/// The project's own inputs, `fixtures/detection/<type>[/<language>]/`.
+/// Returns the project's own inputs, `fixtures/detection/<type>[/<language>]/`.
 pub(crate) fn own() -> Vec<Labelled> {
     let of_type = |&content_type: &ContentType| {
         let inputs = corpus::inputs(&format!("detection/{}", content_type.as_str()));

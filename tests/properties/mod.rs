@@ -1,6 +1,7 @@
-//! What must hold for every text and every stage: one list, for property tests, the corpus and fuzz targets.
+//! The properties that hold for every text and every stage: one list for property tests, the corpus and fuzz targets.
 //!
-//! A property panics with the case's name and what it found. That no text makes the pipeline panic needs no property of its own.
+//! A property panics with the case's name and the violation. That the pipeline never panics needs no property of its
+//! own.
 
 #![allow(dead_code, reason = "not every test binary uses every part")]
 
@@ -16,7 +17,7 @@ use concertina::tokens;
 
 /// One text under one engine.
 pub(crate) struct Case<'a> {
-    /// For messages.
+    /// The name of the case, for messages.
     pub(crate) name: &'a str,
     /// The engine under test.
     pub(crate) engine: &'a FusionEngine,
@@ -32,10 +33,10 @@ impl Case<'_> {
     }
 }
 
-/// A property: the case, and what compressing its text gave.
+/// A property: takes the case and the result of compressing its text.
 pub(crate) type Property = fn(&Case, &Compressed);
 
-/// All of them, by name.
+/// All properties, by name.
 pub(crate) const PROPERTIES: &[(&str, Property)] = &[
     ("restores", restores),
     ("never_longer", never_longer),
@@ -52,7 +53,8 @@ pub(crate) fn check(case: &Case) -> Compressed {
     check_but(case, "")
 }
 
-/// Checks all properties but one. Of a text that did not change, `deterministic` asks what `idempotent` would.
+/// Checks all properties but one. `idempotent` is skipped for a text that did not change, because `deterministic`
+/// checks the same.
 pub(crate) fn check_but(case: &Case, left_out: &str) -> Compressed {
     let compressed = case.compress(case.text);
     let is_asked = |name: &str| name != left_out && (name != "idempotent" || compressed.text != case.text);
@@ -62,7 +64,7 @@ pub(crate) fn check_but(case: &Case, left_out: &str) -> Compressed {
     compressed
 }
 
-/// `restore(compress(x)) == x`; a text that came in folded may come back unfolded, when that was lossless.
+/// `restore(compress(x)) == x`. A text that was folded already may be restored unfolded if the result is lossless.
 pub(crate) fn restores(case: &Case, compressed: &Compressed) {
     let restored = case.engine.restore(&compressed.text, &compressed.originals);
     let expected = if restored != case.text && compressed.lossless {
@@ -73,7 +75,8 @@ pub(crate) fn restores(case: &Case, compressed: &Compressed) {
     assert_same(case, "restored", &expected, &restored);
 }
 
-/// The output has fewer tokens than the input, or is the input. A stage that pays in cache may cost some, in system messages.
+/// The output has fewer tokens than the input, or is the input. A stage that improves cache hits may add some tokens,
+/// in system messages.
 pub(crate) fn never_longer(case: &Case, compressed: &Compressed) {
     let count = |text: &str| tokens::count(text, case.options.encoding);
     assert_eq!(compressed.tokens_before, count(case.text), "{}: tokens before", case.name);
@@ -98,7 +101,8 @@ pub(crate) fn deterministic(case: &Case, compressed: &Compressed) {
     assert_same(case, "compressed again", &compressed.text, &case.compress(case.text).text);
 }
 
-/// A lossless result has no originals, any other has the input; the lossless preset gives only lossless results.
+/// A lossless result has no originals, and any other result has the input as its original. The lossless preset gives
+/// only lossless results.
 pub(crate) fn lossless_when_asked(case: &Case, compressed: &Compressed) {
     if compressed.lossless {
         assert!(compressed.originals.is_empty(), "{}", case.name);
@@ -109,7 +113,7 @@ pub(crate) fn lossless_when_asked(case: &Case, compressed: &Compressed) {
     }
 }
 
-/// The output has no marker that is neither the input's nor that of its own original, and markers protect nothing.
+/// Every marker in the output is the input's or that of its own original, and markers do not prevent folding.
 pub(crate) fn marker_opaque(case: &Case, compressed: &Compressed) {
     // The input may hold folds of its own, and those may hold markers.
     let opened = case.engine.restore(case.text, &[]);
@@ -128,14 +132,15 @@ pub(crate) fn marker_opaque(case: &Case, compressed: &Compressed) {
             again.tokens_before - again.tokens_after.min(again.tokens_before)
         };
         let still = saved_with("[[REWIND:sha256:0123456789abcdef]] original: 5 lines");
-        // Where a line of words more, or one that looks as the marker does, makes another type of the text, the marker has no part in it.
+        // If an additional line of words, or one similar to a marker, changes the type of the text, the marker is not
+        // the cause.
         let others = ["and here are five more words or so", "[[REWOUND:sha256:0123456789abcdef]] original: 5 lines"];
         let protects = still * 2 <= saved && others.iter().all(|line| saved_with(line) * 2 > saved);
         assert!(!protects, "{}: a foreign marker protected the text: {saved} -> {still} saved", case.name);
     }
 }
 
-/// The rows chain, and rows that did not fire change nothing.
+/// Each row continues from the one before, and rows that did not fire change nothing.
 pub(crate) fn report_adds_up(case: &Case, compressed: &Compressed) {
     let mut tokens = compressed.tokens_before;
     for row in &compressed.stages {
@@ -147,7 +152,7 @@ pub(crate) fn report_adds_up(case: &Case, compressed: &Compressed) {
     assert!(fired || compressed.text == case.text || compressed.lossless, "{}", case.name);
 }
 
-/// What each built-in stage proposes is valid as a set, and its folds come undone and fold again to the same.
+/// The edits of each built-in stage are valid as a set, and its folds can be restored and fold again to the same text.
 pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
     let detection = detect(case.text, &case.options.hints);
     let running: Vec<String> = case.engine.pipeline().stages().into_iter().map(|stage| stage.name).collect();
@@ -169,7 +174,7 @@ pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
         if let Err(wrong) = check_edits(*stage, &context, &edits) {
             panic!("{}: {wrong}", case.name);
         }
-        // Folding a text that holds folds is checked by what compressing it gives.
+        // Texts that contain folds are checked by the result of compressing them.
         if case.engine.restore(case.text, &[]) != case.text {
             continue;
         }
@@ -185,7 +190,7 @@ pub(crate) fn edits_valid(case: &Case, _: &Compressed) {
     }
 }
 
-/// An engine of all stages, and one of each alone, by name.
+/// Returns an engine with all stages, and one engine per single stage, by name.
 pub(crate) fn engines() -> Vec<(String, FusionEngine)> {
     let alone = STAGES.iter().map(|(_, stage)| {
         let others = STAGES.iter().filter(|(_, other)| other.name() != stage.name());
@@ -199,7 +204,7 @@ pub(crate) fn engines() -> Vec<(String, FusionEngine)> {
     std::iter::once(("all".to_owned(), FusionEngine::default())).chain(alone).collect()
 }
 
-/// Compares without printing megabytes.
+/// Compares two texts. On failure, prints only the surroundings of the first difference.
 fn assert_same(case: &Case, what: &str, expected: &str, found: &str) {
     if expected != found {
         let at = expected.bytes().zip(found.bytes()).take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Runs a stage on a text as the engine would, and proves its folds on the way.
+//! Runs a stage on a text as the engine does, and checks its folds.
 #![allow(clippy::allow_attributes, dead_code, unreachable_pub, reason = "each test binary uses a part of it")]
 
 use concertina::config::{Encoding, Preset};
@@ -23,7 +23,7 @@ pub fn tokens(text: &str) -> usize {
     count(text, Encoding::O200kBase)
 }
 
-/// The text with its folds, where they save tokens; each is undone, byte for byte, and folds again to itself.
+/// Returns the text with the folds that save tokens. Each fold is restored byte for byte and folds again to itself.
 pub fn folded(stage: &dyn Stage, text: &str) -> String {
     let all = edits(stage, text, Preset::Lossless);
     let mut kept = Vec::new();
@@ -42,7 +42,8 @@ pub fn folded(stage: &dyn Stage, text: &str) -> String {
     edited(text, &kept)
 }
 
-/// What the engine makes of a text with this stage alone: reversible edits with their marker where they pay, then folds.
+/// Returns the result of the engine with this stage alone: reversible edits with their marker if they save tokens, then
+/// folds.
 pub fn crunched(stage: &dyn Stage, text: &str, preset: Preset) -> String {
     let lossless = folded(stage, text);
     if preset == Preset::Lossless {
@@ -68,7 +69,7 @@ pub fn crunched(stage: &dyn Stage, text: &str, preset: Preset) -> String {
 /// A changed line: file, sign and text, number in its file.
 pub type Change = (String, String, u64);
 
-/// The changed lines of a diff, in git's form or in the short one.
+/// Returns the changed lines of a diff, in git's form or in the short form.
 pub fn diff_changes(text: &str) -> Vec<Change> {
     let hunk = regex::Regex::new(r"^@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))?( @@)?").unwrap();
     let mut changes = Vec::new();
@@ -84,7 +85,7 @@ pub fn diff_changes(text: &str) -> Vec<Change> {
         }
         let Some(found) = hunk.captures(line) else { continue };
         let number = |group: usize, none: u64| found.get(group).map_or(none, |text| text.as_str().parse().unwrap());
-        // The short form has no counts: there the hunk is as long as its lines have signs.
+        // The short form has no counts: the hunk extends as long as its lines have signs.
         let none = if found.get(5).is_some() { 1 } else { u64::MAX };
         let (mut old, mut new) = (number(2, none), number(4, none));
         let (mut old_at, mut new_at) = (number(1, 0), number(3, 0));

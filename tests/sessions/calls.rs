@@ -1,5 +1,5 @@
-//! Calls and results of every harness: what a script parses and what was fetched stay as they are while they are fresh, whatever the
-//! tool is called, and equal parts of two originals are told apart.
+//! Tests of calls and results of every harness: results for scripts and fetched originals are not folded while they are
+//! fresh, whatever the tool is called, and equal parts of two originals are distinguished.
 
 use concertina::assemble::{Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule};
@@ -10,12 +10,13 @@ use tempfile::TempDir;
 
 use crate::engines::{self, scope};
 
-/// A log that every stage finds something in.
+/// Returns a log that every stage can fold.
 fn log(lines: usize) -> String {
     (0..lines).map(|line| format!("2026-11-01 INFO worker {} took {} ms\n", line % 7, line * 7919 % 997)).collect()
 }
 
-/// A call by `caller` and its result, in the shapes that have one, with the caller on the call or on the result alone.
+/// Returns a call by `caller` and its result, in the shapes that have a caller, which is on the call or only on the
+/// result.
 fn called(caller: &Value, on_call: bool, text: &str) -> Vec<[Value; 2]> {
     let set = |mut part: Value, is_here: bool| {
         if is_here {
@@ -45,8 +46,8 @@ fn called(caller: &Value, on_call: bool, text: &str) -> Vec<[Value; 2]> {
     ]
 }
 
-/// Neighbours: three shapes, with the caller on the call or on the result; absent, null and direct, two kinds of script, and a word
-/// alone; at birth and in `squeeze()`.
+/// Covers three shapes, with the caller on the call or on the result; absent, null and direct, two kinds of script, and
+/// a plain word; at birth and in `squeeze()`.
 #[test]
 fn what_a_script_parses_stays_while_it_is_fresh() {
     let text = log(2000);
@@ -94,8 +95,8 @@ fn stored(engine: &Engine, text: &str) -> String {
     born.report.actions[0].ref_id.clone().expect("an id")
 }
 
-/// Neighbours: the tool's own name, one behind a server's prefix, another one, and none; the whole original, lines, characters and a
-/// pattern.
+/// Covers the tool's own name, the name with a server's prefix, another name, and none; the whole original, lines,
+/// characters and a pattern.
 #[test]
 fn what_was_fetched_is_not_folded_again_whatever_the_tool_is_called() {
     for name in [Some("fetch_original_data"), Some("mcp__x__fetch_original_data"), Some("call_tool"), None] {
@@ -118,7 +119,7 @@ fn what_was_fetched_is_not_folded_again_whatever_the_tool_is_called() {
     }
 }
 
-/// Neighbours: pages by lines, by characters and by pattern, and two pages in one call; in either order.
+/// Covers pages by lines, by characters and by pattern, and two pages in one call, in either order.
 #[test]
 fn equal_parts_of_two_originals_are_each_known_as_their_own() {
     let versions = [log(400), log(400) + "one more line\n"];

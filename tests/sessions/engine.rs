@@ -1,5 +1,5 @@
-//! The whole jobs over a real store: nothing lost, nothing changed without a logged epoch, and a store that fails never stops a
-//! turn.
+//! Tests of the engine's operations with a real store: nothing is lost, nothing changes without a logged epoch, and a
+//! failing store never stops a turn.
 
 use concertina::assemble::{AssembleOptions, Engine, FetchedBlock, FinishedTurn};
 use concertina::config::{Config, RulesScope, Schedule};
@@ -23,7 +23,7 @@ fn result(text: &str) -> Value {
     json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": [{ "type": "text", "text": text }] })
 }
 
-/// Six user turns after a message, so that it is stale.
+/// Appends six user turns to a message, so that it is stale.
 fn aged(message: Value) -> Vec<Value> {
     let mut messages = vec![json!({ "role": "user", "content": "go", "timestamp": 1 }), message];
     messages
@@ -99,7 +99,7 @@ fn a_placeholder_that_was_printed_for_another_session_is_not_folded() {
 
 #[test]
 fn prose_in_results_is_shortened_only_where_the_scope_says_all() {
-    // Sentences of one shape would fold as they stand.
+    // Sentences of one shape would be folded even without shortening.
     let text = "In order to run the checks, you will basically need to make use of the script that is located in `checks.sh`. \
                 Please note that they are actually quite slow, due to the fact that each of them starts from scratch.\n\n\
                 Prior to a release, it is absolutely necessary to carry out a review of the changes, in the event that one of \
@@ -153,7 +153,7 @@ fn empty_and_null_content_is_left_alone() {
     }
 }
 
-/// A turn with a stale output under a broken store: the host's messages, and one warning with this code.
+/// Checks a turn with a stale output and a broken store: it returns the host's messages and one warning with this code.
 fn turn_goes_on(engine: &Engine, code: &str) {
     let text = (0..300).map(|line| format!("{line} took {} ms\n", line * 31)).collect::<String>();
     let admitted = engine.admit(&scope(), None, &result(&text), 1);
@@ -237,7 +237,7 @@ fn earlier_bytes_change_only_in_a_logged_epoch() {
         let mut sent: Vec<Value> = Vec::new();
         let turns: Vec<usize> =
             (1..=messages.len()).filter(|&end| messages.get(end).is_none_or(|next| next["role"] == "user")).collect();
-        // A tenth of a long session's turns is enough to see every kind of change.
+        // About twelve turns of a long session are enough to see every kind of change.
         for end in turns.iter().copied().step_by(turns.len().div_ceil(12)) {
             let history = &messages[..end];
             let reply = engine.assemble(&scope(), history, &AssembleOptions::default(), end as i64);
@@ -246,7 +246,7 @@ fn earlier_bytes_change_only_in_a_logged_epoch() {
             if reply.report.epoch.is_none() {
                 assert_eq!(now[..sent.len()], sent[..], "{name} at {end}");
             }
-            // A restart in the middle changes nothing either.
+            // A restart changes nothing either.
             engine = open(&dir);
             let again = engine.assemble(&scope(), history, &AssembleOptions::default(), end as i64);
             assert_eq!(again.report.epoch, None, "{name} at {end}");

@@ -1,4 +1,4 @@
-//! An answer is never longer than asked for, whatever is asked, and always says what is missing.
+//! Tests of fetching: an answer is never longer than the requested maximum, and always states what is missing.
 
 use std::ops::RangeInclusive;
 
@@ -38,14 +38,14 @@ fn texts(engine: &Engine, fetch: &Fetch) -> Vec<String> {
         .collect()
 }
 
-/// The answer to an id with the words after it.
+/// Returns the answer to an id with its selectors.
 fn answer(engine: &Engine, asked: &str, max_chars: usize) -> String {
     let fetch = Fetch { ref_ids: vec![asked.to_owned()], max_chars, ..Fetch::default() };
     let [answer] = texts(engine, &fetch).try_into().unwrap();
     answer
 }
 
-/// The lines of all pages of an original, each fetched as the one before says.
+/// Returns the lines of all pages of an original, each fetched as the page before says.
 fn pages(engine: &Engine, id: &RefId, max_chars: usize) -> String {
     let (mut got, mut asked) = (String::new(), id.to_string());
     for _ in 0..1_000 {
@@ -185,7 +185,7 @@ fn a_listing_is_fetched_by_the_numbers_that_it_prints() {
     assert_eq!(fetched(":310-320"), page(310..=320, "lines 310-320 as numbered in it, of 300-420"));
     assert_eq!(fetched(":290-301"), page(300..=301, "lines 300-301 as numbered in it, of 300-420"));
     assert_eq!(fetched(":420"), page(420..=420, "lines 420-420 as numbered in it, of 300-420"));
-    // What no number of it is, is a place, as earlier placeholders tell it.
+    // A number that the file does not contain is a position, as in earlier placeholders.
     assert_eq!(fetched(":41-42"), page(340..=341, "lines 41-42 of 121, numbered 340-341 in it"));
     assert_eq!(fetched(":119-"), page(418..=420, "lines 119-121 of 121, numbered 418-420 in it"));
     assert_eq!(
@@ -215,7 +215,7 @@ fn the_pages_of_a_listing_are_all_of_it() {
     let engine = open(&dir);
     for text in [
         listed(300..=420),
-        // Places run into the numbers.
+        // Here positions and line numbers overlap.
         listed(50..=170),
         listed(0..=120),
         format!("[File: a.rs]\n(39 more lines above)\n{}\n(80 more lines below)\n", listed(40..=160)),
@@ -246,7 +246,7 @@ fn a_few_lines_before_a_line_that_fits_no_page_are_no_page() {
     assert!(page.contains("\n[lines 1-30 of 31; continue with"), "{page}");
 }
 
-/// A read that begins at line 300 and a write of 300 lines, old enough to be folded.
+/// Returns a read that begins at line 300 and a write of 300 lines, old enough to be folded.
 fn read_and_written() -> (Vec<Value>, Value) {
     let source = |line: usize| match line % 30 {
         0 => format!("export function handle{}Batch{line}(input) {{", ["Invoice", "Refund", "Ledger"][line / 30 % 3]),
@@ -275,7 +275,7 @@ fn read_and_written() -> (Vec<Value>, Value) {
     (messages, write)
 }
 
-/// The messages as they are folded, and the ids of what is.
+/// Returns the folded messages and the ids of what was folded.
 fn folded(engine: &Engine, messages: &[Value]) -> (Vec<Value>, Vec<String>) {
     let reply = engine.assemble(&scope(), messages, &AssembleOptions::default(), 10_000_000);
     assert_eq!(reply.report.warning, None);
@@ -324,7 +324,7 @@ fn of_arguments_lines_and_matches_are_those_of_their_strings() {
     let hits = fetched(":/step41 /", 16_000);
     assert!(hits.contains(&format!("\n44:{}\n45-{}\n", content[41], content[42])), "{hits}");
     assert!(hits.ends_with(&format!("\n[1 of 1 matching lines {note}]")), "{hits}");
-    // The whole in pages is the JSON, too.
+    // The pages of the whole original are the JSON too.
     let (mut got, mut next) = (String::new(), String::new());
     while got.len() < write.to_string().len() {
         let page = fetched(&next, 1_000);

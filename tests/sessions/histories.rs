@@ -1,10 +1,10 @@
-//! Random histories of the four shapes, as hosts make them: twins, dropped and edited messages, branches, compactions,
-//! restarts, two writers, cache breakpoints that move on, originals that the model fetches back, clocks that jump,
-//! backwards too, tools that print their arguments, arguments that look like rows of the ledger, twins of one image,
-//! thinking, results that are folded when they are born, and hosts that keep as their own what was shown. After each
-//! step every text is in sight or can be fetched byte for byte, what was sent stays unless an epoch is logged, no
-//! placeholder stands for a block that no epoch folded, no call with a breakpoint loses a part of its arguments, and
-//! what was shown unfolds to what was.
+//! Random histories of the four shapes, as hosts make them: duplicates, dropped and edited messages, branches,
+//! compactions, restarts, two writers, moving cache breakpoints, originals that the model fetches, clocks that jump
+//! (also backwards), tools that print their arguments, arguments that look like rows of the ledger, duplicates of one
+//! image, thinking, results that are folded at birth, and hosts that store what was shown. After each step: every text
+//! is visible or can be fetched byte for byte, sent messages do not change unless an epoch is logged, no placeholder
+//! stands for a block that no epoch folded, no call with a breakpoint loses a part of its arguments, and what was shown
+//! can be unfolded to the original.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -20,10 +20,10 @@ use tempfile::TempDir;
 
 use crate::engines::{self, directory, scope};
 
-/// Steps in all; more by the environment, as `npm run test:long` has them.
+/// The number of steps; an environment variable raises it for `npm run test:long`.
 const STEPS: usize = 20_000;
 
-/// Steps of one session.
+/// The number of steps of one session.
 const SESSION: usize = 250;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ enum Shape {
     Responses,
 }
 
-/// A small generator: the same histories on every machine.
+/// A small random generator: the same histories on every machine.
 struct Random(u64);
 
 impl Random {
@@ -63,24 +63,24 @@ struct Call {
 enum Said {
     User(String),
     Assistant(String),
-    /// Calls with their results, behind thinking where the number is not 0.
+    /// Calls with their results, after thinking if the number is not 0.
     Calls(Vec<Call>, usize),
-    /// Twins of one image, which are named apart.
+    /// Two copies of one image with different names.
     Images(usize),
     Summary(String),
 }
 
-/// One step of a conversation; the serial number tells equal ones apart.
+/// One step of a conversation. The serial number distinguishes equal ones.
 #[derive(Clone, Debug)]
 struct Item {
     serial: usize,
     time: i64,
     said: Said,
-    /// Its messages as they were shown, where the host keeps those.
+    /// Its messages as they were shown, if the host stores those.
     kept: Option<Vec<Value>>,
 }
 
-/// The messages of an item as they were.
+/// Returns the original messages of an item.
 fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
     let mut messages = match (&item.said, shape) {
         (Said::Images(number), _) => {
@@ -143,14 +143,14 @@ fn messages_of(item: &Item, shape: Shape) -> Vec<Value> {
     messages
 }
 
-/// Thinking before calls, in the shapes whose messages carry it.
+/// Returns thinking before calls, in the shapes whose messages carry it.
 fn thinking_part(shape: Shape, number: usize) -> Option<Value> {
     let signature = if shape == Shape::OpenClaw { "thinkingSignature" } else { "signature" };
     let thought = format!("step {number}: read the file, then run the tests again and look at what failed");
     (number > 0).then(|| json!({ "type": "thinking", "thinking": thought, signature: format!("signed {number}") }))
 }
 
-/// An image with what its host says beside it.
+/// Returns an image with its host's other fields.
 fn image_part(shape: Shape, name: &str, number: usize) -> Value {
     let data = &IMAGES[number % IMAGES.len()];
     let url = || format!("data:image/png;base64,{}", data.as_str());
@@ -165,7 +165,7 @@ fn image_part(shape: Shape, name: &str, number: usize) -> Value {
     }
 }
 
-/// Two images, of which any size will do.
+/// Two images of arbitrary size.
 static IMAGES: LazyLock<[String; 2]> = LazyLock::new(|| {
     [(640, 480), (800, 600)].map(|(width, height)| {
         let mut png = std::io::Cursor::new(Vec::new());
@@ -175,7 +175,7 @@ static IMAGES: LazyLock<[String; 2]> = LazyLock::new(|| {
     })
 });
 
-/// A message with a prompt-cache breakpoint: on all of it, or on the last of its parts that may carry one.
+/// Adds a prompt-cache breakpoint to a message: to the whole message, or to the last of its parts that may carry one.
 fn marked(mut message: Value, on_part: bool) -> Value {
     let part = ["content", "tool_calls"].into_iter().find(|key| message[key].is_array()).filter(|_| on_part);
     let last = part.and_then(|key| message[key].as_array_mut()?.last_mut());
@@ -188,7 +188,7 @@ fn marked(mut message: Value, on_part: bool) -> Value {
 
 const MARK: &str = "cache_control";
 
-/// A value without its breakpoints.
+/// Returns a value without its breakpoints.
 fn unmarked(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(unmarked).collect(),
@@ -199,32 +199,32 @@ fn unmarked(value: &Value) -> Value {
     }
 }
 
-/// A host with its history, the engines that fold it, and what it has sent.
+/// A host with its history, the engines that fold it, and its last request.
 struct Host {
     random: Random,
     shape: Shape,
     dir: TempDir,
     engines: Vec<Engine>,
-    /// The store as somebody sees it who only reads.
+    /// A connection to the store that only reads.
     store: SqliteStore,
     schedule: Schedule,
     items: Vec<Item>,
     serial: usize,
     now: i64,
-    /// The host's messages and what was sent for them, at the last call.
+    /// The host's messages and the messages that were sent for them, at the last call.
     sent: (Vec<Value>, Vec<Value>),
     /// Blocks that an epoch has folded.
     folded: HashSet<String>,
-    /// Placeholders that were fetched, with the text that they stand for.
+    /// Placeholders that were fetched, with the text that each stands for.
     fetched: HashSet<(String, String)>,
-    /// Ids that stood in sight, for the model to fetch.
+    /// Ids that were visible, for the model to fetch.
     ids: Vec<String>,
-    /// What was shown last of each item, by its serial number, without breakpoints.
+    /// The last shown messages of each item, by its serial number, without breakpoints.
     shown: HashMap<usize, Vec<Value>>,
-    /// The item that carries a breakpoint, and whether a part of it does.
+    /// The item that carries a breakpoint, and true if it is on a part.
     mark: Option<(usize, bool)>,
     epochs: usize,
-    /// Results that were changed when they were born, and thinking that left.
+    /// The numbers of results that were changed at birth, and of removed thinking blocks.
     births: usize,
     thoughts_gone: usize,
     log: Vec<String>,
@@ -248,10 +248,10 @@ fn config(schedule: Schedule) -> Config {
     }
 }
 
-/// How the texts of [`pooled`] end.
+/// The end of the texts of [`pooled`].
 const POOLED: &str = "as it should be\n";
 
-/// One of few texts, so that equal ones are common.
+/// Returns one of a few texts, so that equal ones are common.
 fn pooled(pool: usize) -> String {
     (0..12).map(|line| format!("output {pool}: line {line} says that all is {POOLED}")).collect()
 }
@@ -332,10 +332,10 @@ impl Host {
         Call { id, name, arguments, output, is_error }
     }
 
-    /// One thing that happens at a host.
+    /// Makes one random change at the host.
     fn act(&mut self) {
         self.now += 1 + self.random.next(60_000) as i64;
-        // Histories stay short: what breaks, breaks in short ones.
+        // Histories stay short, because failures occur in short ones.
         let what = if self.items.len() > 16 { 83 + self.random.next(5) } else { self.random.next(100) };
         self.log.push(format!("{what}"));
         match what {
@@ -358,7 +358,7 @@ impl Host {
                 }
             }
             75..83 => self.say(Said::Assistant("That is done.".into())),
-            // Compaction: the oldest go, a summary stands for them.
+            // Compaction: a summary replaces the oldest items.
             83..86 => {
                 let gone = self.random.next(self.items.len() + 1);
                 self.items.drain(..gone);
@@ -366,17 +366,17 @@ impl Host {
                 let summary = self.items.pop().expect("just said");
                 self.items.insert(0, summary);
             }
-            // The oldest go without a word.
+            // The oldest items are dropped without a summary.
             86..88 => {
                 let gone = self.random.next(self.items.len() + 1).min(4);
                 self.items.drain(..gone);
             }
-            // Something in the middle goes.
+            // An item in the middle is removed.
             88..90 if !self.items.is_empty() => {
                 let gone = self.random.next(self.items.len());
                 self.items.remove(gone);
             }
-            // Another branch, or an edited prompt that is sent again.
+            // A branch, or an edited prompt that is sent again.
             90..94 if !self.items.is_empty() => {
                 let kept = self.random.next(self.items.len());
                 self.items.truncate(kept + 1);
@@ -388,10 +388,10 @@ impl Host {
             94 => self.items.clear(),
             95 => self.engines = (0..2).map(|_| open(&self.dir, self.schedule)).collect(),
             96 => self.now += 7_200_000,
-            // A clock that was wrong is set right.
+            // A fast clock is corrected.
             97 => self.now = (self.now - 1 - self.random.next(100_000_000) as i64).max(1),
             98 => self.now += 30 * 86_400_000,
-            // From now on the host has what was shown last, of some messages, and no other copy.
+            // From now on the host has only what was shown last of some messages.
             99 => {
                 for item in &mut self.items {
                     if let Some(kept) = self.shown.get(&item.serial).filter(|_| self.random.chance(70)) {
@@ -403,13 +403,13 @@ impl Host {
         }
     }
 
-    /// The results of the item that was said last pass the engine before the host keeps them.
+    /// Admits the results of the newest item before the host stores them.
     fn bear(&mut self) {
         let item = self.items.last().expect("just said");
         let messages = messages_of(item, self.shape);
         let engine = &self.engines[self.random.next(2)];
         let (call, results) = messages.split_first().expect("a call");
-        // In the Responses API a result is no message of its own.
+        // In the Responses API a result is not a message.
         if self.shape == Shape::Responses {
             return;
         }
@@ -423,7 +423,7 @@ impl Host {
         self.items.last_mut().expect("just said").kept = Some(kept);
     }
 
-    /// The host's messages; each as it was, and the serial number of its item.
+    /// Returns the host's messages, and each original message with the serial number of its item.
     fn messages(&self) -> (Vec<Value>, Vec<(Value, usize)>) {
         let of = |item: &Item| -> Vec<(Value, (Value, usize))> {
             let mark = self.mark.filter(|(serial, _)| *serial == item.serial);
@@ -439,7 +439,7 @@ impl Host {
         self.items.iter().flat_map(of).unzip()
     }
 
-    /// The next call, by one engine or by both at once.
+    /// Makes the next call, by one engine or by both concurrently.
     fn step(&mut self) {
         self.act();
         if self.random.chance(30) {
@@ -477,7 +477,7 @@ impl Host {
             let unfolded = engine.unfold(Some(&scope()), "main", &shown, self.now).expect("unfolds");
             let back = unfolded.rewrite.apply(&shown);
             for (at, (back, (was, _))) in back.iter().zip(truth).enumerate() {
-                // Thinking whose place the host has changed, because it kept what was shown, is named as missing.
+                // Thinking whose position has changed, because the host stored what was shown, is reported as missing.
                 let is_named = |part: &Value| {
                     let id = ContentHash::of(part.to_string().as_bytes()).to_ref_id(64);
                     part["type"] == "thinking" && unfolded.missing.contains(&id)
@@ -510,12 +510,12 @@ impl Host {
 
         let (host, view) = (Transcript::read(messages), Transcript::read(&shown));
         let fates = fates(&host, &config(self.schedule));
-        // Texts that went for their age alone, also where they had gone for another reason before.
+        // Texts that were evicted for their age alone, even if they had been evicted for another reason before.
         let mut old: HashSet<&str> = HashSet::new();
         let mut copies: HashMap<&str, bool> = HashMap::new();
         let mut past = ContentHash::of(b"");
         let was = Transcript::read(&truth_alone);
-        // Of each message, how much of its thinking has left by now.
+        // The number of thinking blocks of each message that were removed so far.
         let mut gone = vec![0; messages.len()];
         for (message, index, block) in host.places() {
             let other = view.messages[message].blocks.get(index - gone[message]);
@@ -549,7 +549,7 @@ impl Host {
                 }
             }
             let tool = block.result.and_then(|result| result.tool_name);
-            // Of these texts no file is a newer version: only a copy may hold them.
+            // No file supersedes these texts, so only a copy can keep them visible.
             if let (BlockKind::Text(text), Some("exec" | FETCH_TOOL)) = (block.kind, tool)
                 && text.ends_with(POOLED)
             {
@@ -577,7 +577,7 @@ impl Host {
         format!("{:?} {:?}\n{:?}", self.shape, self.log, self.items)
     }
 
-    /// Whether what stands in the place of a text leads to it, or to what the host had before it was born.
+    /// Checks that the replacement of a text leads to it, or to what the host had before its birth.
     fn fetch(&mut self, before: &str, original: &str, after: &str) {
         if !self.fetched.insert((before.to_owned(), after.to_owned())) {
             return;

@@ -1,4 +1,4 @@
-//! Images: shrunk to what a model perceives, never larger, and back byte for byte.
+//! Tests of images: they are shrunk to what a model perceives, never grow, and are restored byte for byte.
 
 use std::io::Cursor;
 
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::engines::{fetch, scope};
 use crate::{corpus, engines};
 
-/// A screen: a light page with dark strokes.
+/// Returns a screenshot: a light page with dark strokes.
 fn screen(width: u32, height: u32) -> DynamicImage {
     RgbImage::from_fn(width, height, |x, y| {
         let is_ink = y % 24 < 14 && (x * 7 + y / 24 * 13) % 11 < 4 && x % 600 > 40;
@@ -26,7 +26,7 @@ fn screen(width: u32, height: u32) -> DynamicImage {
     .into()
 }
 
-/// A picture with many colours.
+/// Returns a picture with many colours.
 fn photo(width: u32, height: u32) -> DynamicImage {
     let mut state = 7_u32;
     RgbImage::from_fn(width, height, |x, y| {
@@ -54,7 +54,7 @@ fn providers() -> [Provider; 4] {
     ["claude-opus-5", "gpt-5", "gpt-4.1-mini", "gemini-2.5-pro"].map(Provider::of_model)
 }
 
-/// Shrinks, and holds what must hold of every result.
+/// Shrinks an image and checks the properties of every result.
 fn shrink(name: &str, bytes: &[u8], provider: Provider, preset: Preset) -> Option<ShrunkImage> {
     let shrunk = shrink_image(bytes, None, provider, preset)?;
     assert!(shrunk.bytes.len() < bytes.len(), "{name}: bytes");
@@ -131,7 +131,7 @@ fn every_format_shrinks_to_what_is_perceived() {
 fn a_flat_drawing_stays_png() {
     let flat =
         RgbImage::from_fn(1800, 1200, |x, y| if x > 600 && y > 400 { Rgb([20, 90, 160]) } else { Rgb([255; 3]) });
-    // Encoded badly, as many tools do.
+    // Poorly compressed, as many tools do.
     let mut bytes = Vec::new();
     let quality = image::codecs::png::CompressionType::Fast;
     let encoder =
@@ -155,7 +155,7 @@ fn what_is_transparent_stays_transparent() {
     assert_eq!(pixels.get_pixel(pixels.width() - 10, 10).0[3], 255);
 }
 
-/// An Exif segment that says: turn by a quarter, clockwise.
+/// Adds an Exif segment with a rotation by 90 degrees clockwise.
 fn turned(jpeg: &[u8]) -> Vec<u8> {
     let exif = b"\xff\xe1\x00\x22Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
     [&jpeg[..2], exif, &jpeg[2..]].concat()
@@ -222,7 +222,7 @@ fn base64(bytes: &[u8]) -> String {
     base64_simd::STANDARD.encode_to_string(bytes)
 }
 
-/// A tool result with a text, two images and another text, in each shape; the first image is a lying one.
+/// Returns a tool result with a text, two images and another text, in each shape.
 fn shapes(images: [&[u8]; 2]) -> [Vec<Value>; 3] {
     let urls = images.map(|bytes| format!("data:image/png;base64,{}", base64(bytes)));
     let text = |words: &str| json!({ "type": "text", "text": words });

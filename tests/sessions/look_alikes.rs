@@ -1,8 +1,8 @@
-//! What looks like something of ours and is a host's, a tool's or a person's own: arguments like rows of the ledger,
-//! texts like placeholders, last lines like notes, and images whose blocks say more than the image.
+//! Tests with content that looks like ours but belongs to a host, a tool or a person: arguments like rows of the
+//! ledger, texts like placeholders, last lines like notes, and images whose blocks contain more than the image.
 //!
-//! Each test generates neighbours of a fault that was found, in the four shapes of messages: OpenClaw's, Anthropic's,
-//! and OpenAI's two.
+//! Each test generates variants of a known fault, in the four shapes of messages: OpenClaw's, Anthropic's, and OpenAI's
+//! two.
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
@@ -30,7 +30,7 @@ fn noise(lines: usize, seed: usize) -> String {
     (0..lines).map(|line| format!("{line} unit_{seed} took {} ms\n", (line * 7919 + seed * 104_729) % 977)).collect()
 }
 
-/// A call and its result in a shape. In OpenClaw's both have the time.
+/// Returns a call and its result in a shape. In OpenClaw's shape both have the time.
 fn exchange(shape: &str, id: &str, name: &str, arguments: &Value, output: &Value, time: i64) -> Vec<Value> {
     match shape {
         "openclaw" => vec![
@@ -76,7 +76,7 @@ fn unfolded(engine: &Engine, by: Option<&Scope>, messages: &[Value]) -> Vec<Valu
     engine.unfold(by, "main", messages, 9).unwrap().rewrite.apply(messages)
 }
 
-/// The arguments of the first call.
+/// Returns the arguments of the first call.
 fn arguments_in(shape: &str, messages: &[Value]) -> Value {
     let written = |value: &Value| serde_json::from_str(value.as_str().unwrap()).expect("arguments are JSON");
     match shape {
@@ -87,7 +87,7 @@ fn arguments_in(shape: &str, messages: &[Value]) -> Value {
     }
 }
 
-/// Whether a value has the form of another one: all but strings, which may be shorter.
+/// Returns true if a value equals another one except for strings, which may be shorter.
 fn is_formed_as(value: &Value, of: &Value) -> bool {
     match (value, of) {
         (Value::String(_), Value::String(_)) => true,
@@ -101,8 +101,8 @@ fn is_formed_as(value: &Value, of: &Value) -> bool {
     }
 }
 
-/// Arguments that look like rows of the ledger, of now and of before, in all that the ledger has names for: alone, in
-/// each other, in lists, and as strings of JSON; each with a text that is long enough to be folded.
+/// Returns arguments that look like rows of the ledger, current and earlier ones, with all names that the ledger has:
+/// alone, nested, in lists, and as JSON strings; each with a text that is long enough to be folded.
 fn arguments_like_rows() -> Vec<Value> {
     let (body, hex) = (noise(60, 1), "ab".repeat(32));
     let plain = vec![
@@ -135,7 +135,7 @@ fn arguments_like_rows() -> Vec<Value> {
 fn arguments_that_look_like_rows_are_folded_and_come_back_as_what_they_are() {
     let mut folded = 0;
     for (number, arguments) in arguments_like_rows().iter().enumerate() {
-        // Of the four shapes one that has arguments as values, and one that has them as JSON in a string.
+        // One shape with arguments as values, and one with arguments as a JSON string.
         for shape in SHAPES.into_iter().skip(number % 2).step_by(2) {
             let call = exchange(shape, "c", "note", arguments, &json!("ok"), 5);
             let messages = [vec![user("go")], call, talk(8)].concat();
@@ -154,7 +154,8 @@ fn arguments_that_look_like_rows_are_folded_and_come_back_as_what_they_are() {
     assert!(folded > 300, "{folded}");
 }
 
-/// A tool that prints its arguments, in every shape, with a breakpoint on the call, on the result, or on none of them.
+/// Covers a tool that prints its arguments, in every shape, with a breakpoint on the call, on the result, or on
+/// neither.
 #[test]
 fn an_output_that_equals_the_arguments_of_its_call_is_another_block() {
     for shape in SHAPES {
@@ -188,8 +189,8 @@ fn picture(seed: u32) -> String {
     base64_simd::STANDARD.encode_to_string(png.into_inner())
 }
 
-/// The blocks of an image in a shape, with each field that hosts and providers have beside it. What cannot be fetched
-/// stays.
+/// Returns the blocks of an image in a shape, with each additional field of hosts and providers. Images that cannot be
+/// fetched stay.
 fn image_blocks(shape: &str, data: &str) -> Vec<Value> {
     let url = format!("data:image/png;base64,{data}");
     let mark = json!({ "type": "ephemeral" });
@@ -224,7 +225,7 @@ fn image_blocks(shape: &str, data: &str) -> Vec<Value> {
     }
 }
 
-/// A block with other fields of the host's beside it: a breakpoint that has moved on or come, a name that is new.
+/// Changes the host's other fields of a block: a breakpoint that moved or was added, a new name.
 fn moved(block: &Value) -> Value {
     let mut moved = block.clone();
     let fields = moved.as_object_mut().unwrap();
@@ -235,7 +236,7 @@ fn moved(block: &Value) -> Value {
     moved
 }
 
-/// A value without what no text block can hold.
+/// Returns a value without the fields that no text block can hold.
 fn without_detail(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(without_detail).collect(),
@@ -247,8 +248,8 @@ fn without_detail(value: &Value) -> Value {
     }
 }
 
-/// Every block beside every other one of the same picture, as the words of a person and as a result, with fields that
-/// move.
+/// Combines every block with every other one of the same picture, in a user message and in a result, with changing
+/// fields.
 #[test]
 fn an_image_keeps_the_other_fields_of_its_host_as_they_are_now() {
     let data = picture(3);
@@ -269,7 +270,7 @@ fn an_image_keeps_the_other_fields_of_its_host_as_they_are_now() {
                         } else {
                             vec![user("look"), json!({ "role": "user", "content": parts })]
                         };
-                        // By markers alone the calls of a conversation tell its shape.
+                        // Without a session, the calls of a conversation show its shape.
                         let later = exchange(shape, "later", "exec", &json!({}), &json!("ok"), 6);
                         let mut messages = [vec![user("go")], call, later, talk(8)].concat();
                         if has_time && shape == "openclaw" {
@@ -305,15 +306,15 @@ fn an_image_keeps_the_other_fields_of_its_host_as_they_are_now() {
     assert!(folded > 300, "{folded}");
 }
 
-/// Whether an image has inline bytes and states no type: by markers alone nobody knows that it did not.
+/// Returns true if an image has inline bytes and no type. Without a session, the missing type cannot be known.
 fn has_no_type(block: &Value) -> bool {
     block["data"].is_string() && block["mimeType"].is_null()
         || block["source"]["data"].is_string() && block["source"]["media_type"].is_null()
 }
 
-/// Words of people, of the model and of the system that equal the placeholder of an output, of an image and of
-/// arguments, as a message's content and as a part of it; and a tool's output that equals them, behind the one that
-/// they stand for.
+/// Covers texts of users, of the model and of the system that equal the placeholder of an output, of an image and of
+/// arguments, as a message's content and as a part of it, and a tool's output that equals them and follows the block
+/// that they stand for.
 #[test]
 fn words_that_equal_a_placeholder_are_somebodys_own() {
     let data = picture(5);
@@ -352,7 +353,7 @@ fn words_that_equal_a_placeholder_are_somebodys_own() {
                 let all = [messages.clone(), quoting, talk(8)].concat();
                 let (sent, _) = shown(&engine, &all, 2);
                 assert_eq!(unfolded(&engine, Some(&scope()), &sent), all, "{shape} {number}: {quoted}");
-                // By markers alone a part and an output may be ours.
+                // Without a session, a part and an output may be ours.
                 if number < 3 {
                     let back = unfolded(&engine, None, &sent);
                     assert_eq!(back[messages.len()..], all[messages.len()..], "{shape} {number}: {quoted}");
@@ -362,8 +363,8 @@ fn words_that_equal_a_placeholder_are_somebodys_own() {
     }
 }
 
-/// Texts that end as our note on a host's cut does, with numbers that do and do not fit, in every role, and as outputs
-/// that are shortened, folded or left alone.
+/// Covers texts that end with our note about a host's truncation, with matching and other numbers, in every role, and
+/// as outputs that are shortened, folded or unchanged.
 #[test]
 fn a_last_line_like_our_note_stays() {
     let note = |units: &str| format!("[cut by the host at {units} characters; the rest was never here]");
@@ -421,8 +422,8 @@ fn a_command_that_ends_like_our_note_makes_no_cut() {
     }
 }
 
-/// Two blocks with one placeholder: an output, and what was fetched of it, whole and in parts. The host keeps either
-/// placeholder as its own, or both, at each of the later calls.
+/// Covers two blocks with one placeholder: an output, and what was fetched of it, whole and in parts. The host stores
+/// either placeholder, or both, at each of the later calls.
 #[test]
 fn of_two_blocks_with_one_placeholder_each_keeps_its_place() {
     let mut alike = 0;

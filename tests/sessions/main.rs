@@ -1,4 +1,4 @@
-//! Conversations: what an engine with a store shows of them, keeps and brings back.
+//! Tests of conversations: what an engine with a store shows, keeps and restores.
 
 mod calls;
 #[path = "../corpus/mod.rs"]

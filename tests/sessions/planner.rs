@@ -1,5 +1,5 @@
-//! The cache-aware schedule over a real store and real sessions: what was sent stays, byte for byte, until an epoch is logged, and
-//! epochs are opened when they cost nothing or have paid.
+//! Tests of the cache-aware schedule with a real store and real sessions: sent messages do not change, byte for byte,
+//! until an epoch is logged, and epochs are opened when they cost nothing or have paid for themselves.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::engines::{self, scope};
 const HOUR_MS: i64 = 3_600_000;
 
 fn open(dir: &TempDir) -> Engine {
-    // With few names in a placeholder folding pays soon, though nothing was saved at birth.
+    // With few names in a placeholder, folding pays off soon, although nothing was saved at birth.
     engines::open(dir, Config { schedule: Schedule::CacheAware, keep_names: 20, ..Config::default() })
 }
 
@@ -34,7 +34,7 @@ fn reason(reply: &Reply) -> Option<&str> {
     reply.report.epoch.as_ref().map(|epoch| epoch.reason.as_str())
 }
 
-/// Hash of a message and of all before it.
+/// Returns for each message the hash of it and of all messages before it.
 fn chain(messages: &[Value]) -> Vec<ContentHash> {
     let mut links: Vec<ContentHash> = Vec::new();
     for message in messages {
@@ -54,7 +54,7 @@ fn what_was_sent_stays_until_an_epoch_is_logged_over_restarts_and_in_every_proce
         let mut sent = Vec::new();
         let calls: Vec<usize> =
             (0..messages.len()).filter(|&at| messages[at]["role"] == "assistant" && at > 0).collect();
-        // Long sessions are sampled; runs of neighbours show that one more message changes nothing.
+        // Long sessions are sampled. Pairs of successive calls show that one more message changes nothing.
         let step = calls.len().div_ceil(24);
         let sampled = calls.iter().enumerate().filter(|(index, _)| index % step < 2).map(|(_, &at)| at);
         for (nth, end) in sampled.enumerate() {
@@ -90,7 +90,8 @@ fn epochs_of(engine: &Engine) -> usize {
     engine.stats(None).unwrap().epochs.len()
 }
 
-/// A session of one call a minute with a long output each, and a long one at its end that keeps the prefix dear.
+/// Returns a session with one call a minute and a long output each, and a very long output at its end that makes the
+/// prefix expensive to rewrite.
 fn session(calls: usize) -> Vec<Value> {
     let mut messages = vec![json!({ "role": "user", "content": "go", "timestamp": 0 })];
     for call in 0..calls {
@@ -106,12 +107,12 @@ fn session(calls: usize) -> Vec<Value> {
     messages
 }
 
-/// The time of the next call after a session.
+/// Returns the time of the next call after a session.
 fn next(messages: &[Value]) -> i64 {
     messages.last().unwrap()["timestamp"].as_i64().unwrap() + 1
 }
 
-/// An engine that has seen a session call by call, and what it sent last.
+/// Returns an engine that was given a session call by call, and its last request.
 fn played(dir: &TempDir, messages: &[Value]) -> (Engine, Vec<Value>) {
     let engine = open(dir);
     let mut sent = Vec::new();
@@ -138,7 +139,8 @@ fn a_warm_session_is_folded_rarely_and_a_cold_one_at_once() {
     let folded =
         |messages: &[Value]| messages.iter().filter(|message| message.to_string().contains("[REF_ID: ")).count();
     assert!(folded(&shown) > folded(&sent));
-    // Those that at most fourteen calls followed stay: stale is what more than eighteen follow, nearly stale what is four short of it.
+    // Outputs with at most fourteen later calls stay: stale means more than eighteen later calls, and nearly stale
+    // means four fewer.
     assert_eq!(folded(&shown), 100 - 15);
 }
 
@@ -152,7 +154,7 @@ fn compaction_makes_it_cold() {
     assert_eq!(reason(&engine.assemble(&scope(), &messages, &options(), now + 1)), Some("cold: compacted"));
 }
 
-/// What requests of several models or lists of tools cost, each with a cache of its own, in tokens of one price.
+/// The cost of requests with several models or tool lists, each with its own cache, in tokens of one price.
 #[derive(Default)]
 struct Bill {
     caches: HashMap<String, (Vec<ContentHash>, i64)>,
@@ -171,8 +173,8 @@ impl Bill {
     }
 }
 
-/// Neighbours: two and three models, or lists of tools, in turn at each call or at each third, at intervals within the life of each
-/// cache, of the last one's only, and of none; in the shapes of OpenClaw, Anthropic and OpenAI.
+/// Covers two and three models or tool lists, alternating at each call or at each third, at intervals within the
+/// lifetime of each cache, of the last one's only, and of none; in the shapes of OpenClaw, Anthropic and OpenAI.
 #[test]
 fn those_that_take_turns_pay_no_more_than_untouched() {
     let mut epochs = 0;
@@ -232,7 +234,7 @@ fn those_that_take_turns_pay_no_more_than_untouched() {
     assert!(epochs > 0);
 }
 
-/// All combinations of five lists.
+/// Returns all combinations of five lists.
 fn combinations<A: Copy, B: Copy, C: Copy, D: Copy, E: Copy>(
     a: &[A],
     b: &[B],

@@ -1,6 +1,7 @@
-//! What holds for `squeeze()` on any transcript: generated ones, hostile ones, and all real sessions, in the four shapes.
+//! Properties of `squeeze()` for any transcript: generated ones, hostile ones, and all real sessions, in the four
+//! shapes.
 //!
-//! `cargo test --test squeeze -- --nocapture` prints what the defaults save on the real sessions.
+//! `cargo test --test squeeze -- --nocapture` prints the savings of the defaults on the real sessions.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,9 +18,9 @@ fn tokens(messages: &[Value]) -> usize {
     message_tokens(messages, None, Encoding::O200kBase)
 }
 
-// --- the properties -------------------------------------------------------------------------------------------------------
+// --- the properties --------------------------------------------------------------------------------------------------
 
-/// Everything that must hold for one transcript.
+/// Checks all properties of one transcript.
 fn check(messages: &[Value], config: &Config) {
     let (rewrite, stats) = squeeze(messages, config);
     let after = rewrite.apply(messages);
@@ -66,7 +67,7 @@ fn kept(messages: &[Value], rewrite: &Rewrite) -> Vec<usize> {
     }
 }
 
-/// Patches reach only results, arguments and images; with those blanked out, every kept message has the same bytes.
+/// Checks that patches change only results, arguments and images: without those, every kept message has the same bytes.
 fn only_evictable_parts_change(messages: &[Value], after: &[Value], rewrite: &Rewrite) {
     let transcript = Transcript::read(messages);
     for patch in &rewrite.patches {
@@ -97,7 +98,7 @@ fn only_evictable_parts_change(messages: &[Value], after: &[Value], rewrite: &Re
     }
 }
 
-/// What a model was shown in place of a block at one call it is shown at every later call.
+/// Checks that what a model was shown in place of a block at one call is shown at every later call.
 fn check_stable(messages: &[Value], config: &Config, ends: impl Iterator<Item = usize>) {
     let mut shown: HashMap<(usize, Path), Value> = HashMap::new();
     let mut dropped: HashSet<usize> = HashSet::new();
@@ -115,15 +116,15 @@ fn check_stable(messages: &[Value], config: &Config, ends: impl Iterator<Item = 
     }
 }
 
-/// Where a model call can happen: behind what a person or a tool said.
+/// Returns the positions where a model call can happen: after a user message or a tool result.
 fn call_ends(messages: &[Value]) -> impl Iterator<Item = usize> {
     (1..=messages.len())
         .filter(|&end| matches!(Transcript::read(&messages[end - 1..end]).messages[0].role, Role::User | Role::Tool))
 }
 
-// --- shapes ---------------------------------------------------------------------------------------------------------------
+// --- shapes ----------------------------------------------------------------------------------------------------------
 
-/// An OpenClaw transcript as Anthropic's API takes it.
+/// Converts an OpenClaw transcript to Anthropic's API.
 fn to_anthropic(messages: &[Value]) -> Vec<Value> {
     let mut out: Vec<Value> = Vec::new();
     for message in messages {
@@ -161,7 +162,7 @@ fn anthropic_part(part: &Value) -> Value {
     }
 }
 
-/// An OpenClaw transcript as OpenAI's chat API takes it.
+/// Converts an OpenClaw transcript to OpenAI's chat API.
 fn to_openai(messages: &[Value]) -> Vec<Value> {
     messages
         .iter()
@@ -198,7 +199,7 @@ fn to_openai(messages: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-/// An OpenClaw transcript as items of OpenAI's Responses API.
+/// Converts an OpenClaw transcript to items of OpenAI's Responses API.
 fn to_responses(messages: &[Value]) -> Vec<Value> {
     let text = |kind: &str, text: &Value| json!({ "type": kind, "text": text });
     let output_part = |part: &Value| match part["type"].as_str() {
@@ -233,7 +234,7 @@ fn to_responses(messages: &[Value]) -> Vec<Value> {
     messages.iter().flat_map(items).collect()
 }
 
-// --- generated transcripts ------------------------------------------------------------------------------------------------
+// --- generated transcripts -------------------------------------------------------------------------------------------
 
 fn a_text() -> impl Strategy<Value = String> {
     let lines = prop::sample::select(vec![
@@ -266,7 +267,7 @@ fn some_arguments() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Messages that belong together, in OpenClaw's shape; ids are given later.
+/// Generates messages that belong together, in OpenClaw's shape. Ids are assigned later.
 fn a_step() -> impl Strategy<Value = Vec<Value>> {
     let text = |text: String| json!({ "type": "text", "text": text });
     let heartbeat = |answer: &str| {
@@ -389,7 +390,7 @@ proptest! {
     }
 }
 
-// --- hostile transcripts --------------------------------------------------------------------------------------------------
+// --- hostile transcripts ---------------------------------------------------------------------------------------------
 
 #[test]
 fn hostile_contents_keep_every_property() {
@@ -453,7 +454,7 @@ fn forty_thousand_messages_with_nothing_stale_stay() {
     assert!(repair_tool_pairing(&messages).0.is_empty());
 }
 
-// --- real sessions --------------------------------------------------------------------------------------------------------
+// --- real sessions ---------------------------------------------------------------------------------------------------
 
 #[test]
 fn real_sessions_keep_every_property() {

@@ -1,6 +1,8 @@
-//! Thinking of finished turns: it leaves only where the provider allows that, never spoils what stays, and comes back.
+//! Tests of thinking in finished turns: it is removed only if the provider allows that, its removal never invalidates
+//! what stays, and it can be restored.
 //!
-//! The provider here signs a model's thinking with all that stands before it, and refuses a request as the real ones do.
+//! The simulated provider signs a model's thinking together with everything before it, and refuses a request as the
+//! real ones do.
 
 use concertina::assemble::{AssembleOptions, Engine};
 use concertina::config::{Config, Schedule, Thinking};
@@ -36,12 +38,13 @@ fn signature(part: &Value) -> &str {
     part["signature"].as_str().or(part["thinkingSignature"].as_str()).unwrap()
 }
 
-/// What the provider signs: all that it was sent before.
+/// Returns the provider's signature of everything that it was sent before.
 fn sign(request: &[Value]) -> String {
     ContentHash::of(json!(request).to_string().as_bytes()).to_hex()
 }
 
-/// Refuses what the provider would refuse. `is_bound` is for models whose thinking is valid behind its exact prefix only.
+/// Refuses what the provider would refuse. `is_bound` is true for models whose thinking is valid only after its exact
+/// prefix.
 fn check(request: &[Value], is_bound: bool) {
     let begins =
         |message: &Value| message["role"] == "user" && !parts(message).any(|part| part["type"] == "tool_result");
@@ -58,7 +61,7 @@ fn check(request: &[Value], is_bound: bool) {
     }
 }
 
-/// A model that reads and thinks, and the history that its host keeps.
+/// A model that reads and thinks, with the history of its host.
 struct Session {
     shape: Shape,
     history: Vec<Value>,
@@ -110,19 +113,19 @@ impl Session {
     }
 }
 
-/// What became of a session's thinking.
+/// The results of a session.
 struct Outcome {
     engine: Engine,
     session: Session,
     /// The last request.
     sent: Vec<Value>,
-    /// Thinking blocks in the history, and those of them that the last request left out.
+    /// The number of thinking blocks in the history, and of those that the last request left out.
     all: usize,
     left: usize,
     _dir: TempDir,
 }
 
-/// Plays ten turns of four calls, the cache cold at every third, with each request checked.
+/// Plays ten turns of four calls, with a cold cache at every third turn, and checks each request.
 fn play(shape: Shape, model: &str, thinking: Thinking, is_bound: bool) -> Outcome {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir, thinking);
@@ -133,7 +136,7 @@ fn play(shape: Shape, model: &str, thinking: Thinking, is_bound: bool) -> Outcom
             session.now += HOUR_MS;
         }
         session.push(json!({ "role": "user", "content": format!("Go on with part {turn}.") }));
-        // Where messages have no times, only another list of tools tells that the cache is cold.
+        // If messages have no times, only a changed tool list shows that the cache is cold.
         let tools = ["exec".to_owned(), "fetch_original_data".to_owned(), format!("tool {}", turn / 3)];
         let options = AssembleOptions {
             available_tools: Some(tools.to_vec()),
@@ -153,7 +156,7 @@ fn play(shape: Shape, model: &str, thinking: Thinking, is_bound: bool) -> Outcom
         }
     }
     let count = |messages: &[Value]| messages.iter().flat_map(parts).filter(|part| is_thinking(part)).count();
-    // The last answer was in no request.
+    // The last answer was not in any request.
     let all = count(&session.history) - 1;
     Outcome { left: all - count(&sent), all, engine, session, sent, _dir: dir }
 }
@@ -181,12 +184,12 @@ fn it_stays_where_it_has_to_and_where_the_user_wants_it() {
         for model in ["claude-sonnet-4-5", "gpt-5.4", "deepseek-v4", "somebody-elses"] {
             let Outcome { left, sent, session, .. } = play(shape, model, Thinking::Auto, false);
             assert_eq!(left, 0, "{model}");
-            // DeepSeek's cached reads cost so little that no epoch pays while the cache holds.
+            // DeepSeek's cached reads are so cheap that no epoch pays off while the cache is warm.
             let is_folded = sent != session.history[..sent.len()];
             assert!(is_folded || model == "deepseek-v4", "{model}: something else is folded");
         }
         assert_eq!(play(shape, "claude-opus-4-6", Thinking::Keep, false).left, 0);
-        // Nothing before bound thinking changes as long as it stays.
+        // Nothing before bound thinking changes while it stays.
         assert_eq!(play(shape, "claude-opus-5-5", Thinking::Keep, true).left, 0);
     }
 }
@@ -213,8 +216,8 @@ fn what_may_not_be_stored_stays() {
     assert_eq!(reply.report.actions[0].reason, "thinking");
 }
 
-/// Both shapes; the host keeps what was shown of all messages, or of all from one on; and drops none of the first ones,
-/// or some.
+/// Covers both shapes. The host stores what was shown of all messages, or of all from one on, and drops none or some of
+/// the first ones.
 #[test]
 fn where_the_host_keeps_what_was_shown_it_comes_back_or_is_named() {
     let (mut returned, mut named) = (0, 0);

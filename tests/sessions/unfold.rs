@@ -1,4 +1,4 @@
-//! Messages -> as they were before anything stood in their place: nothing but what the host gave is left.
+//! Tests of unfolding messages: the result contains only what the host gave.
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule, Secrets};
@@ -20,7 +20,7 @@ fn unfolded(engine: &Engine, scope: Option<&Scope>, messages: &[Value]) -> Vec<V
     done.rewrite.apply(messages)
 }
 
-/// The messages as a host has them after every result was admitted, and as a model is sent them.
+/// Returns the messages as they are sent to a model, after every result was admitted.
 fn folded(engine: &Engine, messages: &[Value]) -> Vec<Value> {
     let mut born = messages.to_vec();
     for at in 1..messages.len() {
@@ -55,7 +55,7 @@ fn a_recorded_session_comes_back_as_it_was() {
             for by in [Some(scope()), None] {
                 let back = unfolded(&engine, by.as_ref(), &shown);
                 for (at, (back, was)) in back.iter().zip(&messages).enumerate() {
-                    // By markers alone a fold that the session quoted cannot be told from ours.
+                    // Without a session, a fold that the session quoted cannot be distinguished from ours.
                     let is_quoted = by.is_none() && was.to_string().contains("[[FOLD:");
                     assert!(back == was || is_quoted, "{name} message {at} by {by:?}:\n{back}\n{was}");
                 }
@@ -65,7 +65,7 @@ fn a_recorded_session_comes_back_as_it_was() {
             assert_eq!(again, messages, "{name}: what is unfolded stays");
         }
     }
-    // A short one may hold nothing to fold.
+    // A short session may contain nothing to fold.
     assert!(folds >= sessions, "of {sessions} sessions something was folded {folds} times");
 }
 
@@ -77,7 +77,8 @@ fn picture(side: u32) -> String {
     base64_simd::STANDARD.encode_to_string(png.into_inner())
 }
 
-/// A call with a long argument and its result of a long text, an image that is too large and one that is not, in each shape.
+/// Returns a call with a long argument and its result with a long text, an image that is too large and one that is not,
+/// in each shape.
 fn shapes() -> Vec<Vec<Value>> {
     let body = "fn main() { println!(\"hello\"); }\n".repeat(100);
     let text: String = (0..400).map(|line| format!("{line} unit took {} ms\n", line * 7919 % 977)).collect();

@@ -1,11 +1,11 @@
-//! The real texts that shortening words is tested on, files of prose and rules whole and pieces of what sessions say, and what must not
-//! be lost of them.
+//! Real texts for tests of prose shortening: whole files of prose and rules, and pieces of what sessions say. Also the
+//! check for lost tokens.
 
 use concertina::transcript::{BlockKind, Transcript};
 
 use crate::corpus;
 
-/// Texts with their names; of the texts of sessions each `step`-th, and of those the first `bytes` bytes.
+/// Returns texts with their names: whole files, and the first `bytes` bytes of each `step`-th text of sessions.
 pub(crate) fn texts(step: usize, bytes: usize) -> Vec<(String, String)> {
     let files = ["prose", "rules", "prose_filler"].into_iter().flat_map(corpus::inputs);
     let mut texts: Vec<(String, String)> =
@@ -26,7 +26,7 @@ pub(crate) fn texts(step: usize, bytes: usize) -> Vec<(String, String)> {
     texts
 }
 
-/// The first of these tokens that does not come again in order.
+/// Returns the first of these tokens that does not occur again in order.
 pub(crate) fn lost<'a>(tokens: &[&'a str], text: &str) -> Option<&'a str> {
     let mut at = 0;
     tokens.iter().copied().find(|token| match text[at..].find(token.trim()) {

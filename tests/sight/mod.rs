@@ -1,4 +1,5 @@
-//! Where a fact of a text is once the text is compressed: in sight, or behind the marker, which is followed through a real store.
+//! Determines where a fact of a text is after compression: in the output, or behind the marker, which is followed
+//! through a real store.
 
 #![allow(clippy::allow_attributes, dead_code, reason = "not every binary uses every part")]
 
@@ -7,19 +8,19 @@ use concertina::reference::{Marker, Original, find_markers};
 use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
 use tempfile::TempDir;
 
-/// What became of a fact.
+/// The location of a fact after compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// It stands in the text as it stood.
+    /// It is in the output, unchanged.
     InSight,
-    /// It can be read from the text alone.
+    /// It can be restored from the output alone.
     Reformatted,
-    /// The original has it, which was fetched and is the input byte for byte.
+    /// It is in the fetched original, which is the input byte for byte.
     Addressable,
     Lost,
 }
 
-/// A store to put originals into and to fetch them from.
+/// A store for originals.
 pub(crate) struct Shelf {
     store: SqliteStore,
     scope: Scope,
@@ -53,24 +54,24 @@ impl Shelf {
             fetched = Some(text.to_owned());
         }
         let unfolded = restore(&compressed.text, &[]);
-        // A text that came in folded comes back unfolded.
+        // A text that was folded already may be restored unfolded.
         let comes_back = || unfolded == text || unfolded == restore(text, &[]);
         assert!(!compressed.lossless || comes_back(), "a lossless text comes back from its output alone");
         Shown { compressed, unfolded, fetched }
     }
 }
 
-/// A compressed text, and the two ways to read more from it.
+/// A compressed text, with its unfolded form and its fetched original.
 pub(crate) struct Shown {
     pub(crate) compressed: Compressed,
-    /// With every fold undone.
+    /// The output with every fold restored.
     pub(crate) unfolded: String,
     /// The original, fetched by the text's own marker.
     pub(crate) fetched: Option<String>,
 }
 
 impl Shown {
-    /// Where something is that `has` finds in a text.
+    /// Returns the location of the fact that `has` finds in a text.
     pub(crate) fn find(&self, has: impl Fn(&str) -> bool) -> Outcome {
         if has(&self.compressed.text) {
             Outcome::InSight
@@ -84,7 +85,7 @@ impl Shown {
     }
 }
 
-/// Whether a text has these words, not as a part of longer ones.
+/// Returns true if a text contains these words, and not only as a part of longer ones.
 pub(crate) fn has_words(text: &str, words: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let (first, last) = (words.chars().next(), words.chars().next_back());

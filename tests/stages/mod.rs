@@ -1,4 +1,4 @@
-//! One stage by its name, and a text with edits made.
+//! Helpers to find a stage by its name and to apply edits.
 
 #![allow(dead_code, reason = "not every test binary uses every part")]
 
@@ -10,7 +10,7 @@ pub(crate) fn stage(name: &str) -> &'static dyn Stage {
     STAGES.iter().map(|(_, stage)| *stage).find(|stage| stage.name() == name).expect("a registered stage")
 }
 
-/// A text with edits that are sorted and apart.
+/// Applies edits that are sorted and do not overlap.
 pub(crate) fn edited(text: &str, edits: &[Edit]) -> String {
     let (mut out, mut at) = (String::new(), 0);
     for edit in edits {

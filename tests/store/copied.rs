@@ -1,4 +1,4 @@
-//! One store copied into another: what every pair of backends promises.
+//! Tests of copying one store into another, for every pair of backends.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use concertina::store::{Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt,
 
 use crate::suite::{START, batch_of, projection, scope};
 
-/// Names and texts that some backend finds hard.
+/// Names and texts that are difficult for some backend.
 const NAMES: [&str; 6] = ["s", "\0", "a\0b\u{1}\u{1}0", "'; DROP TABLE originals; --", "\u{feff}漢\\", ""];
 
 const DAY: i64 = 86_400_000;
 
-/// A store with rows in every table. A host has it open, too.
+/// Fills a store with rows in every table. A second host has it open too.
 pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
-    // What is swept leaves sums behind.
+    // A swept session leaves totals behind.
     let gone = scope("main", "gone");
     store.commit(&gone, &batch_of(store, vec![Original::text("gone", "test")]), START - 9 * DAY).unwrap();
     let request =
@@ -63,7 +63,7 @@ pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
     store.end_session(&scope("main", "s"), START).unwrap();
 }
 
-/// Every row.
+/// Returns every row.
 pub(crate) fn everything(store: &dyn Store) -> Vec<(&'static str, Vec<Cell>)> {
     let mut rows = Vec::new();
     let mut take = |table: &'static concertina::store::tables::Table, row| {
@@ -74,7 +74,7 @@ pub(crate) fn everything(store: &dyn Store) -> Vec<(&'static str, Vec<Cell>)> {
     rows
 }
 
-/// Copies a filled store, and works on with the copy.
+/// Copies a filled store and continues to work with the copy.
 pub(crate) fn is_copied_whole(from: &dyn Store, to: &dyn Store) {
     let before = everything(from);
     let filled: BTreeSet<&str> = before.iter().map(|(table, _)| *table).collect();
@@ -92,7 +92,7 @@ pub(crate) fn is_copied_whole(from: &dyn Store, to: &dyn Store) {
         let (old, new) = (from.ledger(&me).unwrap(), to.ledger(&me).unwrap());
         assert_eq!((old.projections, old.printed, old.version), (new.projections, new.printed, new.version));
         assert_eq!(to.commit_turn(&me, &Turn::from(name), START).unwrap(), TurnStatus::Duplicate);
-        // New rows come after the old ones, in every table that numbers them.
+        // New rows get ids after the old ones, in every table with generated ids.
         let text = format!("further {name}");
         let batch = Batch {
             since: new.version,
@@ -101,11 +101,11 @@ pub(crate) fn is_copied_whole(from: &dyn Store, to: &dyn Store) {
         };
         assert_eq!(to.commit(&me, &batch, START).unwrap(), batch.projections);
     }
-    // No longer empty.
+    // The target is no longer empty.
     assert!(matches!(copy(from, to, |_| ()), Err(Error::BadArgument { .. })));
 }
 
-/// What fails half way leaves the target empty, and the next attempt succeeds.
+/// A copy that fails midway leaves the target empty, and the next attempt succeeds.
 pub(crate) fn a_failure_leaves_nothing(from: &dyn Store, to: &dyn Store) {
     let begun = everything(to);
     let all = everything(from);
@@ -118,7 +118,7 @@ pub(crate) fn a_failure_leaves_nothing(from: &dyn Store, to: &dyn Store) {
     });
     assert!(matches!(failed, Err(Error::Closed)));
     assert_eq!(everything(to), begun);
-    // A row that refers to nothing.
+    // A row whose references do not exist.
     let orphan = [Cell::Integer(7), Cell::Integer(8), Cell::Integer(START), Cell::Null];
     let grants = TABLES.iter().find(|table| table.name == "grants").expect("it is one of ours");
     assert!(to.import(&mut |put| put(grants, orphan.to_vec())).is_err());

@@ -1,4 +1,4 @@
-//! A store moves from one directory into another.
+//! Tests of moving a store from one directory into another.
 
 use concertina::reference::Original;
 use concertina::store::copy::copy;

@@ -1,7 +1,7 @@
-//! Processes that are killed, and processes that write at once: this test binary runs itself as the writer.
+//! Tests with processes that are killed, and with concurrent writers: this test binary runs itself as the writer.
 //!
-//! A child puts batches and prints one line per batch, each only after `commit` returned. So whatever line the parent
-//! has read names content that must be there, whenever the kill came.
+//! A child puts batches and prints one line per batch, each only after `commit` returned. So every line that the parent
+//! has read names content that must exist, whenever the child was killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -17,13 +17,13 @@ use crate::suite::{START, batch_of, scope};
 const DIR: &str = "CONCERTINA_TEST_STORE_DIR";
 const WRITER: &str = "CONCERTINA_TEST_STORE_WRITER";
 const BATCHES: &str = "CONCERTINA_TEST_STORE_BATCHES";
-/// How many writers are killed; a thousand before a release.
+/// The variable with the number of killed writers; a thousand before a release.
 const KILLS: &str = "CONCERTINA_KILLS";
-/// Set in the process that kills: what it learns about crashes holds for all of a process, and the other tests are none
-/// of it.
+/// Set in the process that kills. What that process learns about crashes applies to the whole process, so other tests
+/// must not run in it.
 const ALONE: &str = "CONCERTINA_TEST_ALONE";
 
-/// Xorshift, so that a failing run can be repeated.
+/// A Xorshift generator, so that a failing run can be repeated.
 struct Dice(u64);
 
 impl Dice {
@@ -39,7 +39,7 @@ fn patient() -> StoreOptions {
     StoreOptions { busy_timeout_ms: 30_000, ..StoreOptions::default() }
 }
 
-/// The texts of one batch: some that compress and one that does not, from one byte to some 100 kB.
+/// Returns the texts of one batch: some that compress and one that does not, from one byte to about 100 kB.
 fn texts(writer: u64, batch: u64) -> Vec<String> {
     let mut dice = Dice((writer + 1) << 32 | (batch + 1));
     let mut texts: Vec<String> = (0..3)
@@ -65,7 +65,7 @@ fn batch(store: &dyn Store, writer: u64, number: u64) -> Batch {
     Batch { projections, ..batch_of(store, originals) }
 }
 
-/// What a child process runs; does nothing in an ordinary run of the tests.
+/// The code of the child process. It does nothing in an ordinary run of the tests.
 #[test]
 #[ignore = "runs only as a child of the tests below"]
 fn write_until_killed() {
@@ -101,7 +101,8 @@ fn spawn_writer(dir: &Path, writer: u64, batches: u64) -> (Child, Receiver<u64>)
     std::thread::spawn(move || {
         for line in lines.map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).into_owned();
-            // A last line without its end may be cut: "1" of "12". The writer's acknowledgement of 1 came long before.
+            // An incomplete last line may be truncated, for example "1" instead of "12". The writer acknowledged 1 long
+            // before.
             if let Some(number) = line.strip_prefix(&prefix).and_then(|number| number.parse().ok())
                 && send.send(number).is_err()
             {
@@ -123,7 +124,7 @@ fn assert_readable(store: &dyn Store, writer: u64, number: u64) {
     }
 }
 
-/// Reads the file without the store: nothing refers to what is not there, and all of it hashes to its name.
+/// Reads the file without the store: all references exist, and all content matches its hash.
 fn assert_consistent(dir: &Path) {
     let connection = rusqlite::Connection::open(dir.join("concertina.sqlite")).unwrap();
     let text = |sql: &str| connection.query_row(sql, (), |row| row.get::<_, String>(0)).unwrap();
@@ -147,10 +148,10 @@ fn a_kill_at_any_moment_loses_nothing_acknowledged() {
     let mut dice = Dice(0x5eed);
     let mut acknowledged: Vec<(u64, u64)> = Vec::new();
     for round in 0..kills.div_ceil(2) {
-        // Two write at once, and both are killed.
+        // Two writers work concurrently, and both are killed.
         let writers = [2 * round, 2 * round + 1].map(|writer| (writer, spawn_writer(dir.path(), writer, u64::MAX)));
-        // Every fourth round they die at any time from their start on, perhaps while they open the file; else while
-        // they write.
+        // Every fourth round they are killed at any time after their start, perhaps while they open the file; otherwise
+        // while they write.
         if round % 4 != 0 {
             for (writer, (_, lines)) in &writers {
                 let first = lines.recv_timeout(Duration::from_secs(60)).expect("a writer acknowledges its first batch");
@@ -183,7 +184,7 @@ fn processes_that_write_at_once_lose_nothing() {
     const WRITERS: u64 = 3;
     const EACH: u64 = 40;
     let dir = tempfile::tempdir().unwrap();
-    // Nobody has created the file yet: they race for that too.
+    // The file does not exist yet, so the writers race for its creation too.
     let writers: Vec<_> = (0..WRITERS).map(|writer| spawn_writer(dir.path(), writer, EACH)).collect();
     let store = SqliteStore::open(dir.path(), patient()).unwrap();
     for (writer, (mut child, lines)) in writers.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the SQLite store does to its file, and what it does when the file is not what it should be.
+//! Tests of the file of the SQLite store, and of unexpected files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ fn sql(dir: &Path) -> Connection {
     Connection::open(dir.join(FILE)).unwrap()
 }
 
-/// Bytes that do not compress.
+/// Returns incompressible bytes.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> =
         (0..).map(|i| ContentHash::of(format!("{seed} {i}").as_bytes()).0).take(length / 32).flatten().collect();
@@ -120,7 +120,7 @@ fn a_file_that_is_not_ours_is_named_and_left_as_it_is() {
 #[test]
 fn a_file_of_a_newer_version_is_said_to_be_one_and_never_set_aside() {
     let no_sql = "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('view', 'v', 'v', 0, 'CREATE VIEW v AS SELECT FROM')";
-    // The schema of the second one cannot be read here.
+    // The schema of the second file cannot be read by this version.
     for further in ["", no_sql] {
         let dir = tempfile::tempdir().unwrap();
         drop(open(dir.path()).unwrap());
@@ -213,7 +213,7 @@ fn a_lock_held_elsewhere_is_an_error_after_the_wait_and_no_harm() {
     let error = store.commit(&me, &batch, START).unwrap_err();
     assert!(matches!(error, Error::StoreLocked { waited_ms: 50, .. }), "{error}");
     assert!(matches!(store.commit_turn(&me, &"1".into(), START), Err(Error::StoreLocked { .. })));
-    // Reading goes on, and so does a turn that changes nothing.
+    // Reads still work, and so does a turn that changes nothing.
     assert!(store.get(&known[0], "main", START).unwrap().is_some());
     let same = Batch { in_context: context(&["known"]).in_context, ..Batch::after(&store.ledger(&me).unwrap()) };
     store.commit(&me, &same, START).unwrap();
@@ -246,7 +246,7 @@ fn a_cut_off_creation_is_finished() {
     assert_eq!(open(dir.path()).unwrap().stats(None).unwrap().originals, 0);
 }
 
-/// Stores a row whose hash shares the first digits of `hash`, as no test can find by trying.
+/// Stores a row whose hash shares the first digits of `hash`, which no test can find by trial.
 fn forge_neighbour(dir: &Path, hash: ContentHash, byte: usize, id_digits: usize) -> ContentHash {
     let mut near = hash;
     near.0[byte] ^= 1;
@@ -269,12 +269,12 @@ fn a_collision_lengthens_the_later_id_and_keeps_the_earlier() {
     assert_eq!(store.ref_ids(&[original.hash, near]).unwrap(), [id.clone(), near.to_ref_id(16)]);
     let ids = put(&store, &scope("main", "s"), vec![original.clone()], START);
     assert_eq!(ids, std::slice::from_ref(&id));
-    // The short id was issued for the other one, which this agent may not see.
+    // The short id was issued for the other original, which this agent may not see.
     for (digits, expected) in [(16, None), (17, None), (18, Some(&id)), (40, Some(&id)), (64, Some(&id))] {
         let found = store.get(&original.hash.to_ref_id(digits), "main", START).unwrap();
         assert_eq!(found.as_ref().map(|(id, _)| id), expected, "{digits}");
     }
-    // The id stays when the neighbour goes.
+    // The id stays when the other original is removed.
     sql(dir.path()).execute("DELETE FROM originals WHERE hash = ?1", (near.0,)).unwrap();
     assert_eq!(store.ref_ids(&[original.hash]).unwrap(), [id]);
 }
@@ -292,7 +292,7 @@ fn an_id_that_another_process_took_meanwhile_is_refused() {
     let again = batch_of(&store, vec![original.clone()]);
     assert_eq!(again.originals[0].0.as_str().len(), 18);
     store.commit(&me, &again, START).unwrap();
-    // An id from before is too short now; a longer one still means the same.
+    // An earlier id is now too short. A longer one still means the same original.
     assert!(store.commit(&me, &batch, START).is_err());
     let longer = Batch { originals: vec![(original.hash.to_ref_id(30), original.clone())], ..Batch::default() };
     store.commit(&me, &longer, START).unwrap();
@@ -350,7 +350,7 @@ fn above_the_limit_the_least_recently_referred_goes_first_and_what_is_shown_stay
     for (i, original) in (0..).zip(&originals) {
         let session = scope("main", &i.to_string());
         put(&store, &session, vec![original.clone()], START);
-        // The oldest three stay in their contexts; of the others the later ones left earlier.
+        // The oldest three stay in their contexts. The others left theirs, the later ones first.
         if i >= 3 {
             store.commit(&session, &context(&[]), START + 100_000 - i * 1000).unwrap();
         }
@@ -387,7 +387,7 @@ fn a_put_at_the_limit_makes_room_or_is_refused() {
     assert!(shown.iter().all(|original| exists(&store, original)));
     assert_eq!(store.sweep(START + 3000).unwrap().sessions, 0);
     assert!(shown.iter().all(|original| exists(&store, original)));
-    // What needs no room still goes through.
+    // A commit that needs no space still succeeds.
     store.commit(&busy, &context(&["none"]), START + 100_000).unwrap();
     store.commit(&busy, &batch, START + 200_000).unwrap();
     assert!(exists(&store, &more));

@@ -1,4 +1,4 @@
-//! A file of every schema version that was released keeps opening. The file of a version is written once, by
+//! A file of every released schema version can still be opened. The file of a version is written once, by
 //! `write_the_golden_file`, and never again.
 
 use std::fs;

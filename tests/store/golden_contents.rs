@@ -1,4 +1,5 @@
-//! What the golden store of a schema version holds, for every backend: written once, and read for ever.
+//! The contents of the golden store of a schema version, for every backend. They are written once and must stay
+//! readable.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +11,12 @@ use concertina::store::{
 
 use crate::suite::{self, START, batch_of, projection, scope};
 
-/// The options that a golden store is written with.
+/// Returns the options with which a golden store is written.
 pub(crate) fn options() -> StoreOptions {
     StoreOptions { retention: Retention::Held, host: "a gateway".into(), ..suite::options() }
 }
 
-/// Everything that one batch can hold, once.
+/// Returns a batch with one of everything that it can hold.
 fn batch(store: &dyn Store) -> Batch {
     let text = Original::text(&"a line that compresses\n".repeat(50), "exec: make");
     Batch {
@@ -38,7 +39,7 @@ fn batch(store: &dyn Store) -> Batch {
     }
 }
 
-/// A turn with one request, of which everything is known.
+/// Returns a turn with one request that has all its fields.
 fn turn() -> Turn {
     let request = Request {
         at: START,
@@ -70,7 +71,7 @@ pub(crate) fn fill(store: &dyn Store) {
     store.warn("a warning", START).unwrap();
 }
 
-/// Checks that a store holds what [`fill`] wrote, and that it can be worked on.
+/// Checks that a store holds what [`fill`] wrote and is usable.
 pub(crate) fn is_whole(store: &dyn Store) {
     let me = scope("main", "s");
     let expected = batch(store);

@@ -1,4 +1,4 @@
-//! Several hosts hold sessions in one store, and each lists its own only: for every backend.
+//! Tests of several hosts that hold sessions in one store, where each lists only its own, for every backend.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::suite::{self, START, put, scope};
 const HOUR: Millis = 3_600_000;
 const DAY: Millis = 24 * HOUR;
 
-/// What is checked of the stores of two hosts at one place.
+/// The checks on the stores of two hosts at one place.
 pub(crate) const CASES: [fn(&dyn Store, &dyn Store); 4] = [
     a_session_ends_when_the_last_host_that_had_it_no_longer_has_it,
     a_session_that_a_host_lists_has_not_ended_whoever_ended_it,
@@ -18,7 +18,7 @@ pub(crate) const CASES: [fn(&dyn Store, &dyn Store); 4] = [
     of_each_session_is_known_whether_the_host_has_it_and_which_others_do,
 ];
 
-/// The options of a host.
+/// Returns the options of a host.
 pub(crate) fn options(name: &str) -> StoreOptions {
     StoreOptions { retention: Retention::Held, host: name.into(), ttl_seconds: 86_400, ..suite::options() }
 }
@@ -27,7 +27,7 @@ fn begin(store: &dyn Store, session: &str) -> RefId {
     put(store, &scope("main", session), vec![Original::text(session, "test")], START).remove(0)
 }
 
-/// What a host's sweep does.
+/// Reports the sessions of a host and sweeps. Returns the number of sessions that ended.
 fn settle(store: &dyn Store, alive: &[&str], now: Millis) -> u64 {
     let ended = store.settle(&alive.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(), now).unwrap();
     store.sweep(now).unwrap();
@@ -36,13 +36,13 @@ fn settle(store: &dyn Store, alive: &[&str], now: Millis) -> u64 {
 
 fn a_session_ends_when_the_last_host_that_had_it_no_longer_has_it(one: &dyn Store, two: &dyn Store) {
     let ids = ["first", "second", "both"].map(|name| begin(if name == "second" { two } else { one }, name));
-    // It goes on at the other host, where nothing new is folded in it.
+    // The session continues at the other host, where nothing new is folded in it.
     let idle =
         Batch { in_context: Some(BTreeSet::new()), ..Batch::after(&two.ledger(&scope("main", "both")).unwrap()) };
     two.commit(&scope("main", "both"), &idle, START).unwrap();
     let is_there = |at: usize| one.get(&ids[at], "main", START).unwrap().is_some();
 
-    // For weeks only one of them runs.
+    // Only one host runs for weeks.
     for day in 1..30 {
         assert_eq!(settle(one, &["first", "both"], START + day * DAY), 0, "on day {day}");
     }

@@ -1,4 +1,4 @@
-//! The store's promises: one suite for every backend, and what only several processes or a killed one can show.
+//! Tests of the store: one suite for every backend, and tests that need several processes or a killed one.
 
 mod copied;
 mod copies;
@@ -15,7 +15,7 @@ mod suite;
 
 use concertina::store::{SqliteStore, Store, StoreOptions};
 
-/// Runs the suite over a backend; each case gets a store of its own.
+/// Runs the suite on a backend. Each case gets a store of its own.
 fn run_suite<S: Store>(open: impl Fn(StoreOptions) -> S) {
     for case in suite::CASES {
         println!("{}", case.name);

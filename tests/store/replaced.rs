@@ -1,4 +1,4 @@
-//! A file or directory that is not what it was: deleted, replaced, damaged, open to others.
+//! Tests with a file or directory that was deleted, replaced or damaged, or is accessible to others.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ const FILE: &str = "concertina.sqlite";
 
 fn open(dir: &Path) -> SqliteStore {
     let store = SqliteStore::open(dir, options()).unwrap();
-    // Directories of tests may be open to others.
+    // Directories of tests may be accessible to others.
     drop(store.notices());
     store
 }
@@ -106,7 +106,7 @@ fn a_batch_made_from_another_file_is_refused() {
     let after = store.ledger(&me).unwrap();
     assert_ne!(after.generation, before.generation);
     store.commit(&me, &replay(after.generation), START).unwrap();
-    // A placeholder whose original went with the old file is refused as ever.
+    // A placeholder whose original was lost with the old file is refused as always.
     let orphan = Batch { projections: vec![projection("block", "\"short\"", "text")], ..replay(after.generation) };
     assert!(matches!(store.commit(&me, &orphan, START), Err(Error::BadArgument { .. })));
 }
@@ -135,7 +135,7 @@ fn a_file_that_a_newer_program_migrates_is_read_on_and_no_longer_written() {
     assert!(is_there(&store, "before") && !is_there(&store, "after"));
     let stats = store.stats(None).unwrap();
     assert_eq!((stats.originals, stats.turns), (1, 0));
-    // Nothing is lost: the same batch goes through where the newer program is undone.
+    // Nothing is lost: the same batch succeeds after the newer program's change is undone.
     sql("PRAGMA user_version = 1");
     store.commit(&me, &batch, START).unwrap();
     assert!(is_there(&store, "after"));
@@ -151,7 +151,7 @@ fn what_a_newer_program_keeps_in_another_way_is_no_damage() {
     sql("DROP TABLE printed; PRAGMA user_version = 2");
     let error = store.ledger(&scope("main", "s")).unwrap_err();
     assert!(matches!(error, Error::StoreNewer { .. }), "{error}");
-    // Other connections read the schema again after the table.
+    // Other connections reload the schema because of the new table.
     sql(&format!("PRAGMA writable_schema = ON; {NO_SQL}; CREATE TABLE later (x)"));
     let error = store.check(Some("2026-01-31")).unwrap_err();
     assert!(matches!(error, Error::StoreNewer { .. }), "{error}");
@@ -261,7 +261,7 @@ fn figures_of_a_damaged_file_fail() {
     }
 }
 
-/// Writes over the second half of the pages of an open store, whose log is empty.
+/// Overwrites the second half of the pages of an open store, whose log is empty.
 fn overwrite_half(dir: &Path) {
     use std::io::{Seek, SeekFrom, Write};
     let mut file = fs::OpenOptions::new().write(true).open(dir.join(FILE)).unwrap();
@@ -357,7 +357,7 @@ mod rights {
             assert!(matches!(&error, Error::StoreUnavailable { reason, .. } if reason.contains("12345")), "{error}");
         }
         assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
-        // A link to a directory of one's own is as good as the directory.
+        // A link to an own directory is as good as the directory.
         fs::create_dir(root.path().join("ours")).unwrap();
         symlink(root.path().join("ours"), root.path().join("link to ours")).unwrap();
         put_text(&open(&root.path().join("link to ours")), "text");
@@ -370,7 +370,7 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
     let store = open(dir.path());
     let is_done = AtomicBool::new(false);
     let (acknowledged, taken) = std::thread::scope(|threads| {
-        // Takes the file away, without its log, again and again while batches are written.
+        // Removes the file, without its log, repeatedly while batches are written.
         let taking = threads.spawn(|| {
             let mut taken = 0;
             for _ in 0..100 {
@@ -378,8 +378,8 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
                     break;
                 }
                 taken += usize::from(fs::rename(dir.path().join(FILE), dir.path().join(format!("{taken}"))).is_ok());
-                // Now in the middle of a batch, now after many: a new file alone may take longer than the shortest of
-                // these.
+                // Sometimes in the middle of a batch, sometimes after many. Creating a file alone may take longer than
+                // the shortest of these pauses.
                 std::thread::sleep(Duration::from_millis(4 + taken as u64 % 8 * 8));
             }
             taken
@@ -406,7 +406,7 @@ fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is
         .map(|path| Connection::open(path).unwrap())
         .collect();
     let holds = |file: &Connection, original: &Original| {
-        // A file that was taken before it had tables holds nothing.
+        // A file that was removed before it had tables holds nothing.
         file.prepare("SELECT 1 FROM originals WHERE hash = ?1")
             .is_ok_and(|mut rows| rows.exists([original.hash.0]).unwrap())
     };

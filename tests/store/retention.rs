@@ -1,4 +1,4 @@
-//! How long what a session was shown is kept: until its host ends it, or by the clock.
+//! Tests of retention: until the host ends the session, or by age.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn names(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// A session that was shown three texts, of which one has left its context.
+/// Creates a session that was shown three texts, of which one has left its context.
 fn rest(store: &SqliteStore) -> [&'static str; 3] {
     let me = scope("main", "resting");
     let texts = ["in the context", "left the context", "folded"];
@@ -48,7 +48,7 @@ fn a_held_session_rests_for_as_long_as_it_likes_whoever_sweeps() {
     let texts = rest(&host);
     for hours in [1, 24, 72, 400 * 24] {
         let now = START + hours * HOUR;
-        // Another conversation goes on, and what it no longer shows goes.
+        // Another conversation continues, and what it no longer shows expires.
         let busy = scope("main", &format!("busy {hours}"));
         put(&other, &busy, vec![Original::text(&format!("busy {hours}"), "test")], now - HOUR);
         let swept = if hours == 24 { host.sweep(now) } else { other.sweep(now) }.unwrap();
@@ -98,7 +98,7 @@ fn an_end_is_taken_back_by_the_list_and_by_work() {
     assert!(!is_there(&host, texts[0], START + EXPIRED), "the first end counts");
     assert_eq!(host.settle(&names(&["resting"]), later).unwrap(), 0);
     assert!(is_there(&host, texts[0], later));
-    // An assembly that changes nothing else, a turn, and an opener with another retention: each is work.
+    // An assembly without changes, a turn, and an opener with another retention each count as activity.
     let since = host.ledger(&me).unwrap().version;
     let warm = Batch { since, ..context(&["in the context", "folded"]) };
     host.end_session(&scope("main", "resting"), START).unwrap();
@@ -145,11 +145,11 @@ fn at_the_limit_ended_sessions_go_first_and_held_ones_never() {
     let other = limited(Retention::Clock);
     put(&other, &scope("main", "clock"), vec![noise(6)], START);
     other.commit(&scope("main", "clock"), &context(&[]), START - 1000).unwrap();
-    // What the clock's session left did so before these ended.
+    // In the session with retention by age, the original left its context before these sessions end.
     host.end_session(&scope("main", "4"), START + 1).unwrap();
     host.end_session(&scope("main", "2"), START + 2).unwrap();
     let new = scope("main", "new");
-    // The oldest end, the next one, and what a session of the clock no longer shows.
+    // The session that ended first, the next one, and what the session with retention by age no longer shows.
     let order = [4, 2, 6];
     let mut gone = BTreeSet::new();
     let error = (20..40).find_map(|seed| {
@@ -171,7 +171,7 @@ fn every_opener_of_a_directory_has_its_own_options() {
     put(&long, &scope("main", "s"), vec![Original::text("text", "test")], START);
     assert!(is_there(&long, "text", START + HOUR));
     assert!(!is_there(&short, "text", START + HOUR));
-    // The time that one is told is not the other's.
+    // Each store has its own time.
     assert!(is_there(&short, "text", START));
     assert_eq!(long.sweep(START + HOUR).unwrap().originals, 0);
     short.close();

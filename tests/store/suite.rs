@@ -1,4 +1,4 @@
-//! What every backend of the store must do, as functions over `&dyn Store`.
+//! The contract of every backend of the store, as functions over `&dyn Store`.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ use concertina::store::{
 
 use crate::corpus;
 
-/// One promise.
+/// One requirement of the contract.
 pub(crate) struct Case {
-    /// Says it.
+    /// The requirement in words.
     pub(crate) name: &'static str,
-    /// Checks it on an empty store with [`options`].
+    /// A function that checks it on an empty store with [`options`].
     pub(crate) check: fn(&dyn Store),
 }
 
 macro_rules! cases {
     ($($case:ident),+ $(,)?) => {
-        /// All promises.
+        /// All requirements.
         pub(crate) const CASES: &[Case] = &[$(Case { name: stringify!($case), check: $case }),+];
     };
 }
@@ -66,22 +66,22 @@ cases![
     a_purge_of_nothing_removes_nothing,
 ];
 
-/// Ten minutes to live.
+/// Returns options with a retention of ten minutes.
 pub(crate) fn options() -> StoreOptions {
     StoreOptions { ttl_seconds: 600, ..StoreOptions::default() }
 }
 
-/// Longer than anything unreferenced lives.
+/// A time after which everything unreferenced has expired.
 pub(crate) const EXPIRED: Millis = 610_000;
 
-/// Some point in time.
+/// An arbitrary point in time.
 pub(crate) const START: Millis = 1_700_000_000_000;
 
 pub(crate) fn scope(agent: &str, session: &str) -> Scope {
     Scope { agent_id: agent.into(), session_id: session.into() }
 }
 
-/// A batch of originals with the ids that the store proposes.
+/// Returns a batch of originals with the ids that the store proposes.
 pub(crate) fn batch_of(store: &dyn Store, originals: Vec<Original>) -> Batch {
     let hashes: Vec<ContentHash> = originals.iter().map(|original| original.hash).collect();
     let ids = store.ref_ids(&hashes).unwrap();
@@ -107,7 +107,7 @@ fn bytes_at(store: &dyn Store, id: &RefId, agent: &str, now: Millis) -> Option<V
     store.get(id, agent, now).unwrap().map(|(_, original)| original.bytes)
 }
 
-/// A batch that only says what the context refers to.
+/// Returns a batch that only states what the context refers to.
 pub(crate) fn context(texts: &[&str]) -> Batch {
     let hashes = texts.iter().map(|text| ContentHash::of(text.as_bytes())).collect();
     Batch { in_context: Some(hashes), ..Batch::default() }
@@ -122,7 +122,7 @@ pub(crate) fn projection(block: &str, replacement: &str, original: &str) -> Proj
     }
 }
 
-/// What a session knows, whichever file it is from.
+/// Returns a session's ledger without its generation, so that ledgers of different files are comparable.
 fn known(store: &dyn Store, scope: &Scope) -> Ledger {
     let ledger = store.ledger(scope).unwrap();
     assert_ne!(ledger.generation, 0);
@@ -233,7 +233,7 @@ fn another_agents_original_is_unknown(store: &dyn Store) {
 
 fn an_agent_sees_its_originals_from_every_session(store: &dyn Store) {
     put_text(store, &scope("main", "one"), "text", START);
-    // A session that refers to it keeps it alive by itself from then on.
+    // A session that refers to the original keeps it alive from then on.
     store.commit(&scope("main", "two"), &context(&["text"]), START + 500_000).unwrap();
     store.sweep(START + EXPIRED).unwrap();
     assert!(bytes(store, &ContentHash::of(b"text").to_ref_id(16), "main").is_some());
@@ -309,8 +309,7 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
     assert_eq!(known(store, &scope("main", "t")), Ledger::default());
 }
 
-/// Of two stores in one place, each of which remembers what it read, neither shows anything but what a third one reads
-/// there.
+/// Two stores at one place, each with a cache, show only what a third one reads there.
 pub(crate) fn rows_in_memory_are_those_of_the_store<S: Store>(open: impl Fn() -> S) {
     let (stores, me) = ([open(), open()], scope("main", "s"));
     let mut dice: u64 = 7;
@@ -365,19 +364,20 @@ fn of_two_writers_the_first_wins(store: &dyn Store) {
     let (a, b, c) = (projection("a", "1", "one"), projection("b", "2", "two"), projection("c", "3", "two"));
     let first = store.commit(&me, &batch(vec![a.clone()], "one"), START).unwrap();
     assert_eq!(first, std::slice::from_ref(&a));
-    // Made from the same ledger as the first: it hears what the first one decided, in the order of writing.
+    // This batch is based on the same ledger as the first, so it returns what the first one decided, in the order of
+    // writing.
     let second = store.commit(&me, &batch(vec![b.clone(), projection("a", "9", "two")], "two"), START).unwrap();
     assert_eq!(second, [a.clone(), b.clone()]);
     let ledger = store.ledger(&me).unwrap();
     assert_eq!(*ledger.projections, [a.clone(), b.clone()]);
     assert_eq!((ledger.epochs.len(), ledger.printed.len()), (2, 1));
     assert_eq!(ledger.printed[0].original, ContentHash::of(b"one"));
-    // Who knows of all rows hears of none, but of those that it decides again.
+    // A batch that knows all rows gets none back, except those that it decides again.
     let none = store.commit(&me, &Batch { since: ledger.version, ..context(&["one"]) }, START).unwrap();
     assert_eq!(none, []);
     let again = Batch { since: ledger.version, ..batch(vec![c.clone(), projection("a", "9", "two")], "two") };
     assert_eq!(store.commit(&me, &again, START).unwrap(), [a.clone(), c.clone()]);
-    // Nothing won, nothing logged; what others folded is heard of even where nothing is written.
+    // A batch that loses every decision logs nothing. What others folded is returned even if nothing is written.
     let lost = Batch { since: ledger.version, ..batch(vec![projection("c", "9", "one")], "one") };
     let before = store.stats(None).unwrap();
     assert_eq!(store.commit(&me, &lost, START).unwrap(), std::slice::from_ref(&c));
@@ -418,16 +418,16 @@ fn what_the_ledger_says_already_is_written_now_and_then_only(store: &dyn Store) 
     assert_eq!(shows(&[], START + 61_000), (0, 61_000));
     assert_eq!(shows(&[], START + 62_000), (0, 61_000));
     assert_eq!(shows(&["one"], START + 63_000), (1, 63_000));
-    // What it was granted meanwhile counts.
+    // Grants since then count.
     let before = store.ledger(&me).unwrap();
     put_text(store, &me, "two", START + 64_000);
     assert_eq!(stands().in_context.len(), 2);
     assert_eq!(shows(&["one"], START + 65_000), (1, 65_000));
-    // One that has ended stands nowhere until it goes on.
+    // An ended session has no state until it continues.
     store.end_session(&scope("main", "s"), START + 66_000).unwrap();
     assert_eq!(store.ledger(&me).unwrap().state, None);
     assert_eq!(shows(&["one"], START + 67_000), (1, 67_000));
-    // And a ledger from before says what it said.
+    // A batch that is based on an earlier ledger does not set the time back.
     let batch = Batch { in_context: context(&["one"]).in_context, ..Batch::after(&before) };
     assert_eq!(store.commit(&me, &batch, START + 63_500).unwrap(), []);
     assert_eq!(stands().last_seen - START, 67_000);
@@ -445,10 +445,10 @@ fn a_withdrawn_block_is_decided_anew(store: &dyn Store) {
     assert_eq!(store.commit(&me, &back, START).unwrap(), []);
     assert_eq!(*store.ledger(&me).unwrap().projections, std::slice::from_ref(&a));
     assert_eq!(store.ledger(&me).unwrap().epochs.len(), 1);
-    // A second time there is nothing to withdraw, and no epoch.
+    // The second time there is nothing to withdraw and no epoch.
     store.commit(&me, &back, START).unwrap();
     assert_eq!(store.ledger(&me).unwrap().epochs.len(), 1);
-    // The row of another block never gets the number of the one that went.
+    // The row of another block never gets the number of the removed one.
     let new = Batch { withdrawn: vec![a.block], projections: vec![projection("a", "3", "one"), b.clone()], ..first };
     let new = Batch { since, ..new };
     assert_eq!(store.commit(&me, &new, START).unwrap(), [projection("a", "3", "one"), b]);
@@ -478,10 +478,10 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
     assert_eq!(bytes(store, &expired, "sub"), None);
     let (ours, theirs) = (known(store, &child), known(store, &parent));
     assert_eq!((ours.projections, ours.printed), (theirs.projections, theirs.printed));
-    // What comes later stays the parent's.
+    // Later originals are granted to the parent only.
     let later = put_text(store, &parent, "later", START);
     assert_eq!(bytes(store, &later, "sub"), None);
-    // The child's share does not hang on the parent.
+    // The child's grants do not depend on the parent.
     store.purge(&parent).unwrap();
     assert_eq!(bytes(store, id, "main"), None);
     assert_eq!(bytes(store, id, "sub").unwrap(), b"text");
@@ -531,7 +531,7 @@ fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(sto
     assert!(bytes(store, &of_grandchild, "sub").is_some());
     assert_eq!(bytes(store, &of_grandchild, "main"), None);
     assert_eq!(bytes(store, &of_child, "other"), None);
-    // What the parent was shown of it is the parent's own from then on.
+    // From then on, what the parent was shown is the parent's own.
     let shown = PrintedText {
         text: ContentHash::of(b"answer"),
         printed: Printed::Copy,
@@ -541,7 +541,7 @@ fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(sto
     store.commit(&parent, &Batch { printed: vec![shown], ..Batch::default() }, START).unwrap();
     store.purge(&child).unwrap();
     assert!(bytes(store, &of_child, "main").is_some());
-    // With the child between them gone, the grandchild works for nobody.
+    // After the child between them is removed, the grandchild has no parent.
     assert_eq!(bytes(store, &of_grandchild, "sub"), None);
     assert!(bytes(store, &of_grandchild, "subsub").is_some());
 }
@@ -594,7 +594,7 @@ fn stats_add_up(store: &dyn Store) {
 }
 
 fn figures_have_any_time_that_a_request_was_given(store: &dyn Store) {
-    // Of the second session the time is in microseconds, and so beyond the year 9999.
+    // The second session's time is in microseconds, and so beyond the year 9999.
     for (session, at) in [("s", START), ("t", 1_700_000_000_000_000)] {
         let turn = Turn { requests: vec![Request { at, sent: 9, ..Request::default() }], ..Turn::from("turn:1") };
         store.commit_turn(&scope("main", session), &turn, START).unwrap();
@@ -617,7 +617,7 @@ fn what_left_the_context_expires(store: &dyn Store) {
     let id = put_text(store, &me, "text", START);
     store.commit(&me, &context(&["text"]), START).unwrap();
     store.commit(&me, &context(&[]), START + 1000).unwrap();
-    // The session goes on without it.
+    // The session continues without it.
     store.commit(&me, &context(&[]), START + 590_000).unwrap();
     assert_eq!(store.sweep(START + 600_999).unwrap().originals, 0);
     assert!(bytes(store, &id, "main").is_some());
@@ -631,7 +631,7 @@ fn what_is_in_the_context_never_expires(store: &dyn Store) {
     let id = put_text(store, &me, "text", START);
     let mut now = START;
     for _ in 0..10 {
-        // Just below the time to live, and once more within the interval in which times are not written.
+        // Just below the retention period, and once more within the interval in which times are not written.
         now += 597_000;
         store.commit(&me, &context(&["text"]), now).unwrap();
         now += 5_999;
@@ -660,7 +660,7 @@ fn a_clock_that_is_wrong_for_a_while_makes_nothing_old(store: &dyn Store) {
                 assert!(bytes_at(store, id, "main", at).is_some(), "{wrong_by} at {at}");
             }
         }
-        // What it no longer shows goes all the same.
+        // What it no longer shows is removed nevertheless.
         store.commit(&me, &context(&[]), now + 3000).unwrap();
         store.sweep(now + 3000 + EXPIRED).unwrap();
         assert_eq!(bytes_at(store, &before, "main", now + 3000), None, "{wrong_by}");
@@ -679,7 +679,7 @@ fn an_expired_original_is_unknown_before_it_is_swept(store: &dyn Store) {
     let me = scope("main", "s");
     let id = put_text(store, &me, "text", START);
     assert_eq!(bytes_at(store, &id, "main", START + EXPIRED), None);
-    // A context that still refers to it brings it back.
+    // A context that still refers to it restores it.
     store.commit(&me, &context(&["text"]), START + EXPIRED).unwrap();
     assert!(bytes_at(store, &id, "main", START + EXPIRED).is_some());
 }
@@ -753,7 +753,7 @@ fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {
     assert_eq!(store.commit_turn(&me, &"1".into(), START).unwrap(), TurnStatus::Committed);
 }
 
-/// Every call that names a session, for each of two agents that have one of that name.
+/// Checks every call that names a session, for each of two agents that have a session of that name.
 fn a_session_of_the_same_name_is_another_agents_own(store: &dyn Store) {
     let scopes = ["a", "b"].map(|agent| scope(agent, "work"));
     let originals = ["of a", "of b"].map(|text| Original::text(text, "test"));
@@ -786,7 +786,7 @@ fn a_session_of_the_same_name_is_another_agents_own(store: &dyn Store) {
     assert_eq!([a, b].map(|scope| store.is_off(scope).unwrap()), [true, false]);
     store.end_session(a, START).unwrap();
     assert_eq!((known(store, a).state, known(store, b).state.is_some()), (None, true));
-    // What both hold is neither's to remove.
+    // A purge of one session must not remove what both hold.
     assert_eq!(store.purgeable(a).unwrap().originals, 1);
     let removed = store.purge(a).unwrap();
     assert_eq!((removed.originals, removed.sessions), (1, 1));

@@ -1,10 +1,11 @@
-//! Each claim of a summary of lines -> whether the text proves it: counts, levels, times and quotations.
+//! Checks each claim of a line summary against the text: counts, levels, times and quotations.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The claims of a summary that the text does not prove. Only what is told of logs, messages and plain text is read.
+/// Returns the claims of a summary that the text does not prove. Only summaries of logs, messages and plain text are
+/// checked.
 pub(crate) fn unproved(summary: &str, text: &str) -> Vec<String> {
     let Some(headline) =
         summary.lines().next().filter(|line| ["log, ", "text, "].iter().any(|kind| line.starts_with(kind)))
@@ -19,7 +20,7 @@ pub(crate) fn unproved(summary: &str, text: &str) -> Vec<String> {
     wrong
 }
 
-/// With one blank for each run of them, and no control characters: as summaries quote.
+/// Replaces each run of white space by one blank and removes control characters, as summaries quote.
 fn folded(text: &str) -> String {
     let printable: String = text.chars().filter(|&c| c.is_whitespace() || !c.is_control() && c != '\u{feff}').collect();
     let words: Vec<&str> = printable.split_whitespace().collect();
@@ -35,7 +36,8 @@ struct Page<'t> {
 }
 
 impl Page<'_> {
-    /// A part of the headline: `12 lines`, `lines 3–9`, `FAILED ×2`, `error 3`; one that is cut says nothing.
+    /// Returns true if the text proves a part of the headline: `12 lines`, `lines 3–9`, `FAILED ×2`, `error 3`. A
+    /// truncated part claims nothing.
     fn proves_fact(&self, fact: &str) -> bool {
         static COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(\d+) lines$").unwrap());
         static RANGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^lines (\d+)–(\d+)$").unwrap());
@@ -78,7 +80,7 @@ impl Page<'_> {
         fact.ends_with('…') || fact == "one line" && self.lines.len() == 1
     }
 
-    /// A line below the headline: a quotation, or a claim about one.
+    /// Returns true if the text proves a line below the headline: a quotation, or a claim about one.
     fn proves_line(&self, line: &str) -> bool {
         static LIKE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^(\d+) like: (.*)$").unwrap());
         if self.quotes(line) {

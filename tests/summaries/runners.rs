@@ -1,10 +1,11 @@
-//! Reports of twelve test runners, made up: random suites, verdicts, retries, colours and line ends, with what the runner says of them.
+//! Generated reports of twelve test runners: random suites, verdicts, retries, colours and line ends, with the runner's
+//! own totals.
 
-/// A source of numbers that are the same in each run.
+/// A generator of numbers that are the same in each run.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % sides
@@ -15,13 +16,13 @@ impl Dice {
     }
 }
 
-/// What a runner printed.
+/// The output of a runner.
 pub(crate) struct Report {
     pub(crate) runner: &'static str,
     pub(crate) text: String,
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    /// The line in which the runner says how many failed, or passed where none did; empty where it says nothing.
+    /// The line with the number of failed tests, or of passed tests if none failed; empty if the runner prints none.
     pub(crate) total: String,
 }
 
@@ -40,7 +41,7 @@ pub(crate) const RUNNERS: [&str; 12] = [
     "rspec",
 ];
 
-/// A report of a runner; every fourth one is in colour, and every third one has the line ends of Windows.
+/// Returns a report of a runner. Every fourth one is coloured, and every third one has Windows line ends.
 pub(crate) fn report(runner: &'static str, dice: &mut Dice) -> Report {
     const NAMES: &[&str] = &[
         "adds",
@@ -80,7 +81,7 @@ enum Verdict {
     Passed,
     Failed,
     Skipped,
-    /// It failed first; only Playwright says so.
+    /// It failed at first. Only Playwright reports this.
     Retried,
 }
 
@@ -99,7 +100,7 @@ impl Run {
         if self.is_coloured { format!("\u{1b}[{number}m{words}\u{1b}[39m") } else { words.to_owned() }
     }
 
-    /// The suites that have a failed test, and those that have none.
+    /// Returns the numbers of suites with and without a failed test.
     fn suites_by_verdict(&self) -> (usize, usize) {
         let has_failed = |suite: &&Vec<(String, Verdict)>| suite.iter().any(|(_, verdict)| *verdict == Verdict::Failed);
         let failed = self.suites.iter().filter(has_failed).count();
@@ -367,7 +368,7 @@ impl Run {
         body + &end
     }
 
-    /// Tests with marks before their names, below headings.
+    /// Writes tests with marks before their names, below headings.
     fn marks(
         &self,
         indent: &str,

@@ -1,4 +1,5 @@
-//! Code on real files: what the code stages save, and that the result is still code. The tables print with `--nocapture`.
+//! Tests of the code stages on real files: the savings, and that the result is still valid code. The tables are printed
+//! with `--nocapture`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use concertina_grammars as grammars;
 use crate::corpus;
 use crate::stages::{edited, stage};
 
-/// The stage's edits that save tokens, checked against its contract.
+/// Returns the stage's edits that save tokens, checked against its contract.
 fn edits(stage: &dyn Stage, text: &str, language: Language, preset: Preset) -> Vec<Edit> {
     let segments = [Segment::whole(text, ContentType::Code, Some(language))];
     let context = FusionContext { preset, ..FusionContext::of(text, &segments) };
@@ -58,7 +59,7 @@ fn grammar(language: Language, name: &str) -> &'static tree_sitter::Language {
     grammar.language()
 }
 
-/// The errors in a piece of code, and the names and imports that its definitions bind, in order.
+/// The number of errors in a piece of code, and the names and imports that its definitions bind, in order.
 struct Facts {
     errors: usize,
     named: Vec<String>,
@@ -100,7 +101,7 @@ fn facts(code: &str, language: Language, name: &str) -> Facts {
     facts
 }
 
-/// The text of a node without comments.
+/// Returns the text of a node without comments.
 fn tokens(node: tree_sitter::Node, code: &str) -> String {
     if node.kind().contains("comment") {
         return String::new();
@@ -222,7 +223,7 @@ fn folded_code_comes_back_byte_for_byte() {
     }
 }
 
-/// What the runner's marker line costs.
+/// The cost of the runner's marker line.
 const MARKER_TOKENS: usize = 20;
 
 #[test]

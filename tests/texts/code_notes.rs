@@ -1,4 +1,5 @@
-//! What the code stages make of one small file per language: comments gone, directives and strings untouched.
+//! Snapshots of the code stages on one small file per language: comments are removed, directives and strings are
+//! unchanged.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Detection on real inputs, with all hints hidden.
+//! Tests of detection on real inputs, without hints.
 
 #[path = "../detection/labels.rs"]
 mod labels;
@@ -43,7 +43,7 @@ fn nearly_all_own_inputs_are_told_without_hints() {
     assert_accuracy(&own);
 }
 
-/// Lines that mean something to one of the detectors, in any order and cut anywhere.
+/// Generates lines that are significant for some detector, in any order and truncated anywhere.
 fn mixed_text() -> impl Strategy<Value = String> {
     const LINES: &[&str] = &[
         "",
@@ -125,7 +125,7 @@ fn any_hints() -> impl Strategy<Value = Hints> {
     })
 }
 
-/// Whether the segments cover the text without gaps, none is empty, and each starts at a line start.
+/// Checks that the segments cover the text without gaps, that none is empty, and that each starts at a line start.
 fn assert_segments(text: &str, found: &Detection) {
     let mut at = 0;
     for segment in &found.segments {

@@ -1,5 +1,5 @@
-//! What other programs make of the same text: `git apply` of a diff, the `csv` crate of a table, `serde_json` of a document.
-//! `__test__/fusion.test.mjs` asks `JSON.parse`, `__test__/tokens.test.mjs` another tokenizer.
+//! Compares with other programs on the same text: `git apply` of a diff, the `csv` crate of a table, `serde_json` of a
+//! document. `__test__/fusion.test.mjs` compares with `JSON.parse`, `__test__/tokens.test.mjs` with another tokenizer.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::search_diff::{Change, crunched, diff_changes};
 use crate::stages::stage;
 
-/// What git prints in a directory, by its own defaults. A diff that finds something is no failure.
+/// Returns the output of git in a directory, with default settings. A diff that finds differences is not a failure.
 fn git(dir: &Path, args: &[&str]) -> String {
     let mut command = Command::new("git");
     let out = command.current_dir(dir).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
@@ -26,7 +26,8 @@ fn git(dir: &Path, args: &[&str]) -> String {
     String::from_utf8(out.stdout).expect("the files are text")
 }
 
-/// The lines of a file after changes that a reader of a diff sees: which lines go, and which stand where.
+/// Returns the lines of a file after the changes that a reader of a diff sees: removed lines, and the positions of the
+/// others.
 fn changed(old: &str, changes: &[Change]) -> Vec<String> {
     let removed: HashMap<u64, &str> =
         changes.iter().filter_map(|(_, line, at)| Some((*at, line.strip_prefix('-')?))).collect();
@@ -46,7 +47,7 @@ fn changed(old: &str, changes: &[Change]) -> Vec<String> {
     new
 }
 
-/// A line of code, often one that the file has elsewhere, too.
+/// Generates a line of code, often one that occurs elsewhere in the file too.
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
         select(vec!["", "}", "    return;", "-", "+++ x", "@@ -1 +1 @@", "\\", "ü\t— 1"]).prop_map(str::to_owned),
@@ -54,7 +55,7 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Takes lines out of a file and puts others in.
+/// Removes lines from a file and inserts others.
 fn edited(lines: &[String], edits: &[(Index, usize, Vec<String>)]) -> Vec<String> {
     edits.iter().fold(lines.to_vec(), |mut lines, (at, gone, put)| {
         let at = at.index(lines.len() + 1);
@@ -95,13 +96,14 @@ proptest! {
     }
 }
 
-/// Rows that a sample leaves out: the first and the last, and the first and the last line of both, 0 where they are not said.
+/// The rows that a sample leaves out: the first and the last row, and the first and the last line of both; 0 if the
+/// lines are not stated.
 struct Gap {
     rows: (usize, usize),
     lines: (usize, usize),
 }
 
-/// What a sample shows: rows by their numbers, and what stands for the rest.
+/// A parsed sample: rows by their numbers, and the notes for the other rows.
 struct Sample {
     rows: HashMap<usize, Value>,
     gaps: Vec<Gap>,
@@ -127,7 +129,7 @@ impl Sample {
         Some(Self { rows: rows.collect(), gaps: gaps.collect() })
     }
 
-    /// Rows that are shown and left out are all there are, each once.
+    /// Checks that the shown rows and the omitted rows together are all rows, each once.
     fn check(&self, count: usize) {
         let left_out = self.gaps.iter().flat_map(|Gap { rows: (first, last), .. }| *first..=*last);
         let mut numbers: Vec<usize> = self.rows.keys().copied().chain(left_out).collect();
@@ -157,7 +159,7 @@ proptest! {
             .map(|record| text[..record.position().unwrap().byte() as usize].matches('\n').count() + 1)
             .chain([text.lines().count() + 1])
             .collect();
-        // Line by line it is no table.
+        // A table whose cells contain line ends is not detected as a table.
         if cells.iter().any(|(_, _, note)| note.contains('\n')) {
             prop_assert_eq!(detect(&text, &Hints::default()).segments, vec![Segment::whole(&text, ContentType::Table, None)]);
         }

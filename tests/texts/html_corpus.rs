@@ -1,5 +1,5 @@
-//! Web pages through the pipeline: what is saved, and that every visible word stays, in order, or stands behind a note that says
-//! where. `--nocapture` prints the table.
+//! Tests of web pages in the pipeline: the savings, and that every visible word stays, in order, or is behind a note
+//! that states its lines. `--nocapture` prints the table.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use regex::{Captures, Regex};
 use crate::corpus;
 use crate::stages::stage;
 
-/// The page as the stage alone writes it.
+/// Returns the output of the stage alone.
 fn text_of(page: &str) -> String {
     let segments = [Segment::whole(page, ContentType::Html, None)];
     let context = FusionContext::of(page, &segments);
@@ -22,7 +22,7 @@ fn text_of(page: &str) -> String {
     edits[0].text.clone()
 }
 
-/// The visible text, by patterns, each line where it was.
+/// Returns the visible text, found by patterns, with each line at its place.
 fn visible(page: &str) -> String {
     let gone = Regex::new(
         r#"(?is)<script\b.*?</script>|<style\b.*?</style>|<!--.*?-->|<td class="linenos">.*?</td>|<[a-z/!][^>]*>"#,
@@ -51,7 +51,7 @@ fn decoded(entity: &str) -> String {
     }
 }
 
-/// The lines that the notes of a text stand for.
+/// Returns the line ranges of the notes of a text.
 fn noted(text: &str) -> Vec<RangeInclusive<usize>> {
     let note = Regex::new(r"\[… (\d+) lines (\d+)-(\d+): \w+, \d+ links\]").unwrap();
     let ranges = note.captures_iter(text).map(|note| {
@@ -86,7 +86,7 @@ fn every_visible_word_stays_in_order_or_behind_a_note() {
             for word in line.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)) {
                 let found = text[at..].find(word);
                 let found = found.unwrap_or_else(|| panic!("{}:{}: {word:?} is lost", input.name, number + 1));
-                // What lies between is marks and targets, not a leap to some later place.
+                // Only markup and link targets may lie between two words, so a long gap is an error.
                 assert!(found < 400, "{}:{}: {word:?} only {found} bytes on", input.name, number + 1);
                 at += found + word.len();
                 words += 1;

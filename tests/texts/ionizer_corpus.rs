@@ -1,4 +1,5 @@
-//! The ionizer on real JSON and tables: everything comes back, and the totals hold. `--nocapture` prints the table.
+//! Tests of the ionizer on real JSON and tables: everything can be restored, and the totals are as expected.
+//! `--nocapture` prints the table.
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Segment};
@@ -9,7 +10,7 @@ use concertina::tokens;
 use crate::corpus;
 use crate::stages::edited;
 
-/// Folds a text as one segment, proves the fold, and returns the new text.
+/// Folds a text as one segment, checks the fold, and returns the new text.
 fn folded(name: &str, text: &str, content_type: ContentType) -> String {
     let segments = [Segment::whole(text, content_type, None)];
     let context = FusionContext { preset: Preset::Lossless, ..FusionContext::of(text, &segments) };
@@ -27,7 +28,7 @@ fn folded(name: &str, text: &str, content_type: ContentType) -> String {
     edited(text, &edits)
 }
 
-/// Percent of tokens saved over all files of a kind; prints each.
+/// Prints the savings of each file of a kind. Returns the percentage of tokens saved in all of them.
 fn saved(kind: &str, content_type: ContentType) -> f64 {
     let mut total = (0, 0);
     for input in corpus::inputs(kind) {

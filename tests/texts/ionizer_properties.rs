@@ -1,4 +1,4 @@
-//! What holds for the ionizer on any JSON, table or text at all.
+//! Properties of the ionizer for any JSON, table or other text.
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Segment};
@@ -12,7 +12,7 @@ fn apply(text: &str, content_type: ContentType, preset: Preset, max_tokens: Opti
     Ionizer.apply(&FusionContext { preset, max_tokens, ..FusionContext::of(text, &segments) })
 }
 
-/// Every property of the folds of a text; returns how many there are.
+/// Checks every property of the folds of a text. Returns the number of folds.
 fn check(text: &str, content_type: ContentType) -> usize {
     let edits = apply(text, content_type, Preset::Lossless, Some(10));
     assert_eq!(edits, apply(text, content_type, Preset::Lossless, Some(10)));
@@ -38,7 +38,7 @@ fn check(text: &str, content_type: ContentType) -> usize {
     edits.len()
 }
 
-/// A JSON value that keeps every spelling.
+/// A JSON value that preserves every spelling.
 #[derive(Debug, Clone)]
 enum Json {
     Raw(String),
@@ -53,7 +53,7 @@ enum Style {
     Indent(String),
     Tight(String),
     Crlf(String),
-    /// Brackets open or stay by what a text hashes to: no rule at all.
+    /// Brackets are expanded or not by the hash of a text, which is no regular layout.
     Mixed(String),
     Odd,
 }
@@ -113,7 +113,8 @@ impl Json {
     }
 }
 
-/// The inside of a string as JSON spells it: marks of the fold's own syntax, escapes, lone surrogates, braces, numbers.
+/// Generates the inside of a JSON string: characters of the fold's own syntax, escapes, lone surrogates, braces,
+/// numbers.
 fn inner() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z]{1,8}",
@@ -152,7 +153,7 @@ fn tree() -> impl Strategy<Value = Json> {
     })
 }
 
-/// One column of records: what its cell is in each row.
+/// Generates one column of records: its cell in each row.
 fn column(rows: usize) -> impl Strategy<Value = Vec<Option<Json>>> {
     let text = |text: String| Some(Json::Raw(format!("\"{text}\"")));
     prop_oneof![
@@ -174,7 +175,7 @@ fn column(rows: usize) -> impl Strategy<Value = Vec<Option<Json>>> {
     ]
 }
 
-/// Many records with the same keys.
+/// Generates many records with the same keys.
 fn records() -> impl Strategy<Value = Json> {
     (2..30_usize, any::<bool>(), any::<bool>()).prop_flat_map(|(rows, nested, keyed)| {
         prop::collection::vec((key(), column(rows)), 1..7).prop_map(move |columns| {

@@ -1,4 +1,4 @@
-//! Logs on the whole way through the pipeline: what is saved, that every byte comes back, and which facts stay in sight.
+//! Tests of logs in the whole pipeline: the savings, that every byte can be restored, and which facts stay visible.
 //! `--nocapture` prints the table.
 
 use concertina::config::Preset;
@@ -13,7 +13,7 @@ fn log_crunch() -> &'static dyn Stage {
     stage("logCrunch")
 }
 
-/// What the stage alone makes of a log.
+/// Returns the edits of the stage alone.
 fn edits(text: &str, preset: Preset, max_tokens: Option<usize>) -> Vec<Edit> {
     let segments = [Segment::whole(text, ContentType::Log, None)];
     let context = FusionContext { preset, max_tokens, ..FusionContext::of(text, &segments) };
@@ -27,7 +27,7 @@ fn compress(text: &str, preset: Preset, max_tokens: Option<usize>) -> Compressed
     done
 }
 
-/// Lines that report an error, without blanks at their ends, found without the stage's own patterns.
+/// Returns lines that report an error, trimmed at the end, found without the stage's own patterns.
 fn errors(text: &str) -> Vec<&str> {
     let error = Regex::new(
         r"\b(ERROR|WARN|WARNING|FATAL|CRITICAL|SEVERE|Traceback)\b|\[(error|warn)\]|\b[A-Z]\w*[a-z](Exception|Error)\b",
@@ -48,7 +48,7 @@ fn real_logs_shrink_by_well_over_half_and_keep_every_error_in_sight() {
         let (folded, max) = (compress(&text, Preset::Balanced, None), compress(&text, Preset::Max, None));
         let counts = [folded.tokens_before, folded.tokens_after, max.tokens_after];
         let saved = |after: usize| 100.0 - 100.0 * after as f64 / counts[0] as f64;
-        // Without its original, only folds are undone.
+        // Without the original, only folds are restored.
         let in_sight = restore(&folded.text, &[]);
         let errors = errors(&text);
         for line in &errors {
@@ -69,7 +69,7 @@ fn real_logs_shrink_by_well_over_half_and_keep_every_error_in_sight() {
     }
 }
 
-/// Undoes every fold of the stage alone, and looks for the alarms in what it wrote.
+/// Restores every fold of the stage alone, and checks that its output contains the alarms.
 fn check(text: &str, preset: Preset) {
     for edit in edits(text, preset, None) {
         let old = &text[edit.range.clone()];
@@ -108,7 +108,7 @@ fn a_limit_is_met_by_leaving_out_floods_and_saying_so() {
         let folded = compress(&text, Preset::Balanced, None).tokens_after;
         let out = compress(&text, Preset::Balanced, Some(folded * 7 / 10));
         println!("{:40} {folded:6} -> {:6} (limit {})", file.name, out.tokens_after, folded * 7 / 10);
-        // The notes may be folded themselves.
+        // The notes may be folded too.
         let in_sight = restore(&out.text, &[]);
         assert!(out.tokens_after <= folded && (in_sight.contains("lines ") || out.tokens_after == folded));
         for line in errors(&text) {

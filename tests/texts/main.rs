@@ -1,5 +1,5 @@
-//! Texts: what is detected, folded, shortened, summarized and held back. One program, because linking the engine takes
-//! longer than running most of these.
+//! Tests of texts: detection, folding, shortening, summaries and secrets. They are one program, because linking the
+//! engine takes longer than running most of them.
 
 mod code_corpus;
 mod code_notes;

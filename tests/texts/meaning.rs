@@ -1,6 +1,6 @@
-//! Sentences whose meaning must not turn, one a row in `tests/meaning/*.tsv`: the text (`\n` for a line end), a tab, and the words
-//! that must still stand there, in order, separated by `¦`. Every row holds at every intensity and for both objectives, and at every
-//! level of shortening rule files.
+//! Tests with sentences whose meaning must not change, one per row in `tests/meaning/*.tsv`: the text (`\n` for a line
+//! end), a tab, and the words that must stay, in order, separated by `¦`. Every row must hold at every intensity and
+//! for both objectives, and at every level of rule-file shortening.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// The first of the words that is not there, in order, whatever its capitals.
+/// Returns the first of the words that is missing, in order, ignoring case.
 fn missing<'a>(row: &'a Row, text: &str) -> Option<&'a str> {
     let text = text.to_lowercase();
     let mut at = 0;
@@ -54,7 +54,7 @@ fn no_sentence_turns_its_meaning() {
         for intensity in Intensity::ALL {
             for objective in Objective::ALL {
                 let (shorter, receipt) = compress_prose(&row.input, intensity, objective);
-                // Short forms are no loss.
+                // Short forms do not count as a loss.
                 let read = expand_listed(&shorter, &receipt.substitutions);
                 if let Some(words) = missing(row, &read) {
                     let case = format!("{} {} {}", row.place, intensity.as_str(), objective.as_str());
@@ -66,7 +66,8 @@ fn no_sentence_turns_its_meaning() {
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), rows.len() * 6, wrong.join("\n"));
 }
 
-/// A text without vowels, articles and the marks of Markdown, its short forms written out: what a reader of shortened rules reads.
+/// Returns a text without vowels, articles and Markdown marks, with its short forms expanded: what a reader of
+/// shortened rules reads.
 fn read_aloud(text: &str) -> String {
     let lists = include_str!("../../crates/prose/src/rules/lexicon/dictionary.txt")
         .lines()
@@ -86,13 +87,14 @@ fn read_aloud(text: &str) -> String {
     words.map(|word| word.chars().filter(|c| !"aeiou".contains(*c)).collect::<String>() + " ").collect()
 }
 
-/// Every word of the lexicons that is no article. Where a phrase of several words ends that is named without quotes, no reader can tell.
+/// Returns every word of the lexicons that is not an article. Phrases of several words are excluded: without quotes no
+/// reader can tell where such a name ends.
 fn phrases() -> Vec<&'static str> {
     let is_word = |phrase: &&str| !phrase.contains(' ') && !["a", "an", "the"].contains(phrase);
     dropped().into_iter().chain(abbreviated()).filter(is_word).collect()
 }
 
-/// What is left out.
+/// Returns the words and phrases that shortening drops.
 fn dropped() -> Vec<&'static str> {
     second_fields(&[
         include_str!("../../crates/prose/src/lexicon/fillers.txt"),
@@ -104,7 +106,7 @@ fn dropped() -> Vec<&'static str> {
     ])
 }
 
-/// What gets a short form.
+/// Returns the phrases that have a short form.
 fn abbreviated() -> impl Iterator<Item = &'static str> {
     let dictionary = include_str!("../../crates/prose/src/rules/lexicon/dictionary.txt").lines();
     let long = dictionary.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(" | ")?.0));
@@ -117,7 +119,7 @@ fn second_fields(lists: &[&'static str]) -> Vec<&'static str> {
     lines.filter_map(|line| line.split(" | ").nth(1)).map(str::trim).collect()
 }
 
-/// Each of more than a hundred words in each of these frames, at every intensity, level and objective.
+/// Covers more than a hundred words in each of these frames, at every intensity, level and objective.
 #[test]
 fn what_a_sentence_names_stays_to_the_letter() {
     let frames = [
@@ -134,7 +136,7 @@ fn what_a_sentence_names_stays_to_the_letter() {
         "The reply is: {}, we wait for them.",
         "Their answer to this: We, {}, wait.",
     ];
-    // These may also list things by their names, which a short form names as well.
+    // These frames may also list things by their names, which a short form names as well.
     let open_lists = ["Avoid phrases such as {} in the text.", "Never use really, {} or please in the text."];
     let abbreviated: Vec<&str> = abbreviated().collect();
     let phrases = phrases();
@@ -159,7 +161,7 @@ fn what_a_sentence_names_stays_to_the_letter() {
                 let (again, _) = compress_prose(&shorter, intensity, objective);
                 check(format!("{} {} twice", intensity.as_str(), objective.as_str()), &again);
             }
-            // The strongest levels make up short forms for what an open list names.
+            // The strongest levels create short forms for what an open list names.
             for level in RulesLevel::ALL.into_iter().filter(|_| !open_lists.contains(frame)) {
                 let options = RulesOptions { level, objective, max_chars: Some(0), dictionary: Dictionary::default() };
                 check(format!("{} {}", level.as_str(), objective.as_str()), &preprocess(&text, &options));
@@ -171,7 +173,7 @@ fn what_a_sentence_names_stays_to_the_letter() {
     assert!(wrong.is_empty(), "{} of {checked}:\n{shown}", wrong.len());
 }
 
-/// Words of every list inside formulas and paths, in every form that stands on one line.
+/// Covers words of every list inside formulas and paths, in every form that fits on one line.
 #[test]
 fn formulas_and_paths_of_windows_keep_their_words() {
     let frames = [
@@ -224,7 +226,7 @@ fn formulas_and_paths_of_windows_keep_their_words() {
 fn no_rule_turns_its_meaning_at_any_level() {
     let mut wrong = Vec::new();
     for row in &rows() {
-        // A table's cells move apart; each must still be there.
+        // A table's cells may be separated, but each must still be there.
         let cells = row.words.iter().flat_map(|words| words.split('|'));
         let words = cells.map(|words| read_aloud(words).trim().to_owned()).collect();
         let read = Row { words, place: row.place.clone(), input: String::new() };

@@ -1,16 +1,17 @@
-//! Facts without a keyword in large, uniform outputs: none is lost, in any preset, and in the usual one they stay in sight.
+//! Tests with facts that have no keyword in large, uniform outputs: none is lost with any preset, and with the default
+//! preset they stay visible.
 
 use concertina::config::Preset;
 use concertina::pipeline::{CompressOptions, FusionEngine};
 
 use crate::sight::{Outcome, Shelf};
 
-/// Numbers that look random and are the same in every run.
+/// Returns numbers that look random and are the same in every run.
 fn dice(n: usize) -> usize {
     n.wrapping_mul(2_654_435_761).wrapping_add(0x9e37_79b9) >> 7 & 0xffff
 }
 
-/// A large input with its needle, and lines like it around.
+/// A large input with its needle, among similar lines.
 struct Haystack {
     name: &'static str,
     text: String,

@@ -1,4 +1,4 @@
-//! The universal properties over every real input, for each stage alone and for all together.
+//! Checks the universal properties on every real input, for each stage alone and for all together.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ use crate::properties::{Case, check, check_but, engines};
 
 const KINDS: [&str; 9] = ["code", "diffs", "html", "json", "logs", "prose", "rules", "search", "tables"];
 
-/// Every text of the corpus: files, and the tool results of sessions.
+/// Every text of the corpus: files, and tool results of sessions.
 static TEXTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let files = KINDS.iter().flat_map(|kind| corpus::inputs(kind));
     let mut texts: Vec<(String, String)> =
@@ -28,7 +28,7 @@ static TEXTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     texts
 });
 
-/// Holds the properties for texts, each with the preset that goes with it.
+/// Checks the properties for texts, each with its preset.
 fn hold<'a>(
     engines: &[(String, FusionEngine)],
     texts: &(impl Iterator<Item = (&'a (String, String), Preset)> + Clone),
@@ -88,7 +88,7 @@ fn the_properties_hold_for_real_texts_max() {
     hold_together(Preset::Max);
 }
 
-/// What each stage proposes is looked at where they are together.
+/// The proposals of each stage are checked in the test of all stages together.
 #[test]
 fn the_properties_hold_for_each_stage_alone_and_the_presets_by_turns() {
     let presets = [Preset::Lossless, Preset::Balanced, Preset::Max].into_iter().cycle();
@@ -123,7 +123,7 @@ fn sessions_keep_every_word_of_users_and_every_field() {
         assert!(done.tokens_after <= done.tokens_before, "{session}");
         let after = done.rewrite.apply(&messages);
         let (before, shown) = (Transcript::read(&messages), Transcript::read(&after));
-        // The note of a smaller image stands behind the blocks of its message.
+        // The note about a smaller image follows the blocks of its message.
         let pairs = before.messages.iter().zip(&shown.messages).enumerate();
         let pairs =
             pairs.flat_map(|(index, (old, new))| old.blocks.iter().zip(&new.blocks).map(move |pair| (index, pair)));

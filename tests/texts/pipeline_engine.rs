@@ -1,4 +1,4 @@
-//! The runner against stages made for the purpose: what pays, what is proved, what is given up.
+//! Tests of the runner with test stages: which edits pay off, which are verified, which are discarded.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,7 +13,7 @@ use concertina::tokens;
 
 use crate::properties::{Case, check};
 
-/// What a made-up stage proposes.
+/// The edits of a test stage.
 type Apply = fn(&FusionContext) -> Vec<Edit>;
 
 struct Made {
@@ -40,7 +40,7 @@ impl Stage for Made {
     }
 }
 
-/// Runs of one line -> the line and how often, as `rle` folds them.
+/// Replaces runs of equal lines by the line and a count, as `rle` does.
 fn fold_runs(context: &FusionContext) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let (mut start, mut lines) = (0, context.text.split('\n').peekable());
@@ -59,7 +59,7 @@ fn fold_runs(context: &FusionContext) -> Vec<Edit> {
     edits
 }
 
-/// Lines that start with `#` -> a note.
+/// Replaces lines that start with `#` by a note.
 fn drop_comments(context: &FusionContext) -> Vec<Edit> {
     if context.preset == Preset::Lossless {
         return Vec::new();
@@ -75,7 +75,7 @@ fn drop_comments(context: &FusionContext) -> Vec<Edit> {
     edits
 }
 
-/// Drops half of the text: never content with its own output.
+/// Drops half of the text. It can be applied repeatedly to its own output.
 fn drop_half(context: &FusionContext) -> Vec<Edit> {
     let text = context.text;
     let range = text.len() * 4 / 10..text.len() * 9 / 10;
@@ -100,7 +100,7 @@ fn compress(engine: &FusionEngine, text: &str, preset: Preset) -> Compressed {
     check(&Case { name: "made", engine, options: &options, text })
 }
 
-/// Runs of equal lines between comments that are worth their notes.
+/// Returns runs of equal lines between comments that are long enough to pay for their notes.
 fn sample() -> String {
     let comment = format!("# {}", "a comment of some length, ".repeat(12));
     let run = "the same line of output again and again\n".repeat(20);
@@ -167,7 +167,7 @@ fn a_text_that_came_in_folded_is_compressed_as_what_it_was() {
     assert_eq!(compress(&engine, &folded.text, Preset::Lossless).text, folded.text);
     let balanced = compress(&engine, &folded.text, Preset::Balanced);
     assert!(!balanced.lossless);
-    // The original is the text as it came, and notes count its lines.
+    // The original is the input text, and notes count its lines.
     let comment = 1 + folded.text.lines().position(|line| line.starts_with('#')).expect("a comment");
     assert!(balanced.text.contains(&format!("[… 1 lines {comment}-{comment}]")), "{}", balanced.text);
 }
@@ -250,8 +250,7 @@ fn a_stage_of_the_callers_runs_between_native_ones() {
     }
 }
 
-/// Neighbours: no stage of the caller's up to 60, in three orders, that do not apply, change nothing, or each drop a
-/// line.
+/// Covers 0 to 60 stages of the caller, in three orders, that do not apply, change nothing, or each drop a line.
 #[test]
 fn stages_of_the_callers_let_no_other_stage_work_twice_on_one_text() {
     thread_local! { static SEEN: RefCell<Vec<(String, Preset)>> = const { RefCell::new(Vec::new()) } }
@@ -282,7 +281,7 @@ fn stages_of_the_callers_let_no_other_stage_work_twice_on_one_text() {
             SEEN.take();
             let done = engine.compress_asking(&text, &options, &caller, &|| 0.0).unwrap();
             assert_eq!(engine.restore(&done.text, &done.originals), text);
-            // One line alone does not pay for a marker.
+            // A single line does not pay for a marker.
             assert!(count == 1 || done.text.contains(&spare(0)) == (count == 0 || way < 2));
             let (seen, mut asked) = (SEEN.take().len(), asked.into_inner());
             if count == 0 {
@@ -350,8 +349,8 @@ fn what_needs_its_original_is_clearly_shorter_than_what_needs_none() {
     }
 }
 
-/// What a kernel says of its memory zones, of which all but the last are empty: blocks of like lines, many of them
-/// exact copies.
+/// Returns a kernel's report of its memory zones, of which all but the last are empty: blocks of similar lines, many of
+/// them exact copies.
 fn zones() -> String {
     let pages =
         ["free_pages", "inactive_anon", "active_anon", "inactive_file", "active_file", "unevictable", "write_pending"];

@@ -1,4 +1,4 @@
-//! The universal properties over generated texts, and over the shapes that break things.
+//! Checks the universal properties on generated texts and on difficult shapes.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ use crate::properties::{Case, check, engines};
 
 static ENGINES: LazyLock<Vec<(String, FusionEngine)>> = LazyLock::new(engines);
 
-/// All stages together in every preset and as a system message; each alone as it is by default.
+/// Checks all stages together with every preset and as a system message, and each stage alone with its defaults.
 fn hold(name: &str, text: &str) {
     for (index, (engine_name, engine)) in ENGINES.iter().enumerate() {
         let mut cases = vec![(Preset::Balanced, Role::Tool)];
@@ -33,7 +33,7 @@ fn hold(name: &str, text: &str) {
     }
 }
 
-/// Lines that stages and the runner care about.
+/// Generates lines that are significant for stages and the runner.
 fn line() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "",
@@ -132,7 +132,7 @@ fn folds_that_double_the_text_before_them_stop_at_the_limit() {
         let legend = format!("repeats {} lines above; line 1: \"One line of the paragraph.\"", 3_usize << n.min(40));
         let replaced = unfolded.trim_end();
         bomb += &format!("{}\n", Fold::new("semanticDedup", legend, None).sealed(replaced));
-        // What is beyond the limit is not restored, so its seal does not matter.
+        // Text beyond the limit is not restored, so its seal is irrelevant.
         if unfolded.len() < 16 << 20 {
             unfolded = format!("{unfolded}{replaced}\n");
         }
@@ -150,7 +150,7 @@ fn folds_that_double_the_text_before_them_stop_at_the_limit() {
     );
 }
 
-/// Neighbours: tables with three delimiters, aligned columns and a log, each with line ends that are carriage returns alone.
+/// Covers tables with three delimiters, aligned columns and a log, each with bare carriage returns as line ends.
 #[test]
 fn lines_that_end_in_carriage_returns_are_lines() {
     let engine = &ENGINES[0].1;
@@ -175,7 +175,8 @@ fn compressed(engine: &FusionEngine, text: &str) -> concertina::pipeline::Compre
     engine.compress(text, &CompressOptions::default(), &|| 0.0)
 }
 
-/// Neighbours: blocks of 24 like lines that come 4 to 7 times with other numbers, one of them exactly as before, at each place.
+/// Covers blocks of 24 similar lines that occur 4 to 7 times with other numbers, one of them exactly as before, at each
+/// place.
 #[test]
 fn an_exact_copy_is_weighed_against_the_whole() {
     let without = StageOptions {
@@ -211,7 +212,7 @@ fn an_exact_copy_is_weighed_against_the_whole() {
     }
 }
 
-/// Replaces, removes, inserts or swaps something at a random place.
+/// Replaces, removes, inserts or swaps characters at a random place.
 fn mutated(text: &str, dice: &mut u64) -> String {
     let mut roll = |most: usize| {
         *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -234,7 +235,7 @@ fn mutated(text: &str, dice: &mut u64) -> String {
     characters.into_iter().collect()
 }
 
-/// The sealed folds that each stage makes of real texts, with what each stands for.
+/// Returns the sealed folds that each stage makes of real texts, with the text of each.
 fn sealed_folds() -> BTreeMap<&'static str, Vec<(Fold, String)>> {
     let corpus = ["code", "diffs", "json", "logs", "search", "tables", "prose"];
     let labelled = ["detection/diff", "detection/json", "detection/log", "detection/search", "detection/table"];
@@ -264,8 +265,8 @@ fn sealed_folds() -> BTreeMap<&'static str, Vec<(Fold, String)>> {
     folds
 }
 
-/// One to three changes anywhere in header, legend or body of each stage's folds: 2,000 changed folds of each stage. A header that has
-/// lost its seal is text like any other.
+/// Makes one to three changes anywhere in the header, legend or body of folds: 2,000 changed folds of each stage. A
+/// header that has lost its seal is ordinary text.
 #[test]
 fn a_changed_fold_is_restored_exactly_or_said_to_be_damaged() {
     let folds = sealed_folds();

@@ -1,5 +1,6 @@
-//! No planted secret is in the store's files: not in an original, a label, a placeholder or a log of the database, whether it
-//! came in an output, in a command or in arguments. Under `secrets: "store"` the same search finds them all.
+//! Checks that no planted secret is in the store's files: not in an original, a label, a placeholder or a log of the
+//! database, whether it was in an output, in a command or in arguments. With `secrets: "store"` the same search must
+//! find all of them.
 
 #[path = "../../crates/secrets/tests/reading/mod.rs"]
 mod reading;
@@ -17,13 +18,13 @@ use rusqlite::types::ValueRef;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A secret and the line that it stands in.
+/// A secret and the line that contains it.
 struct Planted {
     value: String,
     line: String,
 }
 
-/// What people and issuers make, each where it is usually seen.
+/// Returns secrets of people and of issuers, each in its usual context.
 fn planted() -> Vec<Planted> {
     lines(include_str!("../../crates/secrets/tests/planted.txt"))
         .map(|line| {
@@ -33,7 +34,7 @@ fn planted() -> Vec<Planted> {
         .collect()
 }
 
-/// Lines of a build, so many that the text is folded.
+/// Returns build output that is long enough to be folded.
 fn surroundings(lines: usize, seed: usize) -> String {
     (0..lines)
         .map(|line| {
@@ -47,7 +48,7 @@ fn surroundings(lines: usize, seed: usize) -> String {
         .collect()
 }
 
-/// A text with a line in its middle.
+/// Returns a text with a line in its middle.
 fn around(line: &str, seed: usize) -> String {
     format!("{}{line}\n{}", surroundings(12, seed), surroundings(12, seed + 1000))
 }
@@ -62,8 +63,8 @@ fn result(id: &str, name: &str, text: &str, at: usize) -> Value {
         "content": [{ "type": "text", "text": text }] })
 }
 
-/// For each secret: an output that holds it, a command that holds it (its label is cut in the middle of the secret, too), and
-/// arguments that hold it.
+/// Returns for each secret an output that contains it, a command that contains it (its label is truncated in the middle
+/// of the secret too), and arguments that contain it.
 fn exchanges(planted: &[Planted]) -> Vec<(Value, Value)> {
     let mut exchanges = Vec::new();
     for (index, secret) in planted.iter().enumerate() {
@@ -74,7 +75,7 @@ fn exchanges(planted: &[Planted]) -> Vec<(Value, Value)> {
         };
         push("exec", json!({ "command": "cat build.log" }), around(&secret.line, at));
         push("exec", json!({ "command": secret.line }), surroundings(24, at + 20));
-        // The label is cut at 120 characters: here within the secret.
+        // The label is truncated at 120 characters, here within the secret.
         let start = secret.line.find(&secret.value).unwrap_or(0);
         let lead = "cd /srv/shop/releases/current && ".len() + "exec: ".len();
         let padding = 120_usize.saturating_sub(lead + start + secret.value.len() / 2 + 2);
@@ -88,7 +89,7 @@ fn exchanges(planted: &[Planted]) -> Vec<(Value, Value)> {
     exchanges
 }
 
-/// Every text of a store: of each file its bytes, of each row its values, and of each payload what it unpacks to.
+/// Returns every text of a store: the bytes of each file, the values of each row, and the unpacked payloads.
 fn everything_in(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).expect("the store's directory") {
@@ -123,12 +124,12 @@ fn everything_in(dir: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 fn holds(bytes: &[u8], value: &str) -> bool {
-    // A secret within JSON, and half a secret, are secrets.
+    // A secret within JSON, and half of a secret, count as secrets.
     let half = value.char_indices().nth(value.chars().count() * 2 / 3).map_or(value.len(), |(at, _)| at);
     memchr::memmem::find(bytes, &value.as_bytes()[..half]).is_some()
 }
 
-/// Where each planted secret is found in a store that has seen all of them, and how many originals it holds.
+/// The places where planted secrets were found in a store that has received all of them, and its number of originals.
 struct Seen {
     leaks: BTreeSet<(String, String)>,
     originals: u64,
@@ -219,7 +220,7 @@ fn stored_every_planted_secret_is_found_by_the_same_search() {
     for secret in planted() {
         for place in ["originals.payload", "originals.label"] {
             let found = seen.leaks.contains(&(secret.line.clone(), place.to_owned()));
-            // The second line of a private key is beyond the end of a label.
+            // The second line of a private key is beyond the limit of a label.
             let is_short = secret.line.find(&secret.value).is_some_and(|at| at + secret.value.len() < 110);
             assert!(found || (place == "originals.label" && !is_short), "{place}: {}", secret.line);
         }

@@ -1,21 +1,21 @@
-//! What stands before every line of an output is taken off, the lines are folded as if they stood alone, and all of it comes back.
+//! Tests of line prefixes: they are removed, the lines are folded as without them, and everything can be restored.
 
 use concertina::config::Preset;
 use concertina::pipeline::{CompressOptions, Compressed, FusionEngine};
 
 use crate::properties::{Case, check};
 
-/// The numbers of a line and the line -> the line behind something.
+/// A name, and a function that adds a prefix to a line with this number.
 type Shape = (&'static str, fn(usize, &str) -> String);
 
-/// What is the same before each line.
+/// Prefixes that are the same on each line.
 const SAME: [Shape; 3] = [
     ("bar", |_, line| format!("web-1  | {line}")),
     ("mark", |_, line| format!(">> {line}")),
     ("tag", |_, line| format!("[pod/web-1/app] {line}")),
 ];
 
-/// What counts.
+/// Prefixes that count.
 const COUNTED: [Shape; 4] = [
     ("counter", |at, line| format!("[{}/3] {line}", at % 3 + 1)),
     ("number", |at, line| format!("{:>6}\t{line}", at + 1)),
@@ -23,7 +23,7 @@ const COUNTED: [Shape; 4] = [
     ("stamp", |at, line| format!("2026-11-22T10:{:02}:{:02}.{:03}Z {line}", at / 60, at % 60, at * 10 % 1000)),
 ];
 
-/// What is harder to tell, or to take off.
+/// Prefixes that are harder to recognise or to remove.
 const ODD: [Shape; 6] = [
     ("quote", |_, line| format!("> {line}").trim_end().to_owned()),
     ("two services", |at, line| format!("{}{line}", ["web-1  | ", "db-1   | "][at / 3 % 2])),
@@ -33,7 +33,7 @@ const ODD: [Shape; 6] = [
     ("now and then", |at, line| format!("{}{line}", if at % 7 == 3 { "" } else { "stdout: " })),
 ];
 
-/// What a text has instead of lines that all end alike.
+/// Variants of line ends, for texts whose lines do not all end alike.
 const ENDS: [fn(String) -> String; 6] = [
     |text| text,
     |text| text.trim_end_matches('\n').to_owned(),
@@ -83,7 +83,7 @@ fn trace() -> String {
     (0..6).map(one).collect()
 }
 
-/// Four files with ten lines of context on both sides of a change.
+/// Returns a diff of four files with ten lines of context on both sides of a change.
 fn diff() -> String {
     let files = [
         include_str!("../../fixtures/code/c/notes.c"),
@@ -116,7 +116,7 @@ const REPORTS: [(&str, &str); 3] = [
     ("go", include_str!("../../fixtures/reports/go_test_subtests.txt")),
 ];
 
-/// A text whose lines all stand behind something.
+/// Adds a prefix to all lines of a text.
 fn behind(text: &str, (_, shape): Shape) -> String {
     text.lines().enumerate().map(|(at, line)| shape(at, line) + "\n").collect()
 }
@@ -190,7 +190,7 @@ fn reports_lose_what_went_well_behind_a_prefix() {
         let alone = compressed(text, Preset::Balanced);
         for shape in [SAME[0], SAME[2], COUNTED[3]] {
             let found = compressed(&behind(text, shape), Preset::Balanced);
-            // At most half of what the prefixes themselves take.
+            // At most half of the tokens of the prefixes.
             let prefixes = found.tokens_before - alone.tokens_before;
             takes_at_most(alone.tokens_after + prefixes / 2, &found, &format!("{name} {}", shape.0));
         }

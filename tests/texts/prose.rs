@@ -1,4 +1,5 @@
-//! What shortening prose must never do, over every real text; judged by plain patterns of this file, not by the segmenter.
+//! Checks what prose shortening must never do, on every real text. The checks use plain patterns of this file, not the
+//! segmenter.
 
 use concertina::config::Encoding;
 use concertina::prose::{Intensity, Kind, Objective, Receipt, compress_prose, expand, expand_listed, tokenize};
@@ -9,13 +10,14 @@ use regex::Regex;
 use crate::shortening::lost;
 use crate::{corpus, shortening};
 
-/// Longest piece of one session text that is looked at, in bytes.
+/// The maximum number of bytes of one session text that are checked.
 const SESSION_TEXT_BYTES: usize = 6000;
 
-/// Of the texts of sessions, each so-many-th.
+/// The sampling step for texts of sessions.
 const SESSION_TEXT_STEP: usize = 7;
 
-/// What a technical token looks like to anyone: fences, code spans, URLs, mail, paths, flags, assignments, numbers, identifiers.
+/// Returns a pattern for technical tokens: fences, code spans, URLs, mail, paths, flags, assignments, numbers,
+/// identifiers.
 fn technical() -> Regex {
     Regex::new(concat!(
         r"(?ms)^[ \t>]*```.*?^[ \t>]*```",
@@ -31,7 +33,7 @@ fn technical() -> Regex {
     .expect("the pattern is valid")
 }
 
-/// How many bytes shorter a text is by what its receipt lists.
+/// Returns the number of bytes that the listed substitutions save.
 fn put_in(receipt: &Receipt) -> usize {
     receipt.substitutions.iter().map(|one| one.count * (one.long.len() - one.short.len())).sum()
 }
@@ -135,7 +137,7 @@ fn filler_costs_at_least_thirty_percent() {
     assert!(saved[1] >= 0.30, "{saved:.3?}");
 }
 
-/// Everything that entries, guards and the segmenter look at, in any order.
+/// Generates everything that entries, guards and the segmenter examine, in any order.
 fn prose() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "the",

@@ -1,4 +1,4 @@
-//! RLE on real texts: what it saves, and that every byte comes back. `--nocapture` prints the table.
+//! Tests of RLE on real texts: the savings, and that every byte can be restored. `--nocapture` prints the table.
 
 use concertina::config::{Encoding, Preset};
 use concertina::content::{ContentType, Segment};

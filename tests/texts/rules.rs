@@ -1,4 +1,5 @@
-//! What shortening rule files must never do, over every real text; judged by plain patterns of this file, not by the segmenter.
+//! Checks what rule-file shortening must never do, on every real text. The checks use plain patterns of this file, not
+//! the segmenter.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,13 +14,13 @@ use regex::Regex;
 
 use crate::{corpus, shortening};
 
-/// Longest piece of one session text that is looked at, in bytes.
+/// The maximum number of bytes of one session text that are checked.
 const SESSION_TEXT_BYTES: usize = 4000;
 
-/// Of the texts of sessions, each so-many-th.
+/// The sampling step for texts of sessions.
 const SESSION_TEXT_STEP: usize = 29;
 
-/// What a technical token, a prohibition or an order looks like to anyone.
+/// Returns a pattern for technical tokens, prohibitions and orders.
 fn technical() -> Regex {
     Regex::new(concat!(
         r"(?ms)^```.*?^```[ \t]*$",
@@ -37,13 +38,14 @@ fn technical() -> Regex {
     .expect("the pattern is valid")
 }
 
-/// Pictures drawn in words go by design, and so do the lines below a table's header.
+/// Returns a text without Mermaid diagrams, which shortening removes by design.
 fn without_diagrams(text: &str) -> String {
     let diagram = Regex::new(r"(?ms)^```mermaid.*?^```[ \t]*\n?").expect("the pattern is valid");
     diagram.replace_all(text, "").into_owned()
 }
 
-/// The first of these tokens that is gone. A table's header moves into its rows: there the order is another.
+/// Returns the first of these tokens that is missing. A table's header moves into its rows, so the order may differ
+/// there.
 fn missing<'a>(tokens: &[&'a str], text: &str) -> Option<&'a str> {
     shortening::lost(tokens, text).filter(|token| !text.contains(token.trim()))
 }
@@ -64,7 +66,7 @@ fn name(case: &RulesOptions) -> String {
     format!("{} {} {:?}", case.level.as_str(), case.objective.as_str(), case.max_chars)
 }
 
-/// Runs a check for every text on as many threads as there are cores.
+/// Runs a check for every text on all cores.
 fn for_each_text(check: impl Fn(&str, &str) + Sync) {
     let texts = shortening::texts(SESSION_TEXT_STEP, SESSION_TEXT_BYTES);
     let next = AtomicUsize::new(0);
@@ -188,7 +190,7 @@ fn any_text_comes_out() {
     }
 }
 
-/// Everything that transforms look at, in any order.
+/// Generates everything that transforms examine, in any order.
 fn rules() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "the",

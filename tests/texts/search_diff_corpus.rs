@@ -1,5 +1,5 @@
-//! SearchCrunch and DiffCrunch on real search results and diffs: what they save in real tokens, and that every hit, changed
-//! line, sign and position is still in sight, read back by parsers of this test's own.
+//! Tests of SearchCrunch and DiffCrunch on real search results and diffs: the savings in real tokens, and that every
+//! hit, changed line, sign and position stays visible, according to separate parsers in this file.
 //!
 //! `cargo test --test search_diff_corpus -- --nocapture` prints the tables.
 
@@ -12,7 +12,7 @@ use crate::corpus;
 use crate::search_diff::{crunched, diff_changes, folded, tokens};
 use crate::stages::stage;
 
-/// The table of one kind of file; returns tokens before and after.
+/// Prints the table of one kind of file. Returns the tokens before and after.
 fn table(stage: &dyn Stage, inputs: &[(String, String)], preset: Preset) -> (usize, usize) {
     let mut total = (0, 0);
     println!("\n{} {}\n{:>8} {:>8} {:>7}", stage.name(), preset.as_str(), "before", "after", "saved");
@@ -37,19 +37,19 @@ fn saved((before, after): (usize, usize)) -> f64 {
     100.0 * (1.0 - after as f64 / before as f64)
 }
 
-/// One of the fusion reference's own inputs, next to the corpus.
+/// Returns one of the fusion reference's own inputs, next to the corpus.
 fn peer(name: &str) -> Option<Vec<(String, String)>> {
     Some(vec![(name.to_owned(), corpus::peer(name)?)])
 }
 
-/// The hits of grep's own output: path, number, text.
+/// Parses the hits of grep's output: path, number, text.
 fn grep_hits(text: &str) -> BTreeSet<(String, String, String)> {
     let line = regex::Regex::new(r"^([^:\s]+?):([1-9][0-9]*):(.*)$").unwrap();
     let hits = text.lines().filter_map(|text| line.captures(text));
     hits.map(|hit| (hit[1].to_owned(), hit[2].to_owned(), hit[3].to_owned())).collect()
 }
 
-/// The hits that a reader of the folded form sees.
+/// Parses the hits of the folded form.
 fn shown_hits(text: &str) -> BTreeSet<(String, String, String)> {
     let legend = text.lines().find(|line| line.starts_with("[[FOLD:")).unwrap_or_default();
     let quoted = |words: &str| {

@@ -1,5 +1,5 @@
-//! SearchCrunch and DiffCrunch on generated and hostile texts: folds come back, twice is once, foreign folds are data, and time
-//! is linear.
+//! Tests of SearchCrunch and DiffCrunch on generated and hostile texts: folds can be restored, folding is idempotent,
+//! foreign folds are data, and time is linear.
 
 use concertina::config::Preset;
 use concertina::pipeline::fold::Fold;
@@ -76,7 +76,7 @@ fn grep_line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A run of hits in one file with ascending numbers, as grep prints them: context never stands alone.
+/// Generates a run of hits in one file with ascending numbers, as grep prints them: context is always next to a hit.
 fn grep_run() -> impl Strategy<Value = Vec<String>> {
     let line = (1u64..4, any::<bool>(), select(TEXTS));
     (select(PATHS), proptest::collection::vec(line, 1..12), any::<bool>()).prop_map(|(path, lines, context)| {
@@ -133,14 +133,14 @@ fn file_header() -> impl Strategy<Value = String> {
     })
 }
 
-/// A diff whose counts hold.
+/// Generates a diff with correct counts.
 fn diff() -> impl Strategy<Value = String> {
     let file = (file_header(), proptest::collection::vec(any_hunk(0..1), 1..4));
     proptest::collection::vec(file, 1..4)
         .prop_map(|files| files.into_iter().map(|(header, hunks)| header + &hunks.concat()).collect())
 }
 
-/// Anything that may stand in or between diffs.
+/// Generates anything that may occur in or between diffs.
 fn diff_piece() -> impl Strategy<Value = String> {
     let commit = "commit 0123456789012345678901234567890123456789\n";
     prop_oneof![

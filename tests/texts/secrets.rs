@@ -1,4 +1,4 @@
-//! The scan for secrets on real tool outputs: silent where there is none, and not distracted by what stands around one.
+//! Tests of the secret scan on real tool outputs: no false positives, and a planted secret is found in any context.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use crate::corpus;
 
 const KINDS: [&str; 5] = ["logs", "json", "code", "search", "diffs"];
 
-/// Put together here, so that no scanner takes this file for a leak.
+/// Returns the planted secrets. They are assembled here, so that no scanner reports this file as a leak.
 fn planted() -> [String; 2] {
     [format!("AKIA{}", "Q3EGRZ5TXL7M2N4P"), format!("DEPLOY_{}=q8w7e6r5t4y3u2i1o0pA", "TOKEN")]
 }
@@ -44,7 +44,8 @@ fn a_secret_is_found_in_the_middle_of_any_real_output() {
     }
 }
 
-/// Every block that could be stored: the corpus's files, and the tool results and arguments of its sessions, by class.
+/// Returns every block that could be stored: the corpus's files, and the tool results and arguments of its sessions, by
+/// class.
 fn blocks() -> Vec<(&'static str, String, String)> {
     const FILES: [&str; 9] = ["logs", "json", "code", "search", "diffs", "tables", "html", "prose", "rules"];
     let mut blocks = Vec::new();

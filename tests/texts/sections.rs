@@ -1,4 +1,5 @@
-//! Texts of several outputs, and outputs behind prefixes, printed by real commands: each part is what it is.
+//! Tests of texts with several outputs, and of outputs with prefixes, from real commands: each part is detected by
+//! itself.
 
 use std::path::Path;
 
@@ -16,13 +17,13 @@ fn detected(text: &str) -> Detection {
     detect(text, &Hints::default())
 }
 
-/// The types of the segments, each with the start of its first line.
+/// Returns the types of the segments, each with the start of its first line.
 fn parts(text: &str) -> Vec<(ContentType, &str)> {
     let first = |at: usize| text[at..].trim_start().lines().next().unwrap_or_default();
     detected(text).segments.iter().map(|part| (part.content_type, first(part.range.start))).collect()
 }
 
-/// Checks that a text falls into parts of these types, whose first lines start so.
+/// Checks that a text is divided into parts of these types, whose first lines start as given.
 fn assert_parts(name: &str, expected: &[(ContentType, &str)]) {
     let text = fixture(name);
     let found = parts(&text);
@@ -152,7 +153,7 @@ fn a_heading_says_what_stands_below() {
     assert_eq!(languages, [Language::Rust, Language::Python]);
 }
 
-/// `fixtures/prefixes/<what>.<type>.txt`.
+/// The inputs are `fixtures/prefixes/<what>.<type>.txt`.
 #[test]
 fn what_stands_behind_a_prefix_is_told_by_itself() {
     for (name, content_type) in [

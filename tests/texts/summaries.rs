@@ -1,4 +1,4 @@
-//! Summaries of real inputs: what must hold for every file of every kind, at every length.
+//! Properties of summaries of real inputs, for every file of every kind, at every length.
 
 #[path = "../summaries/claims.rs"]
 mod claims;
@@ -32,7 +32,7 @@ const KINDS: &[(&str, ContentType)] = &[
     ("browser", ContentType::Unknown),
 ];
 
-/// What the summaries say in words of their own.
+/// The words that summaries use themselves.
 const OWN_WORDS: &str = "JSON array object keys lines each incomplete failed only null rows others values holds ranges strings numbers booleans \
     arrays objects nulls string number boolean log fatal error warn notice info debug trace lines like from error types \
     diff files stat commits deleted renamed binary search matches under list paths directories table columns column first row text Markdown \
@@ -68,14 +68,14 @@ fn hinted(content_type: ContentType, name: &str) -> Hints {
     }
 }
 
-/// The text as a summary quotes it: no terminal colours, no control characters.
+/// Returns the text as a summary quotes it: without terminal colours and control characters.
 fn printable(text: &str) -> String {
     static COLOUR: LazyLock<Regex> = LazyLock::new(|| Regex::new("\u{1b}\\[?[0-9;?]*[A-Za-z]?").unwrap());
     let text = COLOUR.replace_all(text, "");
     text.chars().filter(|&c| c.is_whitespace() || !c.is_control() && c != '\u{feff}').collect()
 }
 
-/// Words of the summary that neither the text nor this crate says.
+/// Returns the words of the summary that are neither in the text nor in [`OWN_WORDS`].
 fn invented_words(summary: &str, text: &str) -> Vec<String> {
     static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[A-Za-z_][A-Za-z0-9_]{3,}").unwrap());
     let own: BTreeSet<&str> = OWN_WORDS.split_whitespace().collect();
@@ -87,8 +87,8 @@ fn invented_words(summary: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Numbers of the summary that the text does not print and that are no counts of ours. Counts have forms of their own; those of
-/// the headlines are recomputed below.
+/// Returns the numbers of the summary that are neither in the text nor counts of ours. Counts have their own forms;
+/// those of the headlines are recomputed below.
 fn invented_numbers(summary: &str, text: &str) -> Vec<String> {
     static COUNT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(concat!(
@@ -145,7 +145,7 @@ fn a_file_called_by_another_type_is_still_summarized_truly() {
     }
 }
 
-/// The number in front of `words` in the first line of a summary.
+/// Returns the number in front of `words` in the first line of a summary.
 fn count_before(summary: &str, words: &str) -> Option<usize> {
     let (before, _) = summary.lines().next()?.split_once(words)?;
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -312,8 +312,8 @@ fn every_claim_on_outputs_of_all_kinds_is_proved_by_the_text() {
     assert!(checked > 60, "{checked} summaries checked");
 }
 
-/// Neighbours: twelve runners with random suites, verdicts, retries, skips, names that hold words of verdicts, colours and line ends, 150
-/// reports of each, at three lengths.
+/// Covers twelve runners with random suites, verdicts, retries, skips, names that contain words of verdicts, colours
+/// and line ends: 150 reports of each, at three lengths.
 #[test]
 fn no_verdict_contradicts_the_totals_of_a_runner() {
     static TOLD: LazyLock<Regex> =
@@ -346,7 +346,7 @@ fn no_verdict_contradicts_the_totals_of_a_runner() {
     assert!(told > 1_500, "{told} totals told");
 }
 
-/// Neighbours: ticks of compose, of a builder, of an installer and of a list of things to do, with and without failures.
+/// Covers ticks of compose, of a builder, of an installer and of a to-do list, with and without failures.
 #[test]
 fn ticks_of_what_is_no_test_are_no_verdicts() {
     for (good, bad, line) in [
@@ -364,7 +364,7 @@ fn ticks_of_what_is_no_test_are_no_verdicts() {
     }
 }
 
-/// Neighbours: what five sanitizers and valgrind report, each behind frames of C++.
+/// Covers reports of five sanitizers and of valgrind, each after C++ frames.
 #[test]
 fn what_a_sanitizer_found_is_told() {
     let frames: String = (0..30)

@@ -1,4 +1,4 @@
-//! Counting in pieces against counting at once, on all real texts.
+//! Compares counting in pieces with counting at once, on all real texts.
 
 use concertina::config::Encoding;
 use concertina::tokens::count;

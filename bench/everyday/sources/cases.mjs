@@ -1,5 +1,5 @@
-// What the scratch test suites check, as data: a function of `durations`, its arguments, and what is expected. Six of
-// them fail.
+// The cases of the scratch test suites, as data: a function of `durations`, its arguments, and the expected result. Six
+// of them fail.
 export const cases = {
   parse: [
     ["1s", 1],

@@ -1,4 +1,4 @@
-//! What a model may ask of the fetch tool: ranges, a pattern, a length and ids, a line each.
+//! Requests to the fetch tool: ranges, a pattern, a length and ids, one per line.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,5 @@
-//! Code for the grammar that the first byte names, without what our own code does before; texts with a known flaw are left out.
+//! Parses code with the grammar that the first byte selects, without the preparation by our own code. Texts with a
+//! known flaw are skipped.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +8,7 @@ use tree_sitter::{ParseOptions, Parser};
 
 use super::{chosen, parse};
 
-/// Each with what its scanner does not bear, as `src/pipeline/syntax/grammar.rs` names it.
+/// The grammars, each with a filter for texts that its scanner can parse, as in `src/pipeline/syntax/grammar.rs`.
 static GRAMMARS: [(&Grammar, fn(&str) -> bool); 17] = [
     (&grammars::PYTHON, sound),
     (&grammars::JAVASCRIPT, sound),
@@ -40,7 +41,7 @@ pub(super) fn run(data: &[u8]) {
     }
     let mut parser = Parser::new();
     parser.set_language(grammar.language()).expect("a compatible grammar");
-    // Ours has far fewer; with sanitizers more would take longer than a target may.
+    // Our own limit is far lower. With sanitizers, more steps would take longer than a target may.
     let mut left = 2000;
     let mut watch = |_: &_| {
         left -= 1;
@@ -54,7 +55,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     parse::seeds()
 }
 
-/// Keywords and signs of every language.
+/// Returns the keywords and signs of every language.
 pub(super) fn words() -> Vec<String> {
     let kinds = GRAMMARS.iter().flat_map(|(grammar, _)| {
         let language = grammar.language();

@@ -1,4 +1,5 @@
-//! A session whose messages are any JSON, in a store: born, assembled turn by turn, replayed, and unfolded again.
+//! A session whose messages are any JSON, in a store: its messages are admitted, assembled turn by turn, replayed, and
+//! unfolded again.
 
 use std::sync::LazyLock;
 

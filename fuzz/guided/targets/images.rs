@@ -1,4 +1,4 @@
-//! Bytes that may be an image, for the model and with the preset that the first byte chooses.
+//! Bytes that may be an image, with the provider and the preset that the first byte selects.
 
 use std::io::Cursor;
 
@@ -16,7 +16,7 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// A long strip of each format in each kind of pixels that it has: large enough to be shrunk, and quick to read.
+/// Returns a long strip in each format and pixel type: large enough to be shrunk, and fast to decode.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let grey = DynamicImage::new_luma8(1700, 3);
     let kinds = [
@@ -39,7 +39,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     encoded.collect()
 }
 
-/// Names of parts of files.
+/// Returns names of file sections.
 pub(super) fn words() -> Vec<String> {
     let parts = ["IHDR", "PLTE", "IDAT", "IEND", "tRNS", "acTL", "fcTL", "fdAT", "eXIf", "iCCP", "gAMA", "sBIT"];
     let others = [

@@ -1,4 +1,4 @@
-//! Messages of the four shapes from any JSON: reading, pairing, squeezing and compressing them.
+//! Messages of the four shapes from any JSON: parses, pairs, squeezes and compresses them.
 
 use concertina::config::{Config, Schedule};
 use concertina::pipeline::{BlockReport, ChangedBlock, FusionEngine, compress_messages, restore_messages};
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::corpus;
 
-/// No part of a session is longer.
+/// The maximum number of bytes of a part of a session.
 const PART_BYTES: usize = 4 << 10;
 
-/// What folds as much, and as early, as options let it.
+/// Returns options that fold as much and as early as possible.
 pub(super) fn config() -> Config {
     Config {
         min_tokens_to_squeeze: 50,
@@ -44,7 +44,7 @@ pub(super) fn run(data: &[u8]) {
     restore_messages(&done.rewrite.apply(&messages), &done.originals, &rows).expect("the rows are of these messages");
 }
 
-/// A turn in each shape, and parts of recorded sessions.
+/// Returns a turn in each shape, and parts of recorded sessions.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let output: String = (0..40).map(|line| format!("{line} unit took {} ms\n", line * 7919 % 977)).collect();
     let openclaw = json!([
@@ -96,7 +96,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Names and values that stand in the seeds.
+/// Returns names and values from the seeds.
 pub(super) fn words() -> Vec<String> {
     let mut words: Vec<String> = (seeds().iter())
         .flat_map(|seed| String::from_utf8_lossy(seed).split('"').map(str::to_owned).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! What is fuzzed: a file for each target, whose first line says what it is about.
+//! The fuzz targets: one file each, whose first line describes it.
 
 mod fetch;
 mod grammars;
@@ -20,14 +20,14 @@ use tempfile::TempDir;
 use super::corpus;
 use super::texts::SIGNS;
 
-/// A target.
+/// A fuzz target.
 pub(crate) struct Target {
     pub(crate) name: &'static str,
-    /// Panics, or does what a sanitizer stops, where an input is a finding.
+    /// The function under test. An input is a finding if it panics or a sanitizer stops it.
     pub(crate) run: fn(&[u8]),
-    /// Inputs to begin with.
+    /// Returns the initial inputs.
     pub(crate) seeds: fn() -> Vec<Vec<u8>>,
-    /// Strings that mean something.
+    /// Returns strings that are significant for the target.
     pub(crate) words: fn() -> Vec<String>,
 }
 
@@ -41,31 +41,31 @@ macro_rules! targets {
 
 targets!(fetch, grammars, history, images, messages, parse, properties, restore, store);
 
-/// No text to begin with is longer: what is short is tried more often.
+/// The maximum number of bytes of an initial text. Short inputs are tried more often.
 const SEED_BYTES: usize = 1 << 10;
 
-/// What stages and the runner look at.
+/// Returns strings that stages and the runner examine.
 fn signs() -> Vec<String> {
     SIGNS.map(str::to_owned).to_vec()
 }
 
-/// The first bytes of a text, as many as a seed may have.
+/// Returns the first bytes of a text, at most [`SEED_BYTES`].
 fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(SEED_BYTES)]
 }
 
-/// A text behind bytes that say what is done with it.
+/// Returns a text after bytes that select what is done with it.
 fn seed(choice: &[u8], text: &str) -> Vec<u8> {
     [choice, cut(text).as_bytes()].concat()
 }
 
-/// What chooses, and the text behind it.
+/// Splits an input into the selecting bytes and the text after them.
 fn chosen<const N: usize>(data: &[u8]) -> Option<([u8; N], String)> {
     let (choice, text) = data.split_first_chunk()?;
     Some((*choice, String::from_utf8_lossy(text).into_owned()))
 }
 
-/// A directory of one input, in memory where the script finds some.
+/// Creates a directory for one input, in memory if the script finds a suitable file system.
 fn directory() -> TempDir {
     TempDir::new().expect("a temporary directory")
 }
@@ -74,7 +74,7 @@ fn open(dir: &TempDir) -> SqliteStore {
     SqliteStore::open(dir.path(), StoreOptions::default()).expect("a new directory opens")
 }
 
-/// An engine over a new store, and where that is.
+/// Creates an engine with a new store, and returns it with the store's directory.
 fn engine(config: Config) -> (Engine, TempDir) {
     let dir = directory();
     (Engine::new(Arc::new(open(&dir)), config).expect("the options are good"), dir)

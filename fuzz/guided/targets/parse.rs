@@ -1,4 +1,5 @@
-//! Code of the language that the first byte names, through each of its grammars and around their flaws, as in the gateway.
+//! Code of the language that the first byte selects, parsed with each of its grammars and around their flaws, as in the
+//! gateway.
 
 use concertina::content::Language;
 use concertina::pipeline::comments;
@@ -12,7 +13,7 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// Whole files where they are short, and the start of others.
+/// Returns whole files if they are short, and the start of others.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let all = ["code", "detection/code"].into_iter().flat_map(corpus::inputs);
     let of_language = |input: corpus::Input| {

@@ -1,4 +1,4 @@
-//! Texts against every property of `tests/properties`, compressed in the way that the first two bytes choose.
+//! Checks every property of `tests/properties` on texts, compressed with the options that the first two bytes select.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use crate::properties::{PROPERTIES, engines};
 use crate::setup::setup;
 use crate::texts::{Dice, Texts};
 
-/// How many seeds are made.
+/// The number of seeds.
 const SEEDS: u16 = 100;
 
 static ENGINES: LazyLock<Vec<(String, FusionEngine)>> = LazyLock::new(engines);

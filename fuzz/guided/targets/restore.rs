@@ -1,4 +1,4 @@
-//! Texts that claim to hold folds and markers, with originals that may be theirs.
+//! Texts that claim to contain folds and markers, with originals that may belong to them.
 
 use concertina::pipeline::stages::STAGES;
 use concertina::pipeline::{FusionEngine, fold, restore};
@@ -8,16 +8,16 @@ use super::{SEED_BYTES, chosen, signs};
 use crate::properties::engines;
 use crate::texts::{Dice, Texts};
 
-/// No unfolded text is longer, where it was not so long before.
+/// The maximum number of bytes of an unfolded text, unless it was longer before.
 const UNFOLDED_MAX_BYTES: usize = 16 << 20;
 
-/// The text is what stands before the first NUL; behind it, originals.
+/// The text ends at the first NUL. Originals follow.
 pub(super) fn run(data: &[u8]) {
     let Some(([], all)) = chosen(data) else { return };
     let mut parts = all.split('\0');
     let text = parts.next().unwrap_or_default();
     let originals: Vec<Original> = parts.map(|part| Original::text(part, "fuzz")).collect();
-    // Seals keep changed folds from being undone, so decoders are handed them as they are.
+    // Seals prevent changed folds from being restored, so decoders are called directly.
     if let Some((fold, _)) = fold::parse(text)
         && let Some(undone) = concertina_format::unfold(&fold)
     {
@@ -31,7 +31,7 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// What each stage folds without loss, and what all of them leave.
+/// Returns the lossless folds of each stage and of all together.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let (texts, mut dice, engines) = (Texts::load(), Dice::new(2, "seeds"), engines());
     let texts: Vec<String> = (0..40).map(|_| texts.next(&mut dice)).collect();

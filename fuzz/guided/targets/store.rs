@@ -1,4 +1,4 @@
-//! A store's file with bytes of it changed: whatever it says, it opens or is set aside, and each call comes back.
+//! A store's file with changed bytes: it opens or is set aside, and each call returns.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
 
 use super::{corpus, directory, open};
 
-/// The files that are changed: those of each version, and a new one.
+/// The files that are changed: one of each version, and a new one.
 static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let old = corpus::inputs("store").into_iter().filter(|input| input.name.ends_with(".sqlite"));
     old.map(|input| input.bytes).chain([new()]).collect()
@@ -32,7 +32,8 @@ fn new() -> Vec<u8> {
     std::fs::read(store.path()).expect("its file")
 }
 
-/// The first byte says which file; then come three bytes that say where, one that says how many, and so many bytes.
+/// Applies changes to a file that the first byte selects. A change is three bytes with the offset, one byte with the
+/// length, and that many bytes.
 fn changed(data: &[u8]) -> Option<Vec<u8>> {
     let (&which, mut changes) = data.split_first()?;
     let mut file = FILES[usize::from(which) % FILES.len()].clone();
@@ -65,7 +66,7 @@ pub(super) fn run(data: &[u8]) {
     let _ = store.purge(&scope());
 }
 
-/// For each file the first page's header, where the schema begins, and a page of each kind.
+/// Returns for each file changes of the first page's header, of the start of the schema, and of a page of each kind.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let places = [0, 16, 18, 24, 28, 40, 44, 60, 96, 100, 4096, 8192, 12_288, 20_480, 40_960_u32];
     let files = 0..FILES.len() as u8;
@@ -78,7 +79,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     files.flat_map(|file| places.map(|place| at(file, place))).collect()
 }
 
-/// What a schema is written in.
+/// Returns words of a schema.
 pub(super) fn words() -> Vec<String> {
     let words = [
         "CREATE TABLE ",

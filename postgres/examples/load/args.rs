@@ -1,4 +1,4 @@
-//! Words of the command line -> what to do.
+//! Parses the command line.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -42,7 +42,7 @@ Growth, in an empty namespace of PostgreSQL, over a connection without TLS:
 
 It ends with 0 when nothing was wrong, with 1 when something was, and with 2 when it could not begin.";
 
-/// What to do.
+/// The parsed command line.
 #[derive(Debug)]
 pub(crate) struct Args {
     pub(crate) store: Asked,
@@ -52,15 +52,15 @@ pub(crate) struct Args {
     pub(crate) inputs: Vec<PathBuf>,
 }
 
-/// Which store is asked for.
+/// The requested store.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Place(Place),
-    /// A server of our own.
+    /// A new server, started for this run.
     Server,
 }
 
-/// How the load is made.
+/// The parameters of the load.
 #[derive(Debug, Clone)]
 pub(crate) struct Load {
     pub(crate) gateways: usize,
@@ -75,7 +75,7 @@ pub(crate) struct Load {
     pub(crate) seed: u64,
 }
 
-/// What the words ask for; `Err` with a line for people, and with the help where that is asked for.
+/// Parses the arguments. `Err` contains a message for the user, or the help if it was requested.
 pub(crate) fn read(words: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Args, String> {
     let mut words = lexopt::Parser::from_args(words);
     let mut load = Load {

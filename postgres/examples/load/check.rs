@@ -1,4 +1,5 @@
-//! What has to hold when all is quiet: every gateway shows every session alike, and every acknowledged original is there.
+//! Checks the result after the load: every gateway shows every session identically, and every acknowledged original can
+//! be fetched.
 
 use std::path::Path;
 
@@ -9,10 +10,10 @@ use crate::gateway::{options, tell};
 use crate::messages::{Event, Issued};
 use crate::session::{AGENT, Session, hashes};
 
-/// How often a session is assembled again because another gateway opened an epoch of it meanwhile.
+/// The maximum number of assemblies of a session when another gateway keeps opening an epoch of it.
 const ATTEMPTS: usize = 10;
 
-/// Checks sessions, at the same time as other gateways do, and originals.
+/// Checks sessions, concurrently with other gateways, and originals.
 pub(crate) fn check(
     engine: &Engine,
     transcripts: &Path,
@@ -25,7 +26,7 @@ pub(crate) fn check(
             tell(&Event::Wrong(format!("{name}: {wrong}")));
         }
     }
-    // No session asks: nothing of this is to be recorded.
+    // Without a session, these fetches are not recorded.
     let nobody = Scope { agent_id: AGENT.to_owned(), session_id: String::new() };
     for issued in originals {
         let asked = Fetch { ref_ids: vec![issued.id.clone()], max_chars: usize::MAX, ..Fetch::default() };
@@ -38,7 +39,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Tells how a session is shown under so many epochs.
+/// Reports how a session is shown, with its number of epochs.
 fn show(engine: &Engine, session: &Session) -> Result<(), String> {
     let Some(mark) = &session.shown else { return Ok(()) };
     let epochs = || engine.store().ledger(&session.scope).map(|ledger| ledger.epochs.len());
@@ -49,7 +50,7 @@ fn show(engine: &Engine, session: &Session) -> Result<(), String> {
             return Err(format!("{} {}", warning.code, warning.message));
         }
         let after = epochs().map_err(|error| error.to_string())?;
-        // Where somebody else opened one meanwhile, nobody knows which of them this is shown under.
+        // If another gateway opened an epoch in the meantime, it is unknown under which one this is shown.
         if after == before + usize::from(reply.report.epoch.is_some()) {
             let (_, hash) = hashes(&session.history, &reply.rewrite, usize::MAX);
             tell(&Event::Shown { session: format!("{} with {after} epochs", session.scope.session_id), hash });

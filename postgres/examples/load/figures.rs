@@ -1,4 +1,4 @@
-//! Times -> percentiles, and rows of a table.
+//! Computes percentiles of times and prints tables.
 
 use std::collections::BTreeMap;
 
@@ -24,23 +24,23 @@ impl Times {
         self.0.len()
     }
 
-    /// In milliseconds.
+    /// Returns a quantile in milliseconds.
     pub(crate) fn at(&self, quantile: f64) -> f64 {
         self.0.value_at_quantile(quantile) as f64 / 1e3
     }
 
-    /// Median, 99th percentile and largest, in milliseconds.
+    /// Returns the median, the 99th percentile and the maximum, in milliseconds.
     pub(crate) fn three(&self) -> [String; 3] {
         [self.at(0.5), self.at(0.99), self.0.max() as f64 / 1e3].map(shown)
     }
 
-    /// How many times the median the 99th percentile is.
+    /// Returns the ratio of the 99th percentile to the median.
     pub(crate) fn spread(&self) -> f64 {
         self.at(0.99) / self.at(0.5).max(0.001)
     }
 }
 
-/// Three digits that say something.
+/// Formats a number with three significant digits.
 pub(crate) fn shown(number: f64) -> String {
     match number {
         number if number >= 99.95 => format!("{number:.0}"),
@@ -49,19 +49,19 @@ pub(crate) fn shown(number: f64) -> String {
     }
 }
 
-/// What jobs of one kind took.
+/// The times of all jobs of one kind.
 #[derive(Default)]
 pub(crate) struct Took {
     pub(crate) whole: Times,
     pub(crate) turn: Times,
     pub(crate) store: Times,
     pub(crate) engine: Times,
-    /// In microseconds.
+    /// Processor time in calls of the store, in microseconds.
     store_cpu: u64,
     calls: u64,
 }
 
-/// What all jobs took.
+/// The times of all jobs, by kind.
 #[derive(Default)]
 pub(crate) struct AllTook(pub(crate) BTreeMap<Job, Took>);
 
@@ -108,7 +108,7 @@ fn name(job: Job) -> &'static str {
     }
 }
 
-/// Prints rows with the first column to the left and the others to the right.
+/// Prints a table, with the first column aligned left and the others right.
 pub(crate) fn print_table(rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |row: &[String], column: usize| row.get(column).cloned().unwrap_or_default();

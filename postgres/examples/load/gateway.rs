@@ -1,6 +1,7 @@
 //! A gateway: one process with one store, which plays several sessions at once.
 //!
-//! What it was told of by others, and what it has done itself, is all that it remembers; a killed one goes on from transcripts.
+//! A gateway remembers only what it did itself and what it was told about others. A killed gateway continues from the
+//! transcripts.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, Write as _};
@@ -23,7 +24,7 @@ use crate::timed::{TimedStore, cpu, take_spent};
 use crate::turns::Turns;
 use crate::zipf::Zipf;
 
-/// What the sessions of a gateway share.
+/// The state that the sessions of a gateway share.
 pub(crate) struct Gateway {
     pub(crate) engine: Engine,
     pub(crate) transcripts: PathBuf,
@@ -34,10 +35,10 @@ pub(crate) struct Gateway {
     known: Mutex<Known>,
 }
 
-/// What the gateway knows of.
+/// The originals and sessions that the gateway knows.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// Originals that it folded, and those of others.
+    /// Originals that it folded, and those that other gateways folded.
     pub(crate) own: Vec<Issued>,
     pub(crate) foreign: Vec<Issued>,
     pub(crate) ids: HashSet<String>,
@@ -45,7 +46,7 @@ pub(crate) struct Known {
     pub(crate) sessions: Vec<String>,
 }
 
-/// Does what the first line of the standard input says.
+/// Executes the plan in the first line of the standard input.
 pub(crate) fn run() -> Result<(), String> {
     let mut lines = std::io::stdin().lock().lines();
     let mut line = || lines.next().transpose().map_err(|error| error.to_string());
@@ -80,7 +81,7 @@ pub(crate) fn run() -> Result<(), String> {
     }
 }
 
-/// Tells an event. Where nobody listens any more there is nothing left to do.
+/// Reports an event. Exits if nobody reads the standard output any more.
 pub(crate) fn tell(event: &Event) {
     let mut line = serde_json::to_string(event).expect("events have no maps with other keys than strings");
     line.push('\n');
@@ -90,19 +91,19 @@ pub(crate) fn tell(event: &Event) {
     }
 }
 
-/// The time of this machine.
+/// Returns the time of this machine.
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set");
     since.as_millis() as Millis
 }
 
-/// What hosts say of an assembly.
+/// Returns the options that a host passes to an assembly.
 pub(crate) fn options() -> AssembleOptions {
     AssembleOptions { model: Some("claude-opus-4-6".into()), token_budget: Some(200_000), ..AssembleOptions::default() }
 }
 
 impl Gateway {
-    /// Does what the lines say until one says that it is over, or nobody is left to say it.
+    /// Executes the commands on the input until one ends the run, or the input ends.
     fn listen(
         &self,
         mut line: impl FnMut() -> Result<Option<String>, String>,
@@ -127,7 +128,7 @@ impl Gateway {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does a job and tells what it took; `work` says which one it was. Those that rewrite wait for their turn.
+    /// Runs a job and reports its times. `work` returns the kind of job. A job that rewrites must wait for its turn.
     pub(crate) fn timed<T>(&self, waits: bool, work: impl FnOnce() -> (Job, T)) -> T {
         let asked = Instant::now();
         let turn = waits.then(|| self.turns.take());
@@ -150,7 +151,8 @@ impl Gateway {
         done
     }
 
-    /// Tells what a reply warns of, and which originals it stands for from now on. `messages` are those that it is about.
+    /// Reports the warnings of a reply, and the originals that are now behind placeholders. `messages` are the messages
+    /// of the request.
     pub(crate) fn acknowledge(&self, name: &str, messages: &[Value], first: usize, reply: &Reply) {
         if let Some(warning) = &reply.report.warning {
             tell(&Event::Wrong(format!("{name}: {} {}", warning.code, warning.message)));
@@ -165,7 +167,7 @@ impl Gateway {
             let hash = block.and_then(|block| content(&block.kind)).map(|bytes| ContentHash::of(&bytes).to_hex());
             match hash.filter(|hash| hash.starts_with(id.as_str())) {
                 Some(hash) => self.learn(Issued { id: id.clone(), hash }, false),
-                // A copy that goes back to the original it came from.
+                // A copy that was replaced by a reference to the original it came from.
                 None if self.known().ids.contains(id) => {}
                 None => {
                     let (at, reason) = ((action.message, action.block), action.reason);
@@ -175,7 +177,7 @@ impl Gateway {
         }
     }
 
-    /// Remembers an original, and tells of one that this gateway folded.
+    /// Remembers an original, and reports one that this gateway folded.
     fn learn(&self, issued: Issued, foreign: bool) {
         let mut known = self.known();
         if !known.ids.insert(issued.id.clone()) {
@@ -191,7 +193,7 @@ impl Gateway {
     }
 }
 
-/// The bytes that are stored for a block.
+/// Returns the bytes that are stored for a block.
 fn content(kind: &BlockKind) -> Option<Vec<u8>> {
     match kind {
         BlockKind::Text(text) => Some(text.as_bytes().to_vec()),

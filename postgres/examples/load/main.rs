@@ -1,8 +1,9 @@
-//! Load on a store as several machines make it: gateways as processes, each with many sessions that replay recordings through the
-//! engine, at once. `load --help` says how.
+//! Puts a store under the load of several machines: gateways as processes, each with many sessions that replay
+//! recordings through the engine concurrently. `load --help` describes the usage.
 //!
-//! What is measured is whole jobs of the engine, and of each the store's part. What is checked is what a store promises: nothing that
-//! was acknowledged is lost, fetched bytes are the original's, and a session is shown alike wherever it is assembled.
+//! It measures whole jobs of the engine and the store's share of each. It checks the promises of a store: nothing that
+//! was acknowledged is lost, fetched bytes are the original's, and a session is shown identically wherever it is
+//! assembled.
 
 mod args;
 mod check;
@@ -56,9 +57,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all that was checked held.
+/// Runs the load. Returns true if all checks passed.
 fn measure(args: &Args) -> Result<bool, String> {
-    // Before a server is started for nothing.
+    // Inputs are checked before a server is started.
     let inputs = if args.grow.is_none() { recorded::find(&args.inputs)? } else { Vec::new() };
     let server = match args.store {
         Asked::Server => Some(Cluster::start().ok_or("there is no server to measure")?),

@@ -1,6 +1,6 @@
-//! What a gateway is told, and what it tells: lines of JSON over its standard input and output.
+//! The messages to and from a gateway: lines of JSON over its standard input and output.
 //!
-//! A gateway may be killed between any two lines. What it has told by then is what was acknowledged to somebody outside.
+//! A gateway may be killed between any two lines. What it has reported by then counts as acknowledged.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::place::Place;
 
-/// The first line that a gateway is told.
+/// The first line that a gateway receives.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) place: Place,
-    /// Where the transcripts of sessions are: on the disk that all gateways share.
+    /// The folder with the transcripts of sessions, on a disk that all gateways share.
     pub(crate) transcripts: PathBuf,
     pub(crate) task: Task,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Plan {
 pub(crate) enum Task {
     /// Plays sessions until it is told to stop.
     Play(Play),
-    /// Looks whether what was acknowledged is there.
+    /// Checks that what was acknowledged is there.
     Check {
         originals: Vec<Issued>,
         /// Names of sessions.
@@ -45,27 +45,27 @@ pub(crate) struct Play {
     pub(crate) inputs: Vec<PathBuf>,
 }
 
-/// What a gateway is told while it plays.
+/// A message to a gateway while it plays.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Told {
     Go,
     Stop,
-    /// Another gateway's.
+    /// Another gateway issued this id.
     Issued(Issued),
     /// A session, of any gateway, has been assembled for the first time.
     Assembled(String),
 }
 
-/// An id that a session was given.
+/// An id that was issued to a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Issued {
     pub(crate) id: String,
-    /// The hash of the bytes that it has to lead to, in hexadecimal digits.
+    /// The hash of the bytes that it must resolve to, in hexadecimal digits.
     pub(crate) hash: String,
 }
 
 impl Issued {
-    /// Whether an answer is this original and nothing else, byte for byte.
+    /// Returns true if an answer is this original and nothing else, byte for byte.
     pub(crate) fn is(&self, answer: &[FetchedBlock]) -> bool {
         match answer {
             [FetchedBlock::Text(text)] => ContentHash::of(text.as_bytes()).to_hex() == self.hash,
@@ -75,33 +75,33 @@ impl Issued {
     }
 }
 
-/// What a gateway tells.
+/// An event that a gateway reports.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Event {
     Ready,
-    /// A job was done.
+    /// A job is done.
     Timed(Timed),
     Issued(Issued),
     /// A session was assembled for the first time.
     Assembled(String),
-    /// A fetched original had the bytes that its id stands for; `foreign` where another gateway had folded it.
+    /// A fetched original had the right bytes; `foreign` is true if another gateway had folded it.
     Fetched {
         foreign: bool,
     },
-    /// What a session shows was compared with what it had shown.
+    /// What a session shows was compared with what it had shown before.
     Compared(Compared),
-    /// What a session shows in the end, as a hash of its messages.
+    /// What a session shows at the end, as a hash of its messages.
     Shown {
         session: String,
         hash: String,
     },
     /// An acknowledged original is there.
     Kept,
-    /// Something that must not be.
+    /// A failed check.
     Wrong(String),
 }
 
-/// Who had shown the session before, and what came of the comparison.
+/// The outcome of a comparison: by whom the session had been shown before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Compared {
     /// The same process.
@@ -110,7 +110,7 @@ pub(crate) enum Compared {
     Restarted,
     /// Another gateway.
     Elsewhere,
-    /// Nothing to compare: an epoch was opened since, and is logged.
+    /// There is nothing to compare, because an epoch was opened since and is logged.
     Epoch,
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum Compared {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Job {
     Admit,
-    /// An admission that folded something, and so wrote.
+    /// An admission that folded something and therefore wrote.
     AdmitFolded,
     Assemble,
     /// An assembly of a session that another process plays.
@@ -127,20 +127,20 @@ pub(crate) enum Job {
     CommitTurn,
 }
 
-/// What a job took, in microseconds.
+/// The times of a job, in microseconds.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Timed {
     pub(crate) job: Job,
-    /// From asking to the answer, with the wait for its turn.
+    /// From the request to the answer, including the wait for its turn.
     pub(crate) whole: u64,
-    /// Of that, waiting for its turn in the gateway.
+    /// Of that, the wait for its turn in the gateway.
     pub(crate) turn: u64,
-    /// Of that, in calls of the store: waiting for a connection, for the server, and packing.
+    /// Of that, the time in calls of the store: waiting for a connection, waiting for the server, and packing.
     pub(crate) store: u64,
     /// Processor time outside of calls of the store.
     pub(crate) engine: u64,
-    /// Processor time in calls of the store, on this side.
+    /// Processor time in calls of the store, in this process.
     pub(crate) store_cpu: u64,
-    /// How many calls of the store.
+    /// The number of calls of the store.
     pub(crate) calls: u64,
 }

@@ -1,4 +1,4 @@
-//! Where the store is, and a store there.
+//! The location of a store, and how to open it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A place that any process can open.
+/// The location of a store, which any process can open.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Place {
     /// A namespace of a database.
@@ -31,12 +31,12 @@ impl Place {
     }
 }
 
-/// As a gateway keeps a store. The limits are out of the way: what a full store does is for tests.
+/// Returns the options of a gateway's store. Limits are high enough not to matter: tests cover a full store.
 pub(crate) fn options() -> StoreOptions {
     StoreOptions { max_bytes: 1 << 40, busy_timeout_ms: 10_000, ..StoreOptions::default() }
 }
 
-/// As the plugin sets an engine (`node/lib/library/host-defaults.ts`).
+/// Returns the engine configuration of the plugin (`node/lib/library/host-defaults.ts`).
 pub(crate) fn config() -> Config {
     let host = json!({ "schedule": "cache-aware", "sccsCompressThreshold": 10_000, "thrift": "normal" });
     let (config, wrong) = Config::default().overlay(host.as_object().expect("written as an object"));

@@ -1,4 +1,4 @@
-//! Gateways as processes: this program, started again.
+//! Gateways as child processes, which run this same program.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -6,18 +6,18 @@ use std::sync::mpsc::Sender;
 
 use crate::messages::{Event, Plan, Told};
 
-/// The word by which this program knows that it is a gateway.
+/// The argument that makes this program a gateway.
 pub(crate) const GATEWAY: &str = "--as-gateway";
 
-/// A gateway that runs.
+/// A running gateway.
 pub(crate) struct Process {
     child: Child,
     input: Option<ChildStdin>,
-    /// What its events come under.
+    /// The number that its events carry.
     pub(crate) number: usize,
 }
 
-/// What comes from a process: an event, or its end with what is wrong with it.
+/// A message from a process: an event, or its end with the error if there is one.
 pub(crate) enum Heard {
     Event(Event),
     Ended(Option<String>),
@@ -31,7 +31,8 @@ impl Process {
         let mut child = command.spawn().map_err(|error| format!("a gateway does not start: {error}"))?;
         let output = child.stdout.take().ok_or("a gateway has no output")?;
         let mut input = child.stdin.take().ok_or("a gateway has no input")?;
-        // Not as an argument: others on the machine may read those, and the address may hold a password.
+        // The plan is not an argument: other users of the machine can read arguments, and the address may contain a
+        // password.
         let mut line = serde_json::to_string(plan).map_err(|error| error.to_string())?;
         line.push('\n');
         input.write_all(line.as_bytes()).map_err(|error| format!("gateway {number}: {error}"))?;
@@ -45,7 +46,7 @@ impl Process {
                 });
                 match event {
                     Ok(event) => {
-                        // Where nobody listens any more the run is over.
+                        // The run is over if nobody receives events any more.
                         let Ok(()) = heard.send((number, Heard::Event(event))) else { return };
                     }
                     Err(error) => wrong = Some(error),
@@ -56,7 +57,7 @@ impl Process {
         Ok(Self { child, input: Some(input), number })
     }
 
-    /// Tells it something. One that has ended hears nothing, and its end is heard of.
+    /// Sends a message. It is lost if the gateway has ended; that is noticed by its end event.
     pub(crate) fn tell(&mut self, told: &Told) {
         let Some(input) = &mut self.input else { return };
         let mut line = serde_json::to_string(told).expect("what is told has no maps with other keys than strings");
@@ -66,12 +67,12 @@ impl Process {
         }
     }
 
-    /// Ends it as a crash does.
+    /// Kills the process, as in a crash.
     pub(crate) fn kill(&mut self) -> Result<(), String> {
         self.child.kill().and_then(|()| self.child.wait()).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Waits for its end; what is wrong with that.
+    /// Waits for the process to end. Returns the error if there is one.
     pub(crate) fn wait(&mut self) -> Option<String> {
         self.input = None;
         match self.child.wait() {
@@ -83,7 +84,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// A gateway does not outlive who started it.
+    /// A gateway must not outlive the process that started it.
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

@@ -1,4 +1,4 @@
-//! How far it is, on the standard error: in one line on a terminal, and now and then a line elsewhere.
+//! Reports progress on the standard error: in one line on a terminal, and as an occasional line otherwise.
 
 use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ impl Progress {
         Self { word, every, is_terminal, said: Instant::now() }
     }
 
-    /// Says something where it is time to.
+    /// Prints a message if the last one is old enough.
     pub(crate) fn say(&mut self, words: impl FnOnce() -> String) {
         if self.said.elapsed() < self.every {
             return;

@@ -1,4 +1,4 @@
-//! Files and folders -> recorded sessions, and variants of them.
+//! Reads recorded sessions from files and folders, and derives variants of them.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,11 +10,11 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom as _;
 use serde_json::Value;
 
-/// What sessions of the repository are in.
+/// The folders with the recorded sessions of the repository.
 const OURS: [&str; 2] = ["fixtures/demo", "fixtures/sessions"];
 
-/// Every file that may be a session, the largest first: what of it is a text is counted unpacked. Those of the repository where none
-/// are named.
+/// Returns every file that may be a session, the largest first, by unpacked size. If no files are named, those of the
+/// repository are used.
 pub(crate) fn find(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let ours = || {
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
@@ -62,7 +62,7 @@ fn text(file: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// The messages of a session: those of a JSON array, or of lines that are messages or have one.
+/// Returns the messages of a session from a JSON array, or from lines that are messages or contain one.
 pub(crate) fn read(file: &Path) -> Result<Vec<Value>, String> {
     let text = text(file)?;
     let rows: Result<Vec<Value>, _> = if text.trim_start().starts_with('[') {
@@ -79,8 +79,8 @@ pub(crate) fn read(file: &Path) -> Result<Vec<Value>, String> {
     Err(format!("{} holds no model call", file.display()))
 }
 
-/// The same session with other digits in what tools printed, the same digit for the same everywhere: other originals, that are as long
-/// and fold as well. The variant 0 is the recording itself.
+/// Replaces digits in tool results consistently, so that a variant has different originals of the same length that fold
+/// equally well. The variant 0 is the recording itself.
 pub(crate) fn vary(messages: &mut [Value], variant: u64) {
     if variant == 0 {
         return;

@@ -1,4 +1,4 @@
-//! What a run came to, for people.
+//! Prints the results of a run.
 
 use crate::args::Load;
 use crate::cluster::Cluster;
@@ -7,19 +7,19 @@ use crate::messages::{Compared, Job};
 use crate::place::Place;
 use crate::run::Outcome;
 
-/// How many times its median the 99th percentile of an admission may be.
+/// The maximum ratio of the 99th percentile of an admission to its median.
 const SPREAD_MOST: f64 = 10.0;
 
-/// What a server counts.
+/// Counters of a server.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Counts {
     transactions: f64,
     log_bytes: f64,
 }
 
-/// What a server of our own has counted so far.
+/// Reads the counters of a server that was started for this run.
 pub(crate) fn server_counts(server: &Cluster) -> Result<Counts, String> {
-    // A session of the server tells what it counted when it ends, or after a second.
+    // A session of the server reports its counters when it ends, or after a second.
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let count = |sql: &str| -> Result<f64, String> {
         let row = server.sql(sql).into_iter().next().ok_or("the server counts nothing")?;
@@ -31,7 +31,7 @@ pub(crate) fn server_counts(server: &Cluster) -> Result<Counts, String> {
     })
 }
 
-/// How many rows a store of our own has for what it holds.
+/// Prints the numbers of rows of a store that was filled by this run.
 pub(crate) fn print_rows(server: &Cluster, namespace: &str) -> Result<(), String> {
     const TABLES: [&str; 11] = [
         "originals",
@@ -114,7 +114,7 @@ pub(crate) fn print(load: &Load, place: &Place, outcome: &Outcome, counts: Optio
     outcome.wrong.iter().take(20).for_each(|wrong| println!("  {wrong}"));
 }
 
-/// What makes slow admissions slow.
+/// Prints which part makes slow admissions slow.
 fn spread(outcome: &Outcome) {
     let Some(took) = outcome.took.0.get(&Job::AdmitFolded) else { return };
     let word = |times: &Times| if times.spread() <= SPREAD_MOST { "held" } else { "not held" };

@@ -1,4 +1,4 @@
-//! A run: gateways play, some are killed and started again, and in the end what they acknowledged is checked.
+//! A run: gateways play, some are killed and restarted, and finally everything that they acknowledged is checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use crate::place::Place;
 use crate::process::{Heard, Process};
 use crate::progress::Progress;
 
-/// How long gateways may take to begin and to end.
+/// The time limit for gateways to start and to end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) took: AllTook,
     pub(crate) seconds: f64,
     pub(crate) kills: usize,
-    /// By id; and which gateway folded it first.
+    /// The issued ids, with the gateway that folded each first.
     pub(crate) issued: BTreeMap<String, (usize, Issued)>,
-    /// Those that were assembled, in the order of their beginning.
+    /// Sessions that were assembled, in the order of their start.
     pub(crate) sessions: Vec<String>,
-    /// How many fetched originals had the right bytes, and how many of them others had folded.
+    /// The number of fetched originals with the right bytes, and how many of them other gateways had folded.
     pub(crate) fetched: (u64, u64),
     pub(crate) compared: BTreeMap<Compared, u64>,
-    /// By session and number of epochs: how it is shown, and to how many gateways.
+    /// For each session and number of epochs, the hashes of what is shown, with the number of gateways.
     pub(crate) shown: BTreeMap<String, BTreeMap<String, usize>>,
     pub(crate) kept: usize,
     pub(crate) wrong: Vec<String>,
@@ -66,7 +66,7 @@ impl Run<'_> {
             match self.heard.recv_timeout(PATIENCE).map_err(|_| "the gateways do not begin".to_owned())? {
                 (number, Heard::Event(Event::Ready)) => drop(waiting.remove(&number)),
                 (number, Heard::Event(event)) => self.note(number, event),
-                // It has said why.
+                // It has already reported the reason.
                 (number, Heard::Ended(_)) => return Err(format!("gateway {number} does not begin")),
             }
         }
@@ -75,7 +75,7 @@ impl Run<'_> {
         let mut progress = Progress::new("playing");
         while began.elapsed() < duration {
             let share = began.elapsed().as_secs_f64() / duration.as_secs_f64();
-            // Spread over the run, none at its very beginning or end.
+            // Kills are spread over the run, with none at its very beginning or end.
             if self.outcome.kills < self.load.kills
                 && share > (self.outcome.kills + 1) as f64 / (self.load.kills + 1) as f64
             {
@@ -118,7 +118,7 @@ impl Run<'_> {
         Process::start(number, &plan, &self.sender)
     }
 
-    /// Kills a gateway amidst its work and starts it again. What it told until then it had acknowledged.
+    /// Kills a gateway during its work and restarts it. What it has reported until then counts as acknowledged.
     fn replace(&mut self, number: usize) -> Result<(), String> {
         self.gateways[number].kill()?;
         loop {
@@ -160,7 +160,7 @@ impl Run<'_> {
 
     fn check(&mut self) -> Result<(), String> {
         let count = self.load.gateways;
-        // Each checks what others folded, and the sessions that were played last, all at the same time.
+        // Each gateway checks what the others folded, and the sessions that were played last, all at the same time.
         let last = self.outcome.sessions.len().saturating_sub(self.load.gateways * self.load.sessions);
         let sessions = self.outcome.sessions[last..].to_vec();
         for number in 0..count {
@@ -213,7 +213,7 @@ impl Run<'_> {
         self.gateways.iter_mut().filter(|gateway| gateway.number != number).for_each(|gateway| gateway.tell(told));
     }
 
-    /// At once, and again at the end.
+    /// Reports a failed check immediately, and again at the end.
     fn wrong(&mut self, what: String) {
         eprintln!("wrong: {what}");
         self.outcome.wrong.push(what);

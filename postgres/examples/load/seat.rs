@@ -1,5 +1,5 @@
-//! One session after the other, each as an agent's loop plays it: results are admitted when they are born, the history is assembled
-//! before each model call, turns are recorded, and now and then the model fetches an original.
+//! Plays one session after the other as an agent's loop does: results are admitted when they are created, the history
+//! is assembled before each model call, turns are recorded, and occasionally the model fetches an original.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::messages::{Compared, Event, Job};
 use crate::recorded;
 use crate::session::{Mark, Session, hashes};
 
-/// Who plays sessions.
+/// A player of sessions.
 pub(crate) struct Seat<'g> {
     gateway: &'g Gateway,
     seat: usize,
     random: SmallRng,
 }
 
-/// Of the variants of a recording as many are in use; with Zipf's law a few are in most sessions.
+/// The number of variants of a recording. By Zipf's law, few of them occur in most sessions.
 const VARIANTS: usize = 1000;
 
 impl<'g> Seat<'g> {
@@ -34,7 +34,7 @@ impl<'g> Seat<'g> {
     pub(crate) fn play(mut self) {
         let (gateway, play) = (self.gateway, &self.gateway.play);
         for number in 0.. {
-            // Drawn in any case, so that one who starts again draws as before.
+            // Always drawn, so that a restarted gateway draws the same numbers as before.
             let input = gateway.zipf.below(play.inputs.len(), &mut self.random).unwrap_or(0);
             let variant = gateway.zipf.below(VARIANTS, &mut self.random).unwrap_or(0) as u64;
             if gateway.is_over() {
@@ -85,7 +85,7 @@ impl<'g> Seat<'g> {
         self.end_turn(&mut session)
     }
 
-    /// As a model thinks and tools run.
+    /// Pauses for the time of a model call and of tools.
     fn pause(&mut self) {
         let mean = self.gateway.play.pause_ms as f64;
         if mean > 0.0 {
@@ -131,7 +131,8 @@ impl<'g> Seat<'g> {
         Ok(ledger.epochs.len())
     }
 
-    /// Compares what is shown now with what was shown of the same messages, and returns the hash of all that is shown.
+    /// Compares what is shown now with what was shown for the same messages, and returns the hash of everything that is
+    /// shown.
     fn compare(
         &self,
         scope: &Scope,
@@ -143,7 +144,7 @@ impl<'g> Seat<'g> {
         let (of_prefix, all) = hashes(history, &reply.rewrite, before.map_or(usize::MAX, |mark| mark.messages));
         let Some(mark) = before else { return Ok(all) };
         let is_same = of_prefix.as_ref() == Some(&mark.hash);
-        // Only where they differ does it matter whether somebody else opened an epoch.
+        // Epochs of other gateways matter only if the two differ.
         let is_logged = reply.report.epoch.is_some() || !is_same && self.epochs(scope)? > mark.epochs;
         if !is_same && !is_logged {
             let name = &scope.session_id;
@@ -153,13 +154,13 @@ impl<'g> Seat<'g> {
         Ok(all)
     }
 
-    /// Assembles a session that any gateway plays, as far as it was last shown.
+    /// Assembles a session of any gateway up to the point where it was last shown.
     fn visit(&mut self) -> Result<(), String> {
         let gateway = self.gateway;
         let name = {
             let known = gateway.known();
             let Some(rank) = gateway.zipf.below(known.sessions.len(), &mut self.random) else { return Ok(()) };
-            // The newest are at work.
+            // The newest sessions are active.
             known.sessions[known.sessions.len() - 1 - rank].clone()
         };
         let Some(session) = Session::read(&gateway.transcripts, &name)? else { return Ok(()) };
@@ -173,7 +174,7 @@ impl<'g> Seat<'g> {
         self.compare(&session.scope, history, &reply, Some(mark), by).map(drop)
     }
 
-    /// The model asks for an original that this gateway or another one folded.
+    /// Fetches an original that this gateway or another one folded, as a model does.
     fn fetch(&mut self, session: &mut Session, next: usize) -> Result<(), String> {
         let gateway = self.gateway;
         let (issued, foreign) = {
@@ -202,7 +203,7 @@ impl<'g> Seat<'g> {
         session.push(result, next, now())
     }
 
-    /// Records the turn that ends here, where one has begun.
+    /// Records the turn that ends here, if one has begun.
     fn end_turn(&self, session: &mut Session) -> Result<(), String> {
         if session.turn_from == session.history.len() {
             return Ok(());
@@ -217,7 +218,7 @@ impl<'g> Seat<'g> {
     }
 }
 
-/// An answer as a part of a message.
+/// Converts an answer to a part of a message.
 fn part(block: &FetchedBlock) -> Value {
     match block {
         FetchedBlock::Text(text) => json!({ "type": "text", "text": text }),

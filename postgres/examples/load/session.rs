@@ -1,4 +1,4 @@
-//! A session as its host keeps it: a transcript in a file, which whoever plays the session next goes on from.
+//! A session as its host keeps it: a transcript in a file, from which any gateway can continue.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -10,46 +10,47 @@ use concertina::transcript::Rewrite;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What all sessions work for.
+/// The agent of all sessions.
 pub(crate) const AGENT: &str = "main";
 
 /// A line of a transcript.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Line {
-    /// Which recording is played, and in which variant.
+    /// The recording and its variant.
     Begun { input: usize, variant: u64 },
-    /// A message as the model's provider is sent it, but for what an assembly replaces; and which of the recording comes next.
+    /// A message as the provider would receive it before assembly replaces blocks, and the index of the next recorded
+    /// message.
     Message { message: Value, next: usize },
-    /// What was shown.
+    /// The result of an assembly.
     Shown(Mark),
-    /// So many turns are recorded.
+    /// The number of turns that are recorded.
     Turns(usize),
 }
 
-/// What was shown of a history.
+/// The result of an assembly of a history.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Mark {
-    /// Of so many messages.
+    /// The number of messages.
     pub(crate) messages: usize,
-    /// What they were shown as.
+    /// The hash of what was shown.
     pub(crate) hash: String,
-    /// When.
+    /// The time of the assembly.
     pub(crate) now: Millis,
-    /// Epochs of the session by then, or fewer.
+    /// The number of epochs of the session at that time, or a lower one.
     pub(crate) epochs: usize,
 }
 
-/// What a transcript holds.
+/// The contents of a transcript.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) scope: Scope,
     pub(crate) input: usize,
     pub(crate) variant: u64,
     pub(crate) history: Vec<Value>,
-    /// Which message of the recording comes next.
+    /// The index of the next message of the recording.
     pub(crate) next: usize,
     pub(crate) shown: Option<Mark>,
-    /// Turns that are recorded, and where in the history the one that is not begins.
+    /// The number of recorded turns, and the index in the history at which the current turn begins.
     pub(crate) turns: usize,
     pub(crate) turn_from: usize,
     file: PathBuf,
@@ -64,7 +65,7 @@ fn file_of(transcripts: &Path, name: &str) -> PathBuf {
 }
 
 impl Session {
-    /// Begins a session, or goes on with the one of this name.
+    /// Begins a session, or continues the one of this name.
     pub(crate) fn open(transcripts: &Path, name: &str, (input, variant): (usize, u64)) -> Result<Self, String> {
         if let Some(session) = Self::read(transcripts, name)? {
             session.mend()?;
@@ -86,7 +87,8 @@ impl Session {
         Ok(session)
     }
 
-    /// A session as its transcript tells of it; `None` where there is none. A last line without its end is what a kill left.
+    /// Reads a session from its transcript, or returns `None` if there is none. An incomplete last line was left by a
+    /// kill.
     pub(crate) fn read(transcripts: &Path, name: &str) -> Result<Option<Self>, String> {
         let file = file_of(transcripts, name);
         let text = match std::fs::read_to_string(&file) {
@@ -118,7 +120,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Cuts off what a kill left of a line, before anything is written behind it.
+    /// Truncates an incomplete last line before anything is appended.
     fn mend(&self) -> Result<(), String> {
         let bad = |error: std::io::Error| format!("{}: {error}", self.file.display());
         let bytes = std::fs::read(&self.file).map_err(bad)?;
@@ -135,7 +137,7 @@ impl Session {
         file.write_all(text.as_bytes()).map_err(bad)
     }
 
-    /// Adds a message; `next` is the recorded one after it.
+    /// Appends a message. `next` is the index of the recorded message after it.
     pub(crate) fn push(&mut self, mut message: Value, next: usize, now: Millis) -> Result<(), String> {
         message["timestamp"] = Value::from(now);
         let line = Line::Message { message, next };
@@ -147,14 +149,14 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps what was shown of the history.
+    /// Records what was shown of the history.
     pub(crate) fn keep(&mut self, mark: Mark) -> Result<(), String> {
         self.write(&Line::Shown(mark.clone()))?;
         self.shown = Some(mark);
         Ok(())
     }
 
-    /// The turn is recorded.
+    /// Records that the turn has ended.
     pub(crate) fn end_turn(&mut self) -> Result<(), String> {
         self.turns += 1;
         self.turn_from = self.history.len();
@@ -162,7 +164,7 @@ impl Session {
     }
 }
 
-/// What messages are shown as: the hash of the first `prefix` of them, where there are so many, and of all.
+/// Returns the hash of the first `prefix` shown messages, if there are so many, and that of all.
 pub(crate) fn hashes(history: &[Value], rewrite: &Rewrite, prefix: usize) -> (Option<String>, String) {
     let shown = rewrite.apply(history);
     let (mut text, mut of_prefix) = (String::new(), None);

@@ -1,4 +1,4 @@
-//! A store that notes how long its calls take, by thread: so that a job's time can be told apart into the store's and the engine's.
+//! A store that measures its calls by thread, so that a job's time can be divided between the store and the engine.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Tu
 use concertina::store::tables::Sink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, TurnStatus};
 
-/// What calls of the store took on this thread.
+/// The times of the store's calls on this thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spent {
     pub(crate) time: Duration,
@@ -23,19 +23,19 @@ thread_local! {
     static SPENT: Cell<Spent> = const { Cell::new(Spent { time: Duration::ZERO, cpu: Duration::ZERO, calls: 0 }) };
 }
 
-/// What was spent on this thread since this was last asked.
+/// Returns and resets the times of this thread.
 pub(crate) fn take_spent() -> Spent {
     SPENT.take()
 }
 
-/// The processor time of this thread.
+/// Returns the processor time of this thread.
 #[cfg(unix)]
 pub(crate) fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
 
-/// Not known here.
+/// Returns zero: the processor time is unknown on this platform.
 #[cfg(not(unix))]
 pub(crate) fn cpu() -> Duration {
     Duration::ZERO

@@ -1,21 +1,21 @@
-//! Places for jobs, taken in the order in which they were asked for: the addon's semaphore (`node/src/work.rs`), for threads.
+//! A fair semaphore for threads, which corresponds to the addon's semaphore (`node/src/work.rs`).
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// So many jobs at once.
+/// A limit of concurrent jobs.
 pub(crate) struct Turns {
     state: Mutex<State>,
     moved: Condvar,
 }
 
 struct State {
-    /// The ticket of who comes next.
+    /// The ticket of the next waiter.
     next: u64,
     /// Tickets below this one may work.
     served: u64,
 }
 
-/// A place that is given back when it is dropped.
+/// A permit, which is returned when it is dropped.
 pub(crate) struct Turn<'t>(&'t Turns);
 
 impl Turns {
@@ -23,7 +23,7 @@ impl Turns {
         Self { state: Mutex::new(State { next: 0, served: places as u64 }), moved: Condvar::new() }
     }
 
-    /// Waits for a place.
+    /// Waits for a permit.
     pub(crate) fn take(&self) -> Turn<'_> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let ticket = state.next;

@@ -1,13 +1,13 @@
-//! Few are chosen often, and many now and then.
+//! Random choices by Zipf's law.
 
 use rand::Rng;
 use rand::distr::Distribution as _;
 use rand::distr::weighted::WeightedIndex;
 
-/// Ranks that are drawn; what is beyond is as rare as the last.
+/// The number of ranks that are drawn. Higher ranks are never drawn.
 const RANKS: usize = 4096;
 
-/// Draws the n-th of some things with a probability that falls as 1 / n^s.
+/// Draws a rank n with a probability proportional to 1 / n^s.
 #[derive(Debug, Clone)]
 pub(crate) struct Zipf(WeightedIndex<f64>);
 
@@ -17,9 +17,9 @@ impl Zipf {
         Self(WeightedIndex::new(weights).expect("all weights are above 0"))
     }
 
-    /// A number below `count`; `None` where that is 0.
+    /// Returns a number below `count`, or `None` if that is 0.
     pub(crate) fn below(&self, count: usize, random: &mut impl Rng) -> Option<usize> {
-        // What is too large is drawn again: the first rank is drawn often enough.
+        // A number that is too large is drawn again. The first rank is frequent enough for this to end soon.
         (count > 0).then(|| {
             loop {
                 let rank = self.0.sample(random);

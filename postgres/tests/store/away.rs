@@ -1,4 +1,4 @@
-//! A server that crashes, is gone, or is silent.
+//! Tests with a server that crashes, is unreachable, or is silent.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 use crate::cluster::{Cluster, options};
 use crate::suite::{START, batch_of, scope};
 
-/// How many times the server crashes; 200 before a release.
+/// The variable with the number of crashes; 200 before a release.
 const KILLS: &str = "CONCERTINA_KILLS";
 
 #[test]
@@ -42,7 +42,7 @@ fn what_was_acknowledged_survives_a_server_that_crashes() {
         });
         for round in 0..kills {
             std::thread::sleep(Duration::from_millis(60 + 13 * (round as u64 % 20)));
-            // Every fourth time only one of its processes dies, and the server makes itself anew.
+            // Every fourth time only one process is killed, and the server restarts itself.
             if round % 4 == 3 {
                 cluster.kill_one();
             } else {
@@ -95,7 +95,7 @@ fn a_server_that_is_gone_is_an_error_that_names_it_at_once() {
 
 #[test]
 fn a_server_that_is_silent_is_an_error_in_time() {
-    // Accepts, by the system's queue, and never says anything.
+    // Accepts connections through the system's queue and never sends anything.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgresql://me:hidden@{}/x?sslmode=disable", silent.local_addr().unwrap());
     let options = PostgresOptions { connect_timeout: Duration::from_millis(300), ..options() };

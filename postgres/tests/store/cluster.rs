@@ -1,5 +1,5 @@
-//! A server of our own: a fresh cluster in a directory of its own, stopped and removed at the end of a test, also of
-//! one that panics.
+//! A test server: a new cluster in its own directory, which is stopped and removed at the end of the test, even if the
+//! test panics.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -19,7 +19,7 @@ use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// The programs that the tests need.
 const PROGRAMS: [&str; 4] = ["initdb", "pg_ctl", "pg_basebackup", "psql"];
-/// Names the folder of PostgreSQL's programs, where it is not to be looked for.
+/// The variable with the folder of PostgreSQL's programs. If it is unset, installed versions are searched.
 const FOLDER: &str = "CONCERTINA_POSTGRES";
 
 /// A running server.
@@ -29,7 +29,7 @@ pub(crate) struct Cluster {
     pub(crate) port: u16,
 }
 
-/// Where PostgreSQL's programs are: where we are told, or else the newest of those that are installed.
+/// Returns the folder of PostgreSQL's programs: the one that is configured, or the newest installed one.
 fn programs() -> Option<PathBuf> {
     let has_all = |dir: &PathBuf| PROGRAMS.iter().all(|name| dir.join(name).is_file());
     if let Some(dir) = std::env::var_os(FOLDER).map(PathBuf::from) {
@@ -53,13 +53,13 @@ fn programs() -> Option<PathBuf> {
     found
 }
 
-/// A port that nobody listens on. Below those that systems give to outgoing connections, so that nobody takes it while
+/// Returns a free port. It is below the range that systems use for outgoing connections, so that nothing takes it while
 /// the server is down for a moment.
 fn free_port() -> u16 {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 20_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Two runs at once begin at different ones.
+    // Concurrent runs begin at different ports.
     let run = std::process::id().wrapping_mul(97);
     let mut ports = (0..COUNT).map(|_| {
         let port = FIRST + run.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % COUNT;
@@ -68,14 +68,14 @@ fn free_port() -> u16 {
     ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
 }
 
-/// Makes a file or a folder the server's.
+/// Makes the server's user the owner of a file or a folder.
 pub(crate) fn give_to_server(path: &Path) {
     if let Some((user, group)) = user() {
         chown(path, Some(user), Some(group)).unwrap();
     }
 }
 
-/// The user that may run a server where we are root, who may not.
+/// Returns the user and the group that run the server if the tests run as root, because root may not run it.
 fn user() -> Option<(u32, u32)> {
     let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -85,13 +85,13 @@ fn user() -> Option<(u32, u32)> {
 }
 
 impl Cluster {
-    /// A new server; `None`, with a line that says so, where there is no PostgreSQL.
+    /// Starts a new server. Prints a line and returns `None` if PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Self> {
         Self::start_with("")
     }
 
-    /// A server that tests share which use namespaces, databases and roles of their own and leave the server as it is:
-    /// the one that another test uses at this moment, or a new one.
+    /// Returns a server for tests that use their own namespaces, databases and roles and do not change the server: the
+    /// one that another test is using, or a new one.
     pub(crate) fn shared() -> Option<Arc<Self>> {
         static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +103,7 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// A new server with lines for its `postgresql.conf`.
+    /// Starts a new server with additional lines in its `postgresql.conf`.
     pub(crate) fn start_with(settings: &str) -> Option<Self> {
         let mut cluster = Self::make(&[])?;
         cluster.configure(settings);
@@ -111,14 +111,14 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// A cluster that is down, made with further arguments for `initdb`.
+    /// Creates a cluster, with additional arguments for `initdb`, without starting it.
     pub(crate) fn make(further: &[&str]) -> Option<Self> {
         let cluster = Self::place(programs()?);
         let data = cluster.data();
         let args = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-N"];
         let args = args.iter().chain(further).map(OsStr::new);
         cluster.run("initdb", [OsStr::new("-D"), data.as_os_str()].into_iter().chain(args));
-        // No test cuts the power: what a server wrote is there after its crash.
+        // No test cuts the power, so what a server wrote is still there after its crash.
         cluster.configure("fsync = off");
         Some(cluster)
     }
@@ -129,7 +129,7 @@ impl Cluster {
         Self { programs, dir, port: 0 }
     }
 
-    /// A copy of this server that follows it, running.
+    /// Starts a replica of this server.
     pub(crate) fn follower(&self) -> Self {
         let mut follower = Self::place(self.programs.clone());
         let (url, data) = (self.url(), follower.data());
@@ -139,7 +139,7 @@ impl Cluster {
         follower
     }
 
-    /// Makes a server that follows another one independent of it.
+    /// Promotes a replica.
     pub(crate) fn promote(&self) {
         let data = self.data();
         self.run("pg_ctl", ["-w", "-t", "60", "promote", "-D"].map(OsStr::new).into_iter().chain([data.as_os_str()]));
@@ -151,12 +151,12 @@ impl Cluster {
         writeln!(file, "{settings}").unwrap();
     }
 
-    /// A path beside the server's data.
+    /// Returns a path next to the server's data.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    /// Starts the server on a port of its own: others look for theirs at the same time.
+    /// Starts the server on its own port. Retries, because other servers search for a port at the same time.
     pub(crate) fn first_up(&mut self) {
         for _ in 0..10 {
             self.port = free_port();
@@ -177,7 +177,7 @@ impl Cluster {
         assert!(self.command(program).args(args).status().unwrap().success(), "{program} failed");
     }
 
-    /// A program of this version of PostgreSQL, as the user who may run a server.
+    /// Returns a command that runs a program of this PostgreSQL version as the server's user.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         command.current_dir(self.dir.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -187,12 +187,12 @@ impl Cluster {
         command
     }
 
-    /// Starts the server, which is down.
+    /// Starts the stopped server.
     pub(crate) fn up(&self) {
         assert!(self.try_up(), "the server does not start: {}", self.log());
     }
 
-    /// Whether it could be started.
+    /// Tries to start the server. Returns true on success.
     pub(crate) fn try_up(&self) -> bool {
         let sockets = self.dir.path().display();
         let settings = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={sockets}", self.port);
@@ -202,13 +202,13 @@ impl Cluster {
         command.status().unwrap().success()
     }
 
-    /// What the server wrote into its log.
+    /// Returns the contents of the server's log.
     pub(crate) fn log(&self) -> String {
         let log = std::fs::read(self.dir.path().join("log")).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// Ends the server as a crash does.
+    /// Stops the server without a shutdown, as in a crash.
     pub(crate) fn kill(&self) {
         let data = self.data();
         self.run(
@@ -217,19 +217,19 @@ impl Cluster {
         );
     }
 
-    /// Ends one of the server's processes, so that the server ends all of them, recovers and goes on.
+    /// Kills one of the server's processes, so that the server restarts all of them and recovers.
     pub(crate) fn kill_one(&self) {
         let process = self.sql("SELECT pg_backend_pid()").remove(0);
         let busy = self.sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'concertina' LIMIT 1");
         let process = busy.first().unwrap_or(&process);
-        // It may have ended by itself.
+        // The process may have ended already.
         drop(Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status());
         while !self.is_up() {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
 
-    /// Whether the server answers.
+    /// Returns true if the server answers.
     pub(crate) fn is_up(&self) -> bool {
         self.command("psql").arg(self.url()).args(["-c", "SELECT 1"]).status().unwrap().success()
     }
@@ -253,12 +253,12 @@ impl Cluster {
         PostgresStore::open(&self.url(), namespace, options()).unwrap()
     }
 
-    /// Runs statements on a connection of their own.
+    /// Runs statements on a separate connection.
     pub(crate) fn sql(&self, statements: &str) -> Vec<String> {
         self.session().run(statements)
     }
 
-    /// A connection beside the store.
+    /// Opens a connection that does not belong to a store.
     pub(crate) fn session(&self) -> Session {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let client = runtime.block_on(async {
@@ -270,15 +270,15 @@ impl Cluster {
     }
 }
 
-/// A connection.
+/// A connection that does not belong to a store.
 pub(crate) struct Session {
     client: Client,
-    // The connection is a task of this.
+    // The connection is a task of this runtime.
     runtime: Runtime,
 }
 
 impl Session {
-    /// Runs statements; the first column of their rows.
+    /// Runs statements and returns the first column of their rows.
     pub(crate) fn run(&self, statements: &str) -> Vec<String> {
         let messages = self.runtime.block_on(self.client.simple_query(statements)).unwrap();
         let rows = messages.iter().filter_map(|message| match message {
@@ -289,7 +289,7 @@ impl Session {
     }
 }
 
-/// Those of the contract suite, at the caller's time.
+/// Returns the options of the contract suite, with the caller's clock.
 pub(crate) fn options() -> PostgresOptions {
     let store = StoreOptions { ttl_seconds: 600, ..StoreOptions::default() };
     PostgresOptions { store, clock: Clock::Caller, ..PostgresOptions::default() }
@@ -298,7 +298,7 @@ pub(crate) fn options() -> PostgresOptions {
 impl Drop for Cluster {
     fn drop(&mut self) {
         let data = self.data();
-        // It is down already where a test left it so.
+        // A test may have stopped it already.
         let stopped = self.command("pg_ctl").args(["-w", "-m", "immediate", "stop", "-D"]).arg(&data).status();
         drop(stopped);
     }

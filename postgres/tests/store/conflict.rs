@@ -1,4 +1,4 @@
-//! Others that are in the way of a transaction.
+//! Tests of transactions that conflict with others.
 
 use std::time::Duration;
 
@@ -51,7 +51,8 @@ fn of_two_that_wait_for_each_other_the_store_begins_again() {
     store.commit(&me, &batch_of(&store, vec![Original::text("before", "test")]), START).unwrap();
     let batch = batch_of(&store, vec![Original::text("wanted", "test")]);
     let hash = batch.originals[0].1.hash.to_hex();
-    // Holds the new original, then wants the session, which the store holds by then. It is the more patient of the two.
+    // Locks the new original, then waits for the session, which the store has locked by then. Its deadlock timeout is
+    // the longer one.
     let other = format!(
         "BEGIN; SET LOCAL deadlock_timeout = '1min'; SET LOCAL search_path TO deadlock;
          INSERT INTO originals (hash, ref_id, label, size, is_zstd, payload)
@@ -71,7 +72,7 @@ fn of_two_that_wait_for_each_other_the_store_begins_again() {
     assert_eq!(store.get(id, "main", START).unwrap().as_ref(), Some(&(id.clone(), original.clone())));
 }
 
-/// Another machine that writes, until it commits.
+/// Simulates another machine that writes until it commits.
 fn writer(cluster: &Cluster, namespace: &str) -> Session {
     let session = cluster.session();
     let lock = "pg_advisory_xact_lock_shared(1129202516, current_schema()::regnamespace::oid::bigint::integer)";

@@ -1,4 +1,4 @@
-//! A store moves from a file into a database, and back.
+//! Tests of moving a store from a file into a database and back.
 
 use concertina::store::{SqliteStore, Store};
 use concertina_postgres::{PostgresOptions, PostgresStore};

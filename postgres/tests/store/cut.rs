@@ -1,4 +1,4 @@
-//! A network that is cut, silently, at any moment.
+//! Tests with a network that fails silently at any moment.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::cluster::{Cluster, options};
 use crate::proxy::{Fault, Proxy};
 use crate::suite::{START, batch_of, projection, scope};
 
-/// After it a server counts as silent: a second more than statements have.
+/// The time after which a server counts as silent: one second more than the statement timeout.
 const DEADLINE: Duration = Duration::from_millis(1400);
 const CONNECT: Duration = Duration::from_millis(400);
 
@@ -46,13 +46,13 @@ fn a_network_that_is_cut_costs_a_call_its_deadline_and_the_next_one_works() {
     let batch = batch_of(&store, vec![Original::text("text", "test")]);
     let id = &batch.originals[0].0;
     store.commit(&scope("main", "s"), &batch, START).unwrap();
-    // While nothing is asked; new connections are cut too.
+    // Cut while the connection is idle. New connections are cut too.
     proxy.cut();
     assert_away(timed(|| store.get(id, "main", START)));
     assert_away(timed(|| store.stats(None)));
     proxy.heal();
     assert!(store.get(id, "main", START).unwrap().is_some());
-    // Connections that a firewall has forgotten: the first call finds out for all of them.
+    // A firewall has dropped all connections. The first call detects it for all of them.
     let all = std::sync::Barrier::new(4);
     std::thread::scope(|threads| {
         for _ in 0..4 {
@@ -100,7 +100,7 @@ fn a_cut_in_the_middle_of_a_commit_leaves_it_whole_or_nothing_and_keeps_nobody_o
         if outcome.0.is_err() {
             assert_away(outcome);
             assert_eq!(cluster.sql("SELECT count(*) FROM middle.originals"), [committed.to_string()]);
-            // The server still holds what the lost transaction had locked, until it is told.
+            // The server holds the locks of the lost transaction until its process is terminated.
             assert_eq!(store.commit(&me, &batch, START).unwrap(), batch.projections);
         }
         committed += 1;
@@ -114,7 +114,7 @@ fn a_connection_that_broke_unheard_keeps_nobody_out() {
     let Some(cluster) = Cluster::start() else { return };
     let proxy = Proxy::to(cluster.port);
     let url = cluster.url().replace(&cluster.port.to_string(), &proxy.port.to_string());
-    // The server would wait so long for the next statement of the transaction.
+    // The server would wait this long for the next statement of the transaction.
     let statement_timeout = Duration::from_secs(20);
     let store = PostgresStore::open(&url, "unheard", PostgresOptions { statement_timeout, ..options() }).unwrap();
     let me = scope("main", "s");
@@ -144,13 +144,13 @@ fn a_commit_whose_answer_is_lost_is_resolved() {
     for (number, fault) in [Fault::Break, Fault::LoseAnswer, Fault::Lose].into_iter().enumerate() {
         let key = format!("{fault:?}");
         proxy.at_commit(fault);
-        // Made again it would be a duplicate.
+        // A retry would be reported as a duplicate.
         let (status, took) = timed(|| store.commit_turn(&me, &key.as_str().into(), START).unwrap());
         assert_eq!(status, TurnStatus::Committed, "{fault:?}");
         assert!(took < 2 * DEADLINE && !proxy.is_planned(), "{took:?}");
         assert_eq!(store.commit_turn(&me, &key.as_str().into(), START).unwrap(), TurnStatus::Duplicate);
 
-        // Made again, either would count twice.
+        // A retry would count either of them twice.
         let admitted = Batch {
             receipts: vec![Receipt { kind: "admit".into(), tokens_before: 7, tokens_after: 1, detail: key.clone() }],
             folded: vec![(FoldedKind::Other, 7, 1)],
@@ -177,7 +177,7 @@ fn a_commit_whose_answer_is_lost_is_resolved() {
 
 #[test]
 fn a_number_of_a_transaction_that_a_crash_gave_to_another_one_acknowledges_nothing() {
-    // What is written is not on disk before somebody waits for it.
+    // Written data reaches the disk only when somebody waits for it.
     let settings = "wal_writer_delay = 10s\nautovacuum = off\nwal_level = minimal\nmax_wal_senders = 0";
     let Some(cluster) = Cluster::start_with(settings) else { return };
     let proxy = Proxy::to(cluster.port);
@@ -187,7 +187,7 @@ fn a_number_of_a_transaction_that_a_crash_gave_to_another_one_acknowledges_nothi
     let me = scope("main", "s");
     store.commit_turn(&me, &"before".into(), START).unwrap();
     cluster.sql("CREATE TABLE public.others (number xid8)");
-    // Now and then the server writes the number down in time, for reasons of its own.
+    // Occasionally the server persists the transaction id in time, for reasons of its own.
     let is_given_again = (0..8).any(|attempt| {
         let turn = format!("lost {attempt}");
         let before: u64 = cluster.sql("SELECT pg_current_xact_id()")[0].parse().unwrap();
@@ -319,11 +319,11 @@ fn the_bytes_of_an_original_cross_once() {
     assert!(first == found && bytes > SIZE, "{bytes}");
     let (second, bytes) = get(&id, "main", START);
     assert!(second == found && bytes < 1000, "{bytes}");
-    // By all of its digits, too; and what is altered in the database is not what is held.
+    // The same with all digits of the id. An altered payload in the database is not what the caller holds.
     cluster.sql("UPDATE once.originals SET payload = 'altered'");
     let (third, bytes) = get(&original.hash.to_ref_id(64), "main", START);
     assert!(third == found && bytes < 1000, "{bytes}");
-    // Who may see it, and for how long, the server says.
+    // The server decides who may see it and for how long.
     assert_eq!(get(&id, "other", START).0, None);
     store
         .commit(&me, &Batch { in_context: Some(std::collections::BTreeSet::new()), ..Batch::default() }, START)

@@ -1,4 +1,4 @@
-//! A server that is lost for good, and the replica that takes its place.
+//! Tests of a failover: a server is lost permanently and its replica is promoted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 use crate::cluster::{Cluster, options};
 use crate::suite::{START, projection, scope};
 
-/// How many servers are lost; 20 before a release.
+/// The variable with the number of lost servers; 20 before a release.
 const FAILOVERS: &str = "CONCERTINA_FAILOVERS";
 
-/// What a writer was told.
+/// Everything that was acknowledged to a writer.
 #[derive(Default)]
 struct Told {
     originals: Vec<(RefId, Original)>,
@@ -23,7 +23,7 @@ struct Told {
     away: usize,
 }
 
-/// Folds one block after the other, each from the ledger that it knows, as the engine does.
+/// Folds blocks one after the other, each based on the known ledger, as the engine does.
 fn write(store: &PostgresStore, session: &str, is_done: &AtomicBool) -> Told {
     let me = scope("main", session);
     let (mut told, mut ledger) = (Told::default(), None::<Ledger>);
@@ -47,7 +47,7 @@ fn write(store: &PostgresStore, session: &str, is_done: &AtomicBool) -> Told {
         };
         match step() {
             Ok((known, batch, in_force)) => {
-                // Also where the answer to the first try was lost.
+                // This holds even if the answer to the first attempt was lost.
                 assert_eq!(in_force.last(), batch.projections.last());
                 told.originals.extend(batch.originals);
                 told.projections.extend(batch.projections);
@@ -73,7 +73,7 @@ fn a_replica_that_takes_over_has_all_that_was_acknowledged() {
     let mut sessions: Vec<(String, Told)> = Vec::new();
     for round in 0..rounds {
         let replica = server.follower();
-        // An acknowledgement means: on both.
+        // An acknowledged commit is on both servers.
         server.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
         server.sql("SELECT pg_reload_conf()");
         while server.sql("SELECT sync_state FROM pg_stat_replication") != ["sync"] {
@@ -105,7 +105,7 @@ fn a_replica_that_takes_over_has_all_that_was_acknowledged() {
         }
         assert_eq!(store.notices().len(), 1);
         sessions.extend(told);
-        // The replica was made before its server waited for it: it waits for nobody.
+        // The replica was made before the setting, so it does not wait for a standby.
         server = replica;
     }
     let store = server.open("failover");
@@ -122,7 +122,7 @@ fn of_two_servers_the_one_that_can_be_written_is_taken_and_a_silent_one_is_passe
     let Some(server) = Cluster::start() else { return };
     drop(server.open("two"));
     let replica = server.follower();
-    // Accepts, by the system's queue, and never says anything.
+    // Accepts connections through the system's queue and never sends anything.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let ports = [silent.local_addr().unwrap().port(), replica.port, server.port];
     let hosts = ports.map(|port| format!("127.0.0.1:{port}")).join(",");

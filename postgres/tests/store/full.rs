@@ -1,4 +1,4 @@
-//! A server that has no room: on its disk, for connections, and within the store's own limit.
+//! Tests with a server that has no space on its disk, no free connection, or no space within the store's size limit.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,11 +12,11 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 use crate::cluster::{Cluster, give_to_server, options};
 use crate::suite::{START, batch_of, scope};
 
-/// A small disk, gone at the end.
+/// A small disk, which is unmounted at the end.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// `None`, with a line that says so, where we may not mount one.
+    /// Prints a line and returns `None` if mounting is not permitted.
     fn mount(megabytes: u32) -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let size = format!("size={megabytes}m");
@@ -35,7 +35,7 @@ impl SmallDisk {
         Some(disk)
     }
 
-    /// A folder on it.
+    /// Returns a folder on the disk.
     fn path(&self) -> std::path::PathBuf {
         self.0.path().join("data")
     }
@@ -48,13 +48,13 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily: a server of a test that panics is still on it.
+        // Lazily, because the server of a panicking test still uses it.
         let unmounted = Command::new("umount").arg("-l").arg(self.0.path()).status();
         assert!(unmounted.is_ok_and(|status| status.success()) || std::thread::panicking());
     }
 }
 
-/// Bytes that nothing compresses.
+/// Returns incompressible bytes.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
     (0..length.div_ceil(32) as u64).flat_map(|part| ContentHash::of(format!("{seed} {part}").as_bytes()).0).collect()
 }
@@ -63,7 +63,7 @@ fn original(seed: u64, length: usize) -> Original {
     Original::image(noise(seed, length), "image/png", "noise")
 }
 
-/// Commits until that fails; what was acknowledged, and the error.
+/// Commits until a commit fails. Returns the acknowledged originals and the error.
 fn fill(store: &PostgresStore, from: u64) -> (Vec<(RefId, Original)>, Error) {
     let mut acknowledged = Vec::new();
     for seed in from..from + 5000 {
@@ -97,7 +97,7 @@ fn a_full_disk_is_an_error_that_says_so_and_loses_nothing() {
     println!("{} originals of 30 KB, then: {error}", acknowledged.len());
     assert!(matches!(error, Error::StoreFull { .. }), "{error}");
     assert!(error.to_string().contains("No space left on device"), "{error}");
-    // Reading goes on, and what is refused leaves nothing.
+    // Reads still work, and a refused commit leaves nothing behind.
     assert_there(&store, &acknowledged);
     assert_eq!(store.stats(None).unwrap().originals, acknowledged.len() as u64);
     disk.enlarge(64);
@@ -117,7 +117,7 @@ fn a_full_disk_of_the_log_ends_the_server_and_loses_nothing() {
     println!("{} originals of 30 KB, then: {error}", acknowledged.len());
     assert!(matches!(error, Error::StoreFull { .. } | Error::StoreUnavailable { .. }), "{error}");
     disk.enlarge(64);
-    // It recovers by itself, or has given up.
+    // The server recovers by itself or has ended.
     for _ in 0..100 {
         if cluster.is_up() || cluster.try_up() {
             break;
@@ -202,12 +202,12 @@ fn commits_at_once_exceed_the_limit_by_no_more_than_they_hold() {
     println!("{} of {} commits fit: {stored} bytes", acknowledged.len(), WRITERS * 20);
     assert!(stored <= LIMIT + (WRITERS - 1) * SIZE as u64 + 10_000, "{stored}");
     assert!(stored > LIMIT - 2 * SIZE as u64, "{stored}");
-    // All of it is shown, so none of it has gone; and alone nothing more fits.
+    // Everything is shown, so nothing was evicted, and nothing more fits.
     assert_eq!(acknowledged.len() as u64, store.stats(None).unwrap().originals);
     assert_there(&store, &acknowledged);
     let batch = batch_of(&store, vec![original(u64::MAX, 2 * SIZE)]);
     assert!(matches!(store.commit(&scope("main", "s"), &batch, START), Err(Error::StoreFull { .. })));
-    // What the sessions no longer show makes room.
+    // Originals that the sessions no longer show can be evicted.
     let nothing = Batch { in_context: Some(std::collections::BTreeSet::new()), ..Batch::default() };
     for writer in 0..WRITERS {
         store.commit(&scope("main", &format!("s{writer}")), &nothing, START).unwrap();

@@ -1,4 +1,4 @@
-//! A dump of every schema version that was released keeps opening. The dump of a version is written once, by
+//! A dump of every released schema version can still be opened. The dump of a version is written once, by
 //! `write_the_golden_dump`, and never again.
 
 use std::path::{Path, PathBuf};

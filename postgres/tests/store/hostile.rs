@@ -1,4 +1,4 @@
-//! What others would refuse: names and texts that TEXT or an index cannot hold.
+//! Tests with names and texts that TEXT or an index cannot hold.
 
 use concertina::reference::{ContentHash, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};

@@ -1,4 +1,4 @@
-//! The promises of a store, kept by PostgreSQL: the suite of every backend, and what only a server can show.
+//! Tests of the store in PostgreSQL: the suite of every backend, and tests that need a server.
 
 mod away;
 mod cluster;

@@ -1,5 +1,5 @@
-//! Servers, roles and addresses that are not as they should be: each call works, or its error says what is so and what
-//! to do.
+//! Tests with misconfigured servers, roles and addresses: each call works, or its error states the cause and the
+//! remedy.
 
 use std::path::Path;
 use std::sync::Barrier;
@@ -15,10 +15,10 @@ use crate::cluster::{Cluster, options};
 use crate::proxy::{Fault, Proxy};
 use crate::suite::{START, scope};
 
-/// A call of the store, and how often it was made before.
+/// A call of the store; the number is that of its previous calls.
 type Called = fn(&PostgresStore, usize) -> Result<()>;
 
-/// What a store is asked, one thing after the other.
+/// Calls of the store, made one after the other.
 const CALLS: [(&str, Called); 9] = [
     ("commit", |store, number| {
         let original = Original::text(&format!("text {number}"), "test");
@@ -38,12 +38,12 @@ const CALLS: [(&str, Called); 9] = [
     ("purge", |store, _| store.purge(&scope("main", "another")).map(drop)),
 ];
 
-/// With what a server ends a connection: by its will, by a crash, while it starts, with its database, at the time
-/// limits of an idle session, of an idle transaction and of any transaction, and by failures of a connection.
+/// The error codes with which a server ends a connection: a shutdown, a crash, a start, a dropped database, the time
+/// limits of an idle session, of an idle transaction and of any transaction, and connection failures.
 const ENDS: [&str; 10] = ["57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04", "08006", "08P01", "XX000"];
 
-/// Neighbours: each message of each of nine calls, on a connection that was idle, within a transaction, and at its end.
-/// Each of ten codes at each message of a commit; at the messages of the other calls one code after the other.
+/// Covers each message of each of nine calls, on an idle connection, within a transaction, and at its end. A commit
+/// gets each of ten codes at each message; the other calls get the codes in turn.
 #[test]
 fn a_connection_that_the_server_ends_costs_no_call() {
     let Some(cluster) = Cluster::shared() else { return };
@@ -70,7 +70,7 @@ fn a_connection_that_the_server_ends_costs_no_call() {
     }
     println!("{ended} connections were ended");
     assert!(ended >= CALLS.len() + 2 * ENDS.len(), "{ended}");
-    // None was lost, and none was written twice.
+    // No row was lost, and none was written twice.
     let stored = store.stats(None).unwrap().originals;
     assert_eq!(cluster.sql("SELECT count(DISTINCT hash) FROM ended.originals"), [stored.to_string()]);
     assert_eq!(
@@ -79,7 +79,7 @@ fn a_connection_that_the_server_ends_costs_no_call() {
     );
 }
 
-/// Neighbours: the same codes at the three messages of opening.
+/// Covers the same codes at the three messages of opening a connection.
 #[test]
 fn a_connection_that_ends_as_it_is_opened_is_an_error_with_the_servers_code() {
     let Some(cluster) = Cluster::shared() else { return };
@@ -102,7 +102,7 @@ fn a_connection_that_ends_as_it_is_opened_is_an_error_with_the_servers_code() {
     }
 }
 
-/// Neighbours: each time limit that a role may have, and all of them, as short as they can be.
+/// Covers each time limit that a role can have, and all of them together, as short as possible.
 #[test]
 fn a_roles_time_limits_cost_no_call() {
     let Some(cluster) = Cluster::shared() else { return };
@@ -114,7 +114,7 @@ fn a_roles_time_limits_cost_no_call() {
             cluster.sql(&format!("ALTER ROLE hurried SET {limit} = '20ms'"));
         }
         let store = PostgresStore::open(&cluster.url_of("hurried"), &format!("limits_{number}"), options()).unwrap();
-        // An idle session's limit is at least a second.
+        // The store raises the limit of an idle session to one second.
         let idle = if set.contains(&"idle_session_timeout") { 1300 } else { 100 };
         for pause in [0, idle] {
             std::thread::sleep(Duration::from_millis(pause));
@@ -126,7 +126,7 @@ fn a_roles_time_limits_cost_no_call() {
     }
 }
 
-/// Neighbours: limits of 1 to 3 connections for six threads, and none that is free.
+/// Covers limits of 1 to 3 connections for six threads, and no free connection.
 #[test]
 fn a_limit_of_connections_is_waited_for_and_then_named() {
     let Some(cluster) = Cluster::start() else { return };
@@ -149,7 +149,7 @@ fn a_limit_of_connections_is_waited_for_and_then_named() {
                 });
             }
         });
-        // Whatever is free yet, others have.
+        // Other stores take all remaining connections.
         let brief = PostgresOptions { connect_timeout: Duration::from_millis(300), ..options() };
         let open = || PostgresStore::open(&cluster.url_of("worker"), "limited", brief.clone());
         let held: Vec<_> = (1..limit).map(|_| open()).collect();
@@ -160,7 +160,7 @@ fn a_limit_of_connections_is_waited_for_and_then_named() {
     }
 }
 
-/// Neighbours: each right on each table, on the schema and on each function, taken while a store is open and before it
+/// Covers each privilege on each table, on the schema and on each function, revoked while a store is open and before it
 /// is opened.
 #[test]
 fn a_right_that_is_missing_is_said_and_is_no_damage() {
@@ -223,7 +223,7 @@ fn who_may_not_make_or_migrate_a_schema_is_told_to_let_its_owner_do_it() {
     }
 }
 
-/// Neighbours: encodings of one byte, of several, and none.
+/// Covers single-byte and multi-byte encodings, and no encoding.
 #[test]
 fn a_database_in_another_encoding_is_said_to_be_one() {
     let Some(cluster) = Cluster::shared() else { return };
@@ -237,7 +237,7 @@ fn a_database_in_another_encoding_is_said_to_be_one() {
     }
 }
 
-/// Neighbours: a socket in three forms of an address by five modes of TLS, which do not count on it; and what may stand
+/// Covers a socket in three forms of an address with five modes of TLS, which are ignored on a socket, and blanks
 /// around an address.
 #[test]
 fn a_socket_works_in_each_form_of_an_address_and_blanks_around_it_do_not_count() {

@@ -1,4 +1,4 @@
-//! How the server finds rows, and how long a commit takes.
+//! Tests of the server's query plans and of the duration of a commit.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 use crate::cluster::{Cluster, options};
 use crate::suite::{START, batch_of, projection, scope};
 
-/// 600 sessions with 100 rows in each table. Foreign keys are not checked: what these rows refer to is there.
+/// Inserts 600 sessions with 100 rows in each table. Foreign keys are not checked, because the referenced rows exist.
 const FILL: &str = "SET search_path TO plans; SET session_replication_role = replica;
 INSERT INTO sessions (session, agent, session_id, agent_id, last_seen)
   SELECT sha256(convert_to('s' || i, 'UTF8')), sha256('main'), 's' || i, 'main', 1700000000000
@@ -36,10 +36,10 @@ INSERT INTO fetches (session, at, ref_id, tokens) SELECT 1 + id % 600, 170000000
 INSERT INTO folded SELECT 1 + id % 600, id / 600, 'result', 2, 1 FROM originals;
 ANALYZE";
 
-/// Calls of each kind: often enough for the plans that serve any parameters.
+/// The number of calls of each kind: enough for the server to switch to generic plans.
 const ROUNDS: u64 = 20;
-/// Blocks of a table and its indexes that a round of calls may touch, for 100 rows of each: twice what it does, and for
-/// grants a third more.
+/// The maximum number of blocks of a table and its indexes that the calls may read, with 100 rows of each: twice the
+/// measured number, and for grants a third more.
 const BLOCKS_MAX: [(&str, u64); 11] = [
     ("epochs", 200),
     ("fetches", 220),
@@ -53,15 +53,15 @@ const BLOCKS_MAX: [(&str, u64); 11] = [
     ("sessions", 1700),
     ("turns", 18),
 ];
-/// What a scan of a whole table counts for.
+/// The number of blocks that a scan of a whole table counts as.
 const SCAN: u64 = 1_000_000;
 
-/// Has the server write the plan of each statement of further connections into its log.
+/// Makes the server log the plan of each statement of further connections.
 const EXPLAINED: &str = "ALTER ROLE postgres SET session_preload_libraries = 'auto_explain';
 ALTER ROLE postgres SET auto_explain.log_min_duration = 0;
 ALTER ROLE postgres SET auto_explain.log_nested_statements = on";
 
-/// Fills a new namespace, and removes something from it.
+/// Fills a new namespace and then runs `removed`.
 fn fill(cluster: &Cluster, namespace: &str, removed: &str) {
     drop(cluster.open(namespace));
     cluster.sql(&FILL.replace("plans", namespace));
@@ -70,7 +70,7 @@ fn fill(cluster: &Cluster, namespace: &str, removed: &str) {
     }
 }
 
-/// The tables that calls read as a whole: as the server counted, and as it planned.
+/// Returns the tables that `call` scans: by the server's counters, and by its plans.
 fn tables_read(cluster: &Cluster, namespace: &str, call: impl FnOnce(&PostgresStore)) -> [Vec<String>; 2] {
     let before = blocks_read(cluster, namespace);
     cluster.sql(EXPLAINED);
@@ -97,9 +97,10 @@ fn tables_read(cluster: &Cluster, namespace: &str, call: impl FnOnce(&PostgresSt
     [counted, planned]
 }
 
-/// Blocks of each table and its indexes that were read so far, and [`SCAN`] for each scan of it.
+/// Returns the number of blocks of each table and its indexes that were read so far, plus [`SCAN`] for each scan of the
+/// table.
 fn blocks_read(cluster: &Cluster, namespace: &str) -> Vec<(String, u64)> {
-    // A session tells what it counted when it ends, or after a second.
+    // A session reports its counters when it ends, or after a second.
     std::thread::sleep(Duration::from_millis(1500));
     let rows = cluster.sql(&format!(
         "SELECT relname || ' ' || heap_blks_read + heap_blks_hit + idx_blks_read + idx_blks_hit + {SCAN} * seq_scan
@@ -118,7 +119,7 @@ fn no_hot_call_reads_a_whole_table() {
     let Some(cluster) = Cluster::start() else { return };
     fill(&cluster, "plans", "");
     assert_eq!(tables_read(&cluster, "plans", call_often), [[""; 0]; 2]);
-    // Each check sees what it is there for: a scan, and a longer way through another index.
+    // Each check detects its fault: a scan, and a longer way through another index.
     let [_, planned] = tables_read(&cluster, "plans", |store| drop(store.stats(None).unwrap()));
     assert!(planned.contains(&"originals".to_owned()), "{planned:?}");
     fill(&cluster, "without", "DROP INDEX grants_by_original; DROP INDEX receipts_by_session");
@@ -147,11 +148,11 @@ fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
     let before = of_grants(blocks_read(&cluster, "held"));
     refused();
     let read = of_grants(blocks_read(&cluster, "held")) - before;
-    // Those of what a commit writes before it is refused; all grants are in some 600.
+    // These are reads of rows that a commit writes before it is refused. All grants fill about 600 blocks.
     assert!(read <= 100 * ROUNDS, "{read}");
 }
 
-/// What happens at every turn.
+/// Makes the calls of every turn.
 fn call_often(store: &PostgresStore) {
     for round in 0..ROUNDS {
         let me = scope("main", &format!("s{}", 1 + round));

@@ -1,4 +1,4 @@
-//! A network of our own between a store and its server: it can fall silent, break, and count.
+//! A proxy between a store and its server that can drop data, break connections, and count.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,28 +6,28 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// What happens to one connection.
+/// A fault of one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// What the client sends from then on is lost, silently.
+    /// Everything that the client sends from then on is lost silently.
     Lose,
-    /// The server gets what the client sends, and its answer is lost, silently.
+    /// The server receives what the client sends, and its answer is lost silently.
     LoseAnswer,
-    /// The server gets what the client sends, and the connection breaks.
+    /// The server receives what the client sends, and the connection breaks.
     Break,
-    /// The connection breaks, and the server does not hear of it.
+    /// The connection breaks, and the server is not informed.
     Vanish,
-    /// The connection is ended before the server gets what the client sends, with an error of this code, as servers end
-    /// it.
+    /// The connection is closed before the server receives what the client sends, with an error of this code, as a
+    /// server does it.
     End(&'static str),
 }
 
-/// When it happens.
+/// The moment of a planned fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// The client speaks so many times.
+    /// At the round trip with this number.
     AtTrip(u64),
-    /// The client sends a COMMIT.
+    /// When the client sends a COMMIT.
     AtCommit,
 }
 
@@ -37,7 +37,7 @@ struct State {
     healed: Condvar,
     planned: Mutex<Option<(When, Fault)>>,
     lanes: Mutex<Vec<Arc<Lane>>>,
-    /// How often the client spoke after the server did.
+    /// The number of round trips: how often the client sent after the server did.
     trips: AtomicU64,
     is_clients_turn: AtomicBool,
     /// Bytes that the server sent.
@@ -67,7 +67,7 @@ impl Proxy {
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                // Where the server is down, the client sees its connection end.
+                // If the server is down, the client sees its connection close.
                 let Ok(upstream) = TcpStream::connect(("127.0.0.1", server)) else { continue };
                 let lane = Arc::new(Lane::default());
                 shared.lanes.lock().unwrap().push(Arc::clone(&lane));
@@ -84,7 +84,7 @@ impl Proxy {
         Self { port, state }
     }
 
-    /// Holds everything back, new connections too, until [`Proxy::heal`].
+    /// Blocks all traffic, including new connections, until [`Proxy::heal`].
     pub(crate) fn cut(&self) {
         *self.state.is_cut.lock().unwrap() = true;
     }
@@ -94,7 +94,7 @@ impl Proxy {
         self.state.healed.notify_all();
     }
 
-    /// Loses all that is sent on the connections that there are, for ever.
+    /// Silently drops everything that is sent on the existing connections, permanently.
     pub(crate) fn forget(&self) {
         for lane in self.state.lanes.lock().unwrap().drain(..) {
             lane.loses_questions.store(true, Ordering::SeqCst);
@@ -102,17 +102,17 @@ impl Proxy {
         }
     }
 
-    /// Lets something happen when the client next sends a COMMIT.
+    /// Plans a fault for the next COMMIT of the client.
     pub(crate) fn at_commit(&self, fault: Fault) {
         *self.state.planned.lock().unwrap() = Some((When::AtCommit, fault));
     }
 
-    /// Lets something happen when the client speaks the `trip`th time from now on.
+    /// Plans a fault for the `trip`th round trip from now on.
     pub(crate) fn at_trip(&self, trip: u64, fault: Fault) {
         *self.state.planned.lock().unwrap() = Some((When::AtTrip(self.trips() + trip), fault));
     }
 
-    /// Whether what was planned has not happened yet; it never does then.
+    /// Cancels the planned fault. Returns true if it had not happened yet.
     pub(crate) fn take_plan(&self) -> bool {
         self.state.planned.lock().unwrap().take().is_some()
     }
@@ -121,17 +121,17 @@ impl Proxy {
         self.state.planned.lock().unwrap().is_some()
     }
 
-    /// How many times the client spoke after the server did: round trips, while one connection is in use.
+    /// Returns the number of round trips, for a single active connection.
     pub(crate) fn trips(&self) -> u64 {
         self.state.trips.load(Ordering::SeqCst)
     }
 
-    /// Bytes that the client sent.
+    /// Returns the number of bytes that the client sent.
     pub(crate) fn sent(&self) -> u64 {
         self.state.sent.load(Ordering::SeqCst)
     }
 
-    /// Bytes that the server sent.
+    /// Returns the number of bytes that the server sent.
     pub(crate) fn received(&self) -> u64 {
         self.state.received.load(Ordering::SeqCst)
     }
@@ -145,7 +145,7 @@ impl State {
         }
     }
 
-    /// What happens now, as the client sends these bytes.
+    /// Returns the fault that is due when the client sends these bytes.
     fn fault(&self, is_commit: bool) -> Option<Fault> {
         let mut planned = self.planned.lock().unwrap();
         let is_now = match *planned {
@@ -191,13 +191,13 @@ impl State {
             }
             if fault == Some(Fault::Break) {
                 lane.loses_answers.store(true, Ordering::SeqCst);
-                // The server does what it was asked before it sees that nobody listens.
+                // The server executes the request before it notices that the connection is closed.
                 std::thread::sleep(Duration::from_millis(50));
                 client.shutdown(Shutdown::Both).ok();
                 break;
             }
         }
-        // The server does not hear of the end of a connection that is lost.
+        // The server is not informed of the end of a lost connection.
         if !lane.loses_questions.load(Ordering::SeqCst) {
             server.shutdown(Shutdown::Both).ok();
         }
@@ -226,15 +226,14 @@ impl State {
     }
 }
 
-/// The message with which a server ends a connection.
+/// Returns the message with which a server ends a connection.
 fn fatal(code: &str) -> Vec<u8> {
     let fields = format!("SFATAL\0VFATAL\0C{code}\0Mterminating connection\0\0");
     let length = u32::try_from(fields.len() + 4).expect("a short message");
     [b"E".as_slice(), &length.to_be_bytes(), fields.as_bytes()].concat()
 }
 
-/// Finds where a client runs the statement that it has prepared from the word COMMIT. Messages as short as these come
-/// whole.
+/// Detects when a client executes its prepared COMMIT statement. Messages this short are not split.
 #[derive(Default)]
 struct Commits {
     name: Option<Vec<u8>>,

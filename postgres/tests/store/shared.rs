@@ -1,4 +1,4 @@
-//! Several stores on one database.
+//! Tests of several stores on one database.
 
 use std::sync::Barrier;
 

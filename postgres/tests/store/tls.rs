@@ -1,4 +1,4 @@
-//! Connections that nobody reads or forges.
+//! Tests of TLS connections.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use concertina_postgres::{PostgresOptions, PostgresStore};
 
 use crate::cluster::{Cluster, give_to_server, options};
 
-/// Runs OpenSSL's program, whose arguments have no spaces; whether it is there.
+/// Runs the `openssl` program. The arguments must not contain spaces. Returns true if it is installed.
 fn openssl(dir: &Path, arguments: &str) -> bool {
     let mut command = Command::new("openssl");
     command
@@ -30,7 +30,8 @@ fn openssl(dir: &Path, arguments: &str) -> bool {
     }
 }
 
-/// Two authorities, and what the first one gave to a server at 127.0.0.1 and to one elsewhere.
+/// Creates two certificate authorities, and certificates of the first one for a server at 127.0.0.1 and for another
+/// host.
 fn certificates() -> Option<tempfile::TempDir> {
     const KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
     let dir = tempfile::tempdir().unwrap();
@@ -49,7 +50,7 @@ fn certificates() -> Option<tempfile::TempDir> {
     Some(dir)
 }
 
-/// A server with TLS that says that it is `name`.
+/// Starts a server with TLS and the certificate of `name`.
 fn server(certificates: &Path, name: &str) -> Option<Cluster> {
     let mut cluster = Cluster::make(&[])?;
     for suffix in ["key", "crt"] {
@@ -101,7 +102,7 @@ fn a_certificate_is_checked_against_the_authority_that_the_address_names() {
     PostgresStore::open(&cluster.url().replace("disable", "require"), "tls", further(ours.clone())).unwrap();
 
     assert!(refused(&trusting(&other, "require"), options()).contains("UnknownIssuer"));
-    // The system does not know our authority.
+    // The system does not trust our authority.
     assert!(refused(&cluster.url().replace("disable", "require"), options()).contains("UnknownIssuer"));
     assert!(refused(&trusting(&missing, "require"), options()).contains("missing.crt: "));
     assert!(refused(&trusting(&empty, "require"), options()).contains("it holds no certificate"));

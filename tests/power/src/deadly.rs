@@ -1,4 +1,4 @@
-//! C code that ends its process, or never comes back: what grammars must not do, and one day will.
+//! C code that crashes its process or never returns, as a faulty grammar would.
 
 use std::ffi::c_char;
 
@@ -8,19 +8,19 @@ unsafe extern "C" {
     fn deadly_recursion(text: *const c_char, length: usize) -> usize;
 }
 
-/// A way to fail.
+/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deadly {
-    /// Writes where nothing is.
+    /// Writes to an invalid address.
     Write,
-    /// Never comes back.
+    /// Never returns.
     Loop,
-    /// Calls itself until the stack ends.
+    /// Recurses until the stack overflows.
     Recursion,
 }
 
 impl Deadly {
-    /// Scans a text, which must not be empty. Does not come back.
+    /// Scans a text, which must not be empty. Never returns.
     pub fn scan(self, text: &[u8]) -> usize {
         assert!(!text.is_empty(), "a text to scan");
         let scan = match self {
@@ -28,8 +28,8 @@ impl Deadly {
             Self::Loop => deadly_loop,
             Self::Recursion => deadly_recursion,
         };
-        // SAFETY: the text is as long as it is said to be, and only read. What these functions do beside that is to end
-        // the process, or to keep their thread: nothing goes on after it.
+        // SAFETY: the text has the given length and is only read. Apart from that, these functions end the process or
+        // never return, so no code runs after the call.
         unsafe { scan(text.as_ptr().cast(), text.len()) }
     }
 }

@@ -1,8 +1,8 @@
-//! What of each file is durable, and what was done to it since.
+//! Records for each file which contents are durable, and which changes are not yet.
 //!
-//! A file is known by when it was created, not by its name: while the removal of a name is not durable, a power cut may
-//! bring the old file back. A sync of a file covers its bytes; names become durable when a new log or journal is first
-//! synced, because SQLite then syncs the directory, too.
+//! A file is identified by its creation, not by its name: until the removal of a name is durable, a power cut may
+//! restore the old file. A sync of a file covers its bytes. Names become durable when a new log or journal is first
+//! synced, because SQLite then syncs the directory too.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use crate::{Call, Dice, Fault, Mode};
 
-/// Bytes that a disk writes all or none of.
+/// The number of bytes that a disk writes atomically.
 const SECTOR: usize = 512;
 
 #[derive(Debug, Clone)]
@@ -23,14 +23,14 @@ enum Change {
 struct File {
     name: OsString,
     durable: Vec<u8>,
-    /// In the order in which it was done.
+    /// Changes that are not durable, in the order in which they were made.
     pending: Vec<Change>,
     is_removed: bool,
-    /// Whether the name's creation, or its removal, is durable.
+    /// True if the creation of the name, or its removal, is durable.
     is_name_durable: bool,
 }
 
-/// What a disk is left with when the power fails.
+/// The contents of a disk after a power cut.
 #[derive(Debug, Clone)]
 pub struct Cut(Vec<File>);
 
@@ -39,9 +39,9 @@ pub(crate) struct Journal {
     mode: Mode,
     files: Vec<File>,
     calls: Vec<Call>,
-    /// How many of them are changes.
+    /// The number of changes among the calls.
     changes: usize,
-    /// After how many changes the power fails.
+    /// The number of changes after which the power fails.
     cut_at: Option<usize>,
     cut: Option<Cut>,
     fault: Option<(usize, Fault)>,
@@ -77,7 +77,7 @@ impl Journal {
         &self.calls
     }
 
-    /// Counts a call that is about to be made; says how it fails.
+    /// Counts a call that is about to be made. Returns the fault that it must fail with, if any.
     pub(crate) fn begin(&mut self, call: Call) -> Option<Fault> {
         if call.is_change() {
             if self.cut_at == Some(self.changes) {
@@ -90,8 +90,8 @@ impl Journal {
         self.fault.and_then(|(at, fault)| (at == number).then_some(fault))
     }
 
-    /// The number of the file that was opened under a path; whether it was there before decides whether its name is
-    /// durable.
+    /// Returns the number of the file that was opened under a path. The name of a file that existed before
+    /// (`was_there`) is durable.
     pub(crate) fn open(&mut self, path: &Path, was_there: bool) -> usize {
         let name = path.file_name().unwrap_or_default();
         if let Some(known) = self.files.iter().rposition(|file| file.name == name && !file.is_removed) {
@@ -111,7 +111,7 @@ impl Journal {
         self.files[file].pending.push(Change::Truncate(length));
     }
 
-    /// Makes what was done to a file durable, and, where `with_names`, all names.
+    /// Makes the changes of a file durable and, if `with_names`, all names.
     pub(crate) fn sync(&mut self, file: usize, with_names: bool) {
         let File { name, durable, pending, .. } = &mut self.files[file];
         if let Mode::Lying(ending) = self.mode
@@ -127,12 +127,12 @@ impl Journal {
         }
     }
 
-    /// A sync failed: the system forgets that these bytes were not written.
+    /// Records a failed sync: the system forgets that these bytes were not written.
     pub(crate) fn lose(&mut self, file: usize) {
         self.files[file].pending.clear();
     }
 
-    /// A name was taken away, and, where `durably`, all names made durable.
+    /// Records the removal of a name and, if `durably`, makes all names durable.
     pub(crate) fn remove(&mut self, path: &Path, durably: bool) {
         let name = path.file_name().unwrap_or_default();
         for file in self.files.iter_mut().filter(|file| file.name == name && !file.is_removed) {
@@ -149,19 +149,19 @@ impl Journal {
 }
 
 impl Cut {
-    /// Writes the files as the disk may hold them: what is durable, and of the rest what the dice leave, sector by
-    /// sector.
+    /// Writes the files as the disk may hold them after a power cut: everything durable, and a random selection of the
+    /// other sectors.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// If a file cannot be written.
     pub fn write_to(&self, dir: &Path, dice: &mut Dice) -> io::Result<()> {
         for file in &self.0 {
             if !(if file.is_name_durable { !file.is_removed } else { dice.below(2) == 0 }) {
                 continue;
             }
-            // None, few, half, most, all: each happens to real disks.
+            // Keeps none, few, half, most or all of the sectors, because each of these happens to real disks.
             let quarters = dice.below(5);
-            // Up to here the writes went out in order; what is left of the rest is chance.
+            // Changes before this one were written in order. The others are kept at random.
             let in_order = if dice.below(2) == 0 { dice.below(file.pending.len() as u64 + 1) as usize } else { 0 };
             let mut bytes = file.durable.clone();
             for (number, change) in file.pending.iter().enumerate() {
@@ -174,7 +174,7 @@ impl Cut {
 }
 
 impl Change {
-    /// Does it to a file, those sectors of it that are kept.
+    /// Applies the change to a file, but only to the sectors that `keeps` selects.
     fn apply(&self, bytes: &mut Vec<u8>, mut keeps: impl FnMut() -> bool) {
         match self {
             Self::Truncate(length) => {

@@ -1,11 +1,11 @@
-//! A disk under SQLite that loses power and fails when a test says so.
+//! A simulated disk under SQLite that loses power and fails when a test requires it.
 //!
-//! What SQLite writes below the directory of a [`Disk`] goes to the real files, so that the process that wrote it reads
-//! it; beside them the disk keeps what of it is durable, and a [`Cut`] is made from that alone. The files themselves
-//! never show a loss.
+//! What SQLite writes below the directory of a [`Disk`] goes to the real files, so that the process that wrote it can
+//! read it. In addition the disk records which of it is durable, and makes a [`Cut`] from that record only. The real
+//! files never show a loss.
 //!
-//! Files that other code writes there, the shared memory and the locks are not the disk's: a cut has none of them. That
-//! a database file which other code created keeps its name is taken for granted.
+//! The disk ignores files that other code writes there, shared memory and locks, so a cut contains none of them. It
+//! assumes that the name of a database file which other code created is durable.
 #![cfg(unix)]
 
 mod deadly;
@@ -22,27 +22,27 @@ pub use dice::Dice;
 pub use journal::Cut;
 use journal::Journal;
 
-/// Which syncs the disk carries out; the others it only acknowledges.
+/// The syncs that the disk performs. The others it only acknowledges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// All.
+    /// All syncs.
     Honest,
-    /// None of the files whose name ends in this; `""` for none at all.
+    /// All except those of files whose name ends with this; `""` means no sync at all.
     Lying(&'static str),
 }
 
-/// What SQLite asks a disk to do that a power cut could undo or that can fail.
+/// A request of SQLite to the disk that a power cut could undo or that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Call {
-    /// Opens a file, creating it or not.
+    /// Opens or creates a file.
     Open,
     /// Reads bytes from a place.
     Read,
-    /// Asks for the length.
+    /// Returns the length.
     Length,
     /// Takes a lock of the file.
     Lock,
-    /// Maps a part of the memory that connections share.
+    /// Maps a part of the shared memory.
     Map,
     /// Takes a lock in that memory.
     MapLock,
@@ -52,29 +52,29 @@ pub enum Call {
     Truncate,
     /// Makes what was written durable.
     Sync,
-    /// Takes a name away.
+    /// Removes a name.
     Delete,
 }
 
 /// A failure of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// `EIO`. A failed sync leaves what was written undurable for good, as Linux does.
+    /// `EIO`. After a failed sync, the written data never becomes durable, as on Linux.
     Io,
-    /// `ENOSPC`. As `EIO`, a failed write has written the first half.
+    /// `ENOSPC`. A failed write has written its first half, as with `EIO`.
     Full,
     /// `EMFILE`.
     TooManyFiles,
-    /// `EROFS`: the file is opened for reading only, as SQLite then does.
+    /// `EROFS`. SQLite then opens the file read-only.
     ReadOnly,
-    /// `EAGAIN`: somebody else has the lock.
+    /// `EAGAIN`: the lock is held by another connection.
     Busy,
-    /// A sync that fails though all that was written is durable.
+    /// A sync fails although everything that was written is durable.
     Late,
 }
 
 impl Call {
-    /// The faults that SQLite tells apart for this call.
+    /// Returns the faults of this call that SQLite distinguishes.
     pub fn faults(self) -> &'static [Fault] {
         match self {
             Self::Open => &[Fault::TooManyFiles, Fault::ReadOnly],
@@ -85,21 +85,21 @@ impl Call {
         }
     }
 
-    /// Whether it changes what a power cut leaves.
+    /// Returns true if the call changes what a power cut leaves.
     pub fn is_change(self) -> bool {
         matches!(self, Self::Open | Self::Write | Self::Truncate | Self::Sync | Self::Delete)
     }
 }
 
-/// A directory whose database files lie on a disk that may lose power. When it is dropped, the directory is as any
-/// other again.
+/// A directory whose database files are on a simulated disk that can lose power. After the disk is dropped, the
+/// directory is an ordinary one.
 #[derive(Debug)]
 pub struct Disk {
     dir: PathBuf,
     journal: Arc<Mutex<Journal>>,
 }
 
-/// The disks of this process; tests run side by side.
+/// The disks of this process. Tests run in parallel.
 static DISKS: Mutex<Vec<(PathBuf, Arc<Mutex<Journal>>)>> = Mutex::new(Vec::new());
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -107,11 +107,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Disk {
-    /// Takes an existing directory; the files in it are durable as they are. Every database that is opened there from
-    /// now on, by any connection of this process with the default VFS, is on this disk.
+    /// Puts a disk on an existing directory, whose files are durable as they are. Every database that is opened there
+    /// from now on, by any connection of this process with the default VFS, is on this disk.
     ///
     /// # Errors
-    /// Where the directory or a file in it cannot be read.
+    /// If the directory or a file in it cannot be read.
     pub fn at(dir: &Path, mode: Mode) -> io::Result<Self> {
         vfs::register();
         let dir = dir.canonicalize()?;
@@ -125,28 +125,28 @@ impl Disk {
         Ok(Self { dir, journal })
     }
 
-    /// The power fails before the [change](Call::is_change) after the next `calls` ones; [`Disk::cut`] tells what is
-    /// left then.
+    /// Plans a power cut before the [change](Call::is_change) that follows the next `calls` changes. [`Disk::cut`]
+    /// returns the result.
     pub fn cut_after(&self, calls: usize) {
         locked(&self.journal).cut_after(calls);
     }
 
-    /// What [`Disk::cut_after`] asked for, once, when it has happened.
+    /// Returns the result of [`Disk::cut_after`] once, after it has happened.
     pub fn cut(&self) -> Option<Cut> {
         locked(&self.journal).take_cut()
     }
 
-    /// What is left if the power fails now.
+    /// Returns what would be left if the power failed now.
     pub fn cut_now(&self) -> Cut {
         locked(&self.journal).cut_now()
     }
 
-    /// The `number`th call from the beginning, counted from 0, fails; none after it does.
+    /// Makes the `number`th call since the beginning, counted from 0, fail. No other call fails.
     pub fn fail_at(&self, number: usize, fault: Fault) {
         locked(&self.journal).fail_at(number, fault);
     }
 
-    /// All calls since the beginning.
+    /// Returns all calls since the beginning.
     pub fn calls(&self) -> Vec<Call> {
         locked(&self.journal).calls().to_vec()
     }

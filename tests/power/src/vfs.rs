@@ -1,8 +1,8 @@
-//! The way in: SQLite's own VFS with two of its methods replaced, and nine of each file on a [`Disk`].
+//! A VFS for SQLite: SQLite's own VFS with two of its methods replaced, and nine methods of each file on a [`Disk`].
 //!
-//! SQLite's VFS opens the file in the memory that was meant for it, and all methods that are not replaced are called on
-//! it directly; of locks and shared memory nothing is known here but how they fail. That rests on what `os_unix.c` does
-//! and does not promise: its methods do not look at the table that they were called through.
+//! SQLite's VFS opens the file in the memory that is provided for it, and methods that are not replaced are called on
+//! it directly. Locks and shared memory are only made to fail. This relies on an unwritten property of `os_unix.c`: its
+//! methods do not look at the table that they were called through.
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ struct Tapped {
     real: &'static sqlite3_io_methods,
     journal: Arc<Mutex<Journal>>,
     number: usize,
-    /// Whether a sync is also one of the directory: the first one is, of a log or journal that was opened to be
+    /// True if the next sync also syncs the directory. That is the first sync of a log or journal that was opened to be
     /// created.
     syncs_names: bool,
 }
@@ -32,14 +32,14 @@ struct Tapped {
 /// The open files by the address of SQLite's object.
 static TAPPED: Mutex<BTreeMap<usize, Tapped>> = Mutex::new(BTreeMap::new());
 
-/// SQLite's own VFS; it is never freed.
+/// SQLite's own VFS. It is never freed.
 static REAL: AtomicPtr<sqlite3_vfs> = AtomicPtr::new(null_mut());
 
-/// Puts this VFS under all databases that are opened from now on without naming another one.
+/// Makes this VFS the default for all databases that are opened from now on.
 pub(crate) fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: a VFS that SQLite names as the default one is valid for good, and so is the leaked copy of it.
+        // SAFETY: SQLite's default VFS is valid for the life of the process, and so is its leaked copy.
         unsafe {
             let real = ffi::sqlite3_vfs_find(ptr::null());
             REAL.store(real, Ordering::Release);
@@ -54,7 +54,7 @@ pub(crate) fn register() {
 /// # Safety
 /// `name` is a C string.
 unsafe fn path_of<'a>(name: *const c_char) -> &'a Path {
-    // SAFETY: as the caller promises; SQLite keeps the name for longer than the call that passed it.
+    // SAFETY: the caller guarantees a C string. SQLite keeps the name for longer than the call that passed it.
     Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes()))
 }
 
@@ -180,13 +180,13 @@ unsafe extern "C" fn map(
         unsafe { *memory = null_mut() };
         return if fault == Fault::Full { ffi::SQLITE_IOERR_SHMSIZE } else { ffi::SQLITE_IOERR_SHMMAP };
     }
-    // SAFETY: the method is of the VFS that opened the file, and gets what it asks for.
+    // SAFETY: the method belongs to the VFS that opened the file, and receives the arguments that it expects.
     unsafe { real.xShmMap.expect("a file with a log shares memory")(file, part, bytes, extends, memory) }
 }
 
 unsafe extern "C" fn map_lock(file: *mut sqlite3_file, first: c_int, count: c_int, flags: c_int) -> c_int {
     let Tapped { real, journal, .. } = tapped(file);
-    // Giving a lock back does not fail: SQLite does not look whether it did.
+    // Releasing a lock never fails here, because SQLite does not check the result.
     let is_taken = flags & ffi::SQLITE_SHM_LOCK != 0;
     match is_taken.then(|| locked(&journal).begin(Call::MapLock)).flatten() {
         Some(Fault::Busy) => return ffi::SQLITE_BUSY,
@@ -231,7 +231,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, length: sqlite3_int64) ->
     code
 }
 
-/// The real file is not synced: nothing that is tested here depends on it, and it would take most of the time.
+/// The real file is not synced: no test depends on it, and it would take most of the time.
 unsafe extern "C" fn sync(file: *mut sqlite3_file, _: c_int) -> c_int {
     let Tapped { journal, number, syncs_names, .. } = tapped(file);
     let mut journal = locked(&journal);

@@ -1,5 +1,5 @@
-//! C code that crashes, hangs or uses up the stack has its text once, through a store's journal and the threads that
-//! parsers run on. The processes that end are this test's own, started again.
+//! C code that crashes, hangs or overflows the stack is given its text only once, because of the store's journal and
+//! the threads that parsers run on. The processes that end are this test's own, started again.
 #![cfg(unix)]
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,8 +14,8 @@ use concertina_power_test::Deadly;
 const DIR: &str = "CONCERTINA_TEST_DIR";
 const TEXT: &str = "CONCERTINA_TEST_TEXT";
 
-/// Scans the text that the environment names, in a process with a store open; `None` in the process that is to start
-/// such ones.
+/// Scans the text in the environment, in a process with an open store. Returns `None` in the process that starts these
+/// processes.
 fn scanned(code: Deadly, patience: Duration) -> Option<()> {
     let dir = std::env::var_os(DIR)?;
     let text = std::env::var(TEXT).unwrap().into_bytes();
@@ -27,7 +27,7 @@ fn scanned(code: Deadly, patience: Duration) -> Option<()> {
     Some(())
 }
 
-/// The end of a process that scans a text, and what was noticed there.
+/// Runs a process that scans a text. Returns its status and its output.
 fn scan(test: &str, dir: &Path, text: &str) -> (ExitStatus, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture"]).env(DIR, dir).env(TEXT, text).stderr(Stdio::null());
@@ -35,7 +35,7 @@ fn scan(test: &str, dir: &Path, text: &str) -> (ExitStatus, String) {
     (output.status, String::from_utf8(output.stdout).unwrap())
 }
 
-/// Each of three texts ends one process; then none does, whatever it is given.
+/// Checks that each of three texts ends one process, and that no text ends one after that.
 fn ends_three_processes(test: &str, code: Deadly) {
     if scanned(code, Duration::from_secs(60)).is_some() {
         return;
@@ -74,7 +74,7 @@ fn what_hangs_is_left_to_itself_and_not_tried_again() {
     let dir = tempfile::tempdir().unwrap();
     let (end, said) = scan(NAME, dir.path(), "a");
     assert!(end.success() && said.contains("Loop did not come back"), "{end}: {said}");
-    // Nobody waits for it again.
+    // The parser is not run again.
     let started = Instant::now();
     let (end, said) = scan(NAME, dir.path(), "a");
     assert!(end.success() && !said.contains("did not come back"), "{end}: {said}");

@@ -1,8 +1,7 @@
-//! The store's promise against a disk that loses power, and one that does not sync.
+//! Tests the store's durability on a disk that loses power, and on one that does not sync.
 //!
-//! A cut is made of what SQLite synced and of a chance part of what it did not; the store that wrote it goes on
-//! meanwhile and never sees it. So what was acknowledged before a cut is looked for in another directory, by another
-//! store.
+//! A cut consists of what SQLite synced and a random part of the rest. The store that wrote it continues and never sees
+//! the cut. So acknowledged originals are checked in another directory, by another store.
 #![cfg(unix)]
 
 mod suite;
@@ -16,10 +15,10 @@ use tempfile::TempDir;
 
 use suite::{START, check, commit, open, original};
 
-/// How many cuts one store lives through, one after the other.
+/// The number of successive cuts of one store.
 const CUTS_IN_A_LIFE: usize = 10;
 
-/// Checks what a cut left, and works on it until the next one; adds what is acknowledged before that.
+/// Checks what a cut left and continues until the next cut. Adds originals that are acknowledged before that.
 fn live(home: &Path, mode: Mode, acknowledged: &mut Vec<Original>, dice: &mut Dice) -> Result<Cut, String> {
     let disk = Disk::at(home, mode).unwrap();
     disk.cut_after(dice.below(200) as usize);
@@ -31,7 +30,7 @@ fn live(home: &Path, mode: Mode, acknowledged: &mut Vec<Original>, dice: &mut Di
             return Ok(cut);
         }
         acknowledged.append(&mut new);
-        // Now and then the log is written back into the file.
+        // Sometimes the log is checkpointed.
         if dice.below(6) == 0 {
             store.sweep(START).map_err(|error| error.to_string())?;
             continue;
@@ -45,15 +44,15 @@ fn live(home: &Path, mode: Mode, acknowledged: &mut Vec<Original>, dice: &mut Di
     }
 }
 
-/// Cuts the power that often. Returns what was wrong, which ends a store's life, and how many originals were
-/// acknowledged.
+/// Cuts the power `cuts` times. Returns the failures, each of which ends a store's run, and the number of acknowledged
+/// originals.
 fn cut_power(cuts: usize, mode: Mode, seed: u64) -> (Vec<String>, usize) {
     let (mut losses, mut total) = (Vec::new(), 0);
     let mut dice = Dice::new(seed);
     for life in 0..cuts / CUTS_IN_A_LIFE {
         let mut home = TempDir::new().unwrap();
         let mut acknowledged = Vec::new();
-        // What the last cut left is looked at, too.
+        // The result of the last cut is checked too.
         for number in 0..=CUTS_IN_A_LIFE {
             match live(home.path(), mode, &mut acknowledged, &mut dice) {
                 Ok(cut) => {

@@ -1,8 +1,9 @@
--- One step of a store that grows: originals $from + 1 to $to, a hundred of them to a session, with the rows that sessions have beside
--- their originals. How many that are is as under load: `load --server` prints rows for each 1,000 originals.
+-- One step of growing a store: originals $from + 1 to $to, a hundred per session, with the rows that sessions have
+-- besides their originals. Their numbers are those measured under load: `load --server` prints rows for each 1,000
+-- originals.
 --
--- In the order of the hashes, so that each page of an index is written once in a step; ids grow with it.
-SET LOCAL session_replication_role = replica; -- what the keys of these rows refer to is there
+-- In the order of the hashes, so that each page of an index is written once per step. Ids grow in the same order.
+SET LOCAL session_replication_role = replica; -- the rows that the foreign keys refer to exist
 SET LOCAL synchronous_commit = off;
 
 INSERT INTO sessions (id, session, agent, session_id, agent_id, last_seen, held) OVERRIDING SYSTEM VALUE

@@ -1,4 +1,4 @@
-//! Each call of a store on a store of a known size.
+//! Measures each call of a store on a store of a known size.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,16 +17,16 @@ use crate::place::{Place, options};
 use crate::progress::Progress;
 use crate::session::scope;
 
-/// How often a call is made, and how long at most; always at least three times.
+/// The maximum number of repetitions of a call, and their time limit. A call is always made at least three times.
 const ROUNDS: usize = 300;
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How large the store is.
+/// The size of the store.
 pub(crate) struct Size {
     pub(crate) originals: u64,
 }
 
-/// What a call took.
+/// The times of a call.
 pub(crate) struct Call {
     pub(crate) name: &'static str,
     pub(crate) times: Times,
@@ -43,7 +43,7 @@ struct Calls {
 
 pub(crate) fn measure(place: &Place, size: Size) -> std::result::Result<(Size, Vec<Call>), String> {
     let Place::Postgres { url, namespace } = place else { return Err("growth is PostgreSQL's".into()) };
-    // A look at the whole of a large store takes longer than what waits for it may.
+    // A query over the whole of a large store takes longer than the default timeouts.
     let patient = PostgresOptions {
         store: StoreOptions { busy_timeout_ms: 600_000, ..options() },
         statement_timeout: Duration::from_secs(600),
@@ -83,14 +83,14 @@ impl Calls {
         scope(&format!("session {}", self.random.random_range(1..=self.size.originals / 100)))
     }
 
-    /// As `fill.sql` writes it.
+    /// Returns a random original as `fill.sql` writes it.
     fn original(&mut self) -> Original {
         let start = format!("original {} ", self.random.random_range(1..=self.size.originals));
         let rest = "what a tool printed ".chars().cycle();
         Original::text(&start.chars().chain(rest).take(100).collect::<String>(), "test")
     }
 
-    /// Makes a call as often as there is time for.
+    /// Repeats a call until the repetitions or the time limit are reached.
     fn time(
         &mut self,
         name: &'static str,
@@ -126,7 +126,7 @@ impl Calls {
         Ok(())
     }
 
-    /// A sweep that finds nothing, and what it does to those who write meanwhile.
+    /// Measures a sweep that finds nothing, and its effect on concurrent writers.
     fn sweep(&mut self) -> Result<()> {
         let session = self.session();
         let (store, is_over) = (&self.store, AtomicBool::new(false));
@@ -159,7 +159,7 @@ impl Calls {
     }
 }
 
-/// Commits an original that is new, shown in a place of its own; how long that took with the id.
+/// Commits a new original, shown at its own place. Returns the duration including the id query.
 fn commit_new(store: &PostgresStore, session: &Scope, seed: u64) -> Result<Duration> {
     let original = Original::text(&format!("a new original {seed:016x} ").repeat(30), "new");
     let block = BlockKey { hash: original.hash, place: 1 };

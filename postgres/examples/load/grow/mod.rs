@@ -1,6 +1,6 @@
-//! A store that grows: rows are filled in straight by SQL, and at each size every call is measured that a host makes.
+//! Grows a store: fills in rows by SQL, and at each size measures every call that a host makes.
 //!
-//! What takes longer the more the whole store holds, and not the more a session holds, is what breaks first.
+//! Calls whose duration grows with the whole store, and not with the session, are the first to become too slow.
 
 mod measure;
 mod sql;
@@ -15,22 +15,23 @@ use crate::progress::Progress;
 use measure::{Call, Size};
 use sql::Sql;
 
-/// Originals at which it is measured: a hundred of them to a session.
+/// The numbers of originals at which calls are measured, a hundred per session.
 const SIZES: [u64; 3] = [100_000, 1_000_000, 10_000_000];
 
-/// Originals that are filled in by one transaction.
+/// The number of originals that one transaction fills in.
 const STEP: u64 = 500_000;
 
-/// Ids from here on are of what measuring adds.
+/// The first id of the rows that the measurement itself adds.
 const ADDED_FROM: u64 = 1_000_000_000;
 
 const FILL: &str = include_str!("fill.sql");
 
-/// Sizes of tables with their TOAST, and of indexes, the largest first.
+/// Selects the sizes of tables with their TOAST, and of indexes, the largest first.
 const TABLES: &str = "SELECT relname, pg_table_size(oid), pg_indexes_size(oid), reltuples::bigint FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND reltuples > 100 ORDER BY pg_total_relation_size(oid) DESC";
 
-/// How a server of our own takes rows faster. Somebody else's is left as it is.
+/// Settings that speed up writing, for a server that was started for this run. Another server's settings are not
+/// changed.
 const HURRY: [&str; 3] = ["max_wal_size = '16GB'", "checkpoint_timeout = '1h'", "full_page_writes = off"];
 
 pub(crate) fn grow(place: &Place, most: u64, server: Option<&Cluster>) -> Result<(), String> {
@@ -38,23 +39,23 @@ pub(crate) fn grow(place: &Place, most: u64, server: Option<&Cluster>) -> Result
     if most < STEP / 5 {
         return Err(format!("--grow is {most}; it must be at least {}", STEP / 5));
     }
-    // Makes the tables.
+    // Opening the store creates the tables.
     drop(place.open().map_err(|error| error.to_string())?);
     let sql = Sql::connect(url, namespace)?;
     let filled = filled(&sql, namespace)?;
-    // What measuring adds has ids beyond all that are filled in.
+    // Rows that the measurement adds have ids beyond all that are filled in.
     for table in ["sessions", "originals"] {
         let beyond = format!("greatest({ADDED_FROM}, (SELECT max(id) FROM {table}))");
         sql.run(&format!("SELECT setval(pg_get_serial_sequence('{table}', 'id'), {beyond})"))?;
     }
     let mut measured = Vec::new();
     let grown = grow_by_steps(place, (filled, most), server, &sql, &mut measured);
-    // Also where a larger size failed.
+    // Results are printed even if a larger size failed.
     print_calls(&measured);
     grown
 }
 
-/// How many originals an earlier run has filled in, which this one goes on from.
+/// Returns the number of originals that an earlier run has filled in. This run continues from there.
 fn filled(sql: &Sql, namespace: &str) -> Result<u64, String> {
     let all = format!("SELECT count(*), coalesce(max(id), 0) FROM originals WHERE id < {ADDED_FROM}");
     let rows = sql.run(&all)?;
@@ -105,7 +106,8 @@ fn fill(sql: &Sql, from: u64, to: u64) -> Result<(), String> {
         done = next;
         progress.say(|| format!("{done} of {to} originals"));
     }
-    // Filling took longer than sessions go without being seen; and the rest is how the server's own upkeep leaves it sooner or later.
+    // Filling may take longer than the retention period of sessions. The rest is the state in which the server's
+    // maintenance leaves the tables sooner or later.
     sql.run("UPDATE sessions SET last_seen = moment(NULL)")?;
     sql.run("VACUUM ANALYZE").map(drop)?;
     sql.run("CHECKPOINT").map(drop)

@@ -1,12 +1,12 @@
-//! A connection beside the store.
+//! A connection that does not belong to a store.
 
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
-/// A session on the namespace.
+/// A connection with the namespace as its search path.
 pub(crate) struct Sql {
     client: Client,
-    // The connection is a task of this.
+    // The connection is a task of this runtime.
     runtime: Runtime,
 }
 
@@ -15,7 +15,7 @@ impl Sql {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
         let client = runtime.block_on(async {
             let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
-            // Its error comes back from the statement that it fails.
+            // An error of the connection is returned by the statement that fails because of it.
             drop(tokio::spawn(connection));
             Ok::<_, tokio_postgres::Error>(client)
         });
@@ -26,7 +26,7 @@ impl Sql {
         Ok(sql)
     }
 
-    /// Runs statements; their rows as text.
+    /// Runs statements and returns their rows as text.
     pub(crate) fn run(&self, statements: &str) -> Result<Vec<Vec<String>>, String> {
         let answer = self.runtime.block_on(self.client.simple_query(statements));
         let said = |error: tokio_postgres::Error| {

@@ -1,4 +1,4 @@
-//! Lives of a store in which every method of [`Store`] is called.
+//! Runs of a store in which every method of [`Store`] is called.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::suite::{START, check, commit, open, options, original, scope};
 use super::{Failing, Lived};
 
-/// As many bytes as a store with a limit keeps.
+/// The size limit of a store, in bytes.
 const MOST: u64 = 40_000;
 
 fn capped(home: &Path) -> concertina::error::Result<SqliteStore> {
@@ -27,7 +27,7 @@ fn originals() -> Vec<Original> {
     [40, 5_000, 400, 90].map(|length| original(&mut dice, length)).into()
 }
 
-/// What an assembly commits.
+/// Returns a batch as an assembly commits it.
 fn assembled(originals: &[Original]) -> Batch {
     let [first, second, ..] = originals else { panic!("two originals") };
     Batch {
@@ -59,15 +59,15 @@ fn turn(number: u64) -> Turn {
     Turn { session_key: Some("agent:main".into()), requests: vec![request], ..Turn::from(&*format!("turn {number}")) }
 }
 
-/// Several sessions of which one expires, one ends, one is inherited and purged, and one outgrows the limit; everything
-/// that can be asked; and a restart in the midst.
+/// Runs several sessions, of which one expires, one ends, one is inherited and purged, and one exceeds the limit; calls
+/// all queries; and reopens the store midway.
 pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     let kept = originals();
     let mut dice = Dice::new(4);
     let [old, done, bulk] = [9_000, 6_000, 60_000].map(|length| vec![original(&mut dice, length)]);
     let mut life = Failing::at(home, at, fault);
     let store = life.insist("open", || open(home));
-    // Expired already, so that the sweep removes it and makes the file shorter.
+    // Already expired, so that the sweep removes it and shortens the file.
     life.insist("commit", || commit(&store, "old", &old, START - 1_000_000));
     let (last, first) = kept.split_last().unwrap();
     for original in first {
@@ -91,7 +91,7 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     let store = life.insist("open again", || open(home));
     life.insist("purgeable", || store.purgeable(&scope("child")));
     life.insist("purge", || store.purge(&scope("child")));
-    // Beyond a limit: what no live session shows goes, and what is in sight stays.
+    // Over the limit, originals that no live session shows are evicted, and those in a context stay.
     life.insist("commit", || commit(&store, "bulk", &bulk, START - 1_000_000));
     let small = life.insist("open with a limit", || capped(home));
     life.insist("sweep", || small.sweep(START));
@@ -122,7 +122,7 @@ pub(crate) fn of_a_store(home: &Path, at: usize, fault: Fault) -> Lived {
     ended(&life, store, &kept, &told)
 }
 
-/// The rows of a store with the originals.
+/// The rows of a store that holds the originals.
 static ROWS: LazyLock<Vec<(&'static Table, Vec<Cell>)>> = LazyLock::new(|| {
     let from = TempDir::new().unwrap();
     let _disk = Disk::at(from.path(), Mode::Honest).unwrap();
@@ -138,7 +138,7 @@ static ROWS: LazyLock<Vec<(&'static Table, Vec<Cell>)>> = LazyLock::new(|| {
     rows
 });
 
-/// A store that is filled from the rows of another.
+/// Fills a store from the rows of another one.
 pub(crate) fn of_a_copy(home: &Path, at: usize, fault: Fault) -> Lived {
     let mut life = Failing::at(home, at, fault);
     let store = life.insist("open", || open(home));
@@ -149,7 +149,7 @@ pub(crate) fn of_a_copy(home: &Path, at: usize, fault: Fault) -> Lived {
     ended(&life, store, &originals(), &told)
 }
 
-/// Cuts the power, and looks at what is left.
+/// Cuts the power and checks what is left.
 fn ended(life: &Failing, store: SqliteStore, kept: &[Original], told: &[String]) -> Lived {
     let (at, errors, calls, cut) = (life.at, life.errors, life.disk.calls(), life.disk.cut_now());
     drop(store);

@@ -1,11 +1,11 @@
-//! The store, and the engine over it, on a disk of which one call fails.
+//! Tests of the store, and of the engine with it, on a disk on which one call fails.
 //!
-//! Of each kind of call in each kind of step (opening, committing, sweeping, ...) [`SAMPLE`] calls fail, one in each
-//! run, spread from the first to the last one and over the kinds of fault. With `CONCERTINA_ALL_FAULTS=1` every call
-//! fails in its turn.
+//! Of each kind of call in each kind of step (opening, committing, sweeping, ...) [`SAMPLE`] calls fail, one per run,
+//! spread from the first to the last one and over the kinds of fault. With `CONCERTINA_ALL_FAULTS=1` every call fails
+//! in one run.
 //!
-//! What was acknowledged is there after it, also after a power cut; the step that failed works the second time; and
-//! what the store tells at the end is what it would have told without the fault.
+//! Afterwards everything that was acknowledged is there, even after a power cut; the failed step succeeds on the second
+//! attempt; and the final results of the store are the same as without the fault.
 #![cfg(unix)]
 
 mod life;
@@ -23,33 +23,35 @@ use concertina::error::Result;
 use concertina_power_test::{Call, Disk, Fault, Mode};
 use tempfile::TempDir;
 
-/// A life on a disk that fails once.
+/// A run on a disk that fails once.
 struct Failing {
     disk: Disk,
     /// The number of the call that fails.
     at: usize,
     errors: usize,
-    /// The steps so far: their names, and how many calls were made before each.
+    /// The steps so far, with their names and the number of calls before each.
     steps: Vec<(&'static str, usize)>,
 }
 
 impl Failing {
     fn at(home: &Path, at: usize, fault: Fault) -> Self {
-        // An empty file is not created again: that would sync the real directory, which takes longer than all the rest.
+        // An existing empty file is not created again. Creating it would sync the real directory, which takes longer
+        // than everything else.
         fs::write(home.join("concertina.sqlite"), "").unwrap();
         let disk = Disk::at(home, Mode::Honest).unwrap();
         disk.fail_at(at, fault);
         Self { disk, at, errors: 0, steps: Vec::new() }
     }
 
-    /// Begins a step; returns how many calls were made before it.
+    /// Begins a step. Returns the number of calls before it.
     fn begin(&mut self, step: &'static str) -> usize {
         let before = self.disk.calls().len();
         self.steps.push((step, before));
         before
     }
 
-    /// Does it, and once more after an error. Only the fault may cause one, and the second time nothing is wrong.
+    /// Runs a step, and once more after an error. Only the fault may cause an error, and the second attempt must
+    /// succeed.
     fn insist<T>(&mut self, step: &'static str, mut work: impl FnMut() -> Result<T>) -> T {
         let before = self.begin(step);
         work().unwrap_or_else(|error| {
@@ -58,7 +60,7 @@ impl Failing {
         })
     }
 
-    /// Panics unless the call that fails is one of those since `before`.
+    /// Panics unless the failing call is one of those since `before`.
     fn blame(&mut self, step: &str, before: usize, error: &str) {
         let made = before..self.disk.calls().len();
         assert!(made.contains(&self.at), "{step}: {error}, though call {} is not of {made:?}", self.at);
@@ -66,27 +68,27 @@ impl Failing {
     }
 }
 
-/// What a life came to.
+/// The results of a run.
 struct Lived {
     calls: Vec<Call>,
     steps: Vec<(&'static str, usize)>,
-    /// How many steps returned an error.
+    /// The number of steps that returned an error.
     errors: usize,
-    /// What was told at its end.
+    /// The results of the queries at the end.
     told: String,
 }
 
-/// A life of which one call fails.
+/// A run in which one call fails.
 type Life = fn(home: &Path, at: usize, fault: Fault) -> Lived;
 
 fn live(life: Life, at: usize, fault: Fault) -> Lived {
     life(TempDir::new().unwrap().path(), at, fault)
 }
 
-/// How many calls of each kind fail in each kind of step, at most.
+/// The maximum number of failing calls of each kind in each kind of step.
 const SAMPLE: usize = 6;
 
-/// The calls of a life that are to fail, each with its fault.
+/// Returns the calls of a run that shall fail, each with its fault.
 fn faults_of(usual: &Lived) -> Vec<(usize, Fault)> {
     let fault = |at: usize, turn: usize| usual.calls[at].faults()[turn % usual.calls[at].faults().len()];
     if std::env::var_os("CONCERTINA_ALL_FAULTS").is_some() {
@@ -106,7 +108,7 @@ fn faults_of(usual: &Lived) -> Vec<(usize, Fault)> {
     kinds.values().flat_map(spread).collect()
 }
 
-/// Lets calls of a life fail, each in a life of its own, on all cores. Returns how many faults that were.
+/// Runs `life` once per fault, on all cores. Returns the number of faults.
 fn fail_each(name: &str, life: Life) -> usize {
     let usual = live(life, usize::MAX, Fault::Io);
     assert_eq!(usual.errors, 0);
@@ -135,7 +137,7 @@ fn fail_each(name: &str, life: Life) -> usize {
         quiet.len(),
         usual.calls.len()
     );
-    // A log that is written back later, a lock that is tried again and a connection that only reads may hide one.
+    // A fault may stay hidden if a checkpoint happens later, a lock is retried, or a connection only reads.
     assert!(quiet.len() < faults.len() / 2, "{quiet:?}");
     faults.len()
 }

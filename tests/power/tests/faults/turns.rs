@@ -1,4 +1,4 @@
-//! Turns of an agent over a store that fails once: each goes on, and what was shown stays as it was.
+//! Turns of an agent with a store that fails once: every turn succeeds, and what was shown does not change.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::suite::{START, open, scope};
 use super::{Failing, Lived};
 
-/// Turns of a conversation; a result is stale after three.
+/// The number of turns of a conversation. A result is stale after three.
 const TURNS: usize = 9;
 
 fn engine(store: SqliteStore) -> Engine {
@@ -23,7 +23,7 @@ fn engine(store: SqliteStore) -> Engine {
     Engine::new(Arc::new(store), config).unwrap()
 }
 
-/// What the tool of a turn answers; every third answer is oversize.
+/// Returns the tool result of a turn. Every third result is oversize.
 fn output(turn: usize) -> String {
     let lines = if turn % 3 == 2 { 600 } else { 240 };
     (0..lines).map(|line| format!("{turn}.{line} unit took {} ms\n", line * (7919 + turn) % 977)).collect()
@@ -34,7 +34,7 @@ fn result(turn: usize) -> Value {
         "content": [{ "type": "text", "text": output(turn) }] })
 }
 
-/// What stands before a tool's answer.
+/// Returns the messages before the tool result of a turn.
 fn asked(turn: usize) -> [Value; 2] {
     let at = START + 10 * turn as i64;
     [
@@ -44,7 +44,7 @@ fn asked(turn: usize) -> [Value; 2] {
     ]
 }
 
-/// The messages of a history that differ from how the host holds them.
+/// Returns the shown messages that differ from those of the history.
 fn folded(history: &[Value], shown: &[Value]) -> Vec<(usize, Value)> {
     history
         .iter()
@@ -55,8 +55,8 @@ fn folded(history: &[Value], shown: &[Value]) -> Vec<(usize, Value)> {
         .collect()
 }
 
-/// Each turn is born, assembled and committed. A warning is the fault's, and goes with the host's own messages or with
-/// what was decided before; what was folded once is shown with the same bytes from then on, also after a power cut.
+/// Admits, assembles and commits each turn. Only the fault causes a warning, and then the host's own messages or the
+/// earlier folds are shown. A fold is shown with the same bytes from then on, even after a power cut.
 pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
     let mut life = Failing::at(home, at, fault);
     let engine = engine(life.insist("open", || open(home)));
@@ -113,7 +113,7 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
     assert_eq!(again.report.warning, None);
     let mut folds = folded(&history, &again.rewrite.apply(&history));
     if has_failed {
-        // What that turn did not fold this one may.
+        // A later turn may fold what this one did not.
         folds.retain(|(at, _)| decided.iter().any(|(known, _)| known == at));
     }
     assert_eq!(folds, decided, "call {at}: {fault:?}, and a power cut");
@@ -127,8 +127,8 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
         };
         let asked = Fetch { ref_ids: vec![id.to_string()], max_chars: usize::MAX, ..Fetch::default() };
         let found = engine.fetch(&me, &asked, START + 100).unwrap().blocks.remove(0);
-        // A failed reading may have hidden that a text was shortened at birth: then that is what was put, and it
-        // unfolds by itself.
+        // A failed read may have hidden that a text was shortened at birth. Then the shortened text was stored, and it
+        // can be unfolded by itself.
         let FetchedBlock::Text(found) = found else { panic!("a text was put") };
         assert_eq!(restore(&found, &[]), output(turn), "turn {turn}, call {at}: {fault:?}");
     }

@@ -1,4 +1,4 @@
-//! What the tests of this crate put into a store, and look for in it.
+//! The originals that the tests of this crate put into a store, and their checks.
 
 #![allow(dead_code, reason = "not every test binary uses every part")]
 
@@ -25,7 +25,7 @@ pub(crate) fn open(home: &Path) -> Result<SqliteStore> {
     SqliteStore::open(home, options())
 }
 
-/// An original that hardly compresses.
+/// Returns an original that hardly compresses.
 pub(crate) fn original(dice: &mut Dice, length: u64) -> Original {
     let text: String = (0..length).map(|_| char::from(b' ' + dice.below(95) as u8)).collect();
     Original::text(&text, "test")
@@ -43,7 +43,7 @@ pub(crate) fn commit(store: &dyn Store, session: &str, originals: &[Original], n
     store.commit(&scope(session), &Batch { originals, projections, ..Batch::default() }, now).map(drop)
 }
 
-/// Says what is wrong with a store that should hold these originals byte for byte and show them as it did.
+/// Returns an error unless a store holds these originals byte for byte and shows them as before.
 pub(crate) fn check(store: &SqliteStore, acknowledged: &[Original]) -> std::result::Result<(), String> {
     let words = |error: &dyn Display| error.to_string();
     let connection = Connection::open(store.path()).map_err(|error| words(&error))?;
