@@ -1,5 +1,5 @@
-// Every public function, with what nobody expects at every field of its arguments: it succeeds, or throws a TypeError
-// with a code that names the field. Neighbours: the fields of all calls times the values below.
+// Tests every public function with hostile values at every field of its arguments: it succeeds, or throws a TypeError
+// with a code that names the field. Covers the fields of all calls combined with the values below.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -34,7 +34,7 @@ const revoked = (of) => {
   return proxy;
 };
 
-/** What a field may hold that it should not. */
+/** Hostile values of a field. */
 const HOSTILE = {
   "no prototype": () => Object.create(null),
   "throwing proxy": () => new Proxy({}, TRAPS),
@@ -122,7 +122,7 @@ const options = {
   rules: { level: 2 },
 };
 
-/** By export: arguments that are right, all fields given. */
+/** Valid arguments of each export, with all fields. */
 const FUNCTIONS = {
   agentOf: ["agent:main:x"],
   answerFetch: [
@@ -179,7 +179,7 @@ const FUNCTIONS = {
   tokenize: ["x"],
 };
 
-/** By method of an open store: its argument, all fields given. */
+/** The valid argument of each method of an open store, with all fields. */
 const METHODS = {
   admitToolResult: {
     ...who,
@@ -223,8 +223,8 @@ const METHODS = {
 };
 
 /**
- * Every way to put one hostile value, or one getter that throws, at one place of some arguments; with the names of
- * the places on the way.
+ * Yields every way to put one hostile value, or one throwing getter, at one place of some arguments, with the path to
+ * that place.
  */
 function* mutations(given, path = []) {
   for (const [kind, make] of Object.entries(HOSTILE)) yield { kind, path, value: make() };
@@ -247,14 +247,14 @@ function* mutations(given, path = []) {
   }
 }
 
-/** What is named where the whole of the argument is wrong. */
+/** The names that an error may contain if the whole argument is invalid. */
 const NAMES = {
   0: ["text", "messages", "input", "options", "concertina", "files", "sessionKey", "given", "compressed"],
   1: ["options", "originals", "hints", "receipt", "level"],
   2: ["scope", "options"],
 };
 
-/** What is wrong with how a call ends; `undefined` where nothing is. */
+/** Returns the fault in the outcome of a call, or `undefined` if there is none. */
 async function fault(about, call, path, given) {
   try {
     await call();
@@ -263,10 +263,10 @@ async function fault(about, call, path, given) {
     const said = `${about}: ${error?.constructor?.name} ${error?.code} ${error?.message}`;
     if (!(error instanceof TypeError) || !["CONCERTINA_BAD_ARGUMENT", "CONCERTINA_BAD_REF_ID"].includes(error.code))
       return said;
-    // It shows the id.
+    // This error shows the id instead of a field.
     if (error.code === "CONCERTINA_BAD_REF_ID") return undefined;
-    // A place in a list is named by the list. Of what is wrong as a whole, a field that is missing or one too many is
-    // named.
+    // An element of a list is reported under the list's name. For an invalid object, a missing or an excess field is
+    // reported.
     const named = path.filter((key) => !/^\d+$/.test(key));
     const place = path.slice(1).reduce((value, key) => value?.[key], given);
     const fields = place !== null && typeof place === "object" ? Object.keys(place) : [];
@@ -297,7 +297,7 @@ for (const [name, input] of Object.entries(METHODS)) {
   test(`a store's ${name} names whatever is wrong`, { timeout: 120_000 }, async () => {
     const faults = [];
     for (const { kind, path: place, value } of mutations(input, ["0"])) {
-      // What a caller's function throws is the caller's.
+      // Errors thrown by a caller's function are the caller's.
       if (kind === "throwing proxy of a function" && place.at(-1) === "redactor") continue;
       faults.push(await fault(`${name}, ${kind} at ${place.join(".")}`, () => concertina[name](value), place, input));
     }
@@ -337,8 +337,7 @@ test("the tables leave nothing out", () => {
 });
 
 /**
- * Neighbours: what `structuredClone` makes of a Buffer, the same of another realm, and a view of a part of a larger
- * one.
+ * Covers the `structuredClone` of a Buffer, one of another realm, and a view of a part of a larger buffer.
  */
 test("bytes are bytes in whatever realm they were made", () => {
   const text = Array.from({ length: 400 }, (_, at) => `line ${at} took ${(at * 7919) % 977} ms`).join("\n");

@@ -7,7 +7,7 @@ import { freshDir, isFolded, noise } from "./conversation.mjs";
 
 const text = noise(400);
 
-/** A result of each shape under an id, the tool named in none of them. */
+/** Returns a result with an id in each shape, without the tool's name. */
 const shapes = {
   OpenClaw: (id) => ({ role: "toolResult", toolCallId: id, content: [{ type: "text", text }] }),
   OpenAI: (id) => ({ role: "tool", tool_call_id: id, content: text }),
@@ -51,7 +51,7 @@ for (const [shape, result] of Object.entries(shapes)) {
   });
 }
 
-/** What `cat -n` prints of a file. */
+/** Returns the output of `cat -n` for some lines. */
 const listing = (lines) => lines.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`).join("\n");
 
 test("of an exact tool's listing numbers go, and no line changes", async () => {

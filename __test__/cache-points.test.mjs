@@ -1,5 +1,5 @@
-// Prompt-cache breakpoints (`cache_control`) of a caller: what carries one stays as it is, wherever in a message it
-// stands, unless an epoch folds all of it.
+// Tests of prompt-cache breakpoints (`cache_control`) of a caller: a block with a breakpoint is not changed, wherever
+// it is in a message, unless an epoch folds all of it.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -31,7 +31,7 @@ const openAi = (id, input, mark = {}) => ({
   tool_calls: [{ id, type: "function", function: { name: "exec", arguments: JSON.stringify(input) }, ...mark }],
 });
 
-/** A call with its result, where the mark stands in another place of the result each time. */
+/** A call with its result, with the breakpoint at a different place of the result each time. */
 const RESULTS = {
   "OpenClaw, on the message": (mark) => [
     openClaw("a", args),
@@ -61,7 +61,7 @@ const RESULTS = {
   "OpenAI, on a part": (mark) => [openAi("a", args), { role: "tool", tool_call_id: "a", content: [part(TEXT, mark)] }],
 };
 
-/** The same without any mark. */
+/** Returns the value without any breakpoint. */
 const unmarked = (value) =>
   JSON.parse(JSON.stringify(value, (key, inner) => (key === "cache_control" ? undefined : inner)));
 const marks = (value) => JSON.stringify(value).split(JSON.stringify(MARK.cache_control)).length - 1;
@@ -72,18 +72,18 @@ for (const [place, round] of Object.entries(RESULTS)) {
     assert.notDeepEqual((await compressMessages(plain)).messages, plain);
     assert.equal((await compressMessages(marked)).messages, marked);
 
-    // Fresh and over the threshold of references.
+    // Fresh, and larger than the threshold of references.
     const large = { sessionId, referOversize: true, model: "claude-opus-4-5" };
     assert.ok(isFolded((await (await opened()).assemble({ ...large, messages: plain })).messages));
     assert.equal((await (await opened()).assemble({ ...large, messages: marked })).messages, marked);
 
-    // Stale: the whole text goes, in an epoch, and the mark stays where it is.
+    // Stale: an epoch evicts the whole text, and the breakpoint stays at its place.
     const concertina = await opened();
     const history = [...marked, ...talk(6)];
     const { messages, report } = await concertina.assemble({ sessionId, messages: history });
     assert.ok(report.epoch && isFolded(messages[2]));
     assert.equal(marks(messages), 1);
-    // A caller moves its mark on: what was sent stays.
+    // A caller moves its breakpoint: what was sent does not change.
     const moved = await concertina.assemble({ sessionId, messages: [...plain, ...talk(6)] });
     assert.deepEqual(moved.messages, unmarked(messages));
     assert.equal(moved.report.epoch, undefined);

@@ -1,4 +1,4 @@
-// The command line as scripts use it: what it prints where, and how it ends.
+// Tests of the command line as scripts use it: its output and its exit status.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -410,7 +410,7 @@ test("of several ids those that are there are printed, and one that is not is a 
     assert.deepEqual([parts.stdout, parts.status], ["", 2]);
     assert.match(parts.stderr, new RegExp(`--${name} and --chars exclude each other`));
   }
-  // Parts that there are not, by each option and behind the id; and beside them ones that there are.
+  // Parts that do not exist, given by each option and after the id, and also together with existing ones.
   for (const [args, says] of [
     [[refId, "--lines", "9999-"], /has 400 lines; lines 9999 and after do not exist/],
     [[refId, "--lines", "401-500"], /lines 401-500 do not exist/],
@@ -441,7 +441,7 @@ test("of several ids those that are there are printed, and one that is not is a 
   );
 });
 
-/** A rollout of Codex that runs one command, then answers `turns` questions. */
+/** Returns a Codex rollout that runs one command and then answers `turns` questions. */
 function rollout(text, turns) {
   const at = (seconds) => new Date(Date.UTC(2026, 0, 31) + seconds * 1000).toISOString();
   const item = (seconds, payload) => ({ timestamp: at(seconds), type: "response_item", payload });
@@ -491,7 +491,7 @@ test("a session is analysed in whatever form it was recorded, as the plugin woul
   }
 });
 
-/** A session of OpenClaw as Anthropic's and OpenAI's interfaces have it. */
+/** Converts a session of OpenClaw to Anthropic's and OpenAI's APIs. */
 function inOtherForms(messages) {
   const callIn = ({ content }) =>
     Array.isArray(content) ? content.find(({ type }) => type === "toolCall") : undefined;

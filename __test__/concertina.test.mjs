@@ -418,7 +418,7 @@ test("the first placeholder of a session explains them all, and no other does", 
   assert.deepEqual([explained(early.messages), explained(all.messages)], [1, 1]);
   assert.equal(all.messages.filter(isFolded).length, 3);
   assert.deepEqual(all.messages[2], early.messages[2]);
-  // As after the host's compaction: the placeholder that explained has left.
+  // As after a compaction by the host: the placeholder with the explanation was removed.
   const compacted = [
     ...rounds.slice(3),
     ...toolRound("call_4", "exec", { command: "sh 4.sh" }, noise(200, 4), 401),
@@ -476,7 +476,7 @@ test("openers of one directory with equal options share its store, and others ha
 
 test("a store that was damaged under its opener is not shared: the next one may set it aside", async () => {
   const dir = freshDir();
-  // What closing writes into the file is no longer in its log.
+  // Closing checkpoints the log into the file.
   await (await Concertina.open({ dir })).close();
   const broken = await Concertina.open({ dir });
   truncateSync(path.join(dir, "concertina.sqlite"), 5000);

@@ -1,19 +1,19 @@
-// Conversations for tests, and where they are put.
+// Conversations for tests, and directories to store them.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** A directory for one test; the system removes it. */
+/** Creates a directory for one test. The system removes it. */
 export const freshDir = () => mkdtempSync(path.join(tmpdir(), "concertina-test-"));
 
-/** A file of a directory of its own. */
+/** Writes a file in a new directory, and returns its path. */
 export function written(name, bytes) {
   const file = path.join(freshDir(), name);
   writeFileSync(file, bytes);
   return file;
 }
 
-/** Lines that do not repeat, so that nothing but folding makes them short. */
+/** Returns lines that do not repeat, so that only eviction shortens them. */
 export function noise(lines, seed = 1) {
   let x = seed >>> 0;
   return Array.from({ length: lines }, (_, at) => {
@@ -22,7 +22,7 @@ export function noise(lines, seed = 1) {
   }).join("\n");
 }
 
-/** One tool call with its result, in OpenClaw's shape. */
+/** Returns one tool call with its result, in OpenClaw's shape. */
 export function toolRound(id, toolName, args, text, timestamp = 1_000_000) {
   return [
     { role: "assistant", content: [{ type: "toolCall", id, name: toolName, arguments: args }], timestamp },
@@ -38,17 +38,17 @@ export function toolRound(id, toolName, args, text, timestamp = 1_000_000) {
   ];
 }
 
-/** A user turn. */
+/** Returns a user message. */
 export const user = (text, timestamp = 1_000_000) => ({ role: "user", content: text, timestamp });
 
-/** User turns with an answer each, as providers have them. */
+/** Returns user turns with an answer each, in the shape of providers. */
 export const talk = (turns) =>
   Array.from({ length: turns }, (_, turn) => [
     { role: "user", content: `and then ${turn}?` },
     { role: "assistant", content: "done" },
   ]).flat();
 
-/** A conversation whose first result is stale: `turns` user turns follow it. */
+/** Returns a conversation whose first result is stale, because `turns` user turns follow it. */
 export function staleConversation(text = noise(200), turns = 6) {
   const messages = [user("run it", 1), ...toolRound("call_1", "exec", { command: "sh build.sh" }, text, 2)];
   for (let turn = 0; turn < turns; turn++) {
@@ -61,8 +61,8 @@ export function staleConversation(text = noise(200), turns = 6) {
   return messages;
 }
 
-/** The id that the first placeholder in a message, or in its text, names. */
+/** Returns the id in the first placeholder of a message or of its text. */
 export const idIn = (value) => /\[REF_ID: ([0-9a-f]{16,64})\]/.exec(JSON.stringify(value))?.[1];
 
-/** Whether anything in it is a placeholder. */
+/** Returns true if the value contains a placeholder. */
 export const isFolded = (value) => idIn(value) !== undefined;

@@ -1,4 +1,4 @@
-// A store's file that was damaged: what says so, and how work goes on.
+// Tests of a damaged store file: how it is reported, and that work continues.
 import assert from "node:assert/strict";
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import path from "node:path";
@@ -13,7 +13,7 @@ import { registered } from "./registration.mjs";
 const setAside = (dir) =>
   readdirSync(dir).filter((name) => /^concertina\.sqlite\.damaged-\d{4}-\d{2}-\d{2}$/.test(name));
 
-/** A directory with a store that has something in it. */
+/** Creates a directory with a store that is not empty. */
 async function filled(dir = freshDir()) {
   const concertina = await Concertina.open({ dir });
   for (let call = 0; call < 40; call++) {
@@ -24,7 +24,7 @@ async function filled(dir = freshDir()) {
   return dir;
 }
 
-/** Writes over the second half of the file. */
+/** Overwrites the second half of the file. */
 function damage(dir) {
   const file = path.join(dir, "concertina.sqlite");
   const half = statSync(file).size / 2;
@@ -62,7 +62,7 @@ test("a store that a newer version wrote is left as it is by the gateway, and on
   const dir = await filled();
   const file = path.join(dir, "concertina.sqlite");
   const opened = openSync(file, "r+");
-  // SQLite keeps the version of a schema here.
+  // The offset of the schema version in an SQLite file.
   writeSync(opened, Buffer.from([0, 0, 0, 99]), 0, 4, 60);
   closeSync(opened);
   const before = readFileSync(file);
@@ -89,13 +89,13 @@ test("a store that is damaged under a running gateway is set aside and opened an
     return isFolded(messages);
   };
   assert.ok(await assembled("a"));
-  // All that is remembered is in the file before it is damaged.
+  // Everything that the store remembers is written to the file before it is damaged.
   await state.use((store) => store.sweep({}));
   lines.length = 0;
   damage(dir);
-  // Nobody waits for what sets it aside, nor for the line.
+  // The file is set aside and the line is logged asynchronously.
   for (let turn = 0; turn < 1500 && lines.length === 0; turn++) {
-    // What a gateway does from turn to turn; sooner or later it reads what is damaged.
+    // The recurring work of a gateway, which reads a damaged page sooner or later.
     for (const step of [(store) => store.stats(), (store) => store.figures(), (store) => store.sweep({})]) {
       await state.use(step).catch((error) => state.complain("a step", error, "it is done again"));
     }

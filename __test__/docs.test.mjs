@@ -1,4 +1,4 @@
-// What the documents say can be done is done: every program runs, every command exists, every link leads somewhere.
+// Tests of the documents: every program runs, every command exists, and every link has a target.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -21,12 +21,12 @@ const pages = [
 ].filter((name) => name.endsWith(".md"));
 const textOf = (page) => readFileSync(path.join(root, page), "utf8");
 
-/** The fenced blocks of a page in one language. */
+/** Returns the fenced blocks of a page in one language. */
 function blocks(page, language) {
   return [...textOf(page).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, body]) => body);
 }
 
-/** A folder where the library is installed, and the files that programs read. */
+/** Creates a folder in which the library is installed, with the files that programs read. */
 function workshop() {
   const dir = freshDir();
   mkdirSync(path.join(dir, "node_modules"));
@@ -57,7 +57,7 @@ test("every program of the library guide runs", async () => {
 
 test("the README's snippet runs as a program", async () => {
   const [snippet] = blocks("README.md", "js");
-  // What it takes for granted, and a store that holds what it fetches.
+  // Adds what the snippet requires, and a store with the original that it fetches.
   const [imports, ...rest] = snippet.split("\n");
   const body = rest.join("\n").replace("0123456789abcdef", "${id}").replace('["${id}"]', "[id]");
   const before = `import { readFileSync } from "node:fs";

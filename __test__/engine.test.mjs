@@ -1,4 +1,4 @@
-// The plugin's engine, its middleware and its hook, with what they import from the host in place of it.
+// Tests of the plugin's engine, middleware and hook, with substitutes for what they import from the host.
 
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
@@ -16,10 +16,10 @@ import { registered } from "./registration.mjs";
 const KEY = "agent:main:work";
 const TOOLS = ["exec", "fetch_original_data", "memory_search"];
 
-/** A plugin that was registered with some options: its state, and what it logs. */
+/** Registers a plugin with some options. Returns its state and its log lines. */
 const plugin = (pluginConfig, directory) => registered(directory, { pluginConfig });
 
-/** A turn, with an engine of its own as the host makes one. */
+/** Assembles a turn with a new engine, as the host does. */
 const assembled = (state, given) =>
   createEngine(state, undefined).assemble({
     sessionId: "s",
@@ -61,7 +61,7 @@ test("there is no memory section where the host's own engine has none, or where 
 
 const OTHER = "agent:other:subagent:1";
 
-/** An output that was folded at birth in a session of the agent `main`: its id, and the message that shows it. */
+/** Folds an output at birth in a session of the agent `main`. Returns its id and the message that shows it. */
 async function born(state, seed) {
   const [, message] = toolRound("c", "exec", { command: "x" }, noise(1500, seed));
   const { message: shown } = await (await state.store()).admitToolResult({ sessionId: "s", agentId: "main", message });
@@ -133,7 +133,7 @@ test("an image that is too large for the host is scaled down, and the model is t
   );
 });
 
-/** A workspace with rules in it. */
+/** Creates a workspace with rules. */
 function workspace() {
   const directory = freshDir();
   writeFileSync(path.join(directory, "AGENTS.md"), "# Rules\n\nNever push to main.\n");
@@ -230,7 +230,7 @@ test("while the host uses another engine, the store is told all the same which s
 
 test("what is under way when the host replaces the registration ends as it would have, and the store is closed then", async () => {
   const { state, lines } = plugin();
-  // A sweep is a use of its own, for which the store would wait.
+  // A sweep would use the store too, and closing the store would wait for it.
   state.sweepWhenDue = () => {};
   for (const method of ["assemble", "commitTurn"]) {
     const store = await state.store();

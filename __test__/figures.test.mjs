@@ -1,4 +1,5 @@
-// What was sent and billed, and what would have been: from turns as hosts tell them.
+// Tests of the figures: what was sent and billed, and what would have been without Concertina, computed from the turns
+// that hosts report.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -9,7 +10,7 @@ import { freshDir, noise, staleConversation, toolRound, user } from "./conversat
 const sessionId = "s1";
 const DAY = 86_400_000;
 const NOON = Date.UTC(2026, 0, 31, 12);
-/** Claude's, in dollars per million. */
+/** Claude's prices, in dollars per million tokens. */
 const PRICES = { input: 3, cacheRead: 0.3, cacheWrite: 3.75, cacheTtlMs: 300_000, usdPerMillion: true };
 
 const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options });
@@ -38,7 +39,7 @@ test("what the provider reported is what is shown, and is said to be measured", 
   assert.equal(unit, "usd");
   assert.deepEqual([total.requests, total.measured, total.sentTokens], [2, 2, 2100]);
   near(total.sentBill, (20 * 3 + 900 * 0.3 + 1180 * 3.75) / 1e6);
-  // Nothing was folded, and nothing of ours was sent.
+  // Nothing was folded, and nothing was added.
   assert.equal(total.withoutTokens, total.sentTokens);
   near(total.withoutBill, total.sentBill);
   assert.deepEqual(
@@ -93,8 +94,8 @@ test("a turn without the fetch tool, in which nothing is folded, saves nothing",
 });
 
 /**
- * Two user turns of 15 calls, assembled anew before every so many of them: the figures, and what was sent and would
- * have been by one's own count.
+ * Plays two user turns of 15 calls, with an assembly before every `every` calls. Returns the figures, and separate
+ * counts of what was sent and of what would have been.
  */
 async function turnsOf({ every, measured, stamped, ids = (at) => `t${at}`, tools, lines = 80 }) {
   const concertina = await opened({ schedule: "cache-aware", thrift: "high" });
@@ -147,7 +148,7 @@ async function turnsOf({ every, measured, stamped, ids = (at) => `t${at}`, tools
   }
   const { total } = await concertina.figures();
   await concertina.close();
-  // The provider that is played here was not sent the tool.
+  // The simulated provider was not sent the tool.
   const overhead = measured ? 0 : total.overheadTokens;
   return {
     own,
@@ -164,14 +165,14 @@ test("whether a history is assembled before each call, for a whole turn or now a
   for (const every of [1, 4, 15]) {
     for (const measured of [false, true]) {
       for (const stamped of [false, true]) {
-        // Where ids say nothing, the order of the calls does.
+        // If ids are missing or empty, the order of the calls is used.
         for (const ids of [undefined, () => ""]) {
           const { own, total, sent, without } = await turnsOf({ every, measured, stamped, ids });
           const what = JSON.stringify({ every, measured, stamped, ids: ids === undefined });
           assert.deepEqual([total.requests, total.measured], [30, measured ? 30 : 0], what);
           isAbout(sent, own.sent, what);
           if (stamped || every === 1) isAbout(without, own.without, what);
-          // When the others were made nobody knows: less is told than was saved.
+          // The times of the other calls are unknown, so the reported savings are lower than the real ones.
           else assert.ok(without < own.without * 1.01 && without >= sent, `${what}: ${without} of ${own.without}`);
         }
       }
@@ -228,7 +229,7 @@ test("what a result was spared at birth is spared in every request that holds it
   });
   const two = (await concertina.figures()).total;
   assert.equal(two.withoutTokens - one.withoutTokens, 5000 + spared - one.overheadTokens / 2);
-  // Of what the host would have cut away nothing was spared.
+  // Text that the host would have truncated does not count as savings.
   const other = await opened();
   await other.assemble({ sessionId, messages: [], now: NOON });
   await other.admitToolResult({ sessionId, message: result, hostKeeps: 4000, now: NOON + 3 });
@@ -257,7 +258,8 @@ test("a fetch is charged with its answer and with the request that was made for 
   assert.deepEqual(fetched, [{ at: NOON + 3, refId, tokens, sessionId }]);
   const own = total.overheadTokens / 3;
   assert.deepEqual([total.fetches, total.fetchTokens], [1, 30_000 - own + tokens]);
-  // The first and the third would have been made without us, and the third without the answer.
+  // The first and the third call would also have been made without Concertina, and the third without the fetched
+  // answer.
   assert.equal(total.withoutTokens, 2 * (30_000 - own) - tokens);
 });
 
@@ -422,8 +424,8 @@ test("warnings are kept for a week", async () => {
 });
 
 /**
- * How Concertina can be absent from a turn: each plays the turn as far as Concertina sees it, and returns the store to
- * go on with.
+ * The ways in which Concertina can be absent from a turn. Each plays the turn as far as Concertina sees it, and returns
+ * the store to continue with.
  */
 const ABSENCES = {
   "another engine": async ({ store }) => store,
@@ -483,8 +485,8 @@ const ABSENCES = {
 const FOLDING = { schedule: "cache-aware", thrift: "normal", staleTurns: 1, staleCalls: 1, maxDeferredTurns: 1 };
 
 /**
- * Plays nine turns of which some are without Concertina: the figures at the end, and what of the savings is of which
- * turns by one's own count.
+ * Plays nine turns, some of them without Concertina. Returns the final figures, and separate counts of the savings and
+ * of the calls without Concertina.
  */
 async function playWithAbsence({ absence, absent, reported }) {
   const dir = freshDir();
@@ -550,7 +552,7 @@ async function playWithAbsence({ absence, absent, reported }) {
   return { own, figures };
 }
 
-// Neighbours: every way of being absent x at the start, in the middle, at the end, twice x usage reported or not: 56
+// Covers every way of being absent x at the start, in the middle, at the end, twice x usage reported or not: 56
 // sessions.
 test("what was sent while Concertina was not in use is credited with nothing, and counted", async () => {
   let folded = 0;
@@ -567,7 +569,7 @@ test("what was sent while Concertina was not in use is credited with nothing, an
           own,
           figures: { total, days, sessions },
         } = await playWithAbsence({ absence, absent, reported });
-        // Where the provider reports, the fetch tool was not in what it counted.
+        // A provider that reports usage did not count the fetch tool.
         const saved = total.withoutTokens - total.sentTokens + total.overheadTokens;
         assert.ok(
           Math.abs(saved - own.saved) <= 0.03 * own.saved + 20,
@@ -575,8 +577,8 @@ test("what was sent while Concertina was not in use is credited with nothing, an
         );
         if (own.saved > 0) folded++;
         const isTold = /until the turn ends|tells of the turn/.test(absence);
-        // Before the first record and after the last assembly nobody tells of such calls; what our own assembly made
-        // while it was off is ours.
+        // Calls before the first record and after the last assembly are not reported by anyone. Calls after our own
+        // assembly while the plugin was switched off count as ours.
         const isKnown = isTold || (absent[0] > 1 && absent.at(-1) < 9);
         const expected = absence === "switched off by option" ? 0 : isKnown ? own.bypassed : 0;
         assert.equal(total.bypassed, expected, what);
@@ -593,7 +595,7 @@ test("what was sent while Concertina was not in use is credited with nothing, an
   assert.ok(folded > 40, `${folded} sessions saved something`);
 });
 
-/** Plays a session of turns that read a file each, with a window: after each turn the figures so far. */
+/** Plays a session of turns that read a file each, with a context window. Returns the figures after each turn. */
 async function playInWindow({ contextWindow, tokens, turns, reported, calls, told }) {
   const store = await opened(FOLDING);
   const engine = createContextEngine(store, { compact: async () => ({}), pricesOf: () => PRICES });
@@ -654,8 +656,8 @@ async function playInWindow({ contextWindow, tokens, turns, reported, calls, tol
   return { steps, figures: previous };
 }
 
-// Neighbours: windows of five sizes x two sizes of turns x usage reported or not x calls of a turn x how the window is
-// told: 40 sessions.
+// Covers windows of five sizes x two sizes of turns x usage reported or not x calls of a turn x how the window is
+// reported: 40 sessions.
 test("without Concertina no request is larger than the window, and the bill lies in its range", async () => {
   let compacted = 0;
   for (const contextWindow of [8_000, 16_000, 32_000, 64_000, 128_000]) {

@@ -78,7 +78,7 @@ test("of codecs that offer to fold the same text the one that saves most does it
   assert.equal(best.offered, best.tokensBefore - best.tokensAfter);
 });
 
-/** A stage that leaves something out for good, so that the original is needed. */
+/** A stage that removes text, so that the original is needed. */
 const shout = { name: "shout", order: 13, apply: ({ text }) => text.replaceAll(/ took \d+ ms é✓/g, "") };
 
 test("a reversible result has its original and is forbidden under lossless", async () => {
@@ -143,12 +143,12 @@ test("a repeat across messages becomes a reference and users' words stay", async
   await assert.rejects(compressMessages(messages, { custom: [] }), { name: "TypeError" });
 });
 
-/** A picture with more pixels than a model perceives, as base64. */
+/** Returns an image with more pixels than a model perceives, as base64. */
 function picture(width = 2000, height = 1500) {
   let grain = 7;
   const next = () => (grain = (Math.imul(grain, 1664525) + 1013904223) >>> 0) >>> 28;
   return png(width, height, (x, y) => {
-    // The byte in front of a row takes a grain, too.
+    // The filter byte before a row consumes a random number too.
     if (x === 0) next();
     const at = y * (1 + 3 * width) + 1 + 3 * x;
     return [at, at + 1, at + 2].map((place) => ((place / 3000) % 200) + next());
@@ -204,7 +204,7 @@ test("a compressed conversation comes back byte for byte, what it says twice inc
     const compressed = await compressMessages(messages);
     assert.match(JSON.stringify(compressed.messages), /\[\[DEDUP_REF:\d+:\d+\]\] same as /);
     assert.equal(JSON.stringify(restoreMessages(compressed)), JSON.stringify(messages));
-    // As a caller keeps it, and goes on with the conversation.
+    // As a caller stores it and continues the conversation.
     const report = JSON.parse(JSON.stringify(compressed.report));
     const later = { ...compressed, messages: [...compressed.messages, user("next")], report };
     assert.deepEqual(restoreMessages(later), [...messages, user("next")]);

@@ -5,14 +5,14 @@ import { Concertina, compressMessages, countMessageTokens, repairToolPairing, sq
 
 import { freshDir, isFolded, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
-/** A conversation whose first call has these arguments, long ago. */
+/** Returns a conversation whose first call, long ago, has these arguments. */
 const withArguments = (given) => [
   user("a", 1),
   ...toolRound("c", "write", given, "ok", 2),
   ...Array.from({ length: 6 }, (_, at) => user(`t${at}`, 10 + at)),
 ];
 
-/** An object in which everything below is there twice, so many levels deep. */
+/** Returns an object with shared references: each level contains the next one twice. */
 function shared(levels) {
   let value = { leaf: 1 };
   for (let level = 0; level < levels; level++) value = { a: value, b: value };
@@ -132,7 +132,7 @@ test("an argument called __proto__ survives in both directions", () => {
   assert.deepEqual(Object.getOwnPropertyDescriptor(squeezed, "__proto__").value, { own: true });
 });
 
-/** A part of a message that makes a change of the caller's as soon as the message has crossed. */
+/** Returns a part of a message that runs a change of the caller's as soon as the message has crossed to the addon. */
 function thatThen(change) {
   let isDone = false;
   return {

@@ -1,5 +1,5 @@
-// What a block is known by, what may leave and why: cases in which an earlier build lost or hid what an agent relies
-// on.
+// Tests of the identity of blocks, and of what may be evicted and why: cases in which a build lost or hid content that
+// an agent relies on.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -14,7 +14,7 @@ const textOf = (message) =>
 
 const opened = (options = {}) => Concertina.open({ dir: freshDir(), ...options });
 
-/** Messages as OpenAI's API has them: without times. */
+/** Messages in the shape of OpenAI's API, which have no times. */
 const asked = (text) => ({ role: "user", content: text });
 const called = (id, name, args) => ({
   role: "assistant",
@@ -43,7 +43,7 @@ test("of equal results of parallel calls with one time none is taken for the oth
   ];
   const { messages } = await concertina.assemble({ sessionId, messages: [user("go", 1), ...twins, user("on", 7)] });
   assert.deepEqual(messages.filter(isFolded), []);
-  // A third copy holds what both hold.
+  // A third copy contains what both contain.
   const third = toolRound("c", "exec", { command: "make" }, text, 8);
   const later = await concertina.assemble({
     sessionId,
@@ -58,7 +58,7 @@ test("a new copy of what was folded before is in sight, whatever the host has dr
   const round = (id) => [called(id, "exec", { command: "make" }), answered(id, text)];
   const first = [asked("make it"), ...round("call_1"), ...talk(6)];
   assert.ok(isFolded((await concertina.assemble({ sessionId, messages: first })).messages[2]));
-  // Compaction, a new conversation, a prompt that is sent again: the same words, another past.
+  // Compaction, a new conversation, a prompt that is sent again: the same words after other messages.
   for (const history of [
     [asked("Summary: it was made"), ...round("call_2")],
     [...round("call_2")].toSpliced(0, 0, asked("make it")),
@@ -282,14 +282,14 @@ test("a clock that was set back folds nothing twice and thaws nothing", async ()
     const first = await concertina.assemble({ sessionId, messages: early, now: start + 24 * HOUR });
     assert.ok(first.report.epoch && first.messages.some(isFolded));
     const { originals } = await concertina.stats();
-    // The epoch of before is in the future now, and so are the messages in the last of these.
+    // The earlier epoch is in the future now, and so are the messages in the last of these cases.
     for (const now of [start + 24 * HOUR - 1, start + 20_000, start - 1000 * HOUR, 1]) {
       const again = await concertina.assemble({ sessionId, messages: early, now });
       assert.deepEqual(again.messages, first.messages, `${schedule} at ${now}`);
       assert.equal(again.report.epoch, undefined);
       assert.equal((await concertina.stats()).originals, originals);
     }
-    // New turns are dated by the new clock, before all that was said.
+    // New turns have times of the new clock, which are before all earlier messages.
     const back = start - 1000 * HOUR;
     const grown = [...early, ...turns(9, 9, back)];
     const later = await concertina.assemble({ sessionId, messages: grown, now: back + 10 * HOUR });

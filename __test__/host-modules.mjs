@@ -1,4 +1,4 @@
-// What the plugin imports from the host, lazily, in place of it: for tests without a host.
+// Substitutes for the modules that the plugin imports lazily from the host, for tests without a host.
 import { register } from "node:module";
 
 const HOST = {

@@ -1,4 +1,4 @@
-// Where the loader looks for the addon: in its package, or where Node itself finds that, and nowhere else.
+// Tests of where the loader looks for the addon: in its package, or where Node itself finds that, and nowhere else.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,11 +15,11 @@ const source = path.join(root, "dist", "node", "lib", "binding", "native.js");
 const binary = `concertina.${platformName()}.node`;
 const separate = `openclaw-concertina-${platformName()}`;
 
-/** The loader as bundlers leave it: within a function, in one file with other code. */
+/** Returns the loader as bundlers emit it: within a function, in one file with other code. */
 const bundled = () =>
   `var module_ = { exports: {} };\n(function (exports, module) {\n${readFileSync(source, "utf8")}\n})(module_.exports, module_);\nmodule.exports = module_.exports;\n`;
 
-/** Puts a loader into a folder, under the names that bundles and copies have; returns its files. */
+/** Writes the loader into a folder, under the names that bundles and copies have. Returns its files. */
 function placed(folder) {
   const files = [
     ["native.js", readFileSync(source)],
@@ -36,7 +36,7 @@ function placed(folder) {
   });
 }
 
-/** Puts files where a library could be looked for, with the names that it has. */
+/** Plants files where a library could be searched, with the library's names. */
 function plant(folder) {
   for (const place of ["native", ".", "build", "dist/native", "prebuilds"]) {
     mkdirSync(path.join(folder, place), { recursive: true });
@@ -45,7 +45,7 @@ function plant(folder) {
   }
 }
 
-/** What each loader opens as a library, and how it ends, in a process of its own. */
+/** Returns what each loader opens as a library and how it ends, in a separate process. */
 function openedBy(files, { cwd, env = {} }) {
   const program = `const opened = []; const { dlopen } = process;
     process.dlopen = (module, file, ...rest) => { opened.push(require("fs").realpathSync(file)); return dlopen(module, file, ...rest); };
@@ -60,8 +60,8 @@ function openedBy(files, { cwd, env = {} }) {
   return JSON.parse(stdout);
 }
 
-// Neighbours: a copy and a bundle under four names in folders of each depth from 0 to 6, with files planted in every
-// folder above, in the working directory and in NODE_PATH, under five folders' and four files' names.
+// Covers a copy and a bundle with four names in folders of each depth from 0 to 6, with files planted in every parent
+// folder, in the working directory and in NODE_PATH, with five folder names and four file names.
 test("a loader that is away from its package opens no library, wherever one is planted, and says what to do", () => {
   const top = freshDir();
   const [cwd, onPath] = [freshDir(), freshDir()];
@@ -82,12 +82,12 @@ test("a loader that is away from its package opens no library, wherever one is p
     assert.ok(message.includes(realpathSync(files[index])), message);
     assert.match(message, /Mark it external in the bundler \(esbuild: --external:openclaw-concertina\)/);
   }
-  // Not even where the program that it became part of has a name and a version of its own.
+  // Not even if the program that includes it has its own name and version.
   writeFileSync(path.join(top, "package.json"), '{ "name": "an-app", "version": "1.0.0" }');
   assert.deepEqual(openedBy(files, { cwd: top }).opened, []);
 });
 
-// Neighbours: the same loaders where Node finds the package: beside them, above them, in NODE_PATH.
+// Covers the same loaders with a package that Node finds: next to them, above them, in NODE_PATH.
 test(
   "a loader that is away from its package opens the library of the package that Node finds",
   { skip: process.platform === "win32" },
@@ -126,7 +126,7 @@ test(
     const [none] = openedBy([file], { cwd: top }).told;
     assert.equal(none.code, "CONCERTINA_NO_BINARY");
     assert.ok(none.message.includes(`the package ${separate} is there`), none.message);
-    // The platform's package stands beside it, or where pnpm puts it: within reach of the package alone.
+    // The platform's package is next to it, or where pnpm puts it: only the package itself can resolve it.
     for (const place of [path.join(installed, "node_modules"), path.join(top, "node_modules")]) {
       const own = path.join(place, separate);
       cpSync(path.join(root, "native", binary), path.join(own, binary), { recursive: true });

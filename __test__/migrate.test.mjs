@@ -1,5 +1,5 @@
-// One store copied into another, and the errors of a database that is not there. With a database: postgres/tests and
-// test/host/shared-store.test.mjs.
+// Tests of copying one store into another, and of the errors of an unreachable database. Tests with a database are in
+// postgres/tests and test/host/shared-store.test.mjs.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -8,10 +8,10 @@ import { Concertina, migrate } from "openclaw-concertina";
 import { run, runWith } from "./cli.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
 
-/** Nobody listens there. */
+/** An address at which no server listens. */
 const NOWHERE = "postgresql://me:hidden-in-the-harbour@127.0.0.1:1/x?sslmode=disable";
 
-/** A store with a session that holds something folded, and what it folds to. */
+/** Creates a store with a session that has a folded text. Returns the folded form. */
 async function filled() {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });

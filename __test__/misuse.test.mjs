@@ -1,5 +1,5 @@
-// Every public function, called as it must not be: a TypeError with a code that names the argument, never a crash and
-// never silence.
+// Tests every public function with invalid arguments: it throws a TypeError with a code that names the argument. It
+// never crashes and never ignores the error.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -54,7 +54,7 @@ const rulesOptions = (...first) => [
   ["bogus", [[...first, { bogus: 1 }]]],
 ];
 
-/** By export: the name that each complaint has to begin with, and the arguments that it is about. */
+/** For each export, the name with which each error must begin, and the invalid arguments. */
 const FUNCTIONS = {
   agentOf: [["sessionKey", [[5], [{}]]]],
   answerFetch: [
@@ -290,7 +290,7 @@ const METHODS = {
 
 const url = "postgresql://127.0.0.1:1/x";
 
-/** The same for the options that it is opened with. A store in a directory keeps its notes there. */
+/** The same for its options. A store in a directory keeps its journals there. */
 const OPTIONS = [
   ["bogus", [[{ dir, bogus: 1 }]]],
   ["dir", [[{ dir, url }]]],
@@ -298,7 +298,7 @@ const OPTIONS = [
   ["journalDir", [[{ dir, journalDir: dir }]]],
 ];
 
-/** What a complaint says of the value and of what it must be. */
+/** The texts of errors: the value, and what it must be. */
 const COMPLAINTS = [
   [() => library.squeeze("x"), 'messages is "x"; it must be an array'],
   [() => library.squeeze([], { staleTurns: 0 }), "staleTurns is 0; it must be a whole number of at least 1"],
@@ -473,7 +473,7 @@ test("what is asked of a closed store says so by its code", async () => {
   const closed = await Concertina.open({ dir });
   await closed.close();
   assert.throws(() => closed.notices(), { code: "CONCERTINA_CLOSED" });
-  // Of the process, not of the store.
+  // This list belongs to the process, not to the store.
   assert.ok(Array.isArray(closed.skipped()));
 });
 

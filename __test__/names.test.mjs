@@ -1,4 +1,4 @@
-// The model that chooses names, against labels that no weight was learned from: bench/names.
+// Tests the model that chooses names on labels that were not used for training: bench/names.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -8,8 +8,8 @@ const read = (file) => readFileSync(new URL(`../${file}`, import.meta.url));
 const rounded = (share) => Math.round(1000 * share) / 1000;
 
 /**
- * Of pairs of a needed name and another of the same output, how many a score puts right: the mean over outputs, and
- * over pairs.
+ * Returns the share of pairs of a needed and another name of the same output that a score orders correctly: the mean
+ * over outputs, and over pairs.
  */
 function area(outputs, score) {
   const each = outputs.map((rows) => {

@@ -1,5 +1,5 @@
-// What JSON cannot carry, beside what is folded: every such value comes back as itself, and a folded text comes back to
-// the UTF-16 unit.
+// Tests with values that JSON cannot represent next to folded content: each value is returned unchanged, and a folded
+// text is restored to the UTF-16 unit.
 import assert from "node:assert/strict";
 import test from "node:test";
 
@@ -22,7 +22,7 @@ class Point {
   }
 }
 
-/** Each kind of value that JSON cannot carry, and some of them inside plain values. */
+/** Each kind of value that JSON cannot represent, and some of them inside plain values. */
 const VALUES = {
   date: new Date(0),
   map: new Map([[1, 2]]),
@@ -44,13 +44,13 @@ const VALUES = {
 };
 
 const IMAGE = png(800, 600, (x, y) => [x & 255, y & 255, 9]).toString("base64");
-/** Too small to go. */
+/** An image that is too small to be evicted. */
 const ICON = png(8, 8, () => [1, 2, 3]).toString("base64");
 const TEXT = noise(300);
 
 /**
- * One conversation in each shape: an image of a user, a call, its result with a text and an image, and turns after it.
- * `meta` stands at every place.
+ * One conversation in each shape: an image of a user, a call, its result with a text and an image, and further turns.
+ * `meta` is at every place.
  */
 const SHAPES = {
   openclaw: (meta, text, image) => [
@@ -158,7 +158,7 @@ const SHAPES = {
   ],
 };
 
-/** Every value under a key called meta, in order, and that no mark of ours is among the fields. */
+/** Returns every value under the key `meta`, in order. Checks that no field is a marker of ours. */
 function metas(value, found = []) {
   if (Array.isArray(value)) for (const item of value) metas(item, found);
   else if (
@@ -175,12 +175,12 @@ function metas(value, found = []) {
   return found;
 }
 
-/** All metas of the conversation are in what came back, each the value itself. */
+/** Checks that all `meta` values of the conversation are in the result, each the same value. */
 function assertSame(name, before, after) {
   const [given, back] = [metas(before), metas(after)];
   assert.equal(back.length, given.length, `${name}: a field is lost`);
   for (const [index, value] of back.entries()) {
-    // Plain values are copied with what they hold.
+    // Plain containers are copied with their contents.
     if (given[index]?.deep || Array.isArray(given[index])) assert.deepStrictEqual(value, given[index], name);
     else assert.ok(Object.is(value, given[index]), `${name}: field ${index} is ${String(value)}`);
   }
@@ -208,7 +208,7 @@ for (const [shape, conversation] of Object.entries(SHAPES)) {
         assert.deepEqual(restoreMessages(compressed), twice);
       }
 
-      // The result stands too late, and is moved.
+      // The result is too late in the messages, and is moved.
       const mixed = [round[0], round[1], ...talk(1), round[2], ...talk(1)];
       assertSame(`repair ${name}`, mixed.slice(0, 2), repairToolPairing(mixed).messages.slice(0, 2));
       assert.equal(metas(repairToolPairing(mixed).messages).length, metas(mixed).length);
@@ -264,7 +264,7 @@ test("an image that becomes smaller keeps what stands beside it", async () => {
 });
 
 /**
- * Texts with lone surrogates: of either half, at either end and in the middle, one and many, beside U+FFFD and beside a
+ * Texts with lone surrogates: high or low, at either end and in the middle, one and many, next to U+FFFD and next to a
  * whole character.
  */
 const ILL_FORMED = [
@@ -293,16 +293,16 @@ for (const [shape, conversation] of Object.entries(SHAPES)) {
       }
       const whole = await concertina.fetch({ refIds: [idIn(shown)], sessionId: "s", maxChars: 2 ** 30 });
       assert.equal(whole.content[0].text, text, name);
-      // A page says where it is in the characters of the whole.
+      // A page states its range in characters of the whole.
       const page = await concertina.fetch({ refIds: [idIn(shown)], chars: "100-400", maxChars: 2000 });
       assert.ok(page.content[0].text.startsWith([...text.toWellFormed()].slice(99, 400).join("")), name);
-      // What was fetched, and kept by the caller as it is, is known when it is stale.
+      // Fetched text that the caller stores unchanged is recognised when it is stale.
       const born = await concertina.admitToolResult({ sessionId: "b", message: messages[2], toolName: "exec" });
       assert.ok(idIn(born.message), `${name}: birth`);
       assert.deepEqual((await concertina.unfold({ messages: [born.message] })).messages, [messages[2]], name);
       await concertina.close();
       assert.ok(JSON.stringify(squeeze(messages).messages[2]).length < JSON.stringify(messages[2]).length, name);
-      // What the stages undo is not the text itself: compressMessages leaves it alone, and says so.
+      // The stages cannot restore this text exactly, so compressMessages does not change it, and reports this.
       const compressed = await compressMessages(messages);
       assert.deepEqual(restoreMessages(compressed), messages, name);
       assert.match(compressed.report.leftAlone[0].why, /lone surrogate/);

@@ -1,4 +1,4 @@
-// Options as a host hands them to the plugin, and the settings page that its manifest describes.
+// Tests of the options that a host passes to the plugin, and of the settings page that its manifest describes.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,8 +20,8 @@ const manifest = JSON.parse(readFileSync(new URL("../openclaw.plugin.json", impo
 const IMPOSSIBLE = { nothing: "is like this" };
 
 /**
- * What the host gives a plugin; it resolves paths during registration only, and a relative one in the plugin's own
- * package.
+ * Returns the API that the host gives a plugin. It resolves paths during registration only, and relative ones in the
+ * plugin's own package.
  */
 function hostApi({ pluginConfig, config = IN_USE, home = freshDir() }) {
   const api = { lines: [], hooks: {}, stateDir: freshDir(), registers: true, registrationMode: "full", pluginConfig };
@@ -41,7 +41,7 @@ function hostApi({ pluginConfig, config = IN_USE, home = freshDir() }) {
   });
 }
 
-/** The plugin as a host has it after registration. */
+/** Registers the plugin, and returns the result as a host sees it. */
 function registered(given) {
   const api = hostApi(given);
   plugin.register(api);
@@ -112,13 +112,14 @@ test("the defaults of the schema are those of the plugin", () => {
   assert.deepEqual(warnings, []);
   const decided = ["minTokensToFold", "staleCalls", "keepPreviewChars"];
   for (const [name, schema] of leaves(manifest.configSchema)) {
-    // What thrift decides has none of its own: a page that wrote it down would stop it from following.
+    // Options that thrift decides have no default of their own: if a settings page stored one, they would no longer
+    // follow thrift.
     assert.deepEqual(schema.default, decided.includes(name) ? undefined : at(options, name), name);
   }
   for (const [name, value] of Object.entries(HOST_DEFAULTS)) assert.equal(options[name], value, name);
 });
 
-/** What a plugin with these options works with. */
+/** Returns the effective options of a plugin with this configuration, and its warnings. */
 function inForce(pluginConfig) {
   const state = new PluginState(hostApi({ pluginConfig }));
   return { options: state.options, warnings: state.optionWarnings };

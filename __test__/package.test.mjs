@@ -15,7 +15,7 @@ test("import and require give one copy of every name in their types, and of no o
   const names = [...types.matchAll(/^(?:export )?(?:declare )?(?:function|const|class) (\w+)/gm)].map(
     (found) => found[1],
   );
-  // The forms of one function follow each other.
+  // The overloads of one function follow each other.
   const one = names.filter((name, at) => name !== names[at - 1]);
   assert.deepEqual(one.sort(), Object.keys(cjs).sort());
   for (const name of Object.keys(cjs)) assert.equal(esm[name], cjs[name], name);

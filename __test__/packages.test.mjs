@@ -1,4 +1,4 @@
-// What a release publishes, packed here and installed where there is no compiler.
+// Tests of the packages of a release: packed here, and installed without a compiler.
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const { platformName } = await import("../dist/node/lib/binding/native.js");
 const own = packageOf(platformName());
 const demo = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
 
-/** Everything here takes hundreds of megabytes: it goes when the tests end. */
+/** The folder of all files, which take hundreds of megabytes. It is removed when the tests end. */
 const scratch = mkdtempSync(path.join(tmpdir(), "concertina-packages-"));
 const freshDir = () => mkdtempSync(path.join(scratch, "dir-"));
 
@@ -26,7 +26,7 @@ let registry;
 let env;
 
 before(async () => {
-  // What started the tests, npm perhaps, has settings that an npm of its own must not find.
+  // The process that started the tests, perhaps npm, has settings that another npm must not inherit.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|CARGO|RUST)/i.test(name));
   env = { ...Object.fromEntries(inherited), PATH: withoutCompilers(freshDir()), npm_config_cache: freshDir() };
   packed = await pack(freshDir());
@@ -48,7 +48,7 @@ async function installed(from, ...args) {
 
 const COUNT = `import { countTokens } from "openclaw-concertina"; console.log(countTokens("hello world"))`;
 
-/** Runs a module there; what it prints. */
+/** Runs a module in a folder, and returns its output. */
 function runIn(dir, code) {
   const { stdout, stderr, status } = spawnSync("node", ["--input-type=module", "-e", code], {
     cwd: dir,
@@ -59,7 +59,7 @@ function runIn(dir, code) {
   return stdout.trim();
 }
 
-/** What loading says there. */
+/** Returns the error of loading the package in a folder. */
 const complaint = (dir) =>
   JSON.parse(
     runIn(

@@ -1,5 +1,5 @@
-// The page as a document: what is in it, and what cannot get out of it. How it looks and works is tested in a browser,
-// in test/host.
+// Tests of the page as a document: its contents, and that nothing escapes from it. Its appearance and behaviour are
+// tested in a browser, in test/host.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -22,7 +22,7 @@ const NOW = Date.parse("2026-11-23T14:20:00Z");
 const HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\u2028";
 const ID = "0123456789abcdef";
 
-/** A page in which every text that a session can choose is hostile. */
+/** Returns a page in which every text that a session can choose is hostile. */
 function hostilePage() {
   const figures = sampleFigures({ now: NOW, days: 3, sessions: 3 });
   for (const session of figures.sessions) session.sessionKey = HOSTILE;
@@ -100,7 +100,7 @@ test("what the commands write as a page is what they print as JSON", async () =>
     assert.equal(run(...args, "--html", file).stdout, "");
     const { periods } = JSON.parse(elements(readFileSync(file, "utf8"), "script")[0].text);
     const printed = JSON.parse(run(...args, "--json").stdout);
-    // What is analysed is stored in a new place each time.
+    // The analysed session is stored at a new place each time.
     assert.deepEqual({ ...periods.at(-1).figures, store: undefined }, { ...printed, store: undefined });
     assert.deepEqual(
       periods.map(({ days }) => days),

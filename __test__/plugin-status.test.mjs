@@ -1,7 +1,8 @@
-// The status in trouble: chat, command line and page say the same, and what they say ends with the trouble.
+// Tests of the status during failures: chat, command line and page report the same, and the report ends with the
+// failure.
 //
-// Neighbours: each trouble below beside each face, one after the other and all of one kind of message; each is undone,
-// and the words end.
+// Covers each failure below in each interface, one after the other, and all of one kind of message. Each is reverted,
+// and its report ends.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -22,7 +23,7 @@ import { IN_USE, registered } from "./registration.mjs";
 
 const KEY = "agent:main:work";
 
-/** A gateway with a store, in which a session has had a turn. */
+/** Creates a gateway with a store, in which a session has had a turn. */
 async function gateway({ fold = true, ...given } = {}) {
   const { api, state } = registered(freshDir(), { version: "1.2.3", ...given });
   state.sessions.noteTurn(KEY, { agentId: "main", sessionId: "s" }, { canFetch: true, model: "m" });
@@ -34,7 +35,7 @@ async function gateway({ fold = true, ...given } = {}) {
   return { api, state };
 }
 
-/** What each face says: the command line and the page have registrations of their own, as in the host. */
+/** Returns the report of each interface. The command line and the page have their own registrations, as in the host. */
 async function faces({ api, state }) {
   const chat = (await runSlashCommand(state, { args: "status", sessionId: "s", sessionKey: KEY })).text;
   const beside = new PluginState(api);
@@ -70,7 +71,7 @@ async function faces({ api, state }) {
   return { chat: timeless(chat), terminal: timeless(terminal), page: timeless(statusText(health)) };
 }
 
-/** What all faces say, which is the same. */
+/** Checks that all interfaces report the same, and returns the report. */
 async function said(at) {
   const { chat, terminal, page } = await faces(at);
   assert.equal(terminal, chat);
@@ -78,7 +79,7 @@ async function said(at) {
   return chat;
 }
 
-/** An error of the system for each file that is written. */
+/** Makes every write of a file fail with an error of the system. */
 function failingWrites(context, code) {
   const mock = context.mock.method(fs, "writeFileSync", () => {
     throw Object.assign(new Error(`${code}: it fails, write`), { code });
@@ -92,7 +93,7 @@ function failingWrites(context, code) {
 
 const file = (state) => state.storeFile();
 
-/** What goes wrong, what is said of it, and how it is undone. */
+/** The failures, with the expected report and the remedy of each. */
 const TROUBLES = {
   "a full disk": {
     says: /inactive: the disk of \S+ is full, and nothing is folded\. Free some space/,

@@ -1,4 +1,4 @@
-// Where the plugin's store is, whose it is, and when it is closed.
+// Tests of the plugin's store: its location, its owner, and when it is closed.
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ test("a copy of a state directory is another gateway where others may have its s
   for (const [at, options] of shared.entries()) {
     const dir = `${copy}${at}`;
     cpSync(first, dir, { recursive: true });
-    // What it has of its own was copied along.
+    // Its own data was copied too.
     for (const own of [{}, { sccsStorageDir: "large" }, { sccsStorageDir: path.join(dir, "..large") }])
       assert.equal(await nameIn(dir, own), name);
     assert.deepEqual(said, []);
@@ -85,7 +85,7 @@ test("a copy of a state directory is another gateway where others may have its s
   assert.deepEqual(said, []);
 });
 
-/** A store with or without an original of this gateway. */
+/** Creates a store with or without an original of this gateway. */
 async function storeIn(dir, host) {
   const store = await Concertina.open({ dir, host: "this one", retention: "host" });
   if (host) await store.admitToolResult({ sessionId: "s", message: toolRound("c", "exec", {}, noise(1500))[1] });

@@ -1,4 +1,4 @@
-// Parts of the plugin that need no host.
+// Tests of the parts of the plugin that need no host.
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -91,7 +91,7 @@ test("the status says that the native library does not load", async () => {
   );
 });
 
-/** The actions of `openclaw concertina ...`, by how a command is written. */
+/** Returns the actions of `openclaw concertina ...`, by command. */
 function actionsOf(state) {
   const actions = new Map();
   const commandNamed = (name) =>
@@ -111,9 +111,9 @@ function actionsOf(state) {
   return actions;
 }
 
-/** Runs an action and gives what it printed, what it complained of, and its exit status. */
+/** Runs an action. Returns its output, its error output, and its exit status. */
 async function runOf(context, action, ...given) {
-  // The test runner reports by the same stream, in bytes.
+  // The test runner reports on the same stream, in bytes.
   const taking =
     (write) =>
     (data, ...rest) =>
@@ -221,8 +221,7 @@ test("status says why a store cannot be opened, and nothing of what would be in 
 });
 
 /**
- * Two hosts with one store, in each of which the conversation `agent:main:work` is a session of its own, with an
- * original.
+ * Opens two hosts with one store. In each, the conversation `agent:main:work` is a separate session with an original.
  */
 async function twoHosts() {
   const dir = freshDir();

@@ -1,4 +1,4 @@
-// Prose and rules as JavaScript sees them.
+// Tests of prose and rule shortening through the JavaScript API.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// Messages as Anthropic and OpenAI have them: without times, with usage in their own words, with blocks of their own.
+// Tests with messages in the shapes of Anthropic and OpenAI: without times, with their own usage fields and block
+// types.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,8 +14,8 @@ const NOON = Date.UTC(2026, 10, 27, 12);
 const PICTURE = readFileSync(new URL("../assets/icon.png", import.meta.url)).toString("base64");
 
 /**
- * The reasons of a session's epochs, whose turns are so many milliseconds apart and whose messages have the time that
- * `timed` gives them.
+ * Returns the reasons of a session's epochs. Its turns are `pause` milliseconds apart, and `timed` sets the times of
+ * its messages.
  */
 async function reasons({ pause, timed = (message) => message, commits = false }) {
   const concertina = await Concertina.open({ dir: freshDir(), schedule: "cache-aware", thrift: "high" });
@@ -204,7 +205,7 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
     sessionId,
     messages: [{ role: "user", content: [image] }, ...turns],
   });
-  // Neighbours: the image alone, before, behind and between texts, twice, and with an id that leads nowhere.
+  // Covers the image alone, before, after and between texts, twice, and with an unknown id.
   const [text1, picture, nowhere] = [report.actions[0].refId, idIn(messages[0]), "0123456789abcdef"];
   for (const ref_ids of [
     [picture],
@@ -253,7 +254,7 @@ test("an answer comes in the form of the Responses API", async () => {
   });
   assert.equal(messages[0].content[0].type, "input_text");
   assert.deepEqual((await ask([idIn(messages[0])])).at(-1), image);
-  // Without a session the form is read off the block.
+  // Without a session the shape is inferred from the block.
   const plain = { type: image.type, image_url: image.image_url };
   assert.deepEqual((await concertina.unfold({ messages })).messages[0].content, [plain]);
 });
@@ -272,7 +273,7 @@ test("the items of one answer of the Responses API are one request", async () =>
   const history = [];
   const assemble = async () => concertina.assemble({ sessionId, messages: history });
   for (const message of turn) {
-    // As an agent calls: before each answer.
+    // As an agent does: before each answer.
     if (message.type === "reasoning") await assemble();
     history.push(message);
   }
@@ -281,7 +282,7 @@ test("the items of one answer of the Responses API are one request", async () =>
   assert.equal(requests, 2);
   const counted = countMessageTokens(turn.slice(0, 1)) + countMessageTokens(turn.slice(0, 7));
   assert.ok(sentTokens >= counted && sentTokens < counted + 200, `${sentTokens} of ${counted}`);
-  // A turn that made calls and was broken off has no message of the model.
+  // An aborted turn with calls has no message of the model.
   await concertina.commitTurn({
     sessionId: "s2",
     advancementKey: "1",

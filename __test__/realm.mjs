@@ -1,6 +1,5 @@
-// The JavaScript face evaluated in a vm context, as jest and vitest's vm pools do: its `Error`, `TypeError` and
-// `Object` are others than those of the addon and of this file. Prints what it does not survive. See
-// `arguments.test.mjs`.
+// Evaluates the JavaScript API in a vm context, as jest and vitest's vm pools do: its `Error`, `TypeError` and `Object`
+// differ from those of the addon and of this file. Prints the failures. See `arguments.test.mjs`.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";

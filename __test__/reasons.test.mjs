@@ -1,11 +1,11 @@
-// Neighbours: each code of a reason that the core's sources name, and codes of other versions.
+// Covers each reason code in the core's sources, and codes of other versions.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { EPOCH_KINDS, epochReason, foldReason } from "../dist/node/lib/terminal/reasons.js";
 
-/** The codes that a source file gives out: what stands behind `=>` in `as_str` and `reason`, and constants. */
+/** Returns the codes of a source file: what follows `=>` in `as_str` and `reason`, and constants. */
 function codesIn(file) {
   const text = readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8");
   const bodies = [...text.matchAll(/fn (?:as_str|reason)\(.*?\n {4}\}/gs)].map(([body]) => body).join("\n");

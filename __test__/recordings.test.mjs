@@ -1,4 +1,4 @@
-// The sessions that `npm run record` wrote, and what it does to them.
+// Tests of the sessions that `npm run record` wrote, and of their processing.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -50,7 +50,7 @@ test("every call has its result, and time goes on through minutes and hours", ()
 });
 
 test("recordings tell nothing of the machine they were made on", () => {
-  // What hosts mask (***) is masked because it looks like a secret.
+  // Hosts mask (***) what looks like a secret.
   for (const messages of sessions)
     assert.doesNotMatch(JSON.stringify(messages), /concertina-host-|[^*]\*\*\*[^*]|\/root\/|registry\+/);
   const host = { workspace: "/none/workspace", home: "/none/home", root: "/none" };
@@ -73,7 +73,7 @@ test("pauses and the time for an answer are added for all sessions together", ()
     [{ user: "go" }, { user: "on", after: 2 }],
     1000,
   );
-  // A second and a half to the first token, and a second for sixty of them.
+  // 1.5 seconds to the first token, and a second for sixty tokens.
   assert.deepEqual(
     first.messages.map(({ timestamp }) => timestamp),
     [1000, 1010, 3520, 5080 + 120_000],

@@ -1,4 +1,4 @@
-// A redactor of the caller's, which knows for secrets what nobody else can.
+// Tests of a caller's redactor, which knows secrets that only the caller can know.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,7 +13,7 @@ const { masked } = createRequire(import.meta.url)("../dist/node/lib/binding/reda
 
 const SECRET = "lantern-under-the-harbour";
 const KEY = Array.from({ length: 12 }, (_, line) => `${line}+harbour/lantern`.repeat(3)).join("\n");
-/** Masks a word, and a block of many lines. Texts that it saw are in `seen`. */
+/** Returns a redactor that masks a word, and a block of many lines. The texts that it received are in `seen`. */
 function standIn() {
   const seen = [];
   const redactor = (text) => {
@@ -25,7 +25,7 @@ function standIn() {
 
 const result = (text) => ({ role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text }] });
 
-/** What an original in a store reads. */
+/** Returns the text of an original in a store. */
 async function original(concertina, id) {
   return (await concertina.fetch({ refIds: [id], maxChars: 2 ** 31 })).content[0].text;
 }
@@ -202,7 +202,7 @@ const talk = (turns) =>
     { role: "assistant", content: [{ type: "text", text: "done" }], timestamp: 101 + turn * 2 },
   ]).flat();
 
-/** Every file of a store, and every original in it, as one text. */
+/** Returns every file of a store, and every original in it, as one text. */
 async function allOf(dir, concertina, shown) {
   const files = readdirSync(dir).map((name) => readFileSync(path.join(dir, name)).toString("latin1"));
   const ids = [...JSON.stringify(shown).matchAll(/\[REF_ID: ([0-9a-f]{16,64})/g)].map(([, id]) => id);
@@ -211,7 +211,7 @@ async function allOf(dir, concertina, shown) {
   return [...files, ...originals].join("\n");
 }
 
-/** Ways in which a secret comes into a history that no birth has seen. */
+/** Ways in which a secret enters a history without an admission at birth. */
 const WAYS = {
   "a result that was not folded at birth": [
     user("go", 1),
@@ -253,7 +253,7 @@ for (const secrets of ["keep-inline", "redact"]) {
         messages.some((_, at) => idIn(shown[at]) && JSON.stringify(history[at]).includes(SECRET)),
         isRedacted,
       );
-      // Answers are remembered, and what was sent stays.
+      // Results of the redactor are cached, and what was sent does not change.
       seen.length = 0;
       assert.deepEqual((await concertina.assemble({ sessionId: "s", messages: history, redactor })).messages, shown);
       assert.deepEqual(seen, []);
@@ -308,7 +308,9 @@ test("an engine asks the host's redactor, and without one folds as before", asyn
   }
 });
 
-/** Secrets with what JSON escapes, with blanks, which are words of a command, and with other letters. */
+/**
+ * Secrets with characters that JSON escapes, with blanks, which separate words of a command, and with other alphabets.
+ */
 const SECRETS = [
   'zebra"quilt-97',
   "zebra\\quilt-97",
@@ -322,8 +324,8 @@ const SECRETS = [
 ];
 
 /**
- * What a tool may be given that holds a secret: as a string, as words, as several words, deeper, as a key, and all of
- * it as JSON.
+ * Returns arguments of a tool that contain a secret: as a string, as words, as several words, nested, as a key, and all
+ * of it as JSON.
  */
 const GIVEN = (secret) => [
   { command: `deploy ${secret} now` },
@@ -339,8 +341,8 @@ const GIVEN = (secret) => [
 ];
 
 /**
- * Nothing in the store, in clear or in an original that a placeholder leads to, holds the secret, plain or as JSON
- * writes it.
+ * Checks that neither the store nor the originals of its placeholders contain the secret, in plain form or escaped as
+ * JSON.
  */
 async function assertAbsent(name, secret, dir, concertina, shown) {
   const forms = [secret, JSON.stringify(secret).slice(1, -1)];

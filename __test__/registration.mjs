@@ -2,11 +2,12 @@
 import { PluginState } from "../dist/plugin/state.js";
 import { freshDir } from "./conversation.mjs";
 
-/** The host's configuration with our engine in its place. */
+/** The host's configuration with our engine selected. */
 export const IN_USE = { plugins: { slots: { contextEngine: "concertina" } } };
 
 /**
- * What the host hands to one registration whose state is in a directory, the plugin's state of it, and what it logs.
+ * Registers the plugin with its state in a directory. Returns the API that the host passes, the plugin's state, and its
+ * log lines.
  */
 export function registered(stateDir = freshDir(), given = {}) {
   const lines = [];

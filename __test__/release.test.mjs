@@ -1,4 +1,4 @@
-// What `npm run release:check` finds, and what `npm run release:version` writes.
+// Tests of `npm run release:check` and `npm run release:version`.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

@@ -1,5 +1,5 @@
-// What the replay measures beside the bill: uses of facts, edits, what hosts and providers cut, kinds of tokens,
-// left-out families.
+// Tests of what the replay measures besides the bill: uses of facts, edits, pruning by hosts and providers, kinds of
+// tokens, left-out families.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ const options = {
   optimum: false,
 };
 
-/** What a session uses, where each of its requests shows only the messages at some indices. */
+/** Returns the uses of a session, each of whose requests shows only the messages at some indices. */
 function usesOf(messages, shown) {
   const needs = new Needs(messages);
   const sight = new Sight(
@@ -76,7 +76,7 @@ test("a fact is used each time a call writes it, whoever of result, argument or 
       [1, 1],
     ],
   );
-  // Only the first use of what a result alone held is needed.
+  // Only the first use of a fact that only a result contains is needed.
   assert.deepEqual(
     uses.map(({ needed, missed }) => [needed, missed]),
     [
@@ -157,7 +157,7 @@ test("old texts are found under every editor's names, also in lists, and nowhere
     assert.deepEqual(oldTextsOf(call(args)), []);
 });
 
-/** The tally of the edits of a session whose last request shows `request` instead of what it was. */
+/** Returns the tally of the edits of a session whose last request shows `request` instead of the original messages. */
 async function agreementOf(messages, request, fetch) {
   const catalogue = new Catalogue(() => []);
   const edits = new Edits(
@@ -272,10 +272,10 @@ test("the provider clears all but the last three results above its threshold, if
   const tokens = countMessageTokens(large);
   assert.ok(tokens > 60_000 && tokens < 120_000, `${tokens} tokens`);
   assert.equal(clearedOf(large, 200_000), 5);
-  // 30 % of a larger window is more than what there is.
+  // The messages have fewer tokens than 30 % of a larger window.
   assert.equal(clearedOf(large, 500_000), 0);
   assert.equal(clearedOf(rounds(8, 100), 200_000), 0);
-  // What is old is above the threshold, but too small to be worth a new cache.
+  // The old results exceed the threshold, but are too small to be worth rewriting the cache.
   assert.equal(clearedOf([...rounds(5, 100), ...rounds(3, 2000)], 200_000), 0);
 });
 

@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { Candidates, optimum } from "../bench/replay/optimum.mjs";
 
-/** Small whole numbers that are the same on every machine. */
+/** Returns a generator of small integers that are the same on every machine. */
 function dice(seed) {
   let x = seed >>> 0;
   return (below) => {
@@ -12,7 +12,7 @@ function dice(seed) {
   };
 }
 
-/** A row of requests with folds, small enough to try every schedule. */
+/** Returns a sequence of requests with folds that is small enough to try every schedule. */
 function randomCase(seed) {
   const roll = dice(seed);
   const calls = 4 + roll(2);
@@ -24,7 +24,7 @@ function randomCase(seed) {
   for (let folds = 0; folds < 4; folds++) {
     const at = 1 + roll(calls - 1);
     const position = roll(sent[at - 1]);
-    // A position may be folded twice; what is left stays above nothing.
+    // A position may be folded twice, and its remaining tokens stay positive.
     steps.push({ position, at, gain: 1 + roll(28) });
   }
   return { tokens, sent, cold, steps };

@@ -29,7 +29,7 @@ const result = (text, id = "x") => ({
   content: [{ type: "text", text }],
 });
 
-/** A meter over messages that nobody asks facts of. */
+/** Returns a meter for messages without facts. */
 function meterOf(messages, ttlMs = 300_000, lookback = undefined) {
   const needs = new Needs(messages);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
@@ -63,11 +63,11 @@ test("a change far up is billed from there on and counted as an epoch", () => {
   assert.equal(outcome.series.write[1], countMessageTokens([folded, messages[2]]));
   assert.equal(outcome.tally.epochs, 1);
   assert.equal(outcome.tally.rewritten, countMessageTokens([folded]));
-  // The folded result is billed once as it was, and does not count as untouched.
+  // The folded result is billed once in its original form, and does not count as untouched.
   assert.equal(outcome.tally.untouched.write, countMessageTokens([messages[0], messages[2]]));
 });
 
-// Neighbours: the change at each message of a history, and each length of the look-back.
+// Covers a change at each message of a history, and each length of the lookback.
 test("behind a change only an entry within the look-back is read", () => {
   const messages = Array.from({ length: 9 }, (_, nth) => (nth % 2 ? says(`answer ${nth}`) : user(`question ${nth}`)));
   const ends = [3, 5, 7];
@@ -268,7 +268,7 @@ test("folding at once is billed as the optimum's model says", async () => {
   const best = optimum(candidates, price);
   assert.ok(best.exact);
   assert.ok(best.bill < everyTurn, `${best.bill} is not below ${everyTurn}`);
-  // Where re-writing is free, folding at once is the optimum.
+  // If rewriting is free, folding at once is optimal.
   const free = { read: 1, write: 1 };
   assert.ok(Math.abs(optimum(candidates, free).bill - billOf(meter.result(originals), free).sent) < 1e-6);
 });
@@ -336,7 +336,7 @@ test("sessions are read in every form, and what is none is named", () => {
   );
   assert.equal(messages[1].content.length, 2);
 
-  // A conversation that was taken up again, with what a sub-agent said beside it; and that in a file of its own.
+  // A resumed conversation, with a sub-agent's messages in it, and with those in a separate file.
   const main = rows.map((row, at) => ({ ...row, uuid: `row-${at}`, isSidechain: false }));
   const more = {
     ...main[0],

@@ -1,4 +1,4 @@
-// How long a fetched answer may be, from what the host says of a turn.
+// Tests of the size limit of a fetched answer, which follows from the host's report of a turn.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

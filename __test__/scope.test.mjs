@@ -18,7 +18,7 @@ test("a session key names its agent as OpenClaw reads it", () => {
     [`agent:${"x".repeat(70)}:y`, "x".repeat(64)],
     ["agent:!!!:x", "main"],
     ["agent:helper:x\ny", "helper"],
-    // Without an agent, and what the host refuses to read.
+    // Keys without an agent, and keys that the host refuses to parse.
     ["work", "main"],
     ["telegram:group:1", "main"],
     ["global", "main"],

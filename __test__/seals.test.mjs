@@ -1,4 +1,4 @@
-// Folds that were changed, and texts whose original is missing, are told where a caller asks for that.
+// Tests of changed folds, and of texts whose original is missing: both are reported if a caller asks for that.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -18,7 +18,7 @@ test("a fold has a seal, and what is whole is restored with and without strict",
   }
 });
 
-// Neighbours: another digit, a line less, a line more, another count, another seal, a version that nobody knows.
+// Covers another digit, a missing line, an additional line, another count, another seal, an unknown version.
 test("a changed fold stays as it is, and is an error where strict is asked for", () => {
   const lines = folded.split("\n");
   const changed = {

@@ -1,4 +1,5 @@
-// Where work runs: threads of Node's may end amidst it, file reads go on beside it, and whoever closes waits for it.
+// Tests of threads: a Node thread may end during work, file reads continue meanwhile, and closing waits for running
+// work.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -20,8 +21,8 @@ after(() => rmSync(dir, { recursive: true, force: true }));
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
 /**
- * Neighbours: every export that leaves the event loop, each ended by exit, by an error and from outside, after 0, 1,
- * 3 and 20 turns of the loop; where the main thread has the addon, and where only the threads have that end.
+ * Covers every export that leaves the event loop, each ended by exit, by an error and from outside, after 0, 1, 3 and
+ * 20 turns of the loop; with the addon loaded in the main thread, and only in the ending threads.
  */
 test("the process lives on where threads end amidst any export", { timeout: 300_000 }, async () => {
   for (const [count, ...how] of [["136"], ["64", "alone"]]) {
@@ -41,7 +42,7 @@ test("file reads find a free worker beside any number of heavy jobs", async () =
 
 const result = { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text: noise(400) }] };
 
-/** Neighbours: each kind of call that a store has, alone and all together. */
+/** Covers each kind of call of a store, alone and all together. */
 test("closing waits for what is under way, and refuses what comes later", async () => {
   const CALLS = {
     admit: (store) => store.admitToolResult({ sessionId: "s", message: result }),
@@ -69,7 +70,7 @@ test("closing waits for what is under way, and refuses what comes later", async 
 });
 
 /**
- * Neighbours: a stage, or its look, or a redactor, that is async, throws, or answers what is none; on a worker and
+ * Covers a stage, its `shouldApply`, and a redactor that is async, throws, or returns an invalid value; on a worker and
  * on this thread.
  */
 test("what a caller's function does wrong is an error of the call, and nothing else", async () => {
@@ -98,7 +99,7 @@ test("what a caller's function does wrong is an error of the call, and nothing e
   ];
   for (const apply of wrong) {
     for (const stage of [{ apply }, { apply: ({ text: all }) => all, shouldApply: apply }]) {
-      // Five is as good as true.
+      // `shouldApply` may return any truthy value, such as five.
       if (stage.shouldApply === five) continue;
       const custom = [{ name: "mine", order: 1, ...stage }];
       for (const run of [compress, async (...args) => compressSync(...args)])
@@ -118,6 +119,6 @@ test("what a caller's function does wrong is an error of the call, and nothing e
   await new Promise((resolve) => void setTimeout(resolve, 20));
   process.off("unhandledRejection", hear);
   assert.deepEqual(unhandled, []);
-  // Whoever failed has left its place.
+  // Failed calls have released their places.
   await Promise.all([1, 2, 3].map(() => compress(text)));
 });

@@ -1,4 +1,4 @@
-// Counts against another program's: gpt-tokenizer, which shares no code with ours.
+// Compares token counts with gpt-tokenizer, which shares no code with ours.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
@@ -9,7 +9,7 @@ import { countTokens } from "openclaw-concertina";
 
 const TEXTS = 10_000;
 
-/** Numbers that repeat from run to run. */
+/** Random numbers that are the same in each run. */
 let state = 0x9e3779b9;
 function below(limit) {
   state ^= state << 13;
@@ -24,8 +24,8 @@ const fixtures = readdirSync(new URL("../fixtures/", import.meta.url), { recursi
   .filter((text) => text.length > 200);
 
 /**
- * What texts are made of, from the shortest step of a vocabulary to what no vocabulary knows. Not U+FEFF: a blank in
- * the patterns of JavaScript, and in no others.
+ * Generators of the pieces of texts, from the shortest step of a vocabulary to characters that no vocabulary contains.
+ * U+FEFF is excluded: only JavaScript's patterns treat it as a blank.
  */
 const PIECES = [
   () => " ".repeat(1 + below(40)),

@@ -1,4 +1,4 @@
-// Session files that a crash, a kill or two writers left torn: what is whole in them is read, analysed and unfolded.
+// Tests of session files that a crash, a kill or two writers left damaged: intact rows are read, analysed and unfolded.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import test from "node:test";
@@ -14,7 +14,7 @@ const { unfoldFile } = require("../dist/node/lib/formats/unfold-file.js");
 const at = (second) => new Date(Date.UTC(2026, 0, 31) + second * 1000).toISOString();
 const item = (second, payload) => ({ timestamp: at(second), type: "response_item", payload });
 
-/** Small sessions, a row a line: one call and its result, in each format that has lines. */
+/** Small sessions with one row per line: one call and its result, in each line-based format. */
 const FORMATS = {
   "OpenClaw and Pi": [
     { type: "session", version: 3 },
@@ -67,15 +67,17 @@ const read = async (bytes) => {
   return { messages, unreadable };
 };
 
-/** The messages of lines; none, where they hold none. */
+/** Returns the messages of some lines, or an empty list if there are none. */
 const messagesOf = async (lines) =>
   (await read(Buffer.from(lines.join("\n"))).catch(() => ({ messages: [] }))).messages;
 
-/** Bytes on the lines of a session, and those that are expected to be read as its rows. */
+/**
+ * Yields damaged forms of a session's lines, with the rows that must be read and the numbers of the unreadable lines.
+ */
 function* torn(lines) {
   const bytes = Buffer.from(`${lines.join("\n")}\n`);
   const ends = [...bytes.keys()].filter((place) => bytes[place] === 0x0a);
-  // The file ends at any byte: what was whole before it is read.
+  // The file may end at any byte. Complete rows before it must be read.
   for (let end = ends[1]; end < bytes.length; end++) {
     const whole = ends.filter((place) => place <= end).length;
     yield {
@@ -98,7 +100,7 @@ function* torn(lines) {
         ].map((part) => Buffer.from(part)),
       );
     for (let cut = 1; cut < own.length; cut++) {
-      // The row was begun, then written again on the same line; or zeros stand where its end was.
+      // A partial row is followed by the whole row on the same line, or by zeros instead of its end.
       yield { bytes: others(own.subarray(0, cut), own), rows: lines, unreadable: [index + 1] };
       yield {
         bytes: others(own.subarray(0, cut), Buffer.alloc(own.length - cut)),
@@ -112,7 +114,7 @@ function* torn(lines) {
       yield { bytes: others(Buffer.alloc(zeros), "\n", own), rows: lines, unreadable: [index + 1] };
     }
   }
-  // Two rows run together: nothing is torn.
+  // Two rows are on one line: nothing is damaged.
   for (let index = 1; index < lines.length; index++)
     yield {
       bytes: Buffer.from(lines.toSpliced(index - 1, 2, lines[index - 1] + lines[index]).join("\n")),
@@ -121,8 +123,8 @@ function* torn(lines) {
     };
 }
 
-// Neighbours: for each format the file cut at every byte, each row begun and written again from every byte on, its end
-// zeroed from every byte on, zeros before, behind and between rows, and each two rows run together.
+// Covers for each format: the file truncated at every byte, each row begun and written again from every byte on, its
+// end zeroed from every byte on, zeros before, after and between rows, and every two rows joined.
 for (const [format, rows] of Object.entries(FORMATS)) {
   test(`a torn session of ${format} is read but for what is torn`, async () => {
     const lines = rows.map((row) => JSON.stringify(row));
@@ -152,7 +154,7 @@ test("a torn session is unfolded but for what is torn, which stays byte for byte
     for (const { bytes, rows, unreadable } of torn(lines)) {
       if ((await messagesOf(rows)).length === 0) continue;
       const done = await unfoldFile(unfolding, written("s.jsonl", bytes), {});
-      // A placeholder in a row that is torn stays.
+      // A placeholder in a damaged row stays.
       const expected = bytes
         .toString("latin1")
         .split("\n")

@@ -1,4 +1,5 @@
-// Folds whose line ends, first bytes or encoding were changed on their way: by an editor, by git, by PowerShell's `>`.
+// Tests of folds whose line ends, first bytes or encoding were changed in transit: by an editor, by git, by
+// PowerShell's `>`.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -10,7 +11,7 @@ import { root } from "../scripts/steps.mjs";
 import { run } from "./cli.mjs";
 import { freshDir, noise, written } from "./conversation.mjs";
 
-/** Texts that are folded, by what folds them: one for each stage whose folds a lossless rewrite may hold. */
+/** Returns texts by the stage that folds them: one for each stage whose folds a lossless rewrite may contain. */
 function folded() {
   const folders = ["detection", "prefixes", "sections", "reports", "terminal", "prose"].map((name) =>
     path.join(root, "fixtures", name),
@@ -38,12 +39,12 @@ function folded() {
 }
 
 /**
- * What a mark before a fold leaves: nothing, but where the text does not begin with the fold and may have begun with
- * the mark itself.
+ * Returns what remains of a byte order mark before a fold: nothing, unless the text does not begin with the fold and
+ * may have begun with the mark itself.
  */
 const markLeft = (short, mark) => (short.startsWith("[[FOLD:") ? "" : mark);
 
-/** What becomes of a text on its way: its line ends by what is put in their place, and its bytes. */
+/** The changes of a text in transit: of its line ends, and of its bytes. */
 const lineEnds = {
   LF: (text) => text,
   CRLF: (text) => text.replaceAll("\n", "\r\n"),
@@ -59,7 +60,7 @@ const encodings = {
   "UTF-16BE with a byte order mark": (text) => utf16(`\ufeff${text}`, true),
 };
 
-// Neighbours: the fold of each stage, by three line ends and with and without a byte order mark, in the library.
+// Covers the fold of each stage with three line ends, with and without a byte order mark, in the library.
 test("the library restores a fold whose line ends and first character were changed", () => {
   const byStage = folded();
   for (const stage of [
@@ -82,11 +83,12 @@ test("the library restores a fold whose line ends and first character were chang
   }
 });
 
-// Neighbours: the same by three line ends and six encodings, on the command line; and each of these with the fold
-// changed, too.
+// Covers the same with three line ends and six encodings, on the command line, and each of these with the fold changed
+// too.
 test("the command line restores it, also from UTF-16, and ends with 1 where it was changed otherwise", () => {
   const byStage = folded();
-  // A program is started for each: two stages take all ways, the others the one of PowerShell.
+  // A process is started for each case, so two stages are tested in all forms, and the others only in that of
+  // PowerShell.
   for (const [index, [stage, { text, short }]] of [...byStage].entries()) {
     for (const [name, changed] of Object.entries(lineEnds)) {
       for (const [encoding, bytes] of Object.entries(encodings)) {
@@ -148,8 +150,8 @@ test("a text with line ends of its own comes back with them, folded and restored
     for (const own of [text.replaceAll("\n", "\r\n"), `\ufeff${text}`, `\ufeff${text.replaceAll("\n", "\r\n")}`]) {
       const { text: short } = compressSync(own, { preset: "lossless" });
       assert.equal(restore(short), own);
-      // A carriage return before every line end is one too many, and goes again; so does a mark that may be of the same
-      // editor.
+      // A carriage return before every line end is superfluous and is removed; so is a byte order mark that may come
+      // from the same editor.
       if (short.includes("[[FOLD:"))
         assert.equal(restore(short.replaceAll("\n", "\r\n")), short.startsWith("\ufeff") ? own.slice(1) : own);
     }

@@ -10,7 +10,7 @@ import { freshDir } from "./conversation.mjs";
 const ROUNDS = 40;
 const require = createRequire(import.meta.url);
 
-/** Loads the addon as a host does that keeps a copy of it for each part of the plugin. */
+/** Loads the addon as a host does that has a separate copy of it for each part of the plugin. */
 function copies() {
   const bundled = path.join(path.dirname(fileURLToPath(import.meta.url)), "../native");
   const name = readdirSync(bundled).find((file) => file.endsWith(".node"));

@@ -1,4 +1,4 @@
-// Two processes with one store: whatever each of them decides, both send the same bytes ever after.
+// Tests of two processes with one store: whatever each of them decides, both send the same bytes from then on.
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import { freshDir, noise, toolRound, user } from "./conversation.mjs";
 const ROUNDS = 12;
 const sessionId = "shared";
 
-/** The history after so many turns: each has results that the next ones make stale or repeat. */
+/** Returns the history after some turns. Each has results that later turns make stale or repeat. */
 function history(turns) {
   const turn = (at) => [
     user(`do ${at}`, 100 * at + 1),
@@ -26,7 +26,7 @@ function history(turns) {
 const hashes = (messages) =>
   messages.map((message) => createHash("sha256").update(JSON.stringify(message)).digest("hex"));
 
-/** What one process does: assembles when it is told to, with options of its own. */
+/** Runs one process: assembles on request, with its own options. */
 async function work([dir, options]) {
   const concertina = await Concertina.open({ dir, ...JSON.parse(options) });
   process.on("message", async (turns) => {
@@ -42,7 +42,7 @@ async function work([dir, options]) {
 }
 
 function started(dir, options) {
-  // What it writes is no test's report.
+  // The output of the child is not a test report.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = fork(fileURLToPath(import.meta.url), [dir, JSON.stringify(options)], {
     env,
@@ -71,7 +71,7 @@ else {
     { timeout: 120_000 },
     async () => {
       const dir = freshDir();
-      // They would show the same block otherwise, and fold it at other times.
+      // Alone, they would show the same block differently and fold it at other times.
       const both = [
         { keepPreviewChars: 10, staleTurns: 2 },
         { keepPreviewChars: 300, staleTurns: 2 },
@@ -84,7 +84,7 @@ else {
         for (const { warning } of answers) assert.equal(warning, null);
         assert.deepEqual(answers[0].sent, answers[1].sent, `after ${turns} turns`);
         folded += answers[0].folded + answers[1].folded;
-        // Each again: nothing is decided anew.
+        // Each assembles again: there are no new decisions.
         const again = await Promise.all(both.map(({ assemble }) => assemble(turns)));
         for (const answer of again) assert.deepEqual([answer.sent, answer.folded], [answers[0].sent, 0]);
         before = answers[0].sent;

@@ -10,7 +10,7 @@ const { unfoldFile } = require("../dist/node/lib/formats/unfold-file.js");
 const { readSession } = require("../dist/node/lib/formats/session-file.js");
 const { changeBetween, withChange } = require("../dist/node/lib/formats/json-changes.js");
 
-/** Unfolds every text `@` to a text with all that JSON must escape. */
+/** A text with everything that JSON must escape, to which every text `@` is unfolded. */
 const ORIGINAL = 'line 1\n"é\\✓"\t\u0000';
 const unfolding = {
   async unfold({ messages }) {

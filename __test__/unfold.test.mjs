@@ -10,7 +10,7 @@ import { freshDir, idIn, noise, staleConversation, toolRound, user } from "./con
 
 const sessionId = "s1";
 
-/** A session with placeholders of both moments, and as it was. */
+/** Creates a session with placeholders from birth and from assembly. Returns it with its original messages. */
 async function folded(dir = freshDir(), options = {}) {
   const concertina = await Concertina.open({ dir, ...options });
   const messages = staleConversation();
@@ -134,7 +134,7 @@ test("the command line purges only when somebody agreed", async () => {
   assert.ok(existsSync(dir));
 });
 
-/** Every call that names a session, for two agents that have one of that name. */
+/** Covers every call that names a session, for two agents that have a session of that name. */
 test("a session of the same name is another agent's own", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });

@@ -1,5 +1,5 @@
-// Threads of Node's that end while exports of the addon are under way: `node workers.mjs ROUNDS`. See
-// `threads.test.mjs`, which runs this as a process of its own, because what is looked for ends the process.
+// Ends Node threads while exports of the addon are running: `node workers.mjs ROUNDS`. `threads.test.mjs` runs this in
+// a separate process, because the fault under test ends the process.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ import { noise } from "./conversation.mjs";
 const lib = createRequire(new URL("../dist/node/lib/index.js", import.meta.url));
 const { native } = lib("./binding/native.js");
 const { handOver } = lib("./binding/handover.js");
-/** Alone, threads load the addon, and the main thread does not: then each takes it along when it ends. */
+/** In the mode `alone` only the threads load the addon, and each unloads it when it ends. */
 const isAlone = isMainThread && process.argv[3] === "alone";
 const addon = isAlone ? undefined : native();
 
@@ -28,7 +28,7 @@ const history = [
   },
   { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text: big }], timestamp: now - 7 },
 ];
-/** So much light JSON that reading it begins while it crosses. */
+/** Enough small messages that parsing begins during the transfer. */
 const wide = Array.from({ length: 800 }, (_, at) => ({
   role: "user",
   content: `message ${at} of many, each a little longer than a few words`,
@@ -37,7 +37,7 @@ const asked = { referOversize: true, turnBegins: false };
 const prose = "In order to do it, the server is really restarted. ".repeat(400);
 const custom = JSON.stringify({ custom: [{ name: "mine", order: 20 }] });
 
-/** Every export that works beside the event loop, as it is called on an open store. */
+/** Every export that works outside the event loop, as it is called on an open store. */
 const METHODS = {
   admit: (store) => store.admit(handOver(addon, history.slice(1)).handover, session, {}, now),
   assemble: (store) => store.assemble(handOver(addon, history).handover, session, asked, now),
@@ -66,11 +66,11 @@ const METHODS = {
   close: (store) => store.close(),
 };
 
-/** The same of those that need no store. */
+/** The same for exports that need no store. */
 const FUNCTIONS = {
   open: (dir) => addon.NativeConcertina.open({ dir }, "{}"),
   advance: () => new addon.CompressJob(big, "{}").advance(),
-  // Its thread waits for an answer that never comes.
+  // Its thread waits for an answer that never arrives.
   asking: () => new addon.CompressJob(big, custom).advance(),
   answered: async () => {
     const job = new addon.CompressJob(big, custom);
@@ -93,7 +93,7 @@ const FUNCTIONS = {
 const WAYS = ["exit", "throw", "terminate"];
 const NAMES = [...Object.keys(FUNCTIONS), ...Object.keys(METHODS)];
 
-/** Starts many calls of one export, and ends a few turns of the event loop later. */
+/** Starts many calls of one export, and ends the thread a few turns of the event loop later. */
 async function endAmidst({ dir, name, way, turns }) {
   const store = name in METHODS ? await addon.NativeConcertina.open({ dir }, "{}") : undefined;
   for (let call = 0; call < 6; call++) (METHODS[name]?.(store) ?? FUNCTIONS[name](dir)).catch?.(() => undefined);
@@ -136,7 +136,7 @@ async function rounds(count) {
     };
     await Promise.all([lane(), lane(), lane()]);
     if (isAlone) return console.log(`alive after ${count} rounds`);
-    // Whoever is left still has its turns, and the store its file.
+    // The remaining thread can still work, and the store still has its file.
     const job = new addon.CompressJob(big, "{}");
     assert.ok((await job.advance()).result);
     const store = await addon.NativeConcertina.open({ dir }, "{}");

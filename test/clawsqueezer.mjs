@@ -1,6 +1,6 @@
 // Runs the tests of ClawSqueezer 1.0 against our `squeeze` and `repairToolPairing`: `node test/clawsqueezer.mjs DIR`,
 // where DIR is a checkout of github.com/cldy-com/ClawSqueezer. Nothing is written to it. Its tests of the host's engine
-// are left out: ours is another.
+// are omitted, because our engine is a different one.
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { install, main, root, run } from "../scripts/steps.mjs";
 
 const library = pathToFileURL(path.join(root, "index.js")).href;
 
-/** Their modules, as ours: the published shape of shrunk arguments is an option here. */
+/** Their modules, implemented by ours. The published form of shrunk arguments is an option here. */
 const MODULES = {
   "squeezer.ts": `import * as ours from ${JSON.stringify(library)};\nexport const squeeze = (messages, options) => ours.squeeze(messages, { compat: "clawsqueezer", ...options });\n`,
   "repair.ts": `export { repairToolPairing } from ${JSON.stringify(library)};\n`,

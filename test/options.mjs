@@ -1,9 +1,9 @@
-// Options by their dotted names, as `fusion.enabled`.
+// Access to options by their dotted names, such as `fusion.enabled`.
 
-/** What a dotted name names. */
+/** Returns the value of a dotted name. */
 export const at = (options, dotted) => dotted.split(".").reduce((value, name) => value?.[name], options);
 
-/** Sets what a dotted name names. */
+/** Sets the value of a dotted name. */
 export function put(options, dotted, value) {
   const names = dotted.split(".");
   const last = names.pop();
@@ -12,7 +12,7 @@ export function put(options, dotted, value) {
   holder[last] = value;
 }
 
-/** The options of a manifest's schema, each with its name. */
+/** Returns the options of a manifest's schema with their names. */
 export function leaves({ properties }, prefix = "") {
   return Object.entries(properties).flatMap(([name, schema]) =>
     schema.default === undefined && schema.properties

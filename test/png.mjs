@@ -1,4 +1,4 @@
-// Pictures, for tests of what becomes of them.
+// Creates images for tests.
 import { crc32, deflateSync } from "node:zlib";
 
 function chunk(type, data) {
@@ -9,7 +9,7 @@ function chunk(type, data) {
   return Buffer.concat([length, body, sum]);
 }
 
-/** A PNG. `colour` tells red, green and blue of the pixel at a place. */
+/** Returns a PNG. `colour` returns red, green and blue of the pixel at a position. */
 export function png(width, height, colour) {
   const raw = Buffer.alloc((width * 3 + 1) * height);
   for (let y = 0; y < height; y++) {

@@ -1,5 +1,5 @@
-// A registry of packages on loopback, from which npm, and OpenClaw through it, installs what `npm run pack` made as
-// users will.
+// A package registry on loopback, from which npm, and OpenClaw through it, installs the packages of `npm run pack` as
+// users do.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import http from "node:http";
@@ -8,12 +8,12 @@ import path from "node:path";
 import { platformManifest, rootManifest } from "../scripts/pack.mjs";
 import { platforms } from "../scripts/platforms.mjs";
 
-/** Older than any release date that an installer may ask for. */
+/** A release date that is old enough for every installer. */
 const PUBLISHED = "2026-01-01T00:00:00.000Z";
 
 /**
- * Serves what `pack` made. Of platforms without a binary here there is only what a registry says of them, which is all
- * that npm reads.
+ * Serves the packages that `pack` made. Platforms without a binary here have only metadata, which is all that npm
+ * reads.
  * @returns its address, that of a registry that has lost the platforms' archives, that of one that never heard of them,
  *   and the way to end it
  */
@@ -49,7 +49,7 @@ export async function startRegistry(packed) {
   };
 }
 
-/** What a registry says of a package with one version. */
+/** Returns the metadata of a package with one version. */
 function packument(manifest, tarball, archive) {
   const integrity = `sha512-${createHash("sha512")
     .update(archive ? readFileSync(archive) : "")

@@ -1,17 +1,17 @@
-// A machine without compilers: what is on this one's PATH, but for them.
+// Simulates a machine without compilers: everything in this machine's PATH except for those.
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import path from "node:path";
 
 const COMPILER = /^(cargo|rust|c\+\+|cc|c89|c99|gcc|g\+\+|cpp|clang|ld|zig|make|.*-linux-gnu-)/;
 
-/** Fills `dir` with links to every program but compilers. @returns the PATH to use, with this Node first */
+/** Fills `dir` with links to every program except for compilers. @returns the PATH to use, with this Node first */
 export function withoutCompilers(dir) {
   mkdirSync(dir, { recursive: true });
   const link = (name, target) => {
     try {
       symlinkSync(target, path.join(dir, name));
     } catch (error) {
-      // The first of a name in PATH counts.
+      // The first program of a name in PATH wins.
       if (error.code !== "EEXIST") throw error;
     }
   };

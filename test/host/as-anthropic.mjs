@@ -1,5 +1,5 @@
-// Preloaded into the host's processes: Anthropic's name leads to this machine, so that the host takes the scripted
-// model for the real route.
+// Preloaded into the host's processes: resolves Anthropic's host name to this machine, so that the host takes the
+// scripted model for the real service.
 
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";

@@ -11,7 +11,7 @@ import { say } from "./host.mjs";
 
 const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Starts the browser. @throws in words where there is none and none can be installed. */
+/** Starts the browser. @throws an Error with the reason if there is none and none can be installed */
 export function startBrowser() {
   // As root, and in most containers, Chromium starts only without its own sandbox. It opens nothing here but our pages.
   return chromium.launch({ executablePath: browserFile(), args: ["--no-sandbox", "--disable-dev-shm-usage"] });
@@ -46,7 +46,7 @@ function missing(why) {
   );
 }
 
-/** Notes what a page complains about. @returns the list, which grows */
+/** Collects the errors of a page. @returns the list, which grows */
 export function complaintsOf(page) {
   const complaints = [];
   page.on(
@@ -59,7 +59,7 @@ export function complaintsOf(page) {
   return complaints;
 }
 
-/** What axe finds wrong with a page or frame, each in one line. */
+/** Returns the violations that axe finds in a page or frame, one line each. */
 export async function accessibilityFaults(frame) {
   await frame.evaluate(AXE);
   const { violations } = await frame.evaluate(() => globalThis.axe.run());
@@ -68,7 +68,10 @@ export async function accessibilityFaults(frame) {
   );
 }
 
-/** The controls of a page that the Tab key reaches, in its order, each by its role and name; ends when they repeat. */
+/**
+ * Returns the controls of a page that the Tab key reaches, in its order, each by its role and name. Ends when they
+ * repeat.
+ */
 export async function reachedByTab(page) {
   const reached = [];
   for (let times = 0; times < 500; times++) {
@@ -86,8 +89,8 @@ export async function reachedByTab(page) {
 }
 
 /**
- * The controls that a page shows, as {@link reachedByTab} counts them. Of radio buttons in a group Tab reaches the
- * chosen one.
+ * Returns the controls that a page shows, as {@link reachedByTab} counts them. In a group of radio buttons, Tab reaches
+ * only the selected one.
  */
 export function controlsOf(page) {
   return page.evaluate(() => {

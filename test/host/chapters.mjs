@@ -1,13 +1,13 @@
 // Files that a long session reads one after the other.
 
-/** Code that no stage can shorten much, of about 70 characters a line. */
+/** Returns code that no stage can shorten much, of about 70 characters per line. */
 export function chapterOfCode(number, lines) {
   const line = (at) =>
     `const value_${number}_${at} = compute_${(at * 7919 + number * 104_729) % 99_991}("${((at + 1) * (number + 3) * 2_654_435_761).toString(36)}");`;
   return `${Array.from({ length: lines }, (_, at) => line(at)).join("\n")}\n`;
 }
 
-/** Words, which are fewer tokens than code of that length. */
+/** Returns words, which have fewer tokens than code of the same length. */
 export function chapterOfWords(number, lines, ending) {
   return Array.from(
     { length: lines },
@@ -16,15 +16,15 @@ export function chapterOfWords(number, lines, ending) {
   ).join("\n");
 }
 
-/** The call that prints a log, which is shortened at birth. */
+/** Returns a call that prints a log, which is shortened at birth. */
 export const printLog = (at) => ({
   name: "exec",
   args: { command: `seq -f 'INFO chapter ${at} step %g is served from the cache' 1 150` },
 });
 
 /**
- * So many turns that each read a file, which stays as it is while it is fresh, and print a log: what that saves pays
- * for epochs.
+ * Returns `count` turns that each read a file, which is not folded while it is fresh, and print a log. The savings on
+ * the log pay for epochs.
  */
 export const readingChapters = (count) =>
   Array.from({ length: count }, (_, at) => ({

@@ -1,4 +1,4 @@
-// Preloaded into the host's processes: lets their clock run ahead, so that a test need not wait for what takes days.
+// Preloaded into the host's processes: sets their clock forward, so that a test need not wait for days.
 
 const ahead = Number(process.env.CONCERTINA_CLOCK_AHEAD_MS ?? 0);
 const Present = Date;

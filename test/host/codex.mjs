@@ -1,4 +1,4 @@
-// OpenClaw's Codex runtime: its plugin and Codex's app-server, from a folder into which npm has installed both.
+// OpenClaw's Codex runtime: its plugin and Codex's app-server, from a folder in which npm has installed both.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,10 +8,13 @@ import path from "node:path";
 
 const PLUGIN = "@openclaw/codex";
 
-/** Older than any release date that an installer may ask for. */
+/** A release date that is old enough for every installer. */
 const PUBLISHED = "2026-01-01T00:00:00.000Z";
 
-/** Why there is nothing to test, or `false`. The app-server is 330 MB, which is too much to install for every run. */
+/**
+ * Returns the reason to skip the tests, or `false`. The app-server has 330 MB, which is too much to install for every
+ * run.
+ */
 export function withoutCodex() {
   const { CONCERTINA_CODEX: folder } = process.env;
   if (!folder) return `CONCERTINA_CODEX names no folder with ${PLUGIN} in its node_modules`;
@@ -21,8 +24,8 @@ export function withoutCodex() {
 }
 
 /**
- * Installs the plugin into a host, as one that OpenClaw takes for its own: only such a plugin may bring a runtime. Its
- * agents then run in Codex, which asks `provider` where it would ask OpenAI.
+ * Installs the plugin into a host as one of OpenClaw's own, because only such a plugin may provide a runtime. Its
+ * agents then run in Codex, which sends its requests to `provider` instead of OpenAI.
  */
 export async function installCodex(host, provider) {
   const packages = path.join(host.root, "packages");
@@ -72,7 +75,7 @@ export async function installCodex(host, provider) {
   });
 }
 
-/** An installed package as one file that npm installs from. */
+/** Packs an installed package as a file that npm can install. */
 function packed(name, archive) {
   const directory = path.join(process.env.CONCERTINA_CODEX, "node_modules", name);
   const manifest = JSON.parse(fs.readFileSync(path.join(directory, "package.json"), "utf8"));
@@ -89,7 +92,7 @@ function packed(name, archive) {
   };
 }
 
-/** A registry on loopback that has these versions and no others. */
+/** Starts a registry on loopback that has only these versions. */
 async function serve(versions) {
   const registry = http.createServer((request, response) => {
     const { pathname } = new URL(request.url, "http://loopback");

@@ -1,4 +1,4 @@
-// A session whose agent runs in Codex: what the model is sent, and what Concertina does to it.
+// Tests of a session whose agent runs in Codex: what the model is sent, and what Concertina changes.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -17,7 +17,7 @@ const named =
   ({ name }) =>
     name === wanted;
 
-/** Parses what a tool printed, as a model's scripts do. */
+/** Parses a tool result, as scripts of a model do. */
 const SCRIPT = `const rows = JSON.parse(await tools.openclaw__list_records({ count: ${LISTED} })); text(rows.reduce((sum, { amount }) => sum + amount, 0));`;
 
 const direct = (name, args) => ({ name, namespace: "openclaw_direct", args });
@@ -64,7 +64,7 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
     await provider?.stop();
   });
 
-  /** What a call of a turn was answered, as the model got it. */
+  /** Returns the result of a call of a turn, as the model received it. */
   const answer = (turn, name) => findResult(played[turn].requests.at(-1), named(name)).text;
 
   test("every turn is answered, by Codex", () => {

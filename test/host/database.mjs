@@ -1,4 +1,4 @@
-// A PostgreSQL server of our own: a fresh cluster in a directory of its own.
+// A PostgreSQL test server: a new cluster in its own directory.
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
@@ -7,13 +7,13 @@ import path from "node:path";
 
 import { freePort } from "./port.mjs";
 
-/** Where Debian puts each version. */
+/** The folder in which Debian installs each version. */
 const DEBIAN = "/usr/lib/postgresql";
 const NEEDED = ["initdb", "pg_ctl", "psql"];
 
 /**
- * Where PostgreSQL's programs are; undefined where there are none, or where we are root, who may not run a server, and
- * nobody else may.
+ * Returns the folder of PostgreSQL's programs. Returns undefined if there are none, or if the tests run as root, which
+ * may not run a server, and there is no other user that may.
  */
 export function programs() {
   if (process.getuid?.() === 0 && user().uid === undefined) return undefined;
@@ -25,7 +25,7 @@ export function programs() {
   return (given ? [given] : installed).find((dir) => NEEDED.every((name) => fs.existsSync(path.join(dir, name))));
 }
 
-/** The user that may run a server where we are root, who may not. */
+/** Returns the user that runs the server if the tests run as root, because root may not run it. */
 function user() {
   const [, , uid, gid] =
     process.getuid?.() === 0
@@ -39,7 +39,7 @@ export class Database {
   #root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-postgres-"));
   #data = path.join(this.#root, "data");
 
-  /** Makes a cluster and starts it; its users may come in with any password. */
+  /** Creates a cluster and starts it. Its users can connect with any password. */
   async start() {
     const { uid, gid } = this.#user;
     if (uid !== undefined) fs.chownSync(this.#root, uid, gid);
@@ -49,7 +49,7 @@ export class Database {
     return this;
   }
 
-  /** With a password that nothing may print. */
+  /** Returns the address, with a password that must not appear in any output. */
   get url() {
     return `postgresql://postgres:hidden-in-the-harbour@127.0.0.1:${this.port}/postgres?sslmode=disable`;
   }
@@ -59,12 +59,12 @@ export class Database {
     this.#run("pg_ctl", ["-w", "-D", this.#data, "-l", path.join(this.#root, "log"), "-o", settings, "start"]);
   }
 
-  /** Ends it as a crash does. */
+  /** Stops the server without a shutdown, as in a crash. */
   kill() {
     this.#run("pg_ctl", ["-w", "-m", "immediate", "-D", this.#data, "stop"]);
   }
 
-  /** What a query answers, a line for each row. */
+  /** Returns the result of a query, one line for each row. */
   query(sql) {
     return this.#run("psql", ["-X", "-A", "-t", "-c", sql, this.url]).trim().split("\n");
   }
@@ -73,7 +73,7 @@ export class Database {
     try {
       this.kill();
     } catch {
-      // It is down already where a test left it so.
+      // A test may have stopped it already.
     }
     fs.rmSync(this.#root, { recursive: true, force: true });
   }

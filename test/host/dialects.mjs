@@ -1,12 +1,11 @@
-// The three provider dialects that the scripted model speaks: reading a request into rows, writing an answer as a
-// stream.
+// The three provider dialects of the scripted model: parsing a request into rows, and writing an answer as a stream.
 
 const text = (content) =>
   typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
 
 /**
- * One row per message: role, text, tool calls, tool results, images (their base64).
- * Rows of all dialects look alike, so scenarios and assertions need not know which one is spoken.
+ * Returns one row per message: role, text, tool calls, tool results, images (their base64). Rows of all dialects have
+ * the same form, so scenarios and assertions are independent of the dialect.
  */
 export function readRows(body) {
   if (body.input !== undefined) return [row("system", { text: body.instructions ?? "" }), ...body.input.map(readItem)];
@@ -32,7 +31,7 @@ function row(role, fields) {
   return { role, text: "", calls: [], results: [], images: [], ...fields };
 }
 
-/** An item of the Responses API. What a script or a command is called with there is no JSON: it is `input`. */
+/** Reads an item of the Responses API. Scripts and commands have an `input` there instead of JSON arguments. */
 function readItem({ type, role, content, call_id: id, name, arguments: json, input, output }) {
   if (type === "message") return row(role, { text: text(content) });
   if (type === "function_call") return row("assistant", { calls: [{ id, name, args: JSON.parse(json || "{}") }] });
@@ -49,19 +48,19 @@ function readPart(found, part) {
   for (const inner of Array.isArray(part.content) ? part.content : []) readPart(found, inner);
 }
 
-/** The names of the tools a request offers, without the namespaces of the Responses API. */
+/** Returns the names of the tools that a request offers, without the namespaces of the Responses API. */
 export function readTools(body) {
   return (body.tools ?? [])
     .flatMap((tool) => tool.tools ?? [tool])
     .map((tool) => tool.function?.name ?? tool.name ?? tool.type);
 }
 
-/** Roughly how many tokens an answer has. */
+/** Returns the approximate number of tokens of an answer. */
 const tokensOf = (answer) => Math.ceil(JSON.stringify(answer).length / 4);
 
 /**
- * Streams an answer: `{ text, calls: [{ id, name, args }] }`, or one of both. `tokens` is the prompt's size, of which
- * `cached` were in the cache.
+ * Streams an answer: `{ text, calls: [{ id, name, args }] }`, or one of both. `tokens` is the size of the prompt, of
+ * which `cached` tokens were in the cache.
  */
 export function streamOpenAi(response, model, answer, tokens, cached) {
   const written = tokensOf(answer);
@@ -91,7 +90,7 @@ export function streamOpenAi(response, model, answer, tokens, cached) {
   response.end("data: [DONE]\n\n");
 }
 
-/** The same for the Anthropic dialect, with a `thought` before it where there is one. */
+/** Streams an answer in the Anthropic dialect, after a `thought` if there is one. */
 export function streamAnthropic(response, model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const send = (type, fields = {}) =>
@@ -145,7 +144,7 @@ export function streamAnthropic(response, model, answer, tokens, cached) {
 }
 
 /**
- * The same for OpenAI's Responses API. A call may have a `namespace`; one with `input` has that instead of arguments.
+ * Streams an answer of OpenAI's Responses API. A call may have a `namespace`. A call with `input` has no arguments.
  */
 export function streamResponses(response, _model, answer, tokens, cached) {
   response.writeHead(200, { "content-type": "text/event-stream" });

@@ -1,6 +1,6 @@
-// The documents' commands, in a real OpenClaw. docs/quickstart.md is what a newcomer's path prints, from what is
-// published to a saved figure in the chat: with CONCERTINA_WRITE=1 it is written anew; else what it shows must be what
-// happens, but for numbers and times.
+// Tests of the documents' commands in a real OpenClaw. docs/quickstart.md shows the output of a new user's first steps,
+// from installation to a figure of the savings in the chat. With CONCERTINA_WRITE=1 the page is written anew; otherwise
+// its contents must match what happens, except for numbers and times.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -35,7 +35,7 @@ after(async () => {
   await provider?.stop();
 });
 
-/** Without what differs from machine to machine. */
+/** Removes what differs from machine to machine. */
 const readable = (text) =>
   text
     .replaceAll(host.state, "~/.openclaw")
@@ -43,7 +43,7 @@ const readable = (text) =>
     .replace(/^Linked peerDependency.*\n/m, "")
     .trim();
 
-/** Without numbers, and without the blanks that align them. */
+/** Removes numbers and the blanks that align them. */
 const shape = (text) =>
   text
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
@@ -146,7 +146,7 @@ Next: [what the words mean](concepts.md), [options](options.md),
   assert.equal(shape(fs.readFileSync(PAGE, "utf8")), shape(page));
 });
 
-/** Every command of OpenClaw that a page names, as it stands there. */
+/** Returns every OpenClaw command in the pages, verbatim. */
 function named() {
   const pages = [
     "README.md",
@@ -169,7 +169,7 @@ test("every command of OpenClaw that a page names does what it says", async () =
     ID: sessionId,
     "page.html": path.join(host.root, "page.html"),
   };
-  // What a terminal asks, a script says beforehand.
+  // Answers to questions of the terminal, as options.
   const said = {
     "plugins install openclaw-concertina": ["--force", "--accept-capabilities"],
     [`concertina purge --session ID`]: ["--yes"],
@@ -177,8 +177,8 @@ test("every command of OpenClaw that a page names does what it says", async () =
   const commands = named().toSorted((one, other) => Number(one.includes("purge")) - Number(other.includes("purge")));
   assert.ok(commands.length > 10, commands.join("\n"));
   for (const line of commands) {
-    // One asks the machine's service manager, and the gateway here is no service; the other needs a database, as
-    // shared-store.test.mjs has.
+    // The first needs a service manager, and the gateway here is not a service. The other needs a database: see
+    // shared-store.test.mjs.
     if (line === "gateway restart" || line.startsWith("concertina migrate")) continue;
     const args = [...line.split(" ").map((word) => asked[word] ?? word), ...(said[line] ?? [])];
     const { code, output, errors } = await host.run(args);

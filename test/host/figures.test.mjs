@@ -1,5 +1,6 @@
-// What people are shown is what the provider counted, to the token, and what would have been is what the host alone
-// really sends, also where it compacts. Calls made by another engine are credited with nothing.
+// Tests of the figures: the displayed tokens equal those that the provider counted, and the displayed tokens without
+// Concertina equal those that the host alone really sends, even if it compacts. Calls made by another engine are
+// credited with no savings.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -19,10 +20,13 @@ const SESSION = "agent:main:work";
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const TURNS = 30;
 const WINDOW = 200_000;
-/** Turns with long messages of a person, which nothing folds: together they outgrow the window of the host alone. */
+/**
+ * The number of turns with long user messages, which are never folded: together they exceed the window of the host
+ * alone.
+ */
 const LONG = 12;
 
-/** Tokens of a message or of the list of tools, as a provider counts them: of texts and arguments. */
+/** Counts the tokens of a message or of the tool list as a provider does: of texts and arguments. */
 function count(part) {
   if (Array.isArray(part)) return countTokens(JSON.stringify(part));
   const rows = readRows({ messages: [part] });
@@ -47,12 +51,12 @@ let with_;
 let alone;
 let fetching;
 let figures;
-/** The same of the whole session, with the long turns. */
+/** The figures of the whole session, with the long turns. */
 let grown;
 let ofSession;
 let analysis;
 let health;
-/** How many requests there were before the long turns. */
+/** The number of requests before the long turns. */
 let shortOf;
 
 async function startHost(name, plugin) {
@@ -75,7 +79,7 @@ const near = (found, expected, share) =>
   assert.ok(Math.abs(found / expected - 1) < share, `${found} is not within ${share} of ${expected}`);
 const commands = (...args) => with_.host.run(["concertina", ...args]);
 
-/** What `/concertina` answers. */
+/** Returns the answer of `/concertina`. */
 const slash = (words) => with_.host.slash(SESSION, `/concertina ${words}`.trim());
 
 before(async () => {
@@ -84,7 +88,7 @@ before(async () => {
     playTurns(with_.host, with_.provider, SESSION, turns),
     playTurns(alone.host, alone.provider, SESSION, turns),
   ]);
-  // The host alone has nothing to fetch: there the model answers at once.
+  // Without the plugin there is nothing to fetch, so the model answers at once.
   const ids = (request) => idsIn(conversation(request));
   fetching = {
     user: "What was in the first one?",
@@ -95,7 +99,7 @@ before(async () => {
     playTurns(with_.host, with_.provider, SESSION, [fetching, thanks]),
     playTurns(alone.host, alone.provider, SESSION, [{ ...fetching, steps: ["This."] }, thanks]),
   ]);
-  // Each is a process of its own: at once.
+  // Each is a separate process, so all run in parallel.
   [figures, ofSession, analysis, health] = await Promise.all(
     [["stats"], ["stats", "--session", SESSION], ["analyze", "--session", SESSION], ["status"]].map((args) =>
       with_.host.openclawJson(["concertina", ...args]),
@@ -175,7 +179,7 @@ test("what would have been is within a tenth of what the host alone sends and is
   assert.ok(total.sentTokens < tokens);
 });
 
-/** What the rows of the store that match come to. */
+/** Returns the sums of the rows of the store that match a condition. */
 function rowsOf(condition) {
   const database = new DatabaseSync(figures.store.path, { readOnly: true });
   try {
@@ -228,7 +232,7 @@ test("a session is analysed as the plugin would fold it", () => {
   assert.ok(total.sentTokens < 0.8 * total.withoutTokens);
 });
 
-/** Lets the host use another engine from now on. */
+/** Makes the host use another engine from now on. */
 async function useEngine(contextEngine) {
   const { host } = with_;
   await host.stop();

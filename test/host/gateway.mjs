@@ -1,11 +1,11 @@
-// Calls methods of a running gateway over its socket: the host's command line does the same in a process that takes
+// Calls methods of a running gateway over its socket. The host's command line does the same, but its process takes
 // seconds to start.
 
 const SCOPES = ["operator.admin", "operator.read", "operator.write"];
 const CLIENT = { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" };
 const WAIT_MS = 120_000;
 
-/** What a method answers. Rejects with what the gateway says when it refuses. */
+/** Returns the answer of a method. Rejects with the gateway's message if it refuses. */
 export function callGateway({ port, token }, method, params) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
   const request = (id, called, given) =>

@@ -1,4 +1,4 @@
-// Reading the host's databases: what counts as a session that it can show, and what makes that unknown. No host is
+// Tests of reading the host's databases: which sessions the host can show, and when that is unknown. No host is
 // started.
 
 import assert from "node:assert/strict";
@@ -26,7 +26,7 @@ after(() => fs.rmSync(root, { recursive: true }));
 
 const EVENT = '{"type":"message","message":{"role":"user","content":"ä"}}';
 
-/** A database as the host lays it out, as far as it is read. */
+/** Creates a database with the part of the host's schema that is read. */
 function agentDatabase(file, sessionId, fill = () => {}) {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   const database = new DatabaseSync(file);

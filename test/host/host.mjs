@@ -1,4 +1,4 @@
-// An unmodified OpenClaw with a throw-away home, driven from outside: its command line, its gateway, its log.
+// An unmodified OpenClaw with a temporary home, controlled from outside: its command line, its gateway, its log.
 
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -15,20 +15,23 @@ const TOKEN = "host-test";
 const GATEWAY_READY_MS = 240_000;
 const COMMAND_MS = 180_000;
 const SLASH_MS = 60_000;
-/** Signals that end a test run before its time, and what it then exits with: the hosts it started must end with it. */
+/** Signals that end a test run early, with the exit status. The hosts that the run started must end with it. */
 const ENDING = [
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ];
 
-/** The packed plugin, as `npm test` makes it. Its platform packages come from the registry at `CONCERTINA_REGISTRY`. */
+/**
+ * Returns the packed plugin that `npm test` makes. Its platform packages come from the registry at
+ * `CONCERTINA_REGISTRY`.
+ */
 export function packedPlugin() {
   const { CONCERTINA_TARBALL } = process.env;
   if (!CONCERTINA_TARBALL) throw new Error("CONCERTINA_TARBALL is not set; it must be the path of the packed plugin");
   return path.resolve(CONCERTINA_TARBALL);
 }
 
-/** Prints what is going on, on the side of the test's own output. */
+/** Prints progress to the standard error, separately from the test's own output. */
 export function say(line) {
   process.stderr.write(`  ${new Date().toISOString().slice(11, 19)} ${line}\n`);
 }
@@ -55,7 +58,7 @@ export class Host {
     this.name = name;
     this.openclawFile = path.join(HERE, "node_modules", release, "openclaw.mjs");
     this.log = "";
-    /** What the host's processes find in their environment beside the usual. */
+    /** Additional environment variables of the host's processes. */
     this.env = process.env.CONCERTINA_REGISTRY ? { npm_config_registry: process.env.CONCERTINA_REGISTRY } : {};
     this.children = new Set();
     this.root = fs.mkdtempSync(path.join(os.tmpdir(), "concertina-host-"));
@@ -82,14 +85,14 @@ export class Host {
           workspace: this.workspace,
           skipBootstrap: true,
           heartbeat: { every: "0m" },
-          // The scripted model writes no summary that would pass the host's audit.
+          // The scripted model writes no summary that passes the host's audit.
           compaction: { mode: "default" },
         },
         ownership: "explicit",
         entries: { main: { workspace: this.workspace, subagents: { allowAgents: ["other"] } }, other: {} },
       },
-      // On a busy machine a command may take longer than the ten seconds after which the host puts it in the background
-      // and reports its end in a turn of its own.
+      // On a busy machine a command may take longer than ten seconds, after which the host would move it to the
+      // background and report its end in a separate turn.
       tools: { exec: { mode: "full", backgroundMs: 120_000 } },
       gateway: {
         mode: "local",
@@ -106,7 +109,7 @@ export class Host {
     for (const [signal, code] of ENDING) process.once(signal, () => process.exit(code));
   }
 
-  /** The lines of the gateway's log that this plugin wrote, from its name on. */
+  /** Returns the lines of the gateway's log from this plugin, beginning with its name. */
   get ownLines() {
     return this.log
       .split("\n")
@@ -122,7 +125,7 @@ export class Host {
     fs.writeFileSync(path.join(this.state, "openclaw.json"), JSON.stringify(config, null, 2));
   }
 
-  /** Installs the packed plugin the way a user does, with this configuration. */
+  /** Installs the packed plugin as a user does, with this configuration. */
   async install(tgz, pluginConfig = {}) {
     say(`${this.name}: installing ${path.basename(tgz)}`);
     await this.openclaw(["plugins", "install", `npm-pack:${tgz}`, "--force", "--accept-capabilities"]);
@@ -131,14 +134,14 @@ export class Host {
     this.writeConfig(config);
   }
 
-  /** Runs a command of the host; its standard output. Rejects when it fails. */
+  /** Runs a command of the host and returns its standard output. Rejects if the command fails. */
   async openclaw(args) {
     const { code, output, errors } = await this.run(args);
     if (code !== 0) throw new Error(`openclaw ${args.join(" ")} ended with ${code}:\n${output}\n${errors}`);
     return output;
   }
 
-  /** Runs a command of the host to its end, whatever that is. */
+  /** Runs a command of the host to its end and returns its status and output. */
   async run(args) {
     const child = this.#spawn(args);
     let output = "";
@@ -151,13 +154,13 @@ export class Host {
     return { code, output, errors };
   }
 
-  /** Lets the host's processes that start from now on live in the future. */
+  /** Sets the clock of the host's processes that start from now on forward. */
   shiftClock(byMs) {
     this.env.NODE_OPTIONS = `--import=${path.join(HERE, "clock.mjs")}`;
     this.env.CONCERTINA_CLOCK_AHEAD_MS = String(byMs);
   }
 
-  /** Lets the host load a plugin of ours from a directory beside this file. */
+  /** Makes the host load a test plugin from a directory next to this file. */
   loadPlugin(name) {
     const config = this.readConfig();
     const { load, entries, ...plugins } = config.plugins ?? {};
@@ -168,7 +171,7 @@ export class Host {
     });
   }
 
-  /** The JSON that a command prints. */
+  /** Runs a command and parses the JSON that it prints. */
   async openclawJson(args) {
     return JSON.parse(await this.openclaw([...args, "--json"]));
   }
@@ -214,7 +217,7 @@ export class Host {
       headers: {
         authorization: `Bearer ${TOKEN}`,
         "content-type": "application/json",
-        // A connection that stays open may be closed by the gateway just when it is used again.
+        // The gateway may close a kept-alive connection just when it is reused.
         connection: "close",
         "x-openclaw-session-key": sessionKey,
       },
@@ -228,9 +231,9 @@ export class Host {
     return { reply: body.choices[0].message.content, ms: Date.now() - started };
   }
 
-  /** Sends a slash command to a conversation, as the Control UI does, and waits for what the chat answers. */
+  /** Sends a slash command to a conversation, as the Control UI does, and waits for the chat's answer. */
   async slash(sessionKey, message) {
-    // A long history is cut at its beginning, so that its length says nothing.
+    // A long history is truncated at its beginning, so its length is not usable.
     const latest = async () => (await this.call("chat.history", { sessionKey })).messages.at(-1);
     const before = JSON.stringify(await latest());
     await this.call("chat.send", { sessionKey, message, idempotencyKey: `${message}-${Date.now()}` });
@@ -242,7 +245,7 @@ export class Host {
     throw new Error(`${message} was not answered`);
   }
 
-  /** Ends the gateway and removes everything. */
+  /** Stops the gateway and removes everything. */
   async remove() {
     await this.stop();
     process.off("exit", this.onExit);
@@ -270,7 +273,7 @@ export class Host {
         ...this.env,
       },
       stdio: ["ignore", "pipe", "pipe"],
-      // The host starts itself anew as a child: the whole group must be signalled.
+      // The host restarts itself as a child process, so the whole process group must be signalled.
       detached: true,
     });
     this.children.add(child);
@@ -283,6 +286,6 @@ function killGroup(child, signal) {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // Already gone.
+    // The process has already ended.
   }
 }

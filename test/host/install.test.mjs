@@ -1,5 +1,5 @@
-// Installing what is published, by its name, on a machine without compilers; and an install that npm leaves without a
-// binary.
+// Tests of installing the published package by its name on a machine without compilers, and of an installation in which
+// npm leaves out the binary.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -13,7 +13,10 @@ import { startProvider } from "./provider.mjs";
 import { about, findResult, isFolded } from "./reading.mjs";
 import { fillWorkspace, testOutput, turns } from "./session.mjs";
 
-/** The registry of `CONCERTINA_REGISTRY` as it is, or one that has lost the archives of the platform packages. */
+/**
+ * Returns the address of the registry of `CONCERTINA_REGISTRY`: the complete one, or one without the archives of the
+ * platform packages.
+ */
 const registry = (kind) => new URL(`../${kind}/`, process.env.CONCERTINA_REGISTRY).href;
 
 let host;
@@ -24,7 +27,7 @@ before(async () => {
   host = new Host({ name: "install", provider });
   fillWorkspace(host.workspace);
   host.env.PATH = withoutCompilers(path.join(host.root, "tools"));
-  // What npm has in its cache it does not download.
+  // With a new cache, npm must download everything.
   host.env.npm_config_cache = path.join(host.root, "cache");
 });
 

@@ -1,4 +1,4 @@
-// The oldest OpenClaw that the README names: what is promised at least works there, too.
+// Tests with the oldest OpenClaw that the README names: the minimum promises hold there too.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";

@@ -1,5 +1,5 @@
-// Every option of the plugin in a real host: set to a good and to a bad value, shown on the settings page, and wrong
-// where nobody checked.
+// Tests of every option of the plugin in a real host: with a valid and an invalid value, on the settings page, and with
+// an unknown name.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -17,7 +17,7 @@ import { fillWorkspace, testOutput, turns } from "./session.mjs";
 const CONFIG = "plugins.entries.concertina.config";
 const RUN_THE_TESTS = turns.find(({ user }) => user.includes("Run the tests"));
 
-/** A value that is allowed and not the default, and one that is not allowed. */
+/** For each option, an allowed value that is not the default, and one that is not allowed. */
 const VALUES = {
   preset: ["max", "huge"],
   schedule: ["every-turn", "sometimes"],
@@ -42,7 +42,7 @@ const VALUES = {
   sccsEnableSmartSummary: [false, "no"],
   sccsStorageTtlSeconds: [3600, 599],
   sccsStorageDir: ["concertina/elsewhere", 42],
-  // With an address the store would be looked for there: shared-store.test.mjs.
+  // With an address the store would be in a database: see shared-store.test.mjs.
   sccsStoreUrl: ["", { id: "STORE" }],
   sccsStoreNamespace: ["team", 42],
   sccsMaxEntries: [2000, 999],
@@ -63,7 +63,7 @@ const VALUES = {
   "rules.abbreviations": ["words.json", true],
 };
 
-/** Keys that there are not. */
+/** Keys that do not exist. */
 const UNKNOWN = {
   treshold: 1,
   "models.*haiku*.encoding": "o200k_base",
@@ -95,7 +95,7 @@ const set = (values) =>
     JSON.stringify(Object.entries(values).map(([name, value]) => ({ path: `${CONFIG}.${name}`, value }))),
   ]);
 
-/** Waits for as many lines of ours in the log. */
+/** Waits until the log has `count` lines of ours. */
 async function linesLogged(count) {
   for (const end = Date.now() + 60_000; host.ownLines.length < count && Date.now() < end;) await sleep(100);
   return host.ownLines;
@@ -172,7 +172,7 @@ test("each bad value is refused by name", async () => {
   assert.deepEqual(host.readConfig(), before);
 });
 
-// Neighbours: a typo of each option's name, the keys of UNKNOWN, and objects of options as a newer version may have.
+// Covers a typo of each option's name, the keys of UNKNOWN, and objects of options as a newer version may have.
 test("a configuration of a newer version keeps no gateway from starting: each unknown option is one line in the log and in the status", async () => {
   await host.stop();
   const config = host.readConfig();

@@ -1,5 +1,5 @@
-// The page of figures in Chromium, through a real gateway: who may see it, what it shows, and that no text of a session
-// runs in it.
+// Tests of the page of figures in Chromium, through a real gateway: who may see it, what it shows, and that no text of
+// a session is executed in it.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -20,16 +20,16 @@ const SESSION = "agent:main:work";
 const PAGE = "/plugins/concertina/page";
 const HOSTILE = "logs/hostile.log";
 const COMMAND = `cat ${HOSTILE}`;
-/** Pictures for people to look at, where somebody asks for them. */
+/** The folder for screenshots for people, if one is requested. */
 const PICTURES = process.env.CONCERTINA_PICTURES;
 const WAIT_MS = 60_000;
 
-/** As large as a window: a small picture costs no more than what would stand for it. */
+/** An image as large as a window. A small image costs no more than its placeholder. */
 const screen = screenshot(1024, 768).toString("base64");
 
 const hashOf = (value) => createHash("sha256").update(String(value)).digest("hex").slice(0, 12);
 
-/** A log in which every line would run, if it were read as HTML, and of which no codec makes much. */
+/** A log in which every line would be executed if it were read as HTML, and which hardly compresses. */
 const hostileLog = Array.from(
   { length: 200 },
   (_, at) =>
@@ -61,7 +61,7 @@ before(async () => {
   host = new Host({ name: "page", provider, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } });
   fillWorkspace(host.workspace);
   fs.writeFileSync(path.join(host.workspace, HOSTILE), hostileLog);
-  // So that what is old goes with the next turn, and what lines alone make short is still a reference.
+  // Stale content is evicted with the next turn, and results that codecs shorten are still replaced by references.
   await host.install(packedPlugin(), {
     maxDeferredTurns: 1,
     staleTurns: 1,
@@ -86,8 +86,8 @@ after(async () => {
 });
 
 /**
- * Folds a picture in a session of its own: the host takes pictures out of what its engine gets. @returns the id that
- * stands for it
+ * Folds an image in a separate session, because the host removes images from what its engine receives. @returns the id
+ * in its placeholder
  */
 async function storePicture() {
   const store = await Concertina.open({
@@ -119,7 +119,7 @@ async function storePicture() {
   return id;
 }
 
-/** Does something with a new page of the browser, and closes it. */
+/** Calls `use` with a new page of the browser, and closes the page. */
 async function onPage(options, use) {
   const context = await browser.newContext(options);
   context.setDefaultTimeout(WAIT_MS);
@@ -131,7 +131,7 @@ async function onPage(options, use) {
   }
 }
 
-/** The Control UI with our tab open, and the frame in it. */
+/** Opens our tab in the Control UI, and returns the frame in it. */
 async function openTab(page) {
   await page.goto(address("/concertina#token=host-test"));
   await page.waitForSelector("iframe.plugin-tab-embed__frame");

@@ -1,5 +1,5 @@
-// The cache-aware schedule in a real host: epochs are rare and logged, a cold session is folded at once, a full window
-// needs no compaction.
+// Tests of the cache-aware schedule in a real host: epochs are rare and logged, a cold session is folded at once, a
+// full window needs no compaction.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -19,7 +19,7 @@ const SMALL = "agent:other:work";
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const HOUR_MS = 3_600_000;
 /**
- * The least that a warm epoch frees, in tokens, in a context that is not small (MIN_BATCH_TOKENS in
+ * The minimum number of tokens that a warm epoch frees in a context that is not small (MIN_BATCH_TOKENS in
  * src/plan/economics.rs).
  */
 const LEAST_BATCH = 1500;
@@ -34,7 +34,7 @@ after(async () => {
 
 const chapter = (number) => chapterOfCode(number, 130);
 
-/** The scripted model once more, with a window of its own, for the agent `other`. */
+/** Adds the scripted model once more, with a smaller window, for the agent `other`. */
 function addSmallWindow(host) {
   const config = host.readConfig();
   const { models } = config.models.providers.scripted;
@@ -55,7 +55,7 @@ async function startHost(name, plugin) {
   return { host, provider };
 }
 
-/** Lets time pass for a stopped host: every answer of the model in its transcripts becomes older. */
+/** Simulates elapsed time for a stopped host: makes every answer of the model in its transcripts older. */
 function makeOlder(host, byMs) {
   const database = new DatabaseSync(path.join(host.state, "agents", "main", "agent", "openclaw-agent.sqlite"));
   const write = database.prepare(

@@ -1,10 +1,9 @@
-// Plays a session on a host: tells the model what to do in each turn, sends the user's message, keeps what was
-// requested.
+// Plays a session on a host: sets the model's steps for each turn, sends the user's message, and collects the requests.
 
 import { say } from "./host.mjs";
 import { about, findResult, idsIn } from "./reading.mjs";
 
-/** The reply after a recall. */
+/** The reply after a fetch. */
 const RECALLED = "Here it is.";
 
 /**
@@ -27,7 +26,7 @@ export async function playTurns(host, provider, sessionKey, turns) {
   return played;
 }
 
-/** Fetches what stands for an earlier result; when that is still there in full, answers at once. */
+/** Fetches the original of an earlier result. If the result is still there in full, answers at once. */
 function recall(subject) {
   return (request) => {
     const [id] = idsIn(findResult(request, about(subject)).text);
@@ -36,7 +35,7 @@ function recall(subject) {
   };
 }
 
-/** What a fetch in a played turn answered. */
+/** Returns the result of a fetch in a played turn. */
 export function fetched(turn) {
   return findResult(turn.requests.at(-1), (call) => call.name === "fetch_original_data" && !isOlder(turn, call))?.text;
 }
@@ -45,7 +44,7 @@ function isOlder(turn, call) {
   return turn.requests[0].rows.some((row) => row.calls.some(({ id }) => id === call.id));
 }
 
-/** All characters that were sent. */
+/** Returns the number of characters that were sent. */
 export function totalChars(played) {
   return played.flatMap(({ requests }) => requests).reduce((sum, { chars }) => sum + chars, 0);
 }

@@ -1,4 +1,4 @@
-// A port of loopback that nobody has at this moment.
+// Finds a free port on loopback.
 
 import net from "node:net";
 

@@ -1,4 +1,4 @@
-// A scripted model on loopback that records every request it gets.
+// A scripted model on loopback that records every request.
 
 import { once } from "node:events";
 import http from "node:http";
@@ -6,27 +6,28 @@ import http from "node:http";
 import { readRows, readTools, streamAnthropic, streamOpenAi, streamResponses } from "./dialects.mjs";
 import { partsOf, sharedParts } from "./reading.mjs";
 
-/** How the host begins what it asks a sub-agent. */
+/** The beginning of the host's prompt for a sub-agent. */
 const SUBAGENT = "[Subagent Context]";
 
-/** Who answers, by the end of the path; everything else is OpenAI's older dialect. */
+/** The stream writers by the end of the path. Everything else uses OpenAI's older dialect. */
 const STREAMS = { messages: streamAnthropic, responses: streamResponses };
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 /**
- * Starts the model. A test sets `play(steps)` before a turn; each request of that turn takes the next step:
- * an array of `{ name, args }` (tool calls made at once), a string (the reply), `{ thinks, says, calls }` with any of
- * the three, or a function from the request to one of these. Requests of a sub-agent take their steps from `play(steps,
- * delegated)`; `left()` says how many steps nobody asked for yet.
+ * Starts the model. A test calls `play(steps)` before a turn, and each request of that turn takes the next step: an
+ * array of `{ name, args }` (concurrent tool calls), a string (the reply), `{ thinks, says, calls }` with any of the
+ * three, or a function from the request to one of these. Requests of a sub-agent take their steps from
+ * `play(steps, delegated)`. `left()` returns the number of steps that were not requested yet.
  *
- * With `signatures` the model thinks before each answer, and what {@link Signatures} refuses is answered with an error
- * and kept in `refused`.
+ * With `signatures` the model thinks before each answer. A request that {@link Signatures} refuses is answered with an
+ * error and kept in `refused`.
  *
- * `requests` holds `{ body, chars, rows, tools, tokens, cached }` of the agent's requests, in order; `tokens` are what
- * `count` says of the parts of one (a message, the list of tools), or a quarter of their characters. Requests without
- * tools (the host's own, for titles and summaries) are answered and kept as text in `others`. The usage reports what a
- * prompt cache would have held, of the agent and of its sub-agent each; `forget()` empties it.
+ * `requests` contains `{ body, chars, rows, tools, tokens, cached }` of the agent's requests, in order. `tokens` are
+ * the counts of the parts of a request (each message, the tool list) by `count`, or a quarter of their characters.
+ * Requests without tools (the host's own, for titles and summaries) are answered and kept as text in `others`. The
+ * usage reports what a prompt cache would have held, separately for the agent and its sub-agent. `forget()` empties the
+ * cache.
  */
 export async function startProvider({ signatures, count = (part) => Math.ceil(JSON.stringify(part).length / 4) } = {}) {
   const refused = [];
@@ -35,7 +36,7 @@ export async function startProvider({ signatures, count = (part) => Math.ceil(JS
   const failures = [];
   let [steps, delegated] = [[], []];
   let calls = 0;
-  /** The last request of the agent and of its sub-agent. */
+  /** The last request of the agent and that of its sub-agent. */
   const cache = new Map();
 
   const isDelegated = (request) => request.rows.some(({ role, text }) => role === "user" && text.includes(SUBAGENT));
@@ -63,7 +64,7 @@ export async function startProvider({ signatures, count = (part) => Math.ceil(JS
     };
   }
 
-  /** How many of a request's tokens a prompt cache holds. */
+  /** Returns the number of a request's tokens that a prompt cache holds. */
   function cachedOf(request, counts) {
     const who = isDelegated(request);
     const shared = sharedParts(cache.get(who), request);
@@ -72,7 +73,7 @@ export async function startProvider({ signatures, count = (part) => Math.ceil(JS
   }
 
   const server = http.createServer(async (request, response) => {
-    // Codex asks for a socket first.
+    // Codex first requests a WebSocket.
     if (request.headers.upgrade !== undefined) return void response.writeHead(426).end();
     const parts = [];
     for await (const part of request) parts.push(part);

@@ -1,4 +1,4 @@
-// The host's own pruner, switched on: what it does to folded and fetched results, and what its operator is told.
+// Tests with the host's own pruner: what it does to folded and fetched results, and what its operator is told.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -15,18 +15,18 @@ import { about, findResult, idsIn } from "./reading.mjs";
 
 const FETCH = "fetch_original_data";
 const COMMAND = "cat steps.log";
-/** About 12,000 characters that no stage can shorten without an id. */
+/** About 12,000 characters that stages cannot shorten without an id. */
 const steps = Array.from(
   { length: 170 },
   (_, at) => `step ${at} leaves ${createHash("sha256").update(`step ${at}`).digest("hex").slice(0, 48)}`,
 ).join("\n");
-/** About 11,000 characters: the context must be long for the host and not full. */
+/** Returns about 11,000 characters. The context must be long for the host but not full. */
 const chapter = (number) => chapterOfWords(number, 110, "and writes that down before evening.");
 const numbers = Array.from({ length: 14 }, (_, at) => at);
 
 const CUT = "agent:main:cut";
 const WHOLE = "agent:main:whole";
-/** The same on the route of Anthropic's own service. */
+/** The session that uses Anthropic's own service. */
 const CLEARED = "agent:other:cleared";
 
 let host;
@@ -59,7 +59,7 @@ after(async () => {
   await provider?.stop();
 });
 
-/** Folds a result, fetches it back, and reads on until both are old. */
+/** Folds a result, fetches it, and continues reading until both are old. */
 const session = [
   { user: "Show the steps.", steps: [[{ name: "exec", args: { command: COMMAND } }], "Shown."] },
   { user: "What were they exactly?", recall: COMMAND },
@@ -76,7 +76,7 @@ const last = [{ user: "And now?", steps: ["Nothing."] }];
 const isFetch = ({ name }) => name === FETCH;
 const warnings = () => host.log.split("\n").filter((line) => line.includes("the host's own pruner is on"));
 
-/** Plays the session, lets the cache go cold, and goes on. */
+/** Plays the session, waits until the cache is cold, and continues. */
 async function prunedTurn(sessionKey) {
   await playTurns(host, provider, sessionKey, session);
   await sleep(1500);

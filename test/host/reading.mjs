@@ -1,35 +1,37 @@
-// What recorded requests show: placeholders, results by call, and how much of the prompt was sent unchanged.
+// Functions that examine recorded requests: placeholders, results by call, and the share of the prompt that was sent
+// unchanged.
 
-/** The ids that our markers in a text print: of whole outputs that were replaced, and of texts that were shortened. */
+/** Returns the ids of our markers in a text: of whole outputs that were replaced, and of texts that were shortened. */
 export function idsIn(text) {
   return [...text.matchAll(/\[(?:REF_ID: |\[REWIND:sha256:)([0-9a-f]{16,64})\]/g)].map((found) => found[1]);
 }
 
-/** Whether a text is what is left of a much longer one. A lossless fold restores from itself and prints no id. */
+/** Returns true if a text is what is left of a much longer one. A lossless fold can be restored without an id. */
 export function isFolded(text, original) {
   return text.length < original.length / 4;
 }
 
-/** Everything but the system prompt of a request, as text: what the conversation consists of. */
+/** Returns the conversation in a request as text, without the system prompt. */
 export function conversation(request) {
   return JSON.stringify(request.rows.filter((row) => row.role !== "system"));
 }
 
-/** The first call in a request that `matches`, with the text of its result. */
+/** Returns the first call in a request that `matches`, with the text of its result. */
 export function findResult(request, matches) {
   const call = request.rows.flatMap((row) => row.calls).find(matches);
   const result = request.rows.flatMap((row) => row.results).find(({ id }) => id === call?.id);
   return result && { call, text: result.text };
 }
 
-/** A call by what it was about: the file it read or the command it ran. */
+/** Returns a predicate for calls that read a file or ran a command. */
 export function about(subject) {
   return ({ args }) => args.path === subject || args.command === subject;
 }
 
 /**
- * The share of characters that a request sends exactly as the one before it: what a provider's prompt cache can bill at
- * its lower price. The tools and the system prompt count; a changed one counts as a changed first message.
+ * Returns the share of characters that a request sends exactly as the one before it, which a provider's prompt cache
+ * can bill at its lower price. The tools and the system prompt count. A change in them counts as a changed first
+ * message.
  */
 export function prefixShare(requests) {
   let [same, all] = [0, 0];
@@ -41,7 +43,7 @@ export function prefixShare(requests) {
   return same / all;
 }
 
-/** How many parts of a request stand in the one before it, from the start on. */
+/** Returns the number of leading parts of a request that equal those of the one before it. */
 export function sharedParts(before, after) {
   if (before === undefined) return 0;
   const [old, current] = [pieces(before), pieces(after)];
@@ -51,8 +53,8 @@ export function sharedParts(before, after) {
 }
 
 /**
- * How often a request changed what the one before it had sent. The host's trailing note about the moment moves with
- * every request and does not count.
+ * Returns how often a request changed what the one before it had sent. The host's trailing note with the current time
+ * moves with every request and does not count.
  */
 export function prefixBreaks(requests) {
   return requests.slice(1).filter((request, index) => {
@@ -62,12 +64,12 @@ export function prefixBreaks(requests) {
   });
 }
 
-/** The parts of a request in the order in which a provider hashes them, without the markers that move along. */
+/** Returns the parts of a request in the order in which a provider hashes them, without cache breakpoints. */
 export function pieces({ body }) {
   return partsOf(body).map((part) => JSON.stringify(part, withoutCacheMarks));
 }
 
-/** The same as they were sent. */
+/** Returns the parts of a request as they were sent. */
 export function partsOf(body) {
   return [body.tools, body.system ?? body.instructions, ...(body.messages ?? body.input)].filter(
     (part) => part !== undefined,

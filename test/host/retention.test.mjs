@@ -1,5 +1,5 @@
-// Originals stay as long as the host can show what stands for them: over days, restarts and sweeps. They leave with
-// their session.
+// Tests of retention: originals stay as long as the host can show their placeholders, over days, restarts and sweeps.
+// They are removed with their session.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -22,12 +22,12 @@ const RESET = "agent:main:reset";
 const OTHERS = "agent:other:busy";
 const HOUR_MS = 3_600_000;
 const REST_MS = 72 * HOUR_MS;
-/** The shortest life that an original may be given; 72 hours are far beyond it. */
+/** The shortest possible retention; 72 hours are far longer. */
 const TTL_SECONDS = 600;
 
 const said = (words) => turns.find(({ user }) => user.includes(words));
 const working = [said("Run the tests"), said("Install everything"), said("Thank you")];
-/** What only one session has printed. */
+/** Content of only one session. */
 const leaving = {
   user: "What leaves?",
   steps: [[{ name: "exec", args: { command: "cat leaving.log" } }], "All of it."],
@@ -39,7 +39,7 @@ const leavingLog = Array.from(
 
 let host;
 let provider;
-/** Session ids by key, and the ids of originals that each transcript prints, as they were before any time passed. */
+/** Session ids by key, and the ids of originals in each transcript, before any time passed. */
 const sessions = new Map();
 const printed = new Map();
 
@@ -56,7 +56,8 @@ before(async () => {
   await host.start();
   await playTurns(host, provider, RESTING, [...working, leaving]);
   await playTurns(host, provider, RESET, working);
-  // Before the clock runs ahead: the host makes the database of an agent by clocks of several processes.
+  // Before the clock is changed, because the host creates the database of an agent with the clocks of several
+  // processes.
   await playTurns(host, provider, OTHERS, working);
   await host.call("sessions.reset", { key: RESET });
   await playTurns(host, provider, RESET, [{ user: "Good morning.", steps: ["Good morning."] }]);
@@ -76,7 +77,7 @@ function hostDatabase(agent = "main") {
   return new DatabaseSync(path.join(host.state, "agents", agent, "agent", "openclaw-agent.sqlite"), { readOnly: true });
 }
 
-/** The sessions of each key, oldest first. */
+/** Returns the sessions of each key, the oldest first. */
 function transcripts() {
   const database = hostDatabase();
   const found = new Map();
@@ -89,7 +90,7 @@ function transcripts() {
   return found;
 }
 
-/** All that the host has of a session, as text. */
+/** Returns everything that the host has of a session, as text. */
 function transcript(sessionId) {
   const database = hostDatabase();
   const rows = database.prepare("SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq").all(sessionId);
@@ -97,10 +98,10 @@ function transcript(sessionId) {
   return rows.map((row) => row.event_json ?? zstdDecompressSync(row.event_zstd).toString()).join("\n");
 }
 
-/** The originals that are there at a moment of our choice. */
+/** Returns the originals that exist at a given time. */
 const originals = (ids, now) => originalsIn(path.join(host.state, "concertina"), host, ids, now);
 
-/** Every id is the head of the hash of its original's bytes, so the bytes prove themselves. */
+/** Checks that originals are intact: every id is the beginning of the hash of its original's bytes. */
 function assertWhole(ids, found) {
   assert.ok(ids.length > 0);
   for (const id of ids) {
@@ -143,7 +144,7 @@ test("after 72 hours, a restart and a sweep every id of a resting session and of
   await host.stop();
   host.shiftClock(REST_MS);
   await host.start();
-  // The first turn after a start sweeps.
+  // The first turn after a start runs a sweep.
   await playTurns(host, provider, OTHERS, working);
   await sleep(1000);
   for (const key of [RESTING, RESET])

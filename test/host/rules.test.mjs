@@ -1,4 +1,4 @@
-// The workspace's rules, repeated at the end of the context every second turn.
+// Tests of the workspace's rules, which are repeated at the end of the context every second turn.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -32,7 +32,7 @@ before(async () => {
   fs.writeFileSync(path.join(host.root, "secret.md"), "A file outside of the workspace.\n");
   fs.symlinkSync(path.join(host.root, "secret.md"), path.join(host.workspace, "rules/zz-link.md"));
   await host.install(packedPlugin(), { rules: { refreshEveryTurns: 2, files: ["rules/*.md", "../secret.md"] } });
-  // The host hands conversations to a plugin's hooks only where its operator says so.
+  // The host passes conversations to a plugin's hooks only if its operator permits it.
   const config = host.readConfig();
   config.plugins.entries.concertina.hooks = { allowConversationAccess: true };
   host.writeConfig(config);
@@ -47,7 +47,7 @@ after(async () => {
 });
 
 const systemOf = ({ body }) => JSON.stringify(body.messages.filter(({ role }) => role === "system"));
-/** What a request says after the model's last words. */
+/** Returns the messages of a request after the model's last message, as text. */
 const lastOf = ({ body: { messages } }) =>
   JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1));
 

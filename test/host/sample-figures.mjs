@@ -1,10 +1,10 @@
-// Figures of a busy month, of the shape that `Concertina.figures()` has: for tests and measurements of the page that
+// Sample figures of a busy month, in the form of `Concertina.figures()`, for tests and measurements of the page that
 // need no store.
 
 const DAY_MS = 86_400_000;
 const REASONS = ["cold: idle", "ski-rental", "cold: first call", "limit", "cold: idle", "bound"];
 
-/** Numbers that look random and are the same every time. */
+/** Random numbers that are the same every time. */
 function dice(seed) {
   let state = seed;
   return (below) => {
@@ -15,7 +15,7 @@ function dice(seed) {
 
 const hex = (roll) => Array.from({ length: 16 }, () => Math.floor(roll(16)).toString(16)).join("");
 
-/** Amounts of so many requests, of which about half of the bill was saved. */
+/** Returns the amounts of some requests that saved about half of the bill. */
 function amounts(roll, requests) {
   const withoutTokens = Math.round(requests * (40_000 + roll(50_000)));
   const sentTokens = Math.round(withoutTokens * (0.4 + roll(0.25)));
@@ -46,7 +46,7 @@ function total(all) {
   return Object.fromEntries(names.map((name) => [name, all.reduce((sum, one) => sum + one[name], 0)]));
 }
 
-/** The figures of so many days and sessions that end now. */
+/** Returns figures of some days and sessions that end now. */
 export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed = 7 } = {}) {
   const roll = dice(seed);
   const id = () =>
@@ -126,7 +126,7 @@ export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed
   };
 }
 
-/** Sample figures as the page has them by period. */
+/** Returns sample figures by period, as the page has them. */
 export function samplePeriods(options = {}) {
   return [1, 7, 30, 0].map((days) => ({
     days,
@@ -134,7 +134,7 @@ export function samplePeriods(options = {}) {
   }));
 }
 
-/** Health beside them. */
+/** Returns a sample health report. */
 export function sampleHealth({ now = Date.now(), ...more } = {}) {
   return {
     version: "0.1.0",

@@ -1,4 +1,4 @@
-// One working session in a small order service: the files it finds, and what the scripted model does turn by turn.
+// A working session in a small order service: its files, and the steps of the scripted model turn by turn.
 
 import { createHash } from "node:crypto";
 import fs from "node:fs";
@@ -8,7 +8,7 @@ import { png } from "../png.mjs";
 
 const CUSTOMERS = ["Aalto", "Bright & Sons", "Corvid Ltd", "Dahlia", "Etoile", "Fjordline", "Grünwald", "Hinode"];
 
-/** A module of about 14,000 characters: read early, edited later, fetched back at the end. */
+/** A module of about 14,000 characters, which is read early, edited later and fetched at the end. */
 export const apiModule = [
   'import { Store } from "./store";',
   'import { OrderError } from "./errors";',
@@ -49,7 +49,7 @@ function routes(name) {
   ];
 }
 
-/** What the model writes in one call: about 30,000 characters of test data. */
+/** The text that the model writes in one call: about 30,000 characters of test data. */
 export const fixtures = JSON.stringify(
   Array.from({ length: 160 }, (_, index) => ({
     reference: `ORD-${20260 + index * 7}`,
@@ -66,7 +66,7 @@ export const fixtures = JSON.stringify(
 
 const SUITES = ["orders", "invoices", "refunds", "shipments", "customers", "coupons", "payments", "returns"];
 
-/** The output of `sh run-tests.sh`: about 31,000 characters, two failures in it. */
+/** Returns the output of `sh run-tests.sh`: about 31,000 characters with two failures. */
 export function testOutput(fixed) {
   const lines = SUITES.flatMap((suite, index) => [
     `RUN  test/${suite}.test.ts`,
@@ -87,12 +87,12 @@ function testLine(suite, index, at, fixed) {
   if (!fixed && suite === "refunds" && (at === 11 || at === 30)) {
     return ` FAIL ${name}\n   AssertionError: expected ${at * 10}.5 to equal ${at * 10}\n     at test/refunds.test.ts:${40 + at * 6}:12`;
   }
-  // As a real run has them: something on each line that no other line tells.
+  // As in a real run, each line contains something unpredictable.
   const trace = createHash("sha256").update(name).digest("hex").slice(0, 16);
   return `  ok  ${name} (${(index * 17 + at * 13) % 90} ms, trace ${trace})`;
 }
 
-/** The output of `sh install.sh`: about 25,000 characters. */
+/** Returns the output of `sh install.sh`: about 25,000 characters. */
 export function installLog() {
   const lines = Array.from(
     { length: 420 },
@@ -115,7 +115,7 @@ function serverLog() {
   return `${Array.from({ length: 330 }, (_, at) => line(at)).join("\n")}\n`;
 }
 
-/** A gradient of so many pixels with some grain, so that it does not compress to nothing. */
+/** Returns a gradient with some grain, so that it does not compress to nothing. */
 export function screenshot(width = 96, height = 96) {
   return png(width, height, (x, y) => [
     (x * 2 + ((x * y * 37) % 29)) & 255,
@@ -124,7 +124,7 @@ export function screenshot(width = 96, height = 96) {
   ]);
 }
 
-/** Puts the service's files into a workspace. */
+/** Writes the service's files into a workspace. */
 export function fillWorkspace(directory) {
   const files = {
     "README.md": "# Orders\n\nA small order service. Run its tests with `sh run-tests.sh`.\n",
@@ -156,8 +156,8 @@ const read = (file) => ({ name: "read", args: { path: file } });
 const exec = (command) => ({ name: "exec", args: { command } });
 
 /**
- * The session. `steps` are what the model does in a turn: arrays of calls made at once, then the reply.
- * The last turns ask for what was seen long ago: `recall` is what they want back.
+ * The session. `steps` are the model's actions in a turn: arrays of concurrent calls, then the reply. The last turns
+ * ask for what was seen long ago: `recall` names it.
  */
 export const turns = [
   { user: "Have a look around, please.", steps: [[exec("ls -R"), read("README.md")], "A small order service."] },

@@ -1,4 +1,4 @@
-// A long session in a real host, beside the same session without the plugin.
+// Tests of a long session in a real host, compared with the same session without the plugin.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -120,14 +120,14 @@ test("an image reaches the model unchanged in its own turn and is gone at the en
 
 test("the model gets back, byte for byte, the file it read and the output of the command it ran", () => {
   assert.equal(fetched(turnAbout("before we changed it")), apiModule);
-  // The host itself drops the last line break of a command's output.
+  // The host itself removes the last line break of a command's output.
   const output = findResult(baseline[2].requests[1], about("sh run-tests.sh")).text;
   assert.equal(output, testOutput(false).trimEnd());
   assert.equal(fetched(turnAbout("first run")), output);
 });
 
 test("after a restart the same bytes are sent again", async () => {
-  // The last output that was fetched is bulky, and goes when its turn is the third from the end: with this turn.
+  // The last fetched output is large, and is evicted when its turn is the third from the end, which is in this turn.
   const [before] = await playTurns(host, provider, SESSION, [{ user: "Have a rest.", steps: ["Until later."] }]);
   const last = pieces(before.requests[0]);
   await host.stop();
@@ -136,7 +136,7 @@ test("after a restart the same bytes are sent again", async () => {
     { user: "One more thing: thanks!", steps: ["You are welcome."] },
   ]);
   const next = pieces(turn.requests[0]);
-  // All but the host's trailing note about the moment, which moves with every request.
+  // Everything except for the host's trailing note with the current time, which moves with every request.
   assert.deepEqual(next.slice(0, last.length - 1), last.slice(0, -1));
 });
 
@@ -151,7 +151,7 @@ test("the command line works beside the gateway", async () => {
   assert.ok(after < before / 2, JSON.stringify(kinds));
   const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
   const printed = await host.openclaw(["concertina", "fetch", id, "--max-chars", "60000"]);
-  // As the host stored it: without its last line end.
+  // As the host stored it, without its last line break.
   assert.equal(printed, installLog().trimEnd());
 });
 
@@ -232,7 +232,7 @@ test("a sub-agent of another agent fetches what its task names, and nothing else
   assert.match(answerTo(search).text, /inflight@1\.0\.6/);
   assert.doesNotMatch(answerTo(guess).text, /AssertionError/);
   assert.match(answerTo(guess).text, /No original is stored under/);
-  // The host tells the parent's session what came out, which is a turn of its own.
+  // The host reports the result to the parent's session in a separate turn.
   for (let tries = 0; tries < 100 && provider.requests.length < from + 5; tries++) await sleep(200);
   assert.deepEqual(provider.failures, []);
 });

@@ -1,4 +1,4 @@
-// Two gateways, each with a state directory of its own, and one database.
+// Tests of two gateways with separate state directories and one database.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -25,21 +25,21 @@ let played;
 
 const thanks = (words) => ({ user: words, steps: ["You are welcome."] });
 /**
- * The conversation: without the tools and the system prompt, which name the gateway's own paths, and the host's
- * trailing note about the moment.
+ * Returns the conversation without the tools and the system prompt, which contain the gateway's own paths, and without
+ * the host's trailing note with the current time.
  */
 const sent = (request) => pieces(request).slice(2, -1);
-/** Nothing grows old in so many turns of a user that only thanks. */
+/** Turns in which a user only says thanks. They are too few to make anything stale. */
 const settled = Array.from({ length: 5 }, () => thanks("Thank you."));
 
-/** Whether a turn sends what an earlier one sent, byte for byte, and then more. */
+/** Checks that a turn sends what an earlier one sent, byte for byte, and then more. */
 function isContinued(before, after) {
   const [old, current] = [before, after].map(({ requests }) => sent(requests[0]));
   assert.ok(current.length > old.length);
   old.forEach((piece, at) => assert.equal(current[at], piece, `part ${at} of ${old.length}`));
 }
 
-/** Whether a gateway's command line brings back all of these, each longer than a placeholder. */
+/** Checks that a gateway's command line fetches all of these ids, each with more text than a placeholder. */
 async function fetchesAll(host, ids) {
   const blocks = await host.openclawJson(["concertina", "fetch", ...ids, "--max-chars", "1000000"]);
   assert.equal(blocks.length, ids.length);
@@ -63,7 +63,7 @@ before(async () => {
   await one.start();
   played = await playTurns(one, provider, SESSION, [...turns.slice(0, 8), ...settled]);
   await one.stop();
-  // The session moves, workspace and all.
+  // The session moves with its workspace.
   for (const name of ["agents", "state"])
     fs.cpSync(path.join(one.state, name), path.join(two.state, name), { recursive: true, force: true });
   fs.cpSync(one.workspace, two.workspace, { recursive: true });
@@ -92,7 +92,7 @@ test(
   { skip },
   async () => {
     const [turn] = await playTurns(two, provider, SESSION, [thanks("Go on here.")]);
-    // What parsers are given is noted on the gateway's own disk.
+    // The journal of parsers is on the gateway's own disk.
     assert.ok(fs.globSync("**/concertina.running-*", { cwd: two.state }).length > 0);
     isContinued(played.at(-1), turn);
     const ids = [...new Set(idsIn(conversation(turn.requests[0])))];

@@ -1,4 +1,4 @@
-// Short runs: the Anthropic dialect, a session purged at its reset, a store and a library that cannot be used.
+// Short tests: the Anthropic dialect, a session that is purged at its reset, an unusable store and an unusable library.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -22,7 +22,7 @@ before(async () => {
   provider = await startProvider();
   host = new Host({ name: "Anthropic dialect", provider, api: "anthropic-messages" });
   fillWorkspace(host.workspace);
-  // So that what lines alone make short is still a reference.
+  // Results that codecs shorten are still replaced by references.
   await host.install(packedPlugin(), { purgeOnReset: true, sccsCompressThreshold: 3000 });
   await host.start();
 });

@@ -1,4 +1,4 @@
-// How Anthropic signs a model's thinking and what it refuses, on the side of the provider.
+// Simulates how Anthropic signs a model's thinking and what it refuses.
 
 import { createHash } from "node:crypto";
 
@@ -9,9 +9,9 @@ const partsOf = (message) =>
   Array.isArray(message.content) ? message.content : [{ type: "text", text: message.content }];
 const isResult = (part) => part.type === "tool_result";
 
-/** Thinking that one scripted model issued, and whether it is the same when it comes back. */
+/** Records the thinking that one scripted model issued, and checks that it is unchanged when it comes back. */
 export class Signatures {
-  /** Words of each thinking, and what stood before it, by signature. */
+  /** The words of each thinking block, and what was before it, by signature. */
   #issued = new Map();
 
   /**
@@ -22,7 +22,7 @@ export class Signatures {
     this.binds = binds;
   }
 
-  /** A thought about a request, signed; without `words`, one of some length. */
+  /** Returns signed thinking about a request; without `words`, its text is generated. */
   think(request, words) {
     const number = this.#issued.size + 1;
     const thinking =
@@ -33,7 +33,7 @@ export class Signatures {
     return { type: "thinking", thinking, signature };
   }
 
-  /** Why a request is refused, in the provider's words; `undefined` for a good one. */
+  /** Returns the reason why a request is refused, in the provider's words, or `undefined` for a valid one. */
   refusal(request) {
     const { messages } = request.body;
     const all = pieces(request);
@@ -61,5 +61,5 @@ export class Signatures {
   }
 }
 
-/** How many thinking blocks a request holds. */
+/** Returns the number of thinking blocks in a request. */
 export const thinkingIn = ({ body }) => body.messages.flatMap(partsOf).filter(isThinking).length;

@@ -1,4 +1,4 @@
-// What a store's directory holds: its originals, and everything as one text to search.
+// Reads a store's directory: its originals, and everything as one text to search.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -6,7 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
 
-/** Those originals of the main agent that are there, by id, through the library that the host has installed. */
+/**
+ * Returns the existing originals of the main agent among some ids, read with the library that the host has installed.
+ */
 export async function originalsIn(directory, host, ids, now = Date.now()) {
   const [entry] = fs.globSync("**/openclaw-concertina/index.js", { cwd: host.state });
   const { Concertina } = await import(pathToFileURL(path.join(host.state, entry)).href);
@@ -20,12 +22,12 @@ export async function originalsIn(directory, host, ids, now = Date.now()) {
   return originals;
 }
 
-/** How a value begins that zstd has compressed. */
+/** The first bytes of a value that zstd has compressed. */
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 /**
- * Everything below a directory: the bytes of its files, and every compressed value as it was before. Bytes that are no
- * UTF-8 are replaced.
+ * Returns everything below a directory: the bytes of its files, and every compressed value in its original form.
+ * Invalid UTF-8 is replaced.
  */
 export function everythingIn(directory) {
   const names = fs.readdirSync(directory, { recursive: true }).map((name) => path.join(directory, name));

@@ -1,5 +1,5 @@
-// Signed thinking in a real host: the provider checks signatures and order as the real one does, and refuses nothing
-// that we send.
+// Tests of signed thinking in a real host: the provider checks signatures and order as the real one does, and must not
+// refuse any request.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -31,7 +31,10 @@ const reading = Array.from({ length: TURNS }, (_, at) => ({
   steps: [[{ name: "read", args: { path: `chapter-${at}.txt` } }], [printLog(at)], `Chapter ${at} is read.`],
 }));
 
-/** Plays the turns, an hour passing before the last one; resolves to the host and the first request of that. */
+/**
+ * Plays the turns, with a pause of one hour before the last one. Resolves to the host and the first request of that
+ * turn.
+ */
 async function play(model, binds) {
   const provider = await startProvider({ signatures: new Signatures({ binds }) });
   const host = new Host({ name: model, provider, api: "anthropic-messages", model, reasons: true, cost: COST });
@@ -46,7 +49,7 @@ async function play(model, binds) {
   await host.start();
   const [turn] = await playTurns(host, provider, SESSION, reading.slice(-1));
   const [request] = turn.requests;
-  // Three answers a turn; none of the last one's is in its first request.
+  // Three answers per turn. None of the last turn's is in its first request.
   const all = 3 * (TURNS - 1);
   say(
     `${model}: ${thinkingIn(request)} of ${all} thoughts and ${idsIn(conversation(request)).length} references in the first request after an hour`,

@@ -1,5 +1,5 @@
-// What goes wrong around the plugin: results that the host cuts, refuses or masks, store files that vanish or are
-// damaged.
+// Tests of failures around the plugin: results that the host truncates, refuses or masks, and store files that vanish
+// or are damaged.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -18,12 +18,12 @@ const SESSION = "agent:main:work";
 const MASKING = "agent:main:masking";
 const ASSEMBLED = "agent:main:assembled";
 const REDACTING = "agent:main:redacting";
-/** As much as the host hands to a plugin that looks at results. */
+/** The number of characters of a result that the host passes to a plugin. */
 const HANDED_ON = 100_000;
-/** Secrets that only the host can know, and words that are none: in what the host masks there is no form to find. */
+/** Secrets that only the host can know, because they have no recognisable form, and words that are not secrets. */
 const MASKED = { "by a pattern": "berth-magnolia", "from its configuration": "lantern-under-the-harbour" };
 const PLAIN = "quay-magnolia";
-/** What the host masks only from some day on. */
+/** A word that the host masks only from a later configuration on. */
 const LATER = "pier-magnolia";
 
 let host;
@@ -53,10 +53,10 @@ after(async () => {
 
 const storeFiles = () => path.join(host.home, "originals");
 
-/** A file name of words. */
+/** Returns a file name made of words. */
 const fileOf = (words) => `${words.replaceAll(/\W+/g, "-")}.log`;
 
-/** Lets the model make one call in a turn of its own; what it got to see. */
+/** Makes the model call a tool in a separate turn. Returns the result that the model received. */
 async function resultOf(name, args) {
   const [turn] = await playTurns(host, provider, SESSION, [
     { user: `Call ${name}.`, steps: [[{ name, args }], "Called."] },
@@ -64,7 +64,7 @@ async function resultOf(name, args) {
   return turn.requests[1].rows.flatMap(({ results }) => results).at(-1).text;
 }
 
-/** An original in the files that are on the disk now. */
+/** Returns an original from the files that are on the disk now. */
 const onDisk = async (id) => (await originalsIn(storeFiles(), host, [id])).get(id);
 
 test("of a result of 5 MB the model is told that the host cut it, and where", async () => {
@@ -91,13 +91,13 @@ test("beside a text a sound is dropped by the host, and the text stays", async (
 });
 
 test("what the host masks is not stored, wherever in a call or its result it stands, and is later folded as the host shows it", async () => {
-  // Something on each line that no other line tells, so that what lines alone make short is still a reference.
+  // Each line contains something unpredictable, so that results which codecs shorten are still replaced by references.
   const trace = (word, at) => createHash("sha256").update(`${word} ${at}`).digest("hex").slice(0, 16);
   const steps = (word) => Array.from({ length: 400 }, (_, at) => `step ${at} leaves ${word}-${trace(word, at)}`);
   const commands = new Map();
   for (const [how, value] of Object.entries({ ...MASKED, "not at all": PLAIN })) {
     const [inside, beside] = [fileOf(`${how}, printed`), fileOf(`${how}, named`)];
-    // The value lies across the end of the first piece that is looked at.
+    // The value crosses the end of the first piece that is examined.
     const before = steps(inside).join("\n").slice(0, 3990);
     fs.writeFileSync(
       path.join(host.workspace, inside),
@@ -133,7 +133,7 @@ test("when the store's files vanish, the next result is in the files that are th
   await sameInChatAndTerminal(/chat agent:main:work shows \d+ placeholders? whose originals the store does not have/);
 });
 
-/** What chat and command line say of the trouble, which is the same. */
+/** Checks that the chat and the command line report the trouble identically, and returns the report. */
 async function sameInChatAndTerminal(trouble) {
   const warningsIn = (text) =>
     text
@@ -174,7 +174,7 @@ test("a store that is damaged under a running gateway is set aside, and the turn
   const asides = () =>
     fs.readdirSync(storeFiles()).filter((name) => name.includes(".damaged-") && !/-(?:wal|shm)$/.test(name)).length;
   const before = asides();
-  // Stopping writes the log into the file.
+  // Stopping checkpoints the log into the file.
   await host.stop();
   await host.start();
   const [kept] = idsIn(await resultOf("print_much", { chars: 80_500 }));

@@ -1,5 +1,5 @@
-// What users compile: the packed package's types against the SDKs whose messages it takes, for each way of resolving
-// modules; and the plugin against the types of the host that is installed here.
+// Tests of what users compile: the packed package's types with the SDKs whose messages it accepts, for each way of
+// resolving modules, and the plugin with the types of the host that is installed here.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -28,8 +28,8 @@ function compiles(...args) {
 }
 
 /**
- * How a program may find its modules, and what its files are called then: ESM, CommonJS, or whatever the bundler makes
- * of it.
+ * The ways in which a program can resolve modules, with the suffixes of its files: ESM, CommonJS, or either with a
+ * bundler.
  */
 const PROGRAMS = [
   { module: "node16", moduleResolution: "node16", endings: ["mts", "cts"] },
@@ -38,15 +38,15 @@ const PROGRAMS = [
 ];
 
 /**
- * Which kind of module its types are taken for: an ES module has no default export that it does not state, and CommonJS
- * is required.
+ * Checks for the module kind of the types: an ES module has only the default export that it declares, and CommonJS is
+ * required.
  */
 const PROBES = {
   mts: `// @ts-expect-error\nimport whole from "openclaw-concertina";\nexport const it: unknown = whole;\n`,
   cts: `import whole = require("openclaw-concertina");\nexport const tokens: number = whole.countTokens("x");\n`,
 };
 
-/** Compiles the consumers of some kinds, and the probes. */
+/** Compiles some consumers and the probes. */
 function consumers({ endings, ...options }, kinds, skipLibCheck) {
   const program = mkdtempSync(path.join(dir, "program-"));
   for (const ending of endings) {
@@ -73,7 +73,7 @@ for (const program of PROGRAMS) {
   test(`messages of Anthropic's and OpenAI's SDKs go in and come out as such: ${how}`, () =>
     consumers(program, ["anthropic", "openai", "responses"], false));
 
-  // The host's own declarations do not compile by themselves.
+  // The host's own declarations have type errors of their own.
   test(`messages and engines of OpenClaw's SDK go in and come out as such: ${how}`, () =>
     consumers(program, ["openclaw"], true));
 }

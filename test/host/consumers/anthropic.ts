@@ -1,4 +1,4 @@
-// Messages of Anthropic's SDK, as it types them.
+// Uses the message types of Anthropic's SDK.
 import type { Message, MessageParam, Tool, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import {
   answerFetch,

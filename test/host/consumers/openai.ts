@@ -1,4 +1,4 @@
-// Messages and tools of OpenAI's SDK, as it types them.
+// Uses the message and tool types of OpenAI's SDK.
 import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,

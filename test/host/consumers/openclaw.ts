@@ -1,9 +1,9 @@
-// Messages and engines of OpenClaw, as its plugin SDK types them.
+// Uses the message and engine types of OpenClaw's plugin SDK.
 import type { AgentMessage } from "openclaw/plugin-sdk/agent-harness-runtime" with { "resolution-mode": "import" };
 import type { OpenClawPluginApi } from "openclaw/plugin-sdk/core" with { "resolution-mode": "import" };
 import { compressMessages, Concertina, createContextEngine, createSccsIntegration, squeeze } from "openclaw-concertina";
 
-/** The host's own engine, and what it is compacted by. */
+/** The host's own engine, and its function for compaction. */
 type HostEngine = Awaited<ReturnType<Parameters<OpenClawPluginApi["registerContextEngine"]>[1]>>;
 type Compact = typeof import(
   "openclaw/plugin-sdk/core",

@@ -1,4 +1,4 @@
-// The plugin, held against the types of the host that is installed here.
+// Checks the plugin against the types of the host that is installed here.
 import type { OpenClawPluginDefinition } from "openclaw/plugin-sdk/core";
 
 import plugin from "../../../plugin/index.js";

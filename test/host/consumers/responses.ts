@@ -1,4 +1,4 @@
-// Items and tools of OpenAI's Responses API, as its SDK types them.
+// Uses the item and tool types of OpenAI's SDK for the Responses API.
 import type {
   FunctionTool,
   ResponseFunctionToolCall,

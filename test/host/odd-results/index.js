@@ -1,11 +1,11 @@
 // Tools for the tests: one prints more than the host passes on, one answers with a sound, one with JSON that a script
-// may parse, and one prints the output of tests.
+// may parse, and one with the output of tests.
 
 import { testOutput } from "../session.mjs";
 
 const line = (at) => `step ${at} took ${(at * 7919) % 9973} ms`;
 
-/** Numbered lines of at least so many characters. */
+/** Returns numbered lines of at least `chars` characters. */
 export function numberedLines(chars) {
   const lines = [];
   for (let length = 0; length < chars; length += lines.at(-1).length + 1) lines.push(line(lines.length));
@@ -14,7 +14,7 @@ export function numberedLines(chars) {
 
 export const SOUND = Buffer.alloc(24_000, "RIFF sound ").toString("base64");
 
-/** Records of a ledger. */
+/** Returns records of a ledger. */
 export const records = (count) =>
   Array.from({ length: count }, (_, at) => ({ id: at, name: `record ${at}`, amount: (at * 7919) % 9973 }));
 
