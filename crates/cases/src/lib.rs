@@ -67,10 +67,14 @@ pub fn check_in(fixtures: &str, folder: &str, made: impl Fn(&str, &str) -> Strin
 
 /// Returns the text with each line `@1-20 …` and `@< …` expanded.
 fn repeated(fixtures: &Path, text: &str) -> String {
-    let included = |line: &str| {
+    expanded(text, |line| {
         let path = line.strip_prefix("@< ")?;
         Some(fs::read_to_string(fixtures.join(path)).expect("a file of fixtures"))
-    };
+    })
+}
+
+/// Returns the text with each line expanded that `included` knows, or that counts.
+fn expanded(text: &str, included: impl Fn(&str) -> Option<String>) -> String {
     let written = |line| included(line).or_else(|| counted(line)).unwrap_or_else(|| format!("{line}\n"));
     text.split('\n').map(written).collect()
 }
@@ -93,8 +97,7 @@ pub fn json_lines(input: &str) -> Vec<Value> {
 fn written_out(value: Value) -> Value {
     match value {
         Value::String(text) if text.starts_with('@') => {
-            let whole: String =
-                text.split('\n').map(|line| counted(line).unwrap_or_else(|| format!("{line}\n"))).collect();
+            let whole = expanded(&text, |_| None);
             let ends_repeated = text.rsplit('\n').next().is_some_and(|line| line.starts_with('@'));
             whole.strip_suffix('\n').filter(|_| !ends_repeated).unwrap_or(&whole).into()
         }

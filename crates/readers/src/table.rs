@@ -16,7 +16,7 @@ const LONGEST_ROW: usize = 65_536;
 pub(crate) const MAX_TITLE: usize = 3;
 
 /// The minimum share of rows with as many cells as the first, in percent; tuned on the labelled texts of
-/// `tests/detection.rs`.
+/// `tests/texts/detection.rs`.
 const SHARE: usize = 92;
 
 /// The separators of values.
