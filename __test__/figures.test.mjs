@@ -423,6 +423,10 @@ test("warnings are kept for a week", async () => {
   );
 });
 
+/** Reports a turn that was played to a store. */
+const commit = (store, { key, messages, end }) =>
+  store.commitTurn({ sessionId, advancementKey: key, messages, prices: PRICES, now: end });
+
 /**
  * The ways in which Concertina can be absent from a turn. Each plays the turn as far as Concertina sees it, and returns
  * the store to continue with.
@@ -440,13 +444,7 @@ const ABSENCES = {
     return store;
   },
   "store away until the turn ends": async ({ store, turn }) => {
-    await store.commitTurn({
-      sessionId,
-      advancementKey: turn.key,
-      messages: turn.messages,
-      prices: PRICES,
-      now: turn.end,
-    });
+    await commit(store, turn);
     return store;
   },
   "killed within the turn": async ({ store, dir, history, turn }) => {
@@ -458,26 +456,14 @@ const ABSENCES = {
     await store.assemble({ sessionId, messages: history, turnBegins: true, now: turn.start });
     await store.close();
     const next = await Concertina.open({ dir, ...FOLDING });
-    await next.commitTurn({
-      sessionId,
-      advancementKey: turn.key,
-      messages: turn.messages,
-      prices: PRICES,
-      now: turn.end,
-    });
+    await commit(next, turn);
     return next;
   },
   "switched off by option": async ({ store, dir, history, turn }) => {
     await store.close();
     const off = await Concertina.open({ dir, ...FOLDING, sccsEnabled: false });
     await off.assemble({ sessionId, messages: history, turnBegins: true, now: turn.start });
-    await off.commitTurn({
-      sessionId,
-      advancementKey: turn.key,
-      messages: turn.messages,
-      prices: PRICES,
-      now: turn.end,
-    });
+    await commit(off, turn);
     await off.close();
     return Concertina.open({ dir, ...FOLDING });
   },
@@ -537,13 +523,7 @@ async function playWithAbsence({ absence, absent, reported }) {
       store = await ABSENCES[absence]({ store, dir, history: history.slice(), turn });
       own.bypassed += calls;
     } else {
-      await store.commitTurn({
-        sessionId,
-        advancementKey: turn.key,
-        messages: turn.messages,
-        prices: PRICES,
-        now: turn.end,
-      });
+      await commit(store, turn);
     }
     history.push(...turn.messages);
   }

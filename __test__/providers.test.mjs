@@ -13,6 +13,12 @@ const sessionId = "s1";
 const NOON = Date.UTC(2026, 10, 27, 12);
 const PICTURE = readFileSync(new URL("../assets/icon.png", import.meta.url)).toString("base64");
 
+/** Eight turns of words, behind which images and results are stale. */
+const TURNS = Array.from({ length: 8 }, (_, at) => [
+  { role: "assistant", content: "k" },
+  { role: "user", content: `q${at}` },
+]).flat();
+
 /**
  * Returns the reasons of a session's epochs. Its turns are `pause` milliseconds apart, and `timed` sets the times of
  * its messages.
@@ -108,11 +114,7 @@ test("an image comes back in its own frame", async () => {
         imageAgeTurns: 1,
         minTokensToSqueeze: 50,
       });
-      const turns = Array.from({ length: 8 }, (_, at) => [
-        { role: "assistant", content: "k" },
-        { role: "user", content: `q${at}` },
-      ]).flat();
-      const messages = [{ role: "user", content: [{ type: "text", text: "look" }, image] }, ...rounds, ...turns];
+      const messages = [{ role: "user", content: [{ type: "text", text: "look" }, image] }, ...rounds, ...TURNS];
       for (let time = 0; time < 2; time++) {
         const shown = (await concertina.assemble({ sessionId, messages })).messages;
         assert.deepEqual(
@@ -145,10 +147,7 @@ test("the words of documents and search results count, and stale search results 
     { role: "user", content: "q" },
     { role: "assistant", content: [{ type: "tool_use", id: "c", name: "search", input: {} }] },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [{ ...result, ...more }] }] },
-    ...Array.from({ length: 8 }, (_, at) => [
-      { role: "assistant", content: "k" },
-      { role: "user", content: `q${at}` },
-    ]).flat(),
+    ...TURNS,
   ];
   const messages = history({});
   const folded = await concertina.assemble({ sessionId, messages });
@@ -197,13 +196,9 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
   assert.equal(await ask(JSON.stringify({ ref_ids: [report.actions[0].refId] })), text);
   assert.match(await ask("{"), /^the arguments is "\{"; it must be JSON/);
   const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } };
-  const turns = Array.from({ length: 8 }, (_, at) => [
-    { role: "assistant", content: "k" },
-    { role: "user", content: `q${at}` },
-  ]).flat();
   const { messages } = await concertina.assemble({
     sessionId,
-    messages: [{ role: "user", content: [image] }, ...turns],
+    messages: [{ role: "user", content: [image] }, ...TURNS],
   });
   // Covers the image alone, before, after and between texts, twice, and with an unknown id.
   const [text1, picture, nowhere] = [report.actions[0].refId, idIn(messages[0]), "0123456789abcdef"];
@@ -244,13 +239,9 @@ test("an answer comes in the form of the Responses API", async () => {
     answerFetch(concertina, JSON.stringify({ ref_ids }), { sessionId, maxChars: 100_000, form: "responses" });
   assert.equal(await ask([report.actions[0].refId]), text);
   const image = { type: "input_image", image_url: `data:image/png;base64,${PICTURE}`, detail: "auto" };
-  const turns = Array.from({ length: 8 }, (_, at) => [
-    { role: "assistant", content: "k" },
-    { role: "user", content: `q${at}` },
-  ]).flat();
   const { messages } = await concertina.assemble({
     sessionId,
-    messages: [{ role: "user", content: [image] }, ...turns],
+    messages: [{ role: "user", content: [image] }, ...TURNS],
   });
   assert.equal(messages[0].content[0].type, "input_text");
   assert.deepEqual((await ask([idIn(messages[0])])).at(-1), image);
