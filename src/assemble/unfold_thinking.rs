@@ -37,21 +37,24 @@ pub(super) fn returning_thinking(
     let messages = transcript.messages.iter().enumerate().filter(|_| !gaps.is_empty());
     for (message_index, message) in messages {
         let hashes: Vec<ContentHash> = message.blocks.iter().map(hash_of).collect();
-        let placed = prefix.add_message(message, &hashes, decisions);
+        prefix.add_message(message, &hashes, decisions);
         let is_lasting = |block: &Block| !matches!(block.kind, BlockKind::Thinking(_));
         let Some(first) = message.blocks.iter().position(is_lasting).filter(|_| message.role == Role::Assistant) else {
             continue;
         };
-        let beside = placed[first].decision.map_or(hashes[first], |decision| decision.projection.block.hash).to_hex();
-        let gap = |index| (prefix.place(message, index), ThinkingGap { index, beside: beside.clone() });
+        // The gap names the block as the host held it when the thinking left: as it is now, or before it was folded.
+        let folded = decisions.shown_as(&hashes[first]).map(|decision| decision.projection.block.hash);
+        let besides: BTreeSet<String> = folded.chain([hashes[first]]).map(|hash| hash.to_hex()).collect();
         let missing = |index: &usize| {
-            let (place, gap) = gap(*index);
-            Some(ReturningThinking { message_index, index: *index, original: *gaps.get(&(place, &gap))? })
+            let gap = |beside: &String| ThinkingGap { index: *index, beside: beside.clone() };
+            let place = prefix.place(message, *index);
+            let original = besides.iter().find_map(|beside| gaps.get(&(place, &gap(beside))).copied())?;
+            Some(ReturningThinking { message_index, index: *index, original })
         };
         let before = found.len();
         found.extend(indexes.iter().filter_map(missing));
         if found.len() == before && message.blocks.iter().all(is_lasting) {
-            others.insert(beside);
+            others.extend(besides);
         }
     }
     let mut uses: HashMap<ContentHash, u64> = HashMap::new();
