@@ -31,6 +31,7 @@ mod tables;
 mod tests;
 
 pub use program_output::is_frame;
+use program_output::is_numbered_frame;
 
 /// The maximum number of lines that are examined.
 const MAX_LINES: usize = 1 << 20;
@@ -235,7 +236,7 @@ fn is_contradicted(sample: View) -> bool {
 fn judge_lines(sample: View) -> Kind {
     let blocks = Blocks::of(sample);
     let length = sample.range().len();
-    if blocks.diff * 2 >= length {
+    if blocks.diff * 2 >= length || is_word_diff(sample) {
         return Kind::proved(ContentType::Diff);
     }
     let is_markdown = || is_markdown(&sample.lines.iter().collect::<Vec<_>>());
@@ -246,8 +247,17 @@ fn judge_lines(sample: View) -> Kind {
         share if share >= 60 && !is_markdown() => Kind::of(ContentType::Json),
         // Lines of a program's output between the records of its log.
         share if share >= 25 && !is_markdown() => Kind::of(ContentType::Log),
-        _ => words(&blocks.rest),
+        _ => words(sample.lines, &blocks.rest),
     })
+}
+
+/// Returns true for the output of `git diff --word-diff`, which marks words instead of lines.
+fn is_word_diff(sample: View) -> bool {
+    let is_marked = |line: &PageLine| {
+        let has = |open: &str, close: &str| line.text.split_once(open).is_some_and(|(_, rest)| rest.contains(close));
+        has("[-", "-]") || has("{+", "+}")
+    };
+    sample.filled().next().is_some_and(|line| line.is(Question::DiffStart)) && sample.filled().any(is_marked)
 }
 
 /// Returns the type that most lines agree on: diff, search result, table, log or markup.
@@ -312,7 +322,7 @@ struct LogShare {
     lines: usize,
     stamped: usize,
     output: usize,
-    /// Lines that are indented below one of the others.
+    /// Lines that are indented below one of the others, or numbered lines of a linter's excerpt.
     indented: usize,
 }
 
@@ -326,7 +336,8 @@ impl LogShare {
             let output = !stamped && (line.is(Question::Output) || line.is(Question::Message));
             share.stamped += usize::from(stamped);
             share.output += usize::from(output);
-            inside = stamped || output || inside && line.text.starts_with([' ', '\t']);
+            let is_below = || line.text.starts_with([' ', '\t']) || is_numbered_frame(line.text);
+            inside = stamped || output || inside && is_below();
             share.indented += usize::from(inside && !stamped && !output);
         }
         share
@@ -344,12 +355,15 @@ impl LogShare {
     }
 }
 
-/// Returns the kind that words suggest: code first, then prose; unknown if neither prevails.
-fn words(lines: &[&PageLine]) -> Kind {
+/// Returns the kind that words suggest: code first, then prose; unknown if neither prevails. `lines` are those outside
+/// of diffs and JSON values.
+fn words(all: &[PageLine], lines: &[&PageLine]) -> Kind {
     let bare = without_fences(lines);
     let skeleton = code::skeleton(bare.iter().copied());
     let shape = shape(&skeleton);
-    if shape.is_code()
+    let is_source = !is_report(all);
+    if is_source
+        && shape.is_code()
         && let Some(language) = code::language_of(&skeleton)
     {
         return if shape.is_told() { Kind::of(ContentType::Text) } else { Kind::code(Some(language)) };
@@ -360,10 +374,29 @@ fn words(lines: &[&PageLine]) -> Kind {
     {
         return Kind::of(ContentType::Text);
     }
-    if shape.is_surely_code() && !is_settings(&bare) {
+    if is_source && shape.is_surely_code() && !is_settings(&bare) {
         return Kind::code(None);
     }
     Kind::UNKNOWN
+}
+
+/// The number of first lines among which a ruled heading is searched.
+const HEADING_LINES: usize = 3;
+
+/// The minimum length of the rule below a heading, in characters.
+const MIN_RULE: usize = 4;
+
+/// Returns true if a program printed the lines about code or data, so that they are no source: below a ruled heading, or
+/// as numbered rows.
+fn is_report(lines: &[PageLine]) -> bool {
+    let is_rule = |line: &PageLine| line.bare.len() >= MIN_RULE && line.bare.trim_matches(['-', '+']).is_empty();
+    let (mut total, mut numbered, mut is_ruled) = (0, 0, false);
+    for line in filled(lines) {
+        is_ruled |= (1..HEADING_LINES).contains(&total) && is_rule(line);
+        numbered += usize::from(line.bare.starts_with(|c: char| c.is_ascii_digit()));
+        total += 1;
+    }
+    is_ruled || total > HEADING_LINES && numbered * 10 > total * 9
 }
 
 /// Returns true if most lines are `key: value` or `key = value`, as in YAML, TOML and property files. Such lines are

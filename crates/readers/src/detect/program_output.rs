@@ -53,7 +53,7 @@ const STARTS: &str = "ok  \t|?   \t|FAIL|PASS|--- PASS|--- FAIL|--- SKIP|=== RUN
     Receiving objects|Resolving deltas|Linking |Generating |Bundling |transforming |rendering |vite v|webpack |asset |Debugger attached|\
     Waiting for the debugger|Process exited|Command exited|[INFO]|[WARNING]|[ERROR]|E   |>   |Parsed |Staging |Staged |Copied |--- SKIP|# Subtest: |▶ |ℹ |➤ YN|✕|○|↓|✘|[gw|Hit:|Progress: resolved |Scanning dependencies |\
     ninja: |cmake: |-- Detecting |-- Looking for |-- Check for |-- Performing Test |-- Configuring done|-- Generating done|\
-    Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! ";
+    Updating files|Updating crates|Locking |Documenting |Tests run:|Passed |Unable to find image|Plan: |Apply complete! |--> |= note: |= help: |::: ";
 
 /// Words that occur inside lines of builds and test runs.
 #[rustfmt::skip]
@@ -138,12 +138,23 @@ fn is_test_location(line: &str, bare: &str) -> bool {
         })
 }
 
-/// Returns true for a line of source that a linter prints below its message: `  > 12 │ let x`.
+/// Returns true for a line of the excerpt that a compiler or linter prints below its message: `  > 12 │ let x`, or the
+/// line of marks `   |     ^^^ expected u8`.
 fn is_code_frame(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '>']);
     let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
     let rest = bare[digits..].trim_start_matches(' ');
-    line.len() > bare.len() && (digits > 0 || rest.len() == bare.len()) && rest.starts_with(['│', '┃'])
+    let is_bar = rest.starts_with(['│', '┃']);
+    let marks = rest.strip_prefix('|').map(str::trim_start).filter(|_| digits == 0);
+    let is_marked = marks.is_some_and(|marks| marks.is_empty() || marks.starts_with(['^', '~', '_', '|']));
+    line.len() > bare.len() && (digits > 0 || rest.len() == bare.len()) && (is_bar || is_marked)
+}
+
+/// Returns true for a numbered line of such an excerpt, which may also be a row of a table: `12 |     let x = 1;`.
+pub(super) fn is_numbered_frame(line: &str) -> bool {
+    let bare = line.trim_start();
+    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && bare[digits..].trim_start_matches(' ').starts_with('|')
 }
 
 /// Returns true for a line of npm's debug logs: `12 silly fetch ...`.
