@@ -118,7 +118,8 @@ impl Passes<'_> {
                 if plans.iter().any(|bid| overlaps(&around, &bid.edit.range)) {
                     plans.extend(self.plan(index, &scene, &around, &mut started)?.unwrap_or_default());
                 }
-                let (exclusive, open): (Vec<&Bid>, Vec<&Bid>) = plans.iter().partition(|bid| bid.edit.excludes_others);
+                let is_settled = |bid: &&Bid| bid.edit.excludes_others || self.settles(bid, &segments);
+                let (exclusive, open): (Vec<&Bid>, Vec<&Bid>) = plans.iter().partition(is_settled);
                 wanted.extend(open.into_iter().map(|bid| bid.edit.range.clone()));
                 taken = merged(taken.iter().chain(exclusive.into_iter().map(|bid| &bid.edit.range)));
                 bids.extend(plans);
@@ -176,6 +177,15 @@ impl Passes<'_> {
         attempts.work_ms += *started - gated;
         attempts.offered = attempts.offered.max(usize::try_from(offered).unwrap_or(0));
         Ok(Some(bids))
+    }
+
+    /// Returns true if a stage for the type of a segment folds all of it so well that no other codec needs to try.
+    fn settles(&self, bid: &Bid, segments: &[Segment]) -> bool {
+        let Range { start, end } = bid.edit.range;
+        let is_all = |segment: &Segment| start <= segment.range.start && segment.range.end <= end + 1;
+        knows_type(&self.pipeline.steps[bid.step])
+            && segments.iter().any(is_all)
+            && bid.saved * 100 >= SETTLED * (bid.saved + self.count(&bid.edit.text) as isize)
     }
 
     pub(super) fn count(&self, text: &str) -> usize {
@@ -343,6 +353,10 @@ impl Frame<'_> {
 /// The discount on folds of stages for plain text, in percent. Stages that know the type of a text are preferred
 /// because names of columns, paths and hunks tell a reader more than line positions.
 const READING: isize = 10;
+
+/// The percentage of a segment's tokens that a fold by a stage for its type must save to settle the segment. Planning
+/// the folds of all other codecs costs several times as much as the fold itself.
+const SETTLED: isize = 66;
 
 /// An edit that a step offers, with its value.
 struct Bid {
