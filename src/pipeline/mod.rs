@@ -16,8 +16,10 @@
 mod caller_stages;
 mod columns;
 mod compress_messages;
+mod contest;
 mod draft;
 mod earlier_blocks;
+mod edit_filter;
 mod edits;
 mod engine;
 mod fold_prefixes;

@@ -1,28 +1,24 @@
 //! One pass of all stages over a draft.
 //!
-//! A pass decides about each edit separately. It drops an edit that does not save tokens, that contains only a part of
-//! something that looks like a marker, or that claims to be lossless and whose fold does not restore exactly the text
-//! that it replaced.
+//! A pass decides about each edit separately ([`super::edit_filter`]). Consecutive codecs compete ([`super::contest`]).
 //!
 //! If lines have prefixes, codecs also see the lines alone. Their edits of these lines are translated to edits of the
 //! text.
 
-use std::iter::Peekable;
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::caller_stages::{Answers, Gone};
-use super::draft::{Draft, Origins};
-use super::edits::{check, cuts_marker, has_notes, marker_ranges, renumber};
-use super::fold::Fold;
+use super::contest::{Candidate, PLAIN_TEXT_DISCOUNT, SETTLED, best, merged, overlaps};
+use super::draft::Draft;
+use super::edit_filter::EditFilter;
+use super::edits::check;
 use super::line_counter::LineCounter;
 use super::map_segments::map_segments;
-use super::measure::saving;
 use super::prefixed_lines::PrefixedLines;
 use super::report::{Attempts, Sum, Tally};
-use super::restore::undone;
 use super::steps::{FusionPipeline, Step, Work};
-use super::{CompressOptions, Edit, FusionContext, Prior, RememberedFolds, Stage};
+use super::{CompressOptions, Edit, FusionContext, RememberedFolds, Stage};
 use crate::config::Preset;
 use crate::content::{ContentType, Detection, Hints, Language, Segment, detect};
 use crate::tokens;
@@ -83,7 +79,7 @@ impl Passes<'_> {
             lost_note: false,
         };
         let mut segments = detection.segments;
-        let frame = Frame {
+        let pass_input = PassInput {
             content_type: pass.content_type,
             language: pass.language,
             options: self.options,
@@ -101,36 +97,37 @@ impl Passes<'_> {
             // Ranges that later steps of the contest must not use, and ranges that earlier steps would fold.
             let mut taken = draft.sealed();
             let mut wanted: Vec<Range<usize>> = Vec::new();
-            let mut bids: Vec<Bid> = Vec::new();
+            let mut candidates: Vec<Candidate> = Vec::new();
             let mut prefixed = Vec::new();
             if let Some(index) = self.detecting().filter(|_| is_contest) {
-                prefixed = PrefixedPart::all(&frame.context(draft.text(), &segments, &taken));
+                prefixed = PrefixedPart::all(&pass_input.context(draft.text(), &segments, &taken));
                 let now = (self.clock)();
                 self.attempts[index].work_ms += now - started;
                 started = now;
             }
-            let scene = Scene { frame: &frame, draft: &draft, segments: &segments, prefixed: &prefixed };
+            let input = StepInput { pass_input: &pass_input, draft: &draft, segments: &segments, prefixed: &prefixed };
             for index in contest {
-                let Some(mut plans) = self.plan(index, &scene, &taken, &mut started)? else { continue };
-                // The step's bids on all of the text exclude overlapping bids of earlier steps. The step therefore also
-                // makes bids on what those would leave.
-                let around = merged(taken.iter().chain(&wanted));
-                if plans.iter().any(|bid| overlaps(&around, &bid.edit.range)) {
-                    plans.extend(self.plan(index, &scene, &around, &mut started)?.unwrap_or_default());
+                let Some(mut proposed) = self.plan(index, &input, &taken, &mut started)? else { continue };
+                // A candidate for all of the text excludes overlapping candidates of earlier steps. The step therefore also
+                // proposes edits of what those would leave.
+                let earlier = merged(taken.iter().chain(&wanted));
+                if proposed.iter().any(|candidate| overlaps(&earlier, &candidate.edit.range)) {
+                    proposed.extend(self.plan(index, &input, &earlier, &mut started)?.unwrap_or_default());
                 }
-                let is_settled = |bid: &&Bid| bid.edit.excludes_others || self.settles(bid, &segments);
-                let (exclusive, open): (Vec<&Bid>, Vec<&Bid>) = plans.iter().partition(is_settled);
-                wanted.extend(open.into_iter().map(|bid| bid.edit.range.clone()));
-                taken = merged(taken.iter().chain(exclusive.into_iter().map(|bid| &bid.edit.range)));
-                bids.extend(plans);
+                let is_settled =
+                    |candidate: &&Candidate| candidate.edit.excludes_others || self.settles(candidate, &segments);
+                let (exclusive, open): (Vec<&Candidate>, Vec<&Candidate>) = proposed.iter().partition(is_settled);
+                wanted.extend(open.into_iter().map(|candidate| candidate.edit.range.clone()));
+                taken = merged(taken.iter().chain(exclusive.into_iter().map(|candidate| &candidate.edit.range)));
+                candidates.extend(proposed);
             }
-            let bids = if is_contest { best(bids) } else { bids };
-            for bid in &bids {
-                let tally = &mut pass.tallies[bid.step];
-                let sum = if bid.edit.lossless { &mut tally.folds } else { &mut tally.changes };
-                sum.add(Sum { edits: 1, saved: bid.saved });
+            let candidates = if is_contest { best(candidates) } else { candidates };
+            for candidate in &candidates {
+                let tally = &mut pass.tallies[candidate.step];
+                let sum = if candidate.edit.lossless { &mut tally.folds } else { &mut tally.changes };
+                sum.add(Sum { edits: 1, saved: candidate.saved });
             }
-            let edits: Vec<Edit> = bids.into_iter().map(|bid| bid.edit).collect();
+            let edits: Vec<Edit> = candidates.into_iter().map(|candidate| candidate.edit).collect();
             if !edits.is_empty() {
                 let (after, lost_note) = draft.apply(&edits);
                 segments = map_segments(&segments, &edits, draft.text(), after.text());
@@ -147,45 +144,46 @@ impl Passes<'_> {
     fn plan(
         &mut self,
         index: usize,
-        scene: &Scene,
+        input: &StepInput,
         sealed: &[Range<usize>],
         started: &mut f64,
-    ) -> Result<Option<Vec<Bid>>, Gone> {
+    ) -> Result<Option<Vec<Candidate>>, Gone> {
         let step = &self.pipeline.steps[index];
-        let context = scene.frame.context(scene.draft.text(), scene.segments, sealed);
-        let sealed_prefixed: Vec<_> = scene.prefixed.iter().map(|part| part.lines.to_lines(sealed)).collect();
-        let shown = scene.prefixed.iter().zip(&sealed_prefixed);
+        let context = input.pass_input.context(input.draft.text(), input.segments, sealed);
+        let sealed_prefixed: Vec<_> = input.prefixed.iter().map(|part| part.lines.to_lines(sealed)).collect();
+        let shown = input.prefixed.iter().zip(&sealed_prefixed);
         let shown: Vec<(&PrefixedLines, FusionContext)> = shown
-            .map(|(part, sealed)| (&part.lines, scene.frame.context(&part.lines.text, &part.segments, sealed)))
-            .filter(|(_, alone)| may_fire(step, alone))
+            .map(|(part, sealed)| (&part.lines, input.pass_input.context(&part.lines.text, &part.segments, sealed)))
+            .filter(|(_, alone)| applies(step, alone))
             .collect();
-        let takes_text = may_fire(step, &context);
+        let takes_text = applies(step, &context);
         let gated = (self.clock)();
         self.attempts[index].gate_ms += gated - *started;
         *started = gated;
         if !takes_text && shown.is_empty() {
             return Ok(None);
         }
-        let edits = self.propose(step, &context, takes_text, &shown, scene.draft)?;
-        let less = if knows_type(step) { 0 } else { READING };
-        let bid = |(edit, saved): (Edit, isize)| Bid { step: index, edit, saved, worth: saved * (100 - less) };
-        let bids: Vec<Bid> = edits.into_iter().map(bid).collect();
-        let bids = if shown.is_empty() { bids } else { best(bids) };
-        let offered = bids.iter().map(|bid| bid.saved).sum::<isize>();
+        let edits = self.propose(step, &context, takes_text, &shown, input.draft)?;
+        let less = if knows_type(step) { 0 } else { PLAIN_TEXT_DISCOUNT };
+        let candidate =
+            |(edit, saved): (Edit, isize)| Candidate { step: index, edit, saved, worth: saved * (100 - less) };
+        let candidates: Vec<Candidate> = edits.into_iter().map(candidate).collect();
+        let candidates = if shown.is_empty() { candidates } else { best(candidates) };
+        let offered = candidates.iter().map(|candidate| candidate.saved).sum::<isize>();
         *started = (self.clock)();
         let attempts = &mut self.attempts[index];
         attempts.work_ms += *started - gated;
         attempts.offered = attempts.offered.max(usize::try_from(offered).unwrap_or(0));
-        Ok(Some(bids))
+        Ok(Some(candidates))
     }
 
     /// Returns true if a stage for the type of a segment folds all of it so well that no other codec needs to try.
-    fn settles(&self, bid: &Bid, segments: &[Segment]) -> bool {
-        let Range { start, end } = bid.edit.range;
+    fn settles(&self, candidate: &Candidate, segments: &[Segment]) -> bool {
+        let Range { start, end } = candidate.edit.range;
         let is_all = |segment: &Segment| start <= segment.range.start && segment.range.end <= end + 1;
-        knows_type(&self.pipeline.steps[bid.step])
+        knows_type(&self.pipeline.steps[candidate.step])
             && segments.iter().any(is_all)
-            && bid.saved * 100 >= SETTLED * (bid.saved + self.count(&bid.edit.text) as isize)
+            && candidate.saved * 100 >= SETTLED * (candidate.saved + self.count(&candidate.edit.text) as isize)
     }
 
     pub(super) fn count(&self, text: &str) -> usize {
@@ -248,7 +246,7 @@ impl Passes<'_> {
                 offers
             }
         };
-        let mut filter = Filter::new(self.original, context, draft, &offers);
+        let mut filter = EditFilter::new(self.original, context, draft, &offers);
         Ok(offers.into_iter().filter_map(|edit| filter.accept(edit)).collect())
     }
 }
@@ -284,7 +282,7 @@ impl PrefixedPart {
     }
 }
 
-fn may_fire(step: &Step, context: &FusionContext) -> bool {
+fn applies(step: &Step, context: &FusionContext) -> bool {
     match &step.work {
         Work::Detect | Work::MoveVolatileLines => false,
         // Text of users and of the system is never shortened.
@@ -294,35 +292,15 @@ fn may_fire(step: &Step, context: &FusionContext) -> bool {
 }
 
 /// The input that all steps of a contest share.
-struct Scene<'a> {
-    frame: &'a Frame<'a>,
+struct StepInput<'a> {
+    pass_input: &'a PassInput<'a>,
     draft: &'a Draft,
     segments: &'a [Segment],
     prefixed: &'a [PrefixedPart],
 }
 
-/// Sorts ranges and joins those that overlap.
-fn merged<'r>(ranges: impl Iterator<Item = &'r Range<usize>>) -> Vec<Range<usize>> {
-    let mut ranges: Vec<Range<usize>> = ranges.cloned().collect();
-    ranges.sort_unstable_by_key(|range| (range.start, range.end));
-    ranges.dedup_by(|next, last| {
-        let overlaps = next.start < last.end;
-        if overlaps {
-            last.end = last.end.max(next.end);
-        }
-        overlaps
-    });
-    ranges
-}
-
-/// Returns true if `range` overlaps one of `ranges`, which are sorted and do not overlap.
-fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
-    let first = ranges.partition_point(|other| other.end <= range.start);
-    ranges.get(first).is_some_and(|other| other.start < range.end)
-}
-
 /// The values that are the same for all steps of a pass.
-struct Frame<'a> {
+struct PassInput<'a> {
     content_type: ContentType,
     language: Option<Language>,
     options: &'a CompressOptions,
@@ -331,7 +309,7 @@ struct Frame<'a> {
     preset: Preset,
 }
 
-impl Frame<'_> {
+impl PassInput<'_> {
     fn context<'c>(&'c self, text: &'c str, segments: &'c [Segment], sealed: &'c [Range<usize>]) -> FusionContext<'c> {
         FusionContext {
             text,
@@ -350,23 +328,6 @@ impl Frame<'_> {
     }
 }
 
-/// The discount on folds of stages for plain text, in percent. Stages that know the type of a text are preferred
-/// because names of columns, paths and hunks tell a reader more than line positions.
-const READING: isize = 10;
-
-/// The percentage of a segment's tokens that a fold by a stage for its type must save to settle the segment. Planning
-/// the folds of all other codecs costs several times as much as the fold itself.
-const SETTLED: isize = 66;
-
-/// An edit that a step offers, with its value.
-struct Bid {
-    step: usize,
-    edit: Edit,
-    saved: isize,
-    /// The saved tokens in hundredths, after the discount. Competing edits are compared by it.
-    worth: isize,
-}
-
 /// Returns true if the step is a codec, which competes with neighbouring codecs for lines.
 pub(super) fn is_codec(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if stage.is_codec())
@@ -375,107 +336,4 @@ pub(super) fn is_codec(step: &Step) -> bool {
 /// Returns true if the step's stage is for specific types of content and not for plain text.
 fn knows_type(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if !stage.content_types().contains(&ContentType::Text))
-}
-
-/// Returns the non-overlapping edits with the highest total worth, sorted.
-fn best(mut bids: Vec<Bid>) -> Vec<Bid> {
-    bids.sort_by_key(|bid| (bid.edit.range.end, bid.edit.range.start));
-    // `most[n]` is the highest worth of the first `n` bids, and whether the last of them is taken.
-    let mut most = vec![(0isize, false); bids.len() + 1];
-    let before = |bid: &Bid| bids.partition_point(|other| other.edit.range.end <= bid.edit.range.start);
-    for (index, bid) in bids.iter().enumerate() {
-        let with = most[before(bid).min(index)].0 + bid.worth;
-        let without = most[index].0;
-        most[index + 1] = if with > without { (with, true) } else { (without, false) };
-    }
-    let mut is_taken = vec![false; bids.len()];
-    let mut at = bids.len();
-    while at > 0 {
-        is_taken[at - 1] = most[at].1;
-        at = if most[at].1 { before(&bids[at - 1]).min(at - 1) } else { at - 1 };
-    }
-    let mut is_taken = is_taken.into_iter();
-    bids.retain(|_| is_taken.next() == Some(true));
-    bids
-}
-
-/// The result of [`Draft::unfolded_pieces`].
-type Pieces<'a> = Box<dyn Iterator<Item = (Range<usize>, &'a str)> + 'a>;
-
-/// Decides on the edits of one stage, from left to right.
-struct Filter<'a> {
-    context: &'a FusionContext<'a>,
-    markers: Vec<Range<usize>>,
-    lines: Option<LineMap<'a>>,
-    /// The unfolded text before the next edit, which a fold may refer to.
-    before: Prior,
-    pieces: Peekable<Pieces<'a>>,
-}
-
-impl<'a> Filter<'a> {
-    fn new(original: &str, context: &'a FusionContext<'a>, draft: &'a Draft, offers: &[Edit]) -> Self {
-        let markers = if offers.is_empty() { Vec::new() } else { marker_ranges(context.text) };
-        let noted = offers.iter().any(has_notes);
-        let lines = (noted && context.text != original).then(|| LineMap::new(context.text, original, draft));
-        let pieces: Pieces<'a> = Box::new(draft.unfolded_pieces());
-        Self { context, markers, lines, before: Prior::default(), pieces: pieces.peekable() }
-    }
-
-    fn accept(&mut self, mut edit: Edit) -> Option<(Edit, isize)> {
-        let replaced = &self.context.text[edit.range.clone()];
-        if edit.text == replaced || cuts_marker(&self.markers, &edit.range) {
-            return None;
-        }
-        if let Some(lines) = &self.lines {
-            renumber(&mut edit, replaced, |first, last| lines.original(first, last));
-        }
-        let fold = edit.seal(replaced);
-        // Line numbers are not always known and digits vary in price, so they must not affect the decision.
-        let mut priced = edit.clone();
-        renumber(&mut priced, replaced, |_, _| None);
-        let saved = saving(self.context.text, &priced, self.context.encoding);
-        let is_sound = !edit.lossless || saved > 0 && fold.is_some_and(|fold| self.is_proved(&fold, edit.range.start));
-        (saved > 0 && is_sound).then_some((edit, saved))
-    }
-
-    /// Returns true if a sealed fold at offset `start` can be restored.
-    fn is_proved(&mut self, fold: &Fold, start: usize) -> bool {
-        // Edits never cut sealed parts, so a piece with a fold lies entirely before or after the edit.
-        while let Some((range, text)) = self.pieces.peek_mut().filter(|(range, _)| range.start < start) {
-            if range.end <= start {
-                self.before.push(text);
-                self.pieces.next();
-            } else {
-                let (before, rest) = text.split_at(start - range.start);
-                self.before.push(before);
-                (range.start, *text) = (start, rest);
-            }
-        }
-        undone(fold, &mut self.before).is_some()
-    }
-}
-
-/// Maps line numbers of a draft to line numbers of the original. Both are 1-based.
-struct LineMap<'a> {
-    line_starts: Vec<usize>,
-    len: usize,
-    original_line_ends: Vec<usize>,
-    origins: Origins<'a>,
-}
-
-impl<'a> LineMap<'a> {
-    fn new(text: &str, original: &str, draft: &'a Draft) -> Self {
-        let ends = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).collect::<Vec<_>>();
-        let line_starts = std::iter::once(0).chain(ends(text).into_iter().map(|end| end + 1)).collect();
-        Self { line_starts, len: text.len(), original_line_ends: ends(original), origins: draft.origins() }
-    }
-
-    fn original(&self, first: usize, last: usize) -> Option<(usize, usize)> {
-        let start = *self.line_starts.get(first.checked_sub(1)?)?;
-        // The line end is excluded because it may belong to the next part.
-        let end = self.line_starts.get(last).map_or(self.len, |next| next - 1);
-        let range = self.origins.of(&(start..end))?;
-        let line = |at: usize| self.original_line_ends.partition_point(|&end| end < at) + 1;
-        Some((line(range.start), line(range.end)))
-    }
 }
