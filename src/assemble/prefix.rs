@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::decisions::{Decision, Decisions};
 use crate::reference::ContentHash;
+use crate::store::BlockKey;
 use crate::transcript::{Block, BlockKind, Message, Role};
 
 /// The place of a block.
@@ -47,28 +48,41 @@ impl Prefix {
                 _ => lasting.next().unwrap_or(index),
             })
             .collect();
-        let rows: Vec<Vec<&Decision>> = hashes.iter().map(|hash| decisions.shown_as(hash).collect()).collect();
-        let ways = rows.iter().try_fold(1_usize, |ways, rows| ways.checked_mul(rows.len() + 1)).unwrap_or(usize::MAX);
+        // The place depends on the content that a block stood for, and not on the row that says so.
+        let contents: Vec<Vec<ContentHash>> = (hashes.iter())
+            .map(|hash| {
+                let mut contents: Vec<ContentHash> = Vec::new();
+                for content in decisions.shown_as(hash).map(|row| row.projection.block.hash) {
+                    if !contents.contains(&content) {
+                        contents.push(content);
+                    }
+                }
+                contents
+            })
+            .collect();
+        let ways = contents.iter().try_fold(1_usize, |ways, contents| ways.checked_mul(contents.len() + 1));
         // The last way assumes no replacements and always holds.
-        for way in (0..ways.min(WAYS)).map(Some).chain([None]) {
+        for way in (0..ways.unwrap_or(usize::MAX).min(WAYS)).map(Some).chain([None]) {
             let mut rest = way;
-            let mut choose = |rows: &Vec<&'d Decision<'l>>| {
-                let (more, at) = (rest? / (rows.len() + 1), rest? % (rows.len() + 1));
+            let mut choose = |contents: &Vec<ContentHash>| {
+                let (more, at) = (rest? / (contents.len() + 1), rest? % (contents.len() + 1));
                 rest = Some(more);
-                rows.get(at).copied()
+                contents.get(at).copied()
             };
-            let chosen: Vec<Option<&Decision>> = rows.iter().map(&mut choose).collect();
+            let chosen: Vec<Option<ContentHash>> = contents.iter().map(&mut choose).collect();
             let mut prefix = *self;
-            for ((block, hash), decision) in message.blocks.iter().zip(hashes).zip(&chosen) {
-                prefix.add_block(message, block, &decision.map_or(*hash, |decision| decision.projection.block.hash));
+            for ((block, hash), content) in message.blocks.iter().zip(hashes).zip(&chosen) {
+                prefix.add_block(message, block, &content.unwrap_or(*hash));
             }
-            let placed = indexes
-                .iter()
-                .zip(chosen)
-                .map(|(index, decision)| PlacedBlock { place: prefix.place(message, *index), decision });
-            let placed: Vec<PlacedBlock> = placed.collect();
-            if placed.iter().all(|one| one.decision.is_none_or(|decision| decision.projection.block.place == one.place))
-            {
+            let place_block = |((index, shown), content): ((&usize, &ContentHash), Option<ContentHash>)| {
+                let place = prefix.place(message, *index);
+                let Some(hash) = content else { return Some(PlacedBlock { place, decision: None }) };
+                let decision =
+                    decisions.shown_as(shown).find(|row| row.projection.block == BlockKey { hash, place })?;
+                Some(PlacedBlock { place, decision: Some(decision) })
+            };
+            let placed: Option<Vec<PlacedBlock>> = indexes.iter().zip(hashes).zip(chosen).map(place_block).collect();
+            if let Some(placed) = placed {
                 *self = prefix;
                 return placed;
             }

@@ -222,8 +222,9 @@ struct Host {
     items: Vec<Item>,
     serial: usize,
     now: i64,
-    /// The host's messages and the messages that were sent for them, at the last call.
-    sent: (Vec<Value>, Vec<Value>),
+    /// The original messages with the serial numbers of their items, and the messages that were sent for them, at the
+    /// last call.
+    sent: (Vec<(Value, usize)>, Vec<Value>),
     /// Blocks that an epoch has folded.
     folded: HashSet<String>,
     /// Placeholders that were fetched, with the text that each stands for.
@@ -513,7 +514,10 @@ impl Host {
         }
         let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
         let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
-        let same = plain[0].iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
+        let [originals, _] = plain.clone();
+        let numbered: Vec<(Value, usize)> =
+            originals.into_iter().zip(truth.iter().map(|(_, serial)| *serial)).collect();
+        let same = numbered.iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
         if !is_logged {
             for (at, (now, then)) in plain[1].iter().zip(&self.sent.1).enumerate().take(same) {
                 assert_eq!(now, then, "what was sent stays, message {at}: {}", self.context());
@@ -582,7 +586,8 @@ impl Host {
                 );
             }
         }
-        self.sent = plain.into();
+        let [_, sent] = plain;
+        self.sent = (numbered, sent);
     }
 
     fn context(&self) -> String {
