@@ -101,6 +101,14 @@ const numbered = (fold) => {
     .join("\n");
 };
 
+const phrases = (fold) => {
+  const [, mark, count] = need(/^([$%~@])N stands for line N of the first ([1-9]\d*) lines$/.exec(fold.legend));
+  const lines = linesOf(fold);
+  if (lines.length <= Number(count)) fail();
+  const names = lines.splice(0, Number(count));
+  return lines.join("\n").replace(new RegExp(`\\${mark}(\\d+)`, "g"), (_, number) => need(names[number - 1]));
+};
+
 const moved = (fold) => {
   const lines = linesOf(fold);
   const places = (line) => /^\[\[changes with each call: ([\d,]+)\]\]$/.exec(line)?.[1].split(",");
@@ -721,6 +729,6 @@ const DECODERS = {
   ionizer: either(json, table),
   searchCrunch: either(hits, listing),
   diffCrunch: diff,
-  structuralCollapse: either(numbered, rows),
+  structuralCollapse: either(numbered, phrases, rows),
   neurosyntax: numbered,
 };

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::slice;
 
 use super::caller_stages::{Answers, Caller, Gone};
+use super::contest::SETTLED;
 use super::draft::Draft;
 use super::measure::{MARKER_TOKENS, saving};
 use super::move_volatile_lines::volatile_last;
@@ -220,8 +221,9 @@ impl FusionEngine {
         let is_lossless = passes.options.preset == Preset::Lossless;
         let reversible = if is_lossless { None } else { self.reversible(passes, start, &first, edits)? };
         let Some(form) = reversible else { return self.folded(passes, start, first) };
-        // Callers that pass edits compare the forms themselves.
-        if !edits.is_empty() || !self.is_contested(&form) {
+        // Callers that pass edits compare the forms themselves. A form that leaves next to nothing is not compared.
+        let is_settled = form.saved() * 100 >= SETTLED * passes.count(start.text()) as isize;
+        if !edits.is_empty() || !self.is_contested(&form) || is_settled {
             return Ok(form);
         }
         let folded = self.folded(passes, start, first)?;

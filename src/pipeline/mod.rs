@@ -31,6 +31,7 @@ mod measure;
 mod move_volatile_lines;
 mod options;
 mod pass;
+mod phrases;
 mod prefixed_lines;
 mod remembered_folds;
 mod repeats;

@@ -13,6 +13,7 @@ pub mod ionizer;
 pub mod lines;
 pub mod listing;
 pub mod photon;
+pub mod phrases;
 pub mod prefixes;
 pub mod quantum_lock;
 pub mod restore;
@@ -37,7 +38,9 @@ pub const DECODERS: [(&str, Decoder); 10] = [
     ("logCrunch", |fold, _| lines::unfold(fold)),
     ("searchCrunch", |fold, _| search_crunch::unfold(fold)),
     ("diffCrunch", |fold, _| diff_crunch::unfold(fold)),
-    ("structuralCollapse", |fold, _| prefixes::unfold(fold).or_else(|| lines::unfold(fold))),
+    ("structuralCollapse", |fold, _| {
+        prefixes::unfold(fold).or_else(|| phrases::unfold(fold)).or_else(|| lines::unfold(fold))
+    }),
     ("neurosyntax", |fold, _| prefixes::unfold(fold)),
 ];
 

@@ -58,6 +58,7 @@ fn every_stage_and_every_legend_word_has_a_golden_fold() {
 
 /// The legend words that `docs/format.md` specifies.
 const WORDS: &[&str] = &[
+    "N stands for line N of the first ",
     "a line without a number has the next one",
     "each line begins \"",
     "each line begins as in the last ",

@@ -1,7 +1,8 @@
 //! Lines of one shape, wherever they stand -> templates, and rows of the values that differ: listings, tables, compiler
 //! messages, lists of imports, records of several lines. [`lines`] describes the method, and its `book` the notation.
 //!
-//! Where it saves more, only the prefixes of lines are folded, such as the numbers of a listing ([`fold_prefixes`]).
+//! Where it saves more, only the prefixes of lines are folded, such as the numbers of a listing ([`fold_prefixes`]), or
+//! phrases that repeat in lines of no common shape ([`phrases`]).
 //!
 //! The folds are lossless. They ignore the meaning of the lines, so they compete with the stages before this one, each
 //! of which knows one type: of the folds that claim the same lines, those that save most are kept, and a fold of this
@@ -20,7 +21,8 @@ use crate::content::{ContentType, Segment};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::measure::{is_worth, saving};
 use crate::pipeline::restore::before_marker;
-use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes, lines};
+use crate::pipeline::{Edit, FusionContext, Stage, fold_prefixes, lines, phrases};
+use crate::tokens;
 
 /// The minimum length of a text in bytes. A shorter one cannot pay for the legend.
 const MIN_BYTES: usize = 120;
@@ -28,6 +30,9 @@ const MIN_BYTES: usize = 120;
 /// The most tokens that a fold of code or of a page may leave, in percent, and the fewest tokens that it has to save.
 const CODE_WORTH: (usize, usize) = (50, 150);
 const PAGE_WORTH: (usize, usize) = (10, 150);
+
+/// The most tokens that references to phrases may leave, in percent: a reader has to look each of them up.
+const PHRASES_MOST: usize = 85;
 
 /// The stage `structuralCollapse`.
 #[derive(Debug)]
@@ -56,8 +61,15 @@ impl Stage for StructuralCollapse {
         let best = |(range, worth): (Range<usize>, _)| {
             let mut bare = fold_prefixes::edits(context, self.name(), range.clone());
             bare.retain(|edit| is_worth(context, edit, worth));
-            let shapes = lines::worthy_edits(context, self.name(), range, worth);
-            if saved(&bare) > saved(&shapes) { bare } else { shapes }
+            let shapes = lines::worthy_edits(context, self.name(), range.clone(), worth);
+            let best = if saved(&bare) > saved(&shapes) { bare } else { shapes };
+            // Phrases take long to find, and only lines without a shape need them.
+            if saved(&best) * 2 >= tokens::count(&context.text[range.clone()], context.encoding) as isize {
+                return best;
+            }
+            let worth = (worth.0.min(PHRASES_MOST), worth.1);
+            let phrases: Vec<Edit> = phrases::edit(context, self.name(), range, worth).into_iter().collect();
+            if saved(&phrases) > saved(&best) { phrases } else { best }
         };
         stretches(context).into_iter().flat_map(best).collect()
     }
