@@ -24,23 +24,14 @@ const DEPTH: usize = 4;
 /// Programs that print the files named in their arguments, or their input.
 #[rustfmt::skip]
 const PRINTERS: &[&str] = &[
-    "awk", "bat", "batcat", "cat", "cut", "expand", "fold", "gawk", "gc", "get-content", "head", "iconv", "less", "more", "nl", "rev",
-    "sed", "sort", "tac", "tail", "type", "uniq",
+    "awk", "bat", "batcat", "cat", "cut", "expand", "fold", "gawk", "gc", "get-content", "head", "iconv", "less",
+    "more", "nl", "rev", "sed", "sort", "tac", "tail", "type", "uniq",
 ];
 
 /// Programs, and parts of a loop, that print their input only.
+#[rustfmt::skip]
 const FILTERS: &[&str] = &[
-    "%",
-    "?",
-    "done",
-    "foreach-object",
-    "out-host",
-    "out-string",
-    "read",
-    "select-object",
-    "tee",
-    "tr",
-    "where-object",
+    "%", "?", "done", "foreach-object", "out-host", "out-string", "read", "select-object", "tee", "tr", "where-object",
 ];
 
 /// Programs that search for lines.
@@ -53,9 +44,9 @@ const INTERPRETERS: &[&str] =
 /// Programs that run the commands or the script in their arguments.
 #[rustfmt::skip]
 const WRAPPERS: &[&str] = &[
-    "%", "bash", "builtin", "bunx", "cmd", "command", "dash", "docker", "env", "exec", "fd", "find", "foreach-object", "ksh", "kubectl",
-    "nice", "nohup", "npx", "podman", "poetry", "powershell", "pwsh", "rtk", "sh", "ssh", "stdbuf", "su", "sudo", "time", "timeout", "uv", "wsl",
-    "xargs", "zsh",
+    "%", "bash", "builtin", "bunx", "cmd", "command", "dash", "docker", "env", "exec", "fd", "find", "foreach-object",
+    "ksh", "kubectl", "nice", "nohup", "npx", "podman", "poetry", "powershell", "pwsh", "rtk", "sh", "ssh", "stdbuf",
+    "su", "sudo", "time", "timeout", "uv", "wsl", "xargs", "zsh",
 ];
 
 /// Wrappers that name files to what they run.
@@ -185,7 +176,8 @@ pub(super) fn names_file(path: &str) -> bool {
 fn reads_and_prints(script: &str) -> bool {
     #[rustfmt::skip]
     const READS: &[&str] = &[
-        "File.read", "IO.read", "file_get_contents", "open(", "readFile", "readTextFile", "read_bytes", "read_text", "readlines",
+        "File.read", "IO.read", "file_get_contents", "open(", "readFile", "readTextFile", "read_bytes", "read_text",
+        "readlines",
     ];
     let has = |words: &[&str]| words.iter().any(|word| script.contains(word));
     has(READS) && has(&["print", "console.log", "stdout", "puts", "echo"])
@@ -349,8 +341,8 @@ mod tests {
     use super::*;
     use concertina_cases::check;
 
-    /// Each line of an input is a command, with its line ends as `\n` and its backslashes doubled. The test of `reads`
-    /// composes them.
+    /// Each line of an input is a command, with its line ends as `\n` and its backslashes doubled. The output is the
+    /// class of all of them. `tests/sessions/reads.rs` composes them.
     #[test]
     fn what_a_command_prints_of_files() {
         check!("commands", |input, _| {
@@ -363,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_commands_take_linear_time() {
+    fn deeply_nested_commands_print_nothing() {
         for word in ["xargs ", "bash -c ", "echo $(", "cat <<a <<a\n", "a=\"$(", "find -exec "] {
             assert_eq!(prints_of(&word.repeat(20_000)), Prints::Nothing, "{word}");
         }

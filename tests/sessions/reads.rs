@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::engines;
 
-/// The number of compositions of each test. Each is tried with one configuration, so that every part meets all of them.
+/// The number of compositions of each test. Each is tried with one configuration, drawn at random.
 const CASES: u32 = 400;
 
 /// The size of an output that is replaced by a reference if it may be, in bytes.
@@ -28,13 +28,14 @@ fn commands(class: &str) -> Vec<String> {
     commands
 }
 
-/// A composed command: its parts in order, the separators between them, how it is wrapped, and the form of the call.
+/// A composed command, the call that runs it, and the configuration that its output meets.
 #[derive(Debug, Clone)]
 struct Composed {
     command: String,
     call: Value,
     preset: &'static str,
     thrift: &'static str,
+    /// How often the output holds the code.
     repeats: usize,
 }
 
