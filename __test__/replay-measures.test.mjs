@@ -153,6 +153,15 @@ test("old texts are found under every editor's names, also in lists, and nowhere
     }),
     ["a"],
   );
+  const patch =
+    "*** Begin Patch\n*** Update File: a\n@@ fn a()\n one\n-two\n+2\n@@\n-three\n*** Add File: b\n+four\n*** End Patch";
+  for (const args of [
+    { input: patch },
+    patch,
+    { cmd: `apply_patch <<'E'\n${patch}\nE` },
+    { command: ["apply_patch", patch] },
+  ])
+    assert.deepEqual(oldTextsOf(call(args, "apply_patch")), ["one\ntwo", "three"]);
   for (const args of [{ search: "a" }, { old_string: " \n", new_string: "b" }, "no json", null])
     assert.deepEqual(oldTextsOf(call(args)), []);
 });

@@ -117,7 +117,8 @@ test("facts are what is copied, not what is phrased", () => {
   const facts = (text, plain) => [...factsOf([text], plain)].sort();
   assert.deepEqual(facts("A quick and\nwell-known fact,\n42 times."), []);
   assert.deepEqual(facts("see src/plan/mod.rs:12"), ["mod.rs", "src/plan/mod.rs", "src/plan/mod.rs:12"]);
-  assert.deepEqual(facts("parseArgs of MAX_LEN\nin 3000 ms, deadbee1"), ["3000", "MAX_LEN", "deadbee1", "parseArgs"]);
+  assert.deepEqual(facts("parseArgs of MAX_LEN\nin 3000 ms, deadbee1"), ["MAX_LEN", "deadbee1", "parseArgs"]);
+  assert.deepEqual(facts("300 to 9999\nand 10000, 1,200\nof v300, at 12:30"), ["1,200", "10000", "12:30", "v300"]);
   assert.deepEqual(facts("before-agent-start"), ["before-agent-start"]);
   assert.deepEqual(facts("before-agent-start", 6), ["before", "before-agent-start"]);
   assert.deepEqual(facts("   12→  this line is long enough to be copied "), ["this line is long enough to be copied"]);
@@ -166,6 +167,53 @@ test("a fact out of sight is fetched and stays for twelve calls", () => {
     fetched.flatMap((count, call) => (count > 0 ? [call] : [])),
     [0, 13],
   );
+});
+
+test("what a call writes anew from its own arguments is fetched where it is out of sight", () => {
+  const messages = [
+    user("user_given"),
+    calls({ a: "own_argument user_given" }),
+    says("own_word"),
+    calls({ a: "own_argument user_given own_word" }),
+    result("own_argument"),
+    calls({ a: "own_argument" }),
+  ];
+  const needs = new Needs(messages);
+  const own = needs.universe.get("own_argument");
+  assert.deepEqual(needs.ownByCall, [[], [], [[own, 1]], [[own, 4]]]);
+  const sight = new Sight(
+    needs,
+    (index) => needs.shownBy(messages[index]),
+    (index) => index,
+  );
+  const asked = [0, 1, 2, 3].map((call) => sight.ask(call));
+  assert.deepEqual(
+    asked.map(({ missed, ownMissed, fetched }) => [missed, ownMissed, fetched]),
+    [
+      [0, 0, []],
+      [0, 0, []],
+      [0, 1, [1]],
+      [0, 0, []],
+    ],
+  );
+});
+
+test("a call misses what the last calls brought if one of its four calls before it did", () => {
+  const missesRecent = (between) => {
+    const messages = [user("go"), says("first"), result("shown_first")];
+    for (let at = 0; at < between; at++) messages.push(says("on"));
+    messages.push(calls({ a: "shown_first" }));
+    const needs = new Needs(messages);
+    const sight = new Sight(
+      needs,
+      (index) => needs.shownBy(messages[index]),
+      (index) => index,
+    );
+    const { missed, missesRecent: found } = sight.ask(needs.byCall.length - 1);
+    assert.equal(missed, 1);
+    return found;
+  };
+  assert.deepEqual([0, 3, 4, 9].map(missesRecent), [true, true, false, false]);
 });
 
 test("a fetch is billed as one more request and its original", () => {

@@ -84,6 +84,8 @@ export class Meter {
     cacheable: 0,
     needed: 0,
     missed: 0,
+    missRecent: 0,
+    ownMissed: 0,
     used: 0,
     unseen: 0,
     fetches: 0,
@@ -179,11 +181,13 @@ export class Meter {
 
   #fetch(request) {
     const call = this.tally.calls;
-    const { needed, missed, used, unseen, fetched } = this.sight.ask(call);
+    const { needed, missed, missesRecent, ownMissed, used, unseen, fetched } = this.sight.ask(call);
     const originals = fetched.reduce((sum, index) => sum + this.catalogue.tokens[this.sight.original(index)], 0);
     const later = Math.min(FETCHED_CALLS, this.calls - call - 1);
     this.tally.needed += needed;
     this.tally.missed += missed;
+    this.tally.missRecent += missesRecent ? 1 : 0;
+    this.tally.ownMissed += ownMissed;
     this.tally.used += used;
     this.tally.unseen += unseen;
     this.tally.fetches += fetched.length > 0 ? 1 : 0;

@@ -1,7 +1,8 @@
 // Measures if the agent could still edit. An edit quotes the old text byte for byte, so every line of it must be in
 // sight byte for byte.
 //
-// An *edit* is a tool call with an old text (one of OLD) and a new one, in its arguments or in an item of its `edits`.
+// An *edit* is a tool call with an old text (one of OLD) and a new one, in its arguments or in an item of its `edits`. So
+// is each hunk of a patch for the tool or command `apply_patch`: its old text is the context and the removed lines.
 // A line (except for blank ones) is in sight if a text of the sent request contains it, including its indentation. A
 // line number before it, or a longer line around it, does not matter, because old texts may begin and end within lines.
 // Folded lines are not byte for byte, so `restore()` is not used here. An edit whose old text is not in the untouched
@@ -13,7 +14,7 @@
 // placeholder could lead to, not what it says.
 import { countTokens } from "openclaw-concertina";
 
-import { argumentsIn, isCall, textsOf } from "./transcript.mjs";
+import { argumentsIn, isCall, stringsIn, textsOf } from "./transcript.mjs";
 
 const OLD = [
   ["old_string", "new_string"],
@@ -25,14 +26,30 @@ const OLD = [
 ];
 const ID = /\[REF_ID: ([0-9a-f]{16,64})\]|\[\[REWIND:sha256:([0-9a-f]{16,64})\]\]/g;
 
+const PATCH = /^\*\*\* Begin Patch$.*?^\*\*\* End Patch\b/gms;
+
 /** Returns the old text of each edit in a message. */
 export function oldTextsOf(message) {
-  return argumentsIn(message)
+  const given = argumentsIn(message);
+  const replaced = given
     .flatMap((args) => [args, ...(Array.isArray(args?.edits) ? args.edits : [])])
     .flatMap((edit) => {
       const pair = OLD.find(([old, fresh]) => typeof edit?.[old] === "string" && typeof edit[fresh] === "string");
-      return pair && edit[pair[0]].trim() !== "" ? [edit[pair[0]]] : [];
+      return pair ? [edit[pair[0]]] : [];
     });
+  const patches = stringsIn(given).flatMap((text) => text.match(PATCH) ?? []);
+  return [...replaced, ...patches.flatMap(hunksOf)].filter((old) => old.trim() !== "");
+}
+
+/** Returns the old text of each hunk of a patch. A file that is added has none. */
+function hunksOf(patch) {
+  return patch.split(/^(?:@@|\*\*\*).*$/m).map((hunk) =>
+    hunk
+      .split("\n")
+      .filter((line) => /^[ -]/.test(line))
+      .map((line) => line.slice(1))
+      .join("\n"),
+  );
 }
 
 const linesOf = (text) => [...new Set(text.split(/\r?\n/).filter((line) => line.trim() !== ""))];

@@ -34,7 +34,10 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
 tokens per …     what a fetch brings back, in the mean: of an original that a call is charged with, and of a range that an edit asks for
 bill             tokens at their prices, relative to never touching anything; sessions are summed, so that long ones weigh more
 with fetches     a call that needs what is out of sight is charged one more request and the original, read on for twelve calls. Charged are
-                 the misses of copy recall; those of use recall and of edits are counted, not charged
+                 the misses of copy recall, and what a call writes anew from arguments of its own calls that are out of sight; other
+                 misses of use recall, and those of edits, are counted, not charged
+miss the last …  calls that miss what results of the previous four calls brought
+own arguments …  the facts that calls wrote anew from their own arguments, out of sight
 median, worst    of the sessions' bills with fetches; save < 5 %: the part of the sessions whose bill is above 0.95
 copy recall      of the facts (names, numbers, hashes, lines) that a call wrote for the first time and only tool results had held: in sight
 use recall       of all facts that a call wrote and an earlier result, or the agent itself, had held (in its arguments, words or thinking; a

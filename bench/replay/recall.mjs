@@ -9,7 +9,8 @@
 // - word: only on request, at least the given number of letters in a row. A name without any mark (`handler`) looks
 //   like a word, and most long words are phrased rather than copied: counting them charges every engine for fetches
 //   that no agent would make;
-// - number: at least 3 digits, with `.`, `,`, `:` or `-` inside;
+// - number: at least 5 digits, or at least 3 with `.`, `,`, `:` or `-` inside. A bare integer of 3 or 4 digits is as
+//   often a count, a limit or a range of lines that the agent chose;
 // - hash: at least 7 hexadecimal digits with a decimal digit among them (an identifier or a number by the rules
 //   above);
 // - line: at least 24 characters with a letter or digit, compared as a whole, without the blanks around it and without
@@ -27,10 +28,15 @@
 // words alone do not count as a use. What counts is the request as sent, without what was fetched for an earlier call.
 //
 // A call with a needed fact out of sight fetches the latest originals that contain it: one more request, and the
-// originals stay in sight for the next twelve calls.
+// originals stay in sight for the next twelve calls. So does a call that writes anew what only arguments of its own
+// calls hold, or these and results, once both are out of sight: it fetches the latest of them. That is no miss of copy
+// recall, which asks for first uses.
 import { restore } from "openclaw-concertina";
 
-import { isCall, isResult, textsOf, writtenIn } from "./transcript.mjs";
+import { isCall, isResult, partsOf, textsOf, writtenIn } from "./transcript.mjs";
+
+/** The number of calls before one whose results count as what it was just shown. */
+const RECENT_CALLS = 4;
 
 /** The number of calls for which a fetched original stays in sight. */
 export const FETCHED_CALLS = 12;
@@ -38,12 +44,13 @@ export const FETCHED_CALLS = 12;
 const WHOLE = /[A-Za-z0-9_$]+(?:[./\\:@#,-]+[A-Za-z0-9_$]+)*/g;
 const IDENTIFIER = /[\d_$./\\:@#]|[a-z][A-Z]|-.*-/;
 const NUMBER = /^\d[\d.,:-]*$/;
+const SHORT_NUMBER = /^\d{1,4}$/;
 /** Longer runs are data, not names. */
 const LONGEST = 400;
 
 function isFact(word, plain) {
   if (word.length > LONGEST) return false;
-  if (NUMBER.test(word)) return word.replace(/\D+/g, "").length >= 3;
+  if (NUMBER.test(word)) return !SHORT_NUMBER.test(word) && word.replace(/\D+/g, "").length >= 3;
   if (word.length >= plain && /^[A-Za-z]+$/.test(word)) return true;
   return word.length >= 4 && /[A-Za-z]/.test(word) && IDENTIFIER.test(word);
 }
@@ -77,6 +84,8 @@ export function factsOf(texts, plain = Infinity) {
   return out;
 }
 
+const argumentsOf = (message) => partsOf(message).flatMap(({ kind, texts }) => (kind === "arguments" ? texts : []));
+
 /** The facts that each call of a session needs and uses, independently of the engine. */
 export class Needs {
   /** The number of each fact. */
@@ -86,30 +95,41 @@ export class Needs {
   usedByCall = [];
   /** The indices of the results that contain each needed fact, in order. */
   holders = new Map();
+  /** The facts that each call writes anew from arguments of its own calls: the fact's number and its latest holder. */
+  ownByCall = [];
+  /** The index of the message of each call. */
+  callIndices = [];
 
   /** @param plain the minimum number of letters of a plain word that is a fact */
   constructor(messages, plain = Infinity) {
     this.plain = plain;
-    const [inResults, byModel, byUser] = [new Map(), new Set(), new Set()];
+    const [inResults, inArguments, byModel, byUser] = [new Map(), new Map(), new Set(), new Set()];
     messages.forEach((message, index) => {
       if (isCall(message)) {
-        const [needed, used] = [[], []];
+        const [needed, used, own] = [[], [], []];
         for (const fact of factsOf(writtenIn(message), plain)) {
           if (!byModel.has(fact) && !inResults.has(fact)) continue;
           const number = this.universe.get(fact) ?? this.universe.size;
           this.universe.set(fact, number);
           used.push(number);
-          if (byModel.has(fact) || byUser.has(fact)) continue;
-          needed.push(number);
-          this.holders.set(number, inResults.get(fact));
+          if (byUser.has(fact)) continue;
+          if (inArguments.has(fact)) {
+            own.push([number, Math.max(inArguments.get(fact), inResults.get(fact)?.at(-1) ?? 0)]);
+          } else if (!byModel.has(fact)) {
+            needed.push(number);
+            this.holders.set(number, inResults.get(fact));
+          }
         }
         this.byCall.push(needed);
         this.usedByCall.push(used);
+        this.ownByCall.push(own);
+        this.callIndices.push(index);
       }
       const facts = factsOf(textsOf(message), plain);
       if (isResult(message))
         for (const fact of facts) inResults.set(fact, [...(inResults.get(fact) ?? []), index].slice(-8));
       else for (const fact of facts) (message.role === "assistant" ? byModel : byUser).add(fact);
+      for (const fact of factsOf(argumentsOf(message), plain)) inArguments.set(fact, index);
     });
   }
 
@@ -132,7 +152,7 @@ export class Sight {
   #live = new Map();
 
   /**
-   * @param shown the facts of a message, by its number in the catalogue; @param original the number of a result as it
+   * @param shown the facts of a message, by its number in the catalogue; @param original the number of a message as it
    * was
    */
   constructor(needs, shown, original) {
@@ -148,22 +168,36 @@ export class Sight {
     for (const id of come) for (const fact of this.shown(id)) this.#counts[fact]++;
   }
 
-  /** Returns what a call needs and uses, how much of it is out of sight, and which originals it must fetch. */
+  /**
+   * Returns what a call needs and uses, how much of it is out of sight, if it misses what the last calls brought, and
+   * which originals it must fetch.
+   */
   ask(call) {
     for (const [index, { until }] of this.#live) if (until < call) this.#live.delete(index);
     const needed = this.needs.byCall[call];
     const fetched = new Map();
-    let missed = 0;
-    for (const fact of needed) {
-      if (this.#counts[fact] > 0 || [...this.#live.values()].some(({ facts }) => facts.has(fact))) continue;
-      missed++;
-      if ([...fetched.values()].some((facts) => facts.has(fact))) continue;
-      const holder = this.needs.holders.get(fact).at(-1);
-      fetched.set(holder, new Set(this.shown(this.original(holder))));
-    }
+    const recent = this.needs.callIndices[Math.max(0, call - RECENT_CALLS)];
+    const isMissed = (fact, holder) => {
+      if (this.#counts[fact] > 0 || [...this.#live.values()].some(({ facts }) => facts.has(fact))) return false;
+      const isFetched = [...fetched.values()].some((facts) => facts.has(fact));
+      if (!isFetched) fetched.set(holder, new Set(this.shown(this.original(holder))));
+      return true;
+    };
+    const holderOf = (fact) => this.needs.holders.get(fact).at(-1);
+    const misses = needed.filter((fact) => isMissed(fact, holderOf(fact)));
+    const missesRecent = misses.some((fact) => holderOf(fact) > recent);
+    const ownMissed = this.needs.ownByCall[call].filter(([fact, holder]) => isMissed(fact, holder)).length;
     for (const [index, facts] of fetched) this.#live.set(index, { facts, until: call + FETCHED_CALLS });
     const used = this.needs.usedByCall[call];
     const unseen = used.filter((fact) => this.#counts[fact] === 0).length;
-    return { needed: needed.length, missed, used: used.length, unseen, fetched: [...fetched.keys()] };
+    return {
+      needed: needed.length,
+      missed: misses.length,
+      missesRecent,
+      ownMissed,
+      used: used.length,
+      unseen,
+      fetched: [...fetched.keys()],
+    };
   }
 }

@@ -35,7 +35,7 @@ export function callsById(messages) {
   return found;
 }
 
-/** Returns the arguments of the tool calls in one message. Arguments that a host stores as JSON are parsed. */
+/** Returns the arguments of the tool calls in one message. JSON of an object or a list is parsed. */
 export function argumentsIn(message) {
   const blocks = blocksOf(message).filter((block) => block?.type === "toolCall" || block?.type === "tool_use");
   return [
@@ -45,7 +45,7 @@ export function argumentsIn(message) {
 }
 
 function parsed(args) {
-  if (typeof args !== "string") return args;
+  if (typeof args !== "string" || !/^\s*[{[]/.test(args)) return args;
   try {
     return JSON.parse(args);
   } catch {
@@ -60,9 +60,10 @@ export function callIdOf(message) {
   return message.toolCallId ?? message.tool_call_id ?? block?.tool_use_id;
 }
 
-function strings(value, out) {
-  if (typeof value === "string") out.push(value);
-  else if (value && typeof value === "object") for (const item of Object.values(value)) strings(item, out);
+/** Returns all texts in a value, however deep. */
+export function stringsIn(value) {
+  if (typeof value === "string") return [value];
+  return value && typeof value === "object" ? Object.values(value).flatMap(stringsIn) : [];
 }
 
 /**
@@ -72,8 +73,7 @@ function strings(value, out) {
 export function partsOf(message) {
   const out = [];
   const add = (kind, value) => {
-    const texts = [];
-    strings(value, texts);
+    const texts = stringsIn(value);
     if (texts.length > 0) out.push({ kind, texts });
   };
   const block = (value, kind) => {

@@ -62,7 +62,7 @@ settings! {
         "thinking": "Old thinking", "Auto drops the thinking of finished turns where the provider allows it. Keep always sends it.";
         "skipTools": "Tools to leave alone", "The output of these tools is never changed. Names may hold * and ?.";
         "skipCommands": "Commands to leave alone", "The output of these commands is never changed. The patterns are for the whole command line and may hold * and ?.";
-        "exactTools": "Tools with exact output", "Fresh output of these tools stays exact, because the agent goes on from it. Names may hold * and ?. Files that a command prints stay exact, too, unless the list is empty. Of line numbers each tenth stays.";
+        "exactTools": "Tools with exact output", "Fresh output of these tools stays exact, because the agent goes on from it. Names may hold * and ?. Output of a command that prints files stays exact, too, unless the list is empty. Of line numbers each tenth stays.";
         "secrets": "Texts that hold a secret", "Keep-inline leaves such a text as it is and never stores it. Redact blanks the secret for good. Store treats it like any other text.";
         "sccsStorageDir": "Store directory", "Where originals are kept. Empty means the directory \"concertina\" in OpenClaw's state directory. A relative path starts in the state directory.";
         "storeMaxBytes": "Largest store (bytes)", "When the store is full, originals of ended sessions go first. What a live session shows always stays.";

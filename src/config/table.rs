@@ -199,8 +199,9 @@ options! {
     /// Commands whose output is never touched (globs over the command line).
     skip_commands: Vec<String> = Vec::new(), "skipCommands";
     /// Tools whose results stay exact while fresh, because the next edit needs them, or another agent wrote them for
-    /// this one (globs). Unless the list is empty, so does what a command prints of files (`cat`, `sed -n`), logs
-    /// excepted. Each line stays as it is; of the numbers that a tool prints before lines each tenth stays.
+    /// this one (globs). Unless the list is empty, so does the output of a command or search that prints files (`cat`,
+    /// `sed -n`, `rg -A20`), logs excepted. Each line stays as it is; of the numbers that a tool prints before lines
+    /// each tenth stays.
     exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat", "str_replace_editor", "str_replace_based_edit_tool", "text_editor", "task", "agent", "subagent", "sessions_send"].map(str::to_owned).to_vec(), "exactTools";
     /// When not empty, only results of these tools are touched (globs).
     only_tools: Vec<String> = Vec::new(), "onlyTools";

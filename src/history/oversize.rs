@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::command_output::{Prints, prints_of};
+use super::command_output::{Prints, names_file, prints_of};
 use super::{exempt, may_touch, may_touch_output};
 use crate::config::Config;
 use crate::reference::FETCH_TOOL;
@@ -39,20 +39,41 @@ pub fn may_shrink_fresh(message: &Value, block: &Block) -> bool {
     block.result.as_ref().is_some_and(may_shrink) && !is_cache_point(message, &block.path)
 }
 
-/// Returns true if a tool's outputs stay exact, line by line, or if a command printed files as such a tool would.
+/// Returns true if a tool's outputs stay exact, line by line, or if a command or a search printed files as such a tool
+/// would.
 pub fn is_exact(result: &ToolResult, config: &Config) -> bool {
-    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed(result, config) == Prints::FilesOnly
+    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed(result, config) == Prints::Files
 }
 
-/// Returns true if a command printed lines of files among other output: the shortened form must keep all of them,
-/// comments included.
+/// Returns true if a search printed lines of files: the shortened form must keep all of them, comments included.
 pub fn keeps_lines(result: &ToolResult, config: &Config) -> bool {
-    printed(result, config) == Prints::FilesAmongOther
+    printed(result, config) == Prints::Hits
 }
+
+/// Search tools by their exact names.
+const SEARCH_TOOLS: &[&str] = &[
+    "Grep",
+    "code_search",
+    "codesearch",
+    "grep",
+    "grep_search",
+    "ripgrep",
+    "rg",
+    "search_file_content",
+    "search_files",
+];
+
+/// The keys under which search tools take how many lines around a hit they print.
+const AROUND: &[&str] = &["-A", "-B", "-C", "context", "context_lines", "before", "after"];
 
 fn printed(result: &ToolResult, config: &Config) -> Prints {
-    let command = result.arguments.filter(|_| !config.exact_tools.is_empty()).and_then(|arguments| arguments.command());
-    command.map_or(Prints::Nothing, |command| prints_of(&command))
+    let Some(arguments) = result.arguments.filter(|_| !config.exact_tools.is_empty()) else { return Prints::Nothing };
+    if result.tool_name.is_some_and(|name| SEARCH_TOOLS.contains(&name)) {
+        let is_around = arguments.value().is_some_and(|value| AROUND.iter().any(|key| value.get(key).is_some()));
+        let is_in_file = || arguments.file_path().is_some_and(|path| names_file(&path));
+        return if is_around && is_in_file() { Prints::Files } else { Prints::Hits };
+    }
+    arguments.command().map_or(Prints::Nothing, |command| prints_of(&command))
 }
 
 /// Returns true if the options permit an output to be replaced and the agent need not keep it in context. A result

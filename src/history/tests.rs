@@ -75,6 +75,21 @@ fn a_turn_that_begins_makes_all_before_it_older() {
 }
 
 #[test]
+fn turns_whose_answers_failed_age_nothing() {
+    let failed = json!({ "role": "assistant", "stopReason": "error", "usage": { "input": 0 }, "content": "[failed]" });
+    let mut messages = aged(1);
+    for turn in 1..=9 {
+        messages.extend([user("poll"), user("and"), failed.clone(), failed.clone()]);
+        assert!(ripe(&messages).is_empty(), "{turn} turns");
+    }
+    // The turn that is answered at last is one.
+    messages.extend([user("poll"), assistant()]);
+    assert!(ripe(&messages).is_empty());
+    messages.extend((0..3).flat_map(|_| [user("and"), assistant()]));
+    assert!(ripe(&messages).iter().any(|row| row.0 == 2));
+}
+
+#[test]
 fn one_long_turn_ages_by_model_calls() {
     let mut messages = aged(1);
     for calls in 1..=21 {

@@ -41,7 +41,8 @@ pub struct Message<'a> {
     pub timestamp: Option<i64>,
     /// The parts that Concertina understands, in order.
     pub blocks: Vec<Block<'a>>,
-    /// True if this message starts a user turn: a user message with words or images and without tool results.
+    /// True if this message starts a user turn: a user message with words or images and without tool results. A turn
+    /// that was given up, because no model call answered it, is part of the next one.
     pub starts_turn: bool,
     /// True if it continues the answer that the message before it begins, as items of the Responses API do.
     pub goes_on: bool,
@@ -104,8 +105,25 @@ impl<'a> Transcript<'a> {
     }
 }
 
+/// Joins each turn whose answers all failed with the turn after it, so that what the model did not read ages nothing.
+/// Turns without an answer of any kind stay as they are: a host may leave answers out.
+fn join_failed_turns(messages: &mut [Message], turn_begins: bool) {
+    let (mut has_later_turn, mut has_failed) = (turn_begins, false);
+    for message in messages.iter_mut().rev() {
+        if message.is_call() {
+            (has_later_turn, has_failed) = (false, false);
+        } else if message.role == Role::Assistant && !message.goes_on {
+            has_failed |= has_later_turn;
+        } else if message.starts_turn {
+            message.starts_turn = !has_failed;
+            has_later_turn = true;
+        }
+    }
+}
+
 /// Sets the age of each message in user turns and model calls.
 pub(super) fn set_ages(messages: &mut [Message], turn_begins: bool) {
+    join_failed_turns(messages, turn_begins);
     let begun = messages.iter().filter(|message| message.starts_turn).count() as u64;
     let turns = begun + u64::from(turn_begins);
     let (mut age, mut calls) = (1 + u64::from(turn_begins), 0);

@@ -11,6 +11,7 @@ mod histories;
 mod images;
 mod look_alikes;
 mod planner;
+mod reads;
 mod squeeze;
 mod thinking;
 mod unfold;
