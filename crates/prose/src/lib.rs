@@ -44,9 +44,9 @@ macro_rules! named {
 }
 
 mod approx;
-mod change;
 mod compress;
-mod expand;
+mod dictionary;
+mod draft;
 mod lexicon;
 mod redact;
 pub mod rules;
@@ -54,16 +54,16 @@ mod segment;
 mod shorten;
 
 pub use approx::approx_tokens;
-pub use change::Change;
 pub use compress::{Objective, Receipt, compress_prose, shortened};
-pub use expand::{Substitution, expand, expand_listed};
+pub use dictionary::{Substitution, expand, expand_listed};
+pub use draft::{Change, Proposal};
 pub use lexicon::is_emphatic;
 pub use lexicon::{Category, Intensity, Profile, Selection};
-pub(crate) use lexicon::{Class, ShortForms, key, lexicon};
+pub(crate) use lexicon::{Class, lexicon};
 pub use redact::redact_private;
 pub(crate) use segment::{Atom, atoms, inline_atoms};
 pub use segment::{Kind, Token, blocks, tokenize, tokenize_inline};
-pub use shorten::{Shortened, shorten};
+pub use shorten::{shorten, shortened_lines};
 
 use concertina_base::tokens::{self, Encoding};
 

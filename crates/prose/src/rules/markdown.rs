@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use super::draft::Proposal;
 use super::protected::is_diagram;
-use crate::change::{Change, by_line};
+use crate::draft::{Change, Proposal, by_line};
 use crate::{Kind, Token, blocks};
 
 const DIAGRAM: &str = "[diagram removed]";

@@ -5,8 +5,6 @@
 //! tokens, and most ways to save the one cost the other. So each edit is measured, and the result never has more tokens
 //! than the files.
 
-mod dictionary;
-mod draft;
 mod files;
 mod markdown;
 mod preprocess;
@@ -15,7 +13,7 @@ mod table;
 mod words;
 
 pub use crate::Objective;
-pub use dictionary::Dictionary;
+pub use crate::dictionary::Dictionary;
 pub use files::{CompressedRules, FileRow, RuleFile, compress_rules};
 pub use preprocess::{RulesLevel, RulesOptions, Transform, apply_alone, preprocess};
 pub use protected::{Span, protected_spans};

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::{Atom, Class, Kind, atoms, inline_atoms, key, lexicon};
+use crate::{Atom, Class, Kind, atoms, inline_atoms, lexicon};
 use concertina_readers::markup_block::Fence;
 
 /// A part of a text that stays byte for byte.
@@ -63,7 +63,7 @@ fn category(text: &str, atom: &Atom) -> Option<&'static str> {
     }
     let classes = match atom.kind {
         Kind::Prose => atom.word.classes,
-        _ => lexicon().word(key(text[atom.range.clone()].as_bytes())).classes,
+        _ => lexicon().classes(&text[atom.range.clone()]),
     };
     let named = [(Class::Negation, "negation"), (Class::Assertion, "assertion"), (Class::Action, "action")];
     let class = named.into_iter().find(|(class, _)| classes.has(*class)).map(|(_, name)| name);

@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use super::draft::Proposal;
 use super::markdown::is_indented;
-use crate::change::Change;
+use crate::draft::{Change, Proposal};
 use crate::{Kind, blocks};
 
 struct Table {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{Kind, Token};
-use crate::lexicon::{Class, data_lines, key, lexicon};
+use crate::lexicon::{Class, data_lines, lexicon};
 use concertina_readers::markup_block::{Fence, is_heading};
 
 /// The blocks of a text, in order and without gaps. Lines of prose that follow each other are one block.
@@ -370,7 +370,7 @@ fn is_command(bare: &str) -> bool {
         return command.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/' | '_' | '~'));
     }
     let first = bare.split(' ').next().unwrap_or_default();
-    let classes = lexicon().word(key(first.as_bytes())).classes;
+    let classes = lexicon().classes(first);
     if !classes.has_any(&[Class::Tool, Class::WordTool]) || !first.starts_with(|c: char| c.is_ascii_lowercase()) {
         return false;
     }
@@ -379,7 +379,7 @@ fn is_command(bare: &str) -> bool {
         signs.iter().any(|sign| memchr::memmem::find(bare.as_bytes(), sign.as_bytes()).is_some())
     };
     let second = bare.split(' ').nth(1).unwrap_or_default().trim_end_matches(['.', ',', ';', ':', '!', '?']);
-    if lexicon().word(key(second.as_bytes())).classes.has_any(&[Class::Function, Class::Modal, Class::Negation]) {
+    if lexicon().classes(second).has_any(&[Class::Function, Class::Modal, Class::Negation]) {
         return false;
     }
     let ends_a_sentence = bare.ends_with(['.', '!', '?', ':', ',']);

@@ -221,7 +221,7 @@ impl<'a> Scanner<'a> {
             self.push(Kind::Sql, range.start..end);
             self.at = end;
         } else if !self.continues(&range, false) {
-            let is_unit = lexicon().word(key(word.as_bytes())).classes.has(Class::Unit);
+            let is_unit = lexicon().classes(word).has(Class::Unit);
             match self.neighbour(range.start).filter(|&last| is_unit && self.atoms[last].kind == Kind::Number) {
                 Some(last) => self.atoms[last].range.end = range.end,
                 None => self.push(Kind::Identifier, range),
@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
         if self.continues(&range, false) {
             return;
         }
-        if lexicon().word(key(text.as_bytes())).classes.has(Class::Tool) {
+        if lexicon().classes(text).has(Class::Tool) {
             self.push(Kind::Command, range);
             self.command_is_open = true;
             return;

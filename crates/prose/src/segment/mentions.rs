@@ -5,7 +5,7 @@
 //! list of words of the lexicon, and a colon. The frame is named with its words, because without it they would be used.
 
 use super::{Atom, Kind};
-use crate::lexicon::{Class, Selection, is_article, lexicon};
+use crate::lexicon::{Class, lexicon};
 
 /// Makes [`Kind::Named`] of the words of prose that are named.
 pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
@@ -26,9 +26,6 @@ struct Frames<'a> {
     text: &'a str,
     atoms: &'a mut [Atom],
 }
-
-/// What a list without a frame of its own names. `parameters and messages` are used, `really and actually` are named.
-const LISTED: Selection = Selection { only_saving: true, ..Selection::ALL };
 
 /// Words that stand between a word for words and those that it means: `words such as really`.
 const LEADING: [&str; 6] = ["like", "such", "as", "is", "are", "be"];
@@ -53,7 +50,7 @@ impl Frames<'_> {
                 self.atoms[speaker].kind = Kind::Named;
                 return at..self.line_end(at + 1);
             }
-            if let Some(end) = self.entry(at + 1, &Selection::ALL) {
+            if let Some(end) = self.entry(at + 1) {
                 return at..self.list(end, false).0;
             }
         }
@@ -63,13 +60,13 @@ impl Frames<'_> {
                 first += 1;
             }
             if (self.is_near(first) || self.has_colon(first))
-                && let Some(end) = self.entry(first, &Selection::ALL).or_else(|| self.any(first))
+                && let Some(end) = self.entry(first).or_else(|| self.any(first))
             {
                 return at..self.list(end, false).0;
             }
         }
         let goes_on = self.comma(at + 1) || self.is_near(at + 1);
-        match goes_on.then(|| self.entry(at, &LISTED)).flatten().map(|end| self.list(end, true)) {
+        match goes_on.then(|| self.entry(at)).flatten().map(|end| self.list(end, true)) {
             Some((end, count, is_joined)) if count > 2 || count > 1 && is_joined => at..end,
             _ => none,
         }
@@ -90,11 +87,7 @@ impl Frames<'_> {
             if !(joins && self.is_near(next) || next == end && has_comma) {
                 return (end, count, is_joined);
             }
-            let item = if is_listed {
-                self.entry(next, &LISTED)
-            } else {
-                self.entry(next, &Selection::ALL).or_else(|| self.any(next))
-            };
+            let item = self.entry(next).or_else(|| self.any(next).filter(|_| !is_listed));
             let Some(item) = item else { return (end, count, is_joined) };
             (end, count, is_joined) = (item, count + 1, is_joined || joins);
         }
@@ -102,9 +95,9 @@ impl Frames<'_> {
 
     /// Where the longest phrase of the lexicon ends that begins at an atom. An article is used where a word of its own
     /// follows.
-    fn entry(&self, at: usize, selection: &Selection) -> Option<usize> {
+    fn entry(&self, at: usize) -> Option<usize> {
         let first = self.atoms.get(at).filter(|_| self.is_word(at))?;
-        if is_article(first.word) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
+        if first.word.classes.has(Class::Article) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
             return None;
         }
         if !first.word.begins_entries() {
@@ -118,13 +111,13 @@ impl Frames<'_> {
                     && (index == 0 || self.is_near(here))
             })
         };
-        let mut entries = lexicon().beginning_with(first.word, second, selection);
-        entries.find(|(_, entry)| is_here(&entry.phrase)).map(|(_, entry)| at + entry.phrase.len())
+        let mut entries = lexicon().beginning_with(first.word, second);
+        entries.find(|entry| is_here(&entry.phrase)).map(|entry| at + entry.phrase.len())
     }
 
     /// A single word, whichever it is, but no article of another one.
     fn any(&self, at: usize) -> Option<usize> {
-        (self.is_word(at) && !is_article(self.atoms[at].word)).then_some(at + 1)
+        (self.is_word(at) && !self.atoms[at].word.classes.has(Class::Article)).then_some(at + 1)
     }
 
     fn is_word(&self, at: usize) -> bool {
