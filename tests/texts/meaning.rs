@@ -100,7 +100,6 @@ fn dropped() -> Vec<&'static str> {
         include_str!("../../crates/prose/src/lexicon/hedges.txt"),
         include_str!("../../crates/prose/src/lexicon/pleasantries.txt"),
         include_str!("../../crates/prose/src/lexicon/phrases.txt"),
-        include_str!("../../crates/prose/src/lexicon/low_information.txt"),
         include_str!("../../crates/prose/src/lexicon/rule_fillers.txt"),
     ])
 }

@@ -1,10 +1,10 @@
 //! Prose -> shorter prose, and the receipt.
 
-use crate::count;
 use crate::dictionary::{Dictionary, Substitution, expand_listed};
 use crate::draft::{Change, Proposal, applied, by_line};
 use crate::lexicon::{Category, Intensity, Selection};
 use crate::shorten::{for_each_english_paragraph, shorten};
+use crate::{atoms, count};
 
 named! {
     /// The unit that shortening reduces.
@@ -94,7 +94,9 @@ fn reduced(text: &str, intensity: Intensity, objective: Objective) -> (String, V
 fn abbreviations(text: &str, dictionary: &Dictionary) -> Vec<Proposal> {
     let dictionary = dictionary.without_used(text);
     let mut changes: Vec<Change> = Vec::new();
-    for_each_english_paragraph(text, |atoms, _| changes.extend(dictionary.abbreviations(text, atoms, |_| true)));
+    for_each_english_paragraph(text, &atoms(text), |atoms, _| {
+        changes.extend(dictionary.abbreviations(text, atoms, |_| true))
+    });
     let mut lines = by_line(text, changes);
     let short = applied(text, 0..text.len(), &lines.concat());
     let listed = |change: &Change| Substitution {

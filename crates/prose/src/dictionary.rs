@@ -4,6 +4,7 @@
 //! not always have fewer tokens, so each entry knows its cost.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use aho_corasick::AhoCorasick;
@@ -150,15 +151,11 @@ impl Dictionary {
         let (mut at, mut changes) = (0, Vec::new());
         while let Some(first) = words.get(at) {
             let mut entries = self.beginning_with(&text[first.range.clone()]).iter();
-            let found = entries.find_map(|entry| {
-                let len = entry.long.split(' ').count();
-                (admits(entry.cost) && entry.is_at(text, &words[at..])).then_some((entry, len))
-            });
-            at += found.map_or(1, |(_, len)| len);
-            let Some((entry, len)) = found else { continue };
+            let found = entries.find(|entry| admits(entry.cost) && entry.is_at(text, &words[at..]));
+            at += found.map_or(1, |entry| entry.long.split(' ').count());
+            let Some(entry) = found else { continue };
             let range = first.range.start..words[at - 1].range.end;
             let next = words.get(at).map(|next| &text[next.range.clone()]);
-            debug_assert!(len > 0);
             changes.extend(entry.short_form(text, &range, next).map(|short| Change::new(range.clone(), short)));
         }
         changes
@@ -181,7 +178,7 @@ impl Entry {
 
     /// Returns the short form as it is written at a place, or `None` if the word there may be part of a name or if a
     /// guard of the entry applies. `next` is the next word of prose.
-    fn short_form(&self, text: &str, range: &std::ops::Range<usize>, next: Option<&str>) -> Option<String> {
+    fn short_form(&self, text: &str, range: &Range<usize>, next: Option<&str>) -> Option<String> {
         let (before, word, behind) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
         let is_next = next.is_some_and(|next| behind.strip_prefix(' ').is_some_and(|behind| behind.starts_with(next)));
         let bars = next.is_some_and(|next| is_next && self.has(&format!("not before: {next}")));
@@ -280,6 +277,8 @@ struct ShortForms {
 }
 
 impl ShortForms {
+    /// Builds the search for some short forms, in any case.
+    ///
     /// # Panics
     /// If the automaton of the short forms does not fit into memory.
     fn new<'a>(forms: impl Iterator<Item = &'a str>) -> Self {

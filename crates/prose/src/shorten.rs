@@ -21,18 +21,19 @@ const ROUNDS_MAX: usize = 16;
 /// Shortens a text. The text is returned unchanged if its rounds do not come to an end, or if a later round would
 /// change a part that is protected in the original text. Linear.
 pub fn shorten(text: &str, selection: &Selection) -> String {
-    let mut proposals = by_line(text, phrases(text, selection));
+    let found = atoms(text);
+    let mut proposals = by_line(text, phrases(text, &found, selection));
     if proposals.is_empty() {
         return text.to_owned();
     }
-    let protected = atoms(text).into_iter().filter(|atom| atom.kind != Kind::Prose);
+    let protected = found.into_iter().filter(|atom| atom.kind != Kind::Prose);
     let mut draft = Draft::new(text, protected.map(|atom| atom.range));
     for _ in 0..ROUNDS_MAX {
         let proposed = proposals.len();
         if draft.revise(proposals, |_, _| true) < proposed {
             break;
         }
-        proposals = by_line(&draft.text, phrases(&draft.text, selection));
+        proposals = by_line(&draft.text, phrases(&draft.text, &atoms(&draft.text), selection));
         if proposals.is_empty() {
             return draft.text;
         }
@@ -60,9 +61,9 @@ pub fn shortened_lines(text: &str, selection: &Selection) -> Vec<Change> {
 }
 
 /// Returns the changes of one round, in order and apart.
-pub(crate) fn phrases(text: &str, selection: &Selection) -> Vec<Change> {
+pub(crate) fn phrases(text: &str, atoms: &[Atom], selection: &Selection) -> Vec<Change> {
     let mut changes = Vec::new();
-    for_each_english_paragraph(text, |atoms, around| {
+    for_each_english_paragraph(text, atoms, |atoms, around| {
         changes.extend(Paragraph::new(text, atoms, around).changes(selection));
     });
     changes
@@ -89,8 +90,7 @@ fn is_english(text: &str, atoms: &[Atom]) -> bool {
 
 /// Calls `work` with the atoms of each English paragraph, and the range from the end of the line before it to the end of
 /// its last line.
-pub(crate) fn for_each_english_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range<usize>)) {
-    let atoms = atoms(text);
+pub(crate) fn for_each_english_paragraph(text: &str, atoms: &[Atom], mut work: impl FnMut(&[Atom], Range<usize>)) {
     let mut start = 0;
     let mut from = 0;
     let mut next_is_whole_lines = atoms.first().is_some_and(|atom| is_whole_lines(text, atom));

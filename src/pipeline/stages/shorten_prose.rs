@@ -35,7 +35,7 @@ pub(super) struct Shortening {
 /// information.
 pub(super) const NEXUS: Shortening = Shortening {
     name: "nexus",
-    categories: &[Category::Article, Category::Filler, Category::Pleasantry, Category::LowInformation],
+    categories: &[Category::Article, Category::Filler, Category::Pleasantry],
     settings: &[("maxPercent", "a whole number from 1 to 100")],
     known: "order, enabled or maxPercent",
     takes_web_pages: true,

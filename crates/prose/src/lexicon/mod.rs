@@ -32,18 +32,16 @@ named! {
         Hedge = "hedges",
         Pleasantry = "pleasantries",
         Phrase = "phrases",
-        LowInformation = "low_information",
         RuleFiller = "rule_fillers",
     }
 }
 
-const FILES: [(Category, &str); 7] = [
+const FILES: [(Category, &str); 6] = [
     (Category::Article, include_str!("articles.txt")),
     (Category::Filler, include_str!("fillers.txt")),
     (Category::Hedge, include_str!("hedges.txt")),
     (Category::Pleasantry, include_str!("pleasantries.txt")),
     (Category::Phrase, include_str!("phrases.txt")),
-    (Category::LowInformation, include_str!("low_information.txt")),
     (Category::RuleFiller, include_str!("rule_fillers.txt")),
 ];
 

@@ -3,7 +3,7 @@
 //! A word that does not fit has the key 0. No list contains such a word.
 
 use concertina_base::hashing::FastMap;
-use concertina_readers::severity;
+use concertina_readers::{blocks, severity};
 
 use super::{Word, data_lines};
 
@@ -121,9 +121,13 @@ pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
         let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("classes.txt has known classes");
         words.split(' ').map(|word| (key(word.as_bytes()), *class))
     });
+    let of_blocks = ["negation", "modal", "function", "tool", "wordtool"].into_iter().flat_map(|name| {
+        let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("a known class");
+        blocks::words_of(name).map(|word| (key(word.as_bytes()), *class))
+    });
     let failures = severity::words().map(|word| (key(word.as_bytes()), Class::Failure));
     // The table of failures may hold a word that is too long for a key.
-    listed.chain(failures.filter(|(key, _)| *key != 0))
+    listed.chain(of_blocks).chain(failures.filter(|(key, _)| *key != 0))
 }
 
 /// The listed words.

@@ -15,14 +15,7 @@ use crate::{Category, Class, Intensity, Kind, Selection, atoms, count, lexicon};
 
 const FILLERS: Selection = Selection {
     intensity: Intensity::Full,
-    categories: &[
-        Category::Article,
-        Category::Filler,
-        Category::Pleasantry,
-        Category::Phrase,
-        Category::LowInformation,
-        Category::RuleFiller,
-    ],
+    categories: &[Category::Article, Category::Filler, Category::Pleasantry, Category::Phrase, Category::RuleFiller],
     ..Selection::ALL
 };
 
@@ -55,7 +48,7 @@ fn by_section(text: &str, changes: impl Fn(&str) -> Vec<Change>) -> Vec<Proposal
 
 /// Removes fillers and articles.
 pub(super) fn fillers(text: &str) -> Vec<Proposal> {
-    by_section(text, |section| phrases(section, &FILLERS))
+    by_section(text, |section| phrases(section, &atoms(section), &FILLERS))
 }
 
 /// Decides by its cost in tokens whether a shorter word may be used.

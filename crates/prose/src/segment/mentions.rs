@@ -1,13 +1,13 @@
-//! Words that a sentence names instead of using them: `the words really, actually or please`, `in order to` behind
-//! `replace`, what a reply is.
+//! Finds words that a sentence names instead of using them: `the words really, actually or please`, `in order to` after
+//! `replace`, the words of a reply.
 //!
-//! Who names a word means just that word. Three frames tell it: a word such as `word`, `say` or `replace` before it, a
-//! list of words of the lexicon, and a colon. The frame is named with its words, because without it they would be used.
+//! A named word must stay as it is. There are three frames: a word such as `word`, `say` or `replace` before it, a list
+//! of words of the lexicon, and a colon. The frame is protected too, because without it the words would be used.
 
 use super::{Atom, Kind};
 use crate::lexicon::{Class, lexicon};
 
-/// Makes [`Kind::Named`] of the words of prose that are named.
+/// Changes the kind of named words from prose to [`Kind::Named`].
 pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
     let mut frames = Frames { text, atoms };
     let (mut at, mut speaks) = (0, None);
@@ -27,17 +27,17 @@ struct Frames<'a> {
     atoms: &'a mut [Atom],
 }
 
-/// Words that stand between a word for words and those that it means: `words such as really`.
+/// Words between a frame and the words that it names: `words such as really`.
 const LEADING: [&str; 6] = ["like", "such", "as", "is", "are", "be"];
 
-/// Words that stand between the words that are named; the first [`LISTING`] of them in any list.
+/// Words between named words; the first [`LISTING`] of them in any list.
 const JOINING: [&str; 14] =
     ["or", "and", "nor", "not", "by", "with", "but", "over", "for", "into", "instead", "rather", "than", "of"];
 const LISTING: usize = 3;
 
 impl Frames<'_> {
-    /// The frame that begins at an atom with all that it names; empty where none does. `speaks` is the last word of the
-    /// sentence that stands for words said.
+    /// Returns the frame that begins at an atom, with the words that it names; empty if there is none. `speaks` is the
+    /// last word of the sentence that announces speech.
     fn frame(&mut self, at: usize, speaks: &mut Option<usize>) -> std::ops::Range<usize> {
         let none = at..at;
         let classes = if self.is_word(at) { self.atoms[at].word.classes } else { return none };
@@ -46,7 +46,7 @@ impl Frames<'_> {
         }
         if self.has_colon(at + 1) {
             if let Some(speaker) = *speaks {
-                // Gone, what is behind the colon would be used.
+                // If this word were removed, the words after the colon would be used.
                 self.atoms[speaker].kind = Kind::Named;
                 return at..self.line_end(at + 1);
             }
@@ -72,8 +72,8 @@ impl Frames<'_> {
         }
     }
 
-    /// Where a list ends whose first words end at `end`, how many it names, and whether a word joins them. `is_listed`
-    /// of words of the lexicon alone.
+    /// Returns the end of a list whose first item ends at `end`, the number of its items, and whether a word joins them.
+    /// If `is_listed`, all items must be in the lexicon.
     fn list(&self, end: usize, is_listed: bool) -> (usize, usize, bool) {
         let (mut end, mut count, mut is_joined) = (end, 1, false);
         loop {
@@ -93,8 +93,8 @@ impl Frames<'_> {
         }
     }
 
-    /// Where the longest phrase of the lexicon ends that begins at an atom. An article is used where a word of its own
-    /// follows.
+    /// Returns the end of the longest phrase of the lexicon that begins at an atom. An article before a word is used and
+    /// not named.
     fn entry(&self, at: usize) -> Option<usize> {
         let first = self.atoms.get(at).filter(|_| self.is_word(at))?;
         if first.word.classes.has(Class::Article) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
@@ -115,7 +115,7 @@ impl Frames<'_> {
         entries.find(|entry| is_here(&entry.phrase)).map(|entry| at + entry.phrase.len())
     }
 
-    /// A single word, whichever it is, but no article of another one.
+    /// Returns the end of a single word that is not an article.
     fn any(&self, at: usize) -> Option<usize> {
         (self.is_word(at) && !self.atoms[at].word.classes.has(Class::Article)).then_some(at + 1)
     }
@@ -128,8 +128,8 @@ impl Frames<'_> {
         self.is_word(at) && words.iter().any(|word| self.text[self.atoms[at].range.clone()].eq_ignore_ascii_case(word))
     }
 
-    /// What stands before an atom; nothing beyond the last one. Without marks of emphasis: those may go, and what is
-    /// named must not depend on them.
+    /// Returns the text before an atom; empty after the last one. Marks of emphasis are left out, because they may be
+    /// removed.
     fn separator(&self, at: usize) -> &str {
         match (at.checked_sub(1).and_then(|before| self.atoms.get(before)), self.atoms.get(at)) {
             (Some(before), Some(atom)) => self.text[before.range.end..atom.range.start].trim_matches('*'),
@@ -137,7 +137,7 @@ impl Frames<'_> {
         }
     }
 
-    /// Whether only blanks, or one line end, stand before an atom.
+    /// Returns true if only blanks, or one line end, stand before an atom.
     fn is_near(&self, at: usize) -> bool {
         let separator = self.separator(at);
         !separator.is_empty()
@@ -157,7 +157,7 @@ impl Frames<'_> {
         self.separator(at).contains(['.', '!', '?', '\n'])
     }
 
-    /// The first atom from one on that begins a line.
+    /// Returns the first atom after `from` that begins a line.
     fn line_end(&self, from: usize) -> usize {
         (from + 1..self.atoms.len()).find(|&at| self.separator(at).contains('\n')).unwrap_or(self.atoms.len())
     }

@@ -48,7 +48,7 @@ pub(super) struct Paragraph<'a> {
     atoms: &'a [Atom],
     /// The range from the end of the line before the first atom to the end of the last line.
     around: Range<usize>,
-    /// What stands before each atom.
+    /// The break before each atom, and after the last one.
     breaks: Vec<Break>,
     sentences: Vec<Content>,
     clauses: Vec<Content>,
@@ -194,9 +194,7 @@ impl<'a> Paragraph<'a> {
             || self.is_capital(first) && next.is_some_and(|next| self.is_capital(next) && self.written(next) != "I");
         is_in_place
             && match entry.category {
-                Category::Filler | Category::LowInformation => {
-                    !clause.has(Class::Negation) && !sentence.is_question && !is_name()
-                }
+                Category::Filler => !clause.has(Class::Negation) && !sentence.is_question && !is_name(),
                 Category::RuleFiller => {
                     !clause.classes.has_any(&[Class::Negation, Class::Action]) && !sentence.is_question
                 }
