@@ -4,8 +4,8 @@
 
 use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
+use crate::content::blocks::{BlockKind as Kind, blocks};
 use crate::content::markup_block::{has_emphasis, has_link, is_markdown_rule, without_list_mark};
-use crate::prose::{Kind, blocks};
 use crate::tokens::utf16;
 
 /// The most headings that are kept.

@@ -69,9 +69,8 @@ fn no_sentence_turns_its_meaning() {
 /// Returns a text without vowels, articles and Markdown marks, with its short forms expanded: what a reader of
 /// shortened rules reads.
 fn read_aloud(text: &str) -> String {
-    let lists = include_str!("../../crates/prose/src/rules/lexicon/dictionary.txt")
-        .lines()
-        .filter_map(|line| line.split_once(" | "));
+    let lists =
+        include_str!("../../crates/prose/src/lexicon/dictionary.txt").lines().filter_map(|line| line.split_once(" | "));
     let long_of: std::collections::HashMap<&str, &str> = lists.map(|(long, short)| (short, long)).collect();
     let lower = text.to_lowercase();
     let spoken: String = lower
@@ -101,14 +100,13 @@ fn dropped() -> Vec<&'static str> {
         include_str!("../../crates/prose/src/lexicon/hedges.txt"),
         include_str!("../../crates/prose/src/lexicon/pleasantries.txt"),
         include_str!("../../crates/prose/src/lexicon/phrases.txt"),
-        include_str!("../../crates/prose/src/lexicon/low_information.txt"),
         include_str!("../../crates/prose/src/lexicon/rule_fillers.txt"),
     ])
 }
 
 /// Returns the phrases that have a short form.
 fn abbreviated() -> impl Iterator<Item = &'static str> {
-    let dictionary = include_str!("../../crates/prose/src/rules/lexicon/dictionary.txt").lines();
+    let dictionary = include_str!("../../crates/prose/src/lexicon/dictionary.txt").lines();
     let long = dictionary.filter(|line| !line.starts_with('#')).filter_map(|line| Some(line.split_once(" | ")?.0));
     second_fields(&[include_str!("../../crates/prose/src/lexicon/abbreviations.txt")]).into_iter().chain(long)
 }

@@ -1,95 +1,120 @@
 //! Prose -> shorter prose, and the receipt.
 
-use super::expand::Substitution;
-use super::lexicon::{Category, Intensity, Selection, lexicon};
-use super::shorten::shorten;
-use crate::count;
+use crate::dictionary::{Dictionary, Substitution, expand_listed};
+use crate::draft::{Change, Proposal, applied, by_line};
+use crate::lexicon::{Category, Intensity, Selection};
+use crate::shorten::{for_each_english_paragraph, shorten};
+use crate::{atoms, count};
 
 named! {
-    /// What is to become less.
+    /// The unit that shortening reduces.
     pub Objective {
-        /// Real tokens: only entries of the lexicon that save some, and never more than the input has.
+        /// Real tokens. The result never has more of them than the input.
         Tokens = "tokens",
-        /// Characters: every entry, for budgets that count those.
+        /// Characters. Abbreviations are used too, although they save no tokens.
         Chars = "chars",
     }
 }
 
-/// What shortening a text came to. Never part of the text.
+/// The report of shortening a text. It is never part of the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Receipt {
     /// o200k tokens of the input.
     pub tokens_before: usize,
     /// o200k tokens of the output.
     pub tokens_after: usize,
-    /// The difference; negative when saving characters cost tokens.
+    /// The difference. Negative if saving characters costs tokens.
     pub saved_tokens: i64,
-    /// The difference as a part of the input, 0 to 1.
+    /// The difference as a share of the input, 0 to 1.
     pub saved_ratio: f64,
-    /// How much was to go.
+    /// The requested amount of shortening.
     pub compression_intensity: Intensity,
-    /// The abbreviations that were put in, sorted, each with how often: just what
-    /// [`expand_listed`](super::expand_listed) undoes.
+    /// The abbreviations that were put in, sorted. [`expand_listed`] undoes exactly these.
     pub substitutions: Vec<Substitution>,
 }
 
-const CATEGORIES: &[Category] = &[
-    Category::Article,
-    Category::Filler,
-    Category::Hedge,
-    Category::Pleasantry,
-    Category::Phrase,
-    Category::Abbreviation,
-];
+/// The most rounds of abbreviating. The second one nearly always finds nothing.
+const ROUNDS_MAX: usize = 4;
 
-/// Shortens prose; technical tokens come out byte for byte. The same input gives the same output, and shortening it
+const CATEGORIES: &[Category] =
+    &[Category::Article, Category::Filler, Category::Hedge, Category::Pleasantry, Category::Phrase];
+
+/// Shortens prose. Technical tokens stay byte for byte, the same input gives the same output, and shortening the output
 /// again changes nothing.
 pub fn compress_prose(text: &str, intensity: Intensity, objective: Objective) -> (String, Receipt) {
-    let only_saving = objective == Objective::Tokens;
-    let shortened = shorten(text, &selection(intensity, objective));
     let before = count(text);
-    let mut receipt = Receipt {
+    let (mut shorter, mut substitutions) = reduced(text, intensity, objective);
+    let mut after = if shorter == text { before } else { count(&shorter) };
+    if objective == Objective::Tokens && after >= before {
+        (shorter, substitutions, after) = (text.to_owned(), Vec::new(), before);
+    }
+    let saved_tokens = before as i64 - after as i64;
+    let receipt = Receipt {
         tokens_before: before,
-        tokens_after: before,
-        saved_tokens: 0,
-        saved_ratio: 0.0,
+        tokens_after: after,
+        saved_tokens,
+        saved_ratio: saved_tokens as f64 / before.max(1) as f64,
         compression_intensity: intensity,
-        substitutions: Vec::new(),
+        substitutions,
     };
-    if shortened.changes.is_empty() {
-        return (text.to_owned(), receipt);
-    }
-    let shorter = shortened.apply(text);
-    let after = count(&shorter);
-    if only_saving && after >= before {
-        return (text.to_owned(), receipt);
-    }
-    receipt.tokens_after = after;
-    receipt.saved_tokens = before as i64 - after as i64;
-    receipt.saved_ratio = receipt.saved_tokens as f64 / before.max(1) as f64;
-    receipt.substitutions = substitutions(&shortened.used);
     (shorter, receipt)
 }
 
-/// [`compress_prose`] without the receipt, and without the counting that it takes.
+/// Returns the text of [`compress_prose`] without counting tokens, so it may have more of them.
 pub fn shortened(text: &str, intensity: Intensity, objective: Objective) -> String {
-    shorten(text, &selection(intensity, objective)).apply(text)
+    reduced(text, intensity, objective).0
 }
 
-fn selection(intensity: Intensity, objective: Objective) -> Selection {
-    let only_saving = objective == Objective::Tokens;
-    Selection { intensity, categories: CATEGORIES, only_saving, ..Selection::ALL }
+fn reduced(text: &str, intensity: Intensity, objective: Objective) -> (String, Vec<Substitution>) {
+    let selection = Selection { intensity, categories: CATEGORIES, ..Selection::ALL };
+    let mut shorter = shorten(text, &selection);
+    let mut substitutions: Vec<Substitution> = Vec::new();
+    if objective == Objective::Tokens {
+        return (shorter, substitutions);
+    }
+    for _ in 0..ROUNDS_MAX {
+        let changes = abbreviations(&shorter, Dictionary::of_prose(intensity)).concat();
+        if changes.is_empty() {
+            substitutions.sort();
+            return (shorter, substitutions);
+        }
+        for change in &changes {
+            let [long, short] = [&shorter[change.range.clone()], &change.text].map(|word| word.to_ascii_lowercase());
+            match substitutions.iter_mut().find(|one| one.long == long && one.short == short) {
+                Some(one) => one.count += 1,
+                None => substitutions.push(Substitution { long, short, count: 1 }),
+            }
+        }
+        shorter = shorten(&applied(&shorter, 0..shorter.len(), &changes), &selection);
+    }
+    (text.to_owned(), Vec::new())
 }
 
-fn substitutions(used: &[u16]) -> Vec<Substitution> {
-    let mut used: Vec<u16> = used.to_vec();
-    used.sort_unstable();
-    let mut found: Vec<Substitution> = used
-        .chunk_by(|a, b| a == b)
-        .map(|same| (&lexicon().entries[same[0] as usize], same.len()))
-        .filter(|(entry, _)| entry.category == Category::Abbreviation)
-        .map(|(entry, count)| Substitution { long: entry.long.to_owned(), short: entry.written.to_owned(), count })
-        .collect();
-    found.sort_by(|a, b| (&a.long, &a.short).cmp(&(&b.long, &b.short)));
-    found
+/// Returns the abbreviations of a text by line, without the lines from which the long forms could not be restored.
+fn abbreviations(text: &str, dictionary: &Dictionary) -> Vec<Proposal> {
+    let dictionary = dictionary.without_used(text);
+    let mut changes: Vec<Change> = Vec::new();
+    for_each_english_paragraph(text, &atoms(text), |atoms, _| {
+        changes.extend(dictionary.abbreviations(text, atoms, |_| true))
+    });
+    let mut lines = by_line(text, changes);
+    let short = applied(text, 0..text.len(), &lines.concat());
+    let listed = |change: &Change| Substitution {
+        long: text[change.range.clone()].to_ascii_lowercase(),
+        short: change.text.to_ascii_lowercase(),
+        count: 1,
+    };
+    let mut listed: Vec<Substitution> = lines.iter().flatten().map(listed).collect();
+    listed.sort();
+    listed.dedup();
+    let long = expand_listed(&short, &listed);
+    let (mut at, mut restored) = (0, text.split_inclusive('\n').zip(long.split_inclusive('\n')));
+    lines.retain(|line| {
+        let same = restored.by_ref().find_map(|(old, new)| {
+            at += old.len();
+            (at >= line[0].range.end).then_some(old == new)
+        });
+        same == Some(true)
+    });
+    lines
 }

@@ -1,17 +1,16 @@
-//! Prose and rule files in fewer tokens: what may not be altered, and how to say the rest.
+//! Shortens prose and rule files, and leaves everything technical unchanged.
 //!
 //! Deterministic and offline. Every technical token survives [`compress_prose`] and [`expand`] byte for byte; only
-//! listed fillers, hedges, pleasantries, articles and wordy phrases are lost. What one would get wrong: saving
-//! characters is not saving tokens. None of the published abbreviations saves one, so they are used for character
-//! budgets only.
+//! listed fillers, hedges, pleasantries, articles and wordy phrases are lost. Saving characters is not saving tokens:
+//! none of the published abbreviations saves a token, so they are used for character budgets only.
 //!
 //! ```text
 //! lexicon    the word lists as data
-//! segment    text -> blocks of lines, protected spans and words
-//! change     the changes that a text is to have
-//! shorten    prose -> the changes that make it shorter
+//! segment    text -> protected spans and words
+//! draft      a text with the changes that are made to it; used for prose and for rules
+//! shorten    prose -> shorter prose
 //! compress   prose -> shorter prose, and the receipt
-//! expand     short forms -> the long ones they stand for
+//! dictionary long words -> short forms, and back
 //! redact     <private>…</private> -> nothing
 //! approx     the counter of the published receipts
 //! rules      rule files -> one shorter text
@@ -27,15 +26,15 @@ macro_rules! named {
         $vis enum $name { $($(#[$doc])* $variant),+ }
 
         impl $name {
-            /// All of them, in order.
+            /// All values, in order.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
 
-            /// The name as JavaScript sees it.
+            /// Returns the name as JavaScript sees it.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// Reads the name back.
+            /// Parses the name.
             pub fn parse(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$variant),)+ _ => None }
             }
@@ -44,9 +43,9 @@ macro_rules! named {
 }
 
 mod approx;
-mod change;
 mod compress;
-mod expand;
+mod dictionary;
+mod draft;
 mod lexicon;
 mod redact;
 pub mod rules;
@@ -54,20 +53,20 @@ mod segment;
 mod shorten;
 
 pub use approx::approx_tokens;
-pub use change::Change;
 pub use compress::{Objective, Receipt, compress_prose, shortened};
-pub use expand::{Substitution, expand, expand_listed};
+pub use dictionary::{Substitution, expand, expand_listed};
+pub use draft::{Change, Proposal};
 pub use lexicon::is_emphatic;
 pub use lexicon::{Category, Intensity, Profile, Selection};
-pub(crate) use lexicon::{Class, ShortForms, key, lexicon};
+pub(crate) use lexicon::{Class, lexicon};
 pub use redact::redact_private;
-pub(crate) use segment::{Atom, atoms, inline_atoms};
-pub use segment::{Kind, Token, blocks, tokenize, tokenize_inline};
-pub use shorten::{Shortened, shorten};
+pub(crate) use segment::{Atom, atoms, blocks, inline_atoms};
+pub use segment::{Kind, Token, tokenize, tokenize_inline};
+pub use shorten::{shorten, shortened_lines};
 
 use concertina_base::tokens::{self, Encoding};
 
-/// o200k tokens of a text.
+/// Returns the o200k tokens of a text.
 pub(crate) fn count(text: &str) -> usize {
     tokens::count(text, Encoding::O200kBase)
 }

@@ -1,71 +1,78 @@
-//! Prose -> the changes that make it shorter: which words go, and what stands instead.
+//! Prose -> shorter prose.
 //!
-//! Works on one paragraph at a time, as a list of words from which phrases are taken out. After each change it goes
-//! back a few words, and to the start of the sentence when a reason for keeping something is gone, so that the result
-//! has nothing more to take: shortening twice is shortening once. `an`, `a`, `in` and `also` are words of other
-//! languages, too: a paragraph that does not show that it is English stays as it is.
+//! Each round removes phrases from every paragraph. Rounds are repeated until nothing changes, so that shortening a
+//! text twice is the same as shortening it once. `an`, `a`, `in` and `also` are words of other languages, too, so a
+//! paragraph that does not look English is left unchanged.
 
-mod class_counts;
 mod paragraph;
-mod separator;
+pub(crate) mod separator;
 
 use std::ops::Range;
 
 use paragraph::Paragraph;
-pub(super) use paragraph::capitalized;
-pub(super) use separator::{Break, Separator};
 
-use super::change::{Change, applied, by_line};
-use super::lexicon::{Class, Selection};
-use super::segment::{Atom, Kind, atoms};
+use crate::draft::{Change, Draft, by_line};
+use crate::lexicon::{Class, Selection};
+use crate::segment::{Atom, Kind, atoms};
 
-/// What to change.
-#[derive(Debug, Default)]
-pub struct Shortened {
-    /// In order, apart.
-    pub changes: Vec<Change>,
-    /// The entry of each change, in the order in which they were found.
-    pub used: Vec<u16>,
-}
+/// The maximum number of rounds. Real texts need two to four.
+const ROUNDS_MAX: usize = 16;
 
-impl Shortened {
-    /// How many bytes go.
-    pub fn removed_bytes(&self) -> usize {
-        self.changes.iter().map(|change| change.range.len().saturating_sub(change.text.len())).sum()
+/// Shortens a text. The text is returned unchanged if its rounds do not come to an end, or if a later round would
+/// change a part that is protected in the original text. Linear.
+pub fn shorten(text: &str, selection: &Selection) -> String {
+    let found = atoms(text);
+    let mut proposals = by_line(text, phrases(text, &found, selection));
+    if proposals.is_empty() {
+        return text.to_owned();
     }
-
-    /// The changes of one line as one, from its first to its last.
-    pub fn by_line(self, text: &str) -> Vec<Change> {
-        let joined = |line: Vec<Change>| {
-            let part = line[0].range.start..line[line.len() - 1].range.end;
-            Change::new(part.clone(), applied(text, part, &line))
-        };
-        by_line(text, self.changes).into_iter().map(joined).collect()
-    }
-
-    /// The text with its changes.
-    pub fn apply(&self, text: &str) -> String {
-        applied(text, 0..text.len(), &self.changes)
-    }
-}
-
-/// Finds what to change. Linear.
-pub fn shorten(text: &str, selection: &Selection) -> Shortened {
-    let mut shortened = Shortened::default();
-    let mut paragraph = Paragraph::new(text, selection);
-    for_each_paragraph(text, |atoms, around| {
-        if is_english(text, atoms) {
-            paragraph.read(atoms, around);
-            paragraph.shorten(&mut shortened);
+    let protected = found.into_iter().filter(|atom| atom.kind != Kind::Prose);
+    let mut draft = Draft::new(text, protected.map(|atom| atom.range));
+    for _ in 0..ROUNDS_MAX {
+        let proposed = proposals.len();
+        if draft.revise(proposals, |_, _| true) < proposed {
+            break;
         }
-    });
-    shortened
+        proposals = by_line(&draft.text, phrases(&draft.text, &atoms(&draft.text), selection));
+        if proposals.is_empty() {
+            return draft.text;
+        }
+    }
+    text.to_owned()
 }
 
-/// Of so many words of English prose one at least is of no other language; other languages quote fewer.
+/// Returns the changes of [`shorten`], one for each line.
+pub fn shortened_lines(text: &str, selection: &Selection) -> Vec<Change> {
+    let shorter = shorten(text, selection);
+    let (mut at, mut changes) = (0, Vec::new());
+    for (old, new) in text.split_inclusive('\n').zip(shorter.split_inclusive('\n')) {
+        let same = |(old, new): &(char, char)| old == new;
+        let len = |(c, _): (char, char)| c.len_utf8();
+        let start: usize = old.chars().zip(new.chars()).take_while(same).map(len).sum();
+        let (old_rest, new_rest) = (&old[start..], &new[start..]);
+        let end: usize = old_rest.chars().rev().zip(new_rest.chars().rev()).take_while(same).map(len).sum();
+        if old != new {
+            let range = at + start..at + old.len() - end;
+            changes.push(Change::new(range, &new_rest[..new_rest.len() - end]));
+        }
+        at += old.len();
+    }
+    changes
+}
+
+/// Returns the changes of one round, in order and apart.
+pub(crate) fn phrases(text: &str, atoms: &[Atom], selection: &Selection) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for_each_english_paragraph(text, atoms, |atoms, around| {
+        changes.extend(Paragraph::new(text, atoms, around).changes(selection));
+    });
+    changes
+}
+
+/// The maximum number of words for each word that only English has. Texts in other languages quote fewer.
 const WORDS_TO_ONE_ENGLISH: usize = 16;
 
-/// A paragraph of more words has two of English at least: other languages quote one.
+/// The maximum number of words of a paragraph with only one such word. Texts in other languages quote one.
 const WORDS_TO_ANOTHER_ENGLISH: usize = 8;
 
 fn is_english(text: &str, atoms: &[Atom]) -> bool {
@@ -81,10 +88,9 @@ fn is_english(text: &str, atoms: &[Atom]) -> bool {
         && words().filter(is_foreign).nth(1).is_none()
 }
 
-/// Calls `work` with the words and spans of each paragraph, and the range from the end of the line before to the end of
-/// its own last line.
-pub(super) fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range<usize>)) {
-    let atoms = atoms(text);
+/// Calls `work` with the atoms of each English paragraph, and the range from the end of the line before it to the end of
+/// its last line.
+pub(crate) fn for_each_english_paragraph(text: &str, atoms: &[Atom], mut work: impl FnMut(&[Atom], Range<usize>)) {
     let mut start = 0;
     let mut from = 0;
     let mut next_is_whole_lines = atoms.first().is_some_and(|atom| is_whole_lines(text, atom));
@@ -100,7 +106,9 @@ pub(super) fn for_each_paragraph(text: &str, mut work: impl FnMut(&[Atom], Range
         let separator = &text.as_bytes()[atom.range.end..next.map_or(text.len(), |next| next.range.start)];
         if next.is_none() || next_is_whole_lines || has_blank_line(separator) {
             let end = atom.range.end + memchr::memchr(b'\n', separator).unwrap_or(separator.len());
-            work(&atoms[start..=index], from..end);
+            if is_english(text, &atoms[start..=index]) {
+                work(&atoms[start..=index], from..end);
+            }
             from = end;
             start = index + 1;
         }

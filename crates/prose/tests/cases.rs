@@ -1,4 +1,4 @@
-//! What becomes of texts: each line of the files in `cases/`, which are named for what is done.
+//! Tests each line of the files in `cases/`, which are named for what is done with their texts.
 //!
 //! A line is a test: `text ⇒ expected`, or a text alone that stays as it is; `⏎` and `␉` are line ends and tabs. What
 //! shortens is done twice: the second time changes nothing. In `spans.txt` and `protected.txt` each protected span
@@ -14,7 +14,7 @@ use concertina_prose::{
     Intensity, Kind, Objective, approx_tokens, compress_prose, expand, expand_listed, redact_private, tokenize,
 };
 
-/// What a file's name says is done with a text.
+/// Returns the result for a text of the file `what`.
 fn done(what: &str, text: &str) -> String {
     if let Some(intensity) = Intensity::parse(what) {
         return compress_prose(text, intensity, objective(intensity)).0;
@@ -44,7 +44,7 @@ fn done(what: &str, text: &str) -> String {
     }
 }
 
-/// Abbreviations, which only `ultra` is to show, are for characters.
+/// Returns the objective of a case file: `ultra` shows abbreviations, which are for characters.
 fn objective(intensity: Intensity) -> Objective {
     if intensity == Intensity::Ultra { Objective::Chars } else { Objective::Tokens }
 }
@@ -58,7 +58,7 @@ fn marked(text: &str, spans: impl Iterator<Item = (&'static str, Range<usize>)>)
     marked + &text[at..]
 }
 
-/// The text of a line with marked spans.
+/// Returns the text of a line without the marks of its spans.
 fn unmarked(line: &str) -> String {
     let mut parts = line.split('⟨');
     let first = parts.next().unwrap_or_default().to_owned();

@@ -9,7 +9,7 @@ use crate::config::Preset;
 use crate::content::{ContentType, Hints};
 use crate::error::{Error, Result};
 use crate::pipeline::{Edit, FusionContext, Role, Stage};
-use crate::prose::{Category, Intensity, Profile, Selection, shorten};
+use crate::prose::{Category, Intensity, Profile, Selection, shortened_lines};
 
 /// A stage that removes or shortens the words of some categories.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub(super) struct Shortening {
 /// information.
 pub(super) const NEXUS: Shortening = Shortening {
     name: "nexus",
-    categories: &[Category::Article, Category::Filler, Category::Pleasantry, Category::LowInformation],
+    categories: &[Category::Article, Category::Filler, Category::Pleasantry],
     settings: &[("maxPercent", "a whole number from 1 to 100")],
     known: "order, enabled or maxPercent",
     takes_web_pages: true,
@@ -50,7 +50,7 @@ pub(super) const NEXUS: Shortening = Shortening {
 /// present these are phrases and none of the published abbreviations.
 pub(super) const ABBREV: Shortening = Shortening {
     name: "abbrev",
-    categories: &[Category::Phrase, Category::Abbreviation],
+    categories: &[Category::Phrase],
     settings: &[("profile", "technical, academic or conversational"), ("assistant", "a boolean")],
     known: "order, enabled, profile or assistant",
     takes_web_pages: false,
@@ -83,18 +83,18 @@ impl Stage for Shortening {
         let selection = Selection {
             intensity: Intensity::Full,
             categories: self.categories,
-            only_saving: true,
             profile: self.profile,
             spares_failures: true,
         };
         let mut edits = Vec::new();
         for segment in context.segments.iter().filter(|segment| segment.content_type == ContentType::Text) {
             let text = &context.text[segment.range.clone()];
-            let shortened = shorten(text, &selection);
-            if shortened.removed_bytes() * 100 > text.len() * self.max_percent {
+            let changes = shortened_lines(text, &selection);
+            let removed: usize = changes.iter().map(|change| change.range.len() - change.text.len()).sum();
+            if removed * 100 > text.len() * self.max_percent {
                 continue;
             }
-            edits.extend(shortened.by_line(text).into_iter().filter_map(|change| {
+            edits.extend(changes.into_iter().filter_map(|change| {
                 let range = segment.range.start + change.range.start..segment.range.start + change.range.end;
                 context.is_free(&range).then(|| Edit::reversible(range, change.text))
             }));

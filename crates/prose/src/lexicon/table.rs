@@ -1,16 +1,16 @@
-//! Words of up to sixteen ASCII letters packed into numbers, and a map from them to what is known.
+//! A map from words to what is known about them, and the packing of words of up to sixteen ASCII letters into numbers.
 //!
-//! A word that does not fit has the key 0 and is known by nothing: no list holds one.
+//! A word that does not fit has the key 0. No list contains such a word.
 
 use concertina_base::hashing::FastMap;
-use concertina_readers::severity;
+use concertina_readers::{blocks, severity};
 
 use super::{Word, data_lines};
 
-/// A lower-case word as a number; 0 for none.
+/// A lower-case word as a number; 0 if it does not fit.
 pub(crate) type Key = u128;
 
-/// The key of a word, upper case or lower, with a straight apostrophe or a curved one.
+/// Returns the key of a word in any case, with straight or curved apostrophes.
 #[inline]
 pub(crate) fn key(word: &[u8]) -> Key {
     const NOT_ASCII: Key = Key::from_ne_bytes([0x80; 16]);
@@ -24,13 +24,13 @@ pub(crate) fn key(word: &[u8]) -> Key {
     straightened(word)
 }
 
-/// Up to eight bytes in lower case, the first one lowest.
+/// Packs up to eight bytes in lower case, the first one lowest.
 fn packed(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()))
 }
 
-/// The key of a word that is longer than sixteen bytes or has other letters than ASCII: 0 unless curved apostrophes are
-/// all.
+/// Returns the key of a word that is longer than sixteen bytes or not ASCII: 0 unless that is because of curved
+/// apostrophes.
 fn straightened(word: &[u8]) -> Key {
     const CURVED: &[u8] = "\u{2019}".as_bytes();
     let mut bytes = [0; 16];
@@ -47,7 +47,7 @@ fn straightened(word: &[u8]) -> Key {
 
 macro_rules! classes {
     ($($(#[$meta:meta])* $name:ident = $word:literal),+ $(,)?) => {
-        /// A class of words that decides about others.
+        /// A class of words that decides about other words.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Class { $($(#[$meta])* $name),+ }
 
@@ -58,36 +58,38 @@ macro_rules! classes {
 }
 
 classes! {
-    /// Turns what is said into its opposite.
+    /// Negates a statement.
     Negation = "negation",
     /// Says that something is possible or due.
     Modal = "modal",
-    /// Does what is hard to undo.
+    /// An action that is hard to undo.
     Action = "action",
     /// Judges: `safe`, `fixed`.
     Verdict = "verdict",
-    /// Tells of a failure.
+    /// Reports a failure.
     Failure = "failure",
-    /// Says that there is no exception.
+    /// States that there is no exception.
     Assertion = "assertion",
-    /// Holds sentences together; never an argument of a command.
+    /// Connects words of a sentence; never an argument of a command.
     Function = "function",
     /// A month.
     Month = "month",
-    /// What may stand behind a number.
+    /// May follow a number.
     Unit = "unit",
-    /// A program that is no English word.
+    /// A program whose name is not an English word.
     Tool = "tool",
-    /// A program that is an English word too.
+    /// A program whose name is also an English word.
     WordTool = "wordtool",
     /// Begins lines of programs.
     Code = "code",
-    /// Before a word that is named and not used: `word`, `say`, `replace`.
+    /// Stands before a word that is named and not used: `word`, `say`, `replace`.
     Naming = "naming",
-    /// Stands for what is said: behind it and a colon are its words.
+    /// Announces words that are quoted after a colon.
     Speech = "speech",
     /// A word of English and of no other common European language.
     English = "english",
+    /// An article of English.
+    Article = "article",
 }
 
 /// A set of classes.
@@ -103,32 +105,32 @@ impl Classes {
         classes.iter().any(|&class| self.has(class))
     }
 
-    pub(crate) fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     pub(crate) fn of(class: Class) -> Self {
         Self(1 << class as u16)
     }
 
-    fn add(&mut self, class: Class) {
-        self.0 |= 1 << class as u16;
+    pub(crate) fn add(&mut self, classes: Self) {
+        self.0 |= classes.0;
     }
 }
 
-/// Every word that has a class, with its classes. Which words tell of a failure, the readers say.
+/// Returns every word that has a class, with its class. The words that report a failure are those of the readers.
 pub(super) fn classes() -> impl Iterator<Item = (Key, Class)> {
     let listed = data_lines(include_str!("classes.txt")).flat_map(|line| {
         let (name, words) = line.split_once(": ").expect("a line of classes.txt names its class");
         let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("classes.txt has known classes");
         words.split(' ').map(|word| (key(word.as_bytes()), *class))
     });
+    let of_blocks = ["negation", "modal", "function", "tool", "wordtool"].into_iter().flat_map(|name| {
+        let (class, _) = Class::ALL.iter().find(|(_, word)| *word == name).expect("a known class");
+        blocks::words_of(name).map(|word| (key(word.as_bytes()), *class))
+    });
     let failures = severity::words().map(|word| (key(word.as_bytes()), Class::Failure));
     // The table of failures may hold a word that is too long for a key.
-    listed.chain(failures.filter(|(key, _)| *key != 0))
+    listed.chain(of_blocks).chain(failures.filter(|(key, _)| *key != 0))
 }
 
-/// What is known about each listed word.
+/// The listed words.
 #[derive(Debug)]
 pub(super) struct Table(FastMap<Key, Word>);
 
@@ -136,7 +138,7 @@ impl Table {
     pub(super) fn new(classes: impl Iterator<Item = (Key, Class)>) -> Self {
         let mut table = Self(FastMap::default());
         for (word, class) in classes {
-            table.entry(word).classes.add(class);
+            table.entry(word).classes.add(Classes::of(class));
         }
         table
     }
@@ -150,6 +152,13 @@ impl Table {
         assert_ne!(word, 0, "every listed word has a key");
         let id = u16::try_from(self.0.len() + 1).expect("a few thousand words");
         self.0.entry(word).or_insert_with(|| Word { id, ..Word::default() })
+    }
+
+    /// Makes `alias` count as `word`, and keeps its own classes too.
+    pub(super) fn alias(&mut self, alias: Key, word: Key) {
+        let mut known = *self.entry(word);
+        known.classes.add(self.get(alias).classes);
+        self.0.insert(alias, known);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rule files -> one text within a budget of characters, the most important first.
 //!
-//! A file that does not fit is left out whole and named; a smaller one behind it may still fit. Half of a rule is none.
+//! A file that does not fit is omitted as a whole and named. A smaller one after it may still fit.
 
 use super::preprocess::{RulesOptions, preprocess};
 use super::{Objective, RulesLevel};
@@ -10,39 +10,39 @@ use concertina_base::tokens::utf16::len as chars;
 /// A rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFile {
-    /// Its name, for the report.
+    /// The name for the report.
     pub name: String,
-    /// Its text; `priority: N` in its front matter says where it comes (5 by default, lower first).
+    /// The text. `priority: N` in its front matter decides the order: lower first, 5 by default.
     pub text: String,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRow {
     /// Its name.
     pub name: String,
-    /// Its place in the order; ties go by name.
+    /// The place in the order. Ties are ordered by name.
     pub priority: i64,
-    /// Whether it is in the text.
+    /// True if the file is in the text.
     pub is_included: bool,
-    /// UTF-16 units as it came.
+    /// The length of the original in UTF-16 units.
     pub chars_before: usize,
-    /// UTF-16 units as it is, or would be, in the text.
+    /// The length of the shortened file in UTF-16 units.
     pub chars_after: usize,
-    /// o200k tokens as it came.
+    /// o200k tokens of the original.
     pub tokens_before: usize,
-    /// o200k tokens as it is, or would be.
+    /// o200k tokens of the shortened file.
     pub tokens_after: usize,
 }
 
-/// One text of all files that fit.
+/// The text of all files that fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompressedRules {
-    /// At most as long as asked for.
+    /// The text, at most as long as requested.
     pub text: String,
-    /// Every file, in order.
+    /// All files, in order.
     pub files: Vec<FileRow>,
-    /// o200k tokens of the files that are in the text, as they came.
+    /// o200k tokens of the originals of the files that are in the text.
     pub tokens_before: usize,
     /// o200k tokens of the text.
     pub tokens_after: usize,
@@ -58,8 +58,8 @@ struct Shortened<'a> {
     text: String,
 }
 
-/// Shortens rule files and joins them, lower priorities first, up to `max_chars` UTF-16 units. Never more tokens than
-/// the files that are in the text have.
+/// Shortens rule files and joins them, lower priorities first, up to `max_chars` UTF-16 units. The text never has more
+/// tokens than the files in it.
 pub fn compress_rules(files: &[RuleFile], options: &RulesOptions) -> CompressedRules {
     let max = options.max_chars.unwrap_or(usize::MAX);
     let relaxed = RulesOptions { max_chars: None, ..options.clone() };
@@ -86,7 +86,7 @@ pub fn compress_rules(files: &[RuleFile], options: &RulesOptions) -> CompressedR
         }
         rows.push(row);
     }
-    // Only a text that nothing could be taken from can become dearer by being joined.
+    // The separators add tokens if the files could not be shortened.
     let mut after = count(&text);
     if after > before {
         let parts: Vec<&str> =
@@ -97,7 +97,7 @@ pub fn compress_rules(files: &[RuleFile], options: &RulesOptions) -> CompressedR
     CompressedRules { text, files: rows, tokens_before: before, tokens_after: after }
 }
 
-/// Spends tokens on characters where all together do not fit, the least important files first.
+/// Uses saved tokens to save characters if the files do not fit together, the least important files first.
 fn tighten(all: &mut [Shortened], max: usize, options: &RulesOptions) {
     if options.objective != Objective::Chars || options.level == RulesLevel::Off {
         return;
@@ -127,7 +127,7 @@ fn row(one: &Shortened, part: &str, is_included: bool) -> FileRow {
     }
 }
 
-/// `priority: N` of the front matter.
+/// Returns `priority: N` of the front matter, or the default.
 fn priority(text: &str) -> i64 {
     let mut lines = text.lines();
     if lines.next().map(str::trim_end) != Some("---") {

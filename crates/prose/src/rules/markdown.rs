@@ -1,24 +1,23 @@
-//! `## Title` -> `[Title]`, `**bold**` -> `bold`, a mermaid fence -> `[diagram removed]`, `---` between blank lines ->
-//! nothing, blanks that show nothing -> nothing.
+//! `## Title` -> `[Title]`, `**bold**` -> `bold`, a Mermaid fence -> `[diagram removed]`; horizontal rules and
+//! meaningless blanks are removed.
 //!
-//! A line in brackets is a title from then on and stays as it is.
+//! A line in brackets is a title and is never changed.
 
 use std::ops::Range;
 
-use super::draft::Proposal;
 use super::protected::is_diagram;
-use crate::change::{Change, by_line};
+use crate::draft::{Change, Proposal, by_line};
 use crate::{Kind, Token, blocks};
 
 const DIAGRAM: &str = "[diagram removed]";
 
-/// Whether a line is a title in brackets.
+/// Returns true if a line is a title in brackets.
 pub(super) fn is_title(line: &str) -> bool {
     line.starts_with('[') && line.trim_end().ends_with(']')
 }
 
-/// Whether the line at a place is indented. Behind a block of lines that is code, and behind other words it is not:
-/// what stood behind a block must not come to stand behind words.
+/// Returns true if the line at a place is indented. After a block it is code, and after prose it is not, so a block
+/// before it must stay a block.
 pub(super) fn is_indented(text: &str, at: usize) -> bool {
     text[at..].starts_with([' ', '\t'])
 }
@@ -46,14 +45,14 @@ fn bracketed(text: &str, heading: Range<usize>) -> Option<Proposal> {
     let start = heading.start + line.find(title)?;
     let end = start + title.len();
     let close = if text[end..heading.end].ends_with('\n') { "]\n" } else { "]" };
-    // The blank line behind a title shows nothing, unless indentation after it means code.
+    // The blank line after a title is removed unless indented code follows.
     let next = text[heading.end..].trim_start_matches('\n');
     let goes = !next.is_empty() && !next.starts_with([' ', '\t']);
     let ends = if goes { text.len() - next.len() } else { heading.end };
     Some(vec![Change::new(heading.start..start, "["), Change::new(end..ends, close)])
 }
 
-/// Whether the levels of headings say what stands below what. One that is above all others stands above the whole text.
+/// Returns true if the levels of headings carry structure. A single top heading above all others does not.
 fn have_levels(text: &str, headings: &[Token]) -> bool {
     let levels: Vec<usize> = headings.iter().map(|heading| level(&text[heading.range.clone()])).collect();
     let Some((first, rest)) = levels.split_first() else { return false };
@@ -91,7 +90,7 @@ pub(super) fn horizontal_rules(text: &str) -> Vec<Proposal> {
     let mut is_after_blank = false;
     for line in text.split_inclusive('\n') {
         let end = at + line.len();
-        // A line right below may be of front matter.
+        // If a line follows directly, the rule may belong to front matter.
         let is_before_blank = text[end..].lines().next().is_none_or(|next| next.trim().is_empty());
         if is_after_blank && is_before_blank && is_rule(line.trim()) {
             let blank = text[end..].bytes().take_while(|&byte| byte == b'\n').count();
@@ -108,7 +107,7 @@ fn is_rule(line: &str) -> bool {
     line.bytes().filter(|&byte| byte == mark).count() >= 3 && line.bytes().all(|byte| byte == mark || byte == b' ')
 }
 
-/// Blanks at the ends of lines, and blank lines after the first.
+/// Removes blanks at the ends of lines, and blank lines after the first.
 pub(super) fn blanks(text: &str) -> Vec<Proposal> {
     let bytes = text.as_bytes();
     let mut proposals: Vec<Proposal> = Vec::new();
@@ -137,8 +136,8 @@ pub(super) fn emphasis(text: &str) -> Vec<Proposal> {
     by_line(text, edits)
 }
 
-/// Pairs of asterisks (what has underscores may be a name) that hug what stands between them, with blanks or
-/// punctuation outside.
+/// Removes pairs of asterisks that touch the text between them, with blanks or punctuation outside. Words with
+/// underscores may be names, so they stay.
 fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
     let bytes = line.as_bytes();
     let mut open: Vec<(u8, usize, usize)> = Vec::new();
@@ -150,7 +149,7 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
         let len = bytes[first..].iter().take_while(|&&byte| byte == mark).count();
         at = first + len;
         if mark == b'`' {
-            // Nothing pairs across code.
+            // Marks on both sides of code are no pair.
             match memchr::memmem::find(&bytes[at..], &bytes[first..at]) {
                 Some(close) => at += close + len,
                 None => break,
@@ -166,7 +165,7 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
                     b'(' | b')' | b'[' | b']' | b'"' | b'\'' | b',' | b';' | b':' | b'.' | b'!' | b'?' | b'-' | b'|'
                 )
         };
-        // `(*)` and `*,` are asterisks that mean themselves.
+        // The asterisks in `(*)` and `*,` are literal.
         let may_begin =
             |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'`' | b'"' | b'\'' | b'[');
         let may_end = |byte: u8| {
@@ -190,7 +189,7 @@ fn line_emphasis(line: &str, start: usize, edits: &mut Vec<Change>) {
     edits.extend(pairs.into_iter().map(|(at, len)| Change::new(start + at..start + at + len, "")));
 }
 
-/// Whether a text between asterisks, with them, may name files: `*secret*`.
+/// Returns true if a text with the asterisks around it may be a file pattern: `*secret*`.
 fn may_be_glob(marked: &str) -> bool {
     !marked.starts_with("**") && !marked.contains([' ', '\t'])
 }

@@ -1,12 +1,9 @@
 //! Rule files (AGENTS.md, SOUL.md, rules/*.md) -> one shorter text, to be repeated in a long session.
 //!
-//! What a rule forbids, demands or names stays byte for byte: the protected spans are found in the text as it came, and
-//! every transform has to leave them alone. What one would get wrong: the budget counts characters, the bill counts
-//! tokens, and most ways to save the one cost the other. So each edit is measured, and the result never has more tokens
-//! than the files.
+//! Everything that a rule forbids, demands or names stays byte for byte: the protected spans are found in the original
+//! text, and no transform may change them. The budget counts characters and the bill counts tokens, and most ways to
+//! save the one cost the other. So each change is measured, and the result never has more tokens than the files.
 
-mod dictionary;
-mod draft;
 mod files;
 mod markdown;
 mod preprocess;
@@ -15,7 +12,7 @@ mod table;
 mod words;
 
 pub use crate::Objective;
-pub use dictionary::Dictionary;
+pub use crate::dictionary::Dictionary;
 pub use files::{CompressedRules, FileRow, RuleFile, compress_rules};
 pub use preprocess::{RulesLevel, RulesOptions, Transform, apply_alone, preprocess};
 pub use protected::{Span, protected_spans};

@@ -1,24 +1,26 @@
 //! A rule file -> the same rules in fewer characters and never more tokens.
 //!
-//! Each transform proposes edits, and each proposal is measured on its own lines. One that costs tokens is made only
-//! where the text would not fit, and paid with tokens that the others saved.
+//! Each transform proposes changes, and each proposal is measured on its own lines. A proposal that costs tokens is made
+//! only if the text would not fit, and only for tokens that others saved.
 
-use super::dictionary::Dictionary;
-use super::draft::{Draft, Proposal};
+use super::protected::protected_spans;
 use super::{Objective, markdown, table, words};
 use crate::count;
+use crate::dictionary::Dictionary;
+use crate::draft::{Draft, Proposal};
 use concertina_base::tokens::utf16::len as chars;
 
 named! {
-    /// How much of a rule file's wording goes; each level includes the ones before it. Written as a number or as a word.
+    /// The amount of shortening of a rule file. Each level includes the ones before it. It is written as a number or as a
+    /// word.
     pub RulesLevel {
-        /// Nothing.
+        /// Changes nothing.
         Off = "off",
-        /// Markdown formatting.
+        /// Removes Markdown formatting.
         Light = "light",
-        /// Also filler words and abbreviations.
+        /// Also removes filler words, and abbreviates.
         Standard = "standard",
-        /// Also vowels inside long words.
+        /// Also removes vowels inside long words.
         Aggressive = "aggressive",
     }
 }
@@ -28,28 +30,28 @@ named! {
 pub enum Transform {
     /// `## Title` -> `[Title]`
     Headings,
-    /// Tables -> `Header: cell` for each row.
+    /// Tables become `Header: cell` for each row.
     Tables,
-    /// Tables without padding.
+    /// Removes the padding of tables.
     Padding,
     /// Mermaid fences -> `[diagram removed]`
     Diagrams,
-    /// Bold and italic off.
+    /// Removes bold and italic.
     Emphasis,
-    /// Horizontal rules out.
+    /// Removes horizontal rules.
     HorizontalRules,
-    /// Blanks at line ends and repeated blank lines out.
+    /// Removes blanks at line ends and repeated blank lines.
     Blanks,
-    /// Filler words out.
+    /// Removes filler words.
     Fillers,
-    /// Short forms of long words.
+    /// Replaces long words by short forms.
     Abbreviations,
-    /// Long words without their inner vowels.
+    /// Removes the inner vowels of long words.
     Vowels,
 }
 
 impl Transform {
-    /// All, in the order in which they run.
+    /// All transforms, in the order in which they run.
     pub const ALL: [Self; 10] = [
         Self::Diagrams,
         Self::Tables,
@@ -63,7 +65,7 @@ impl Transform {
         Self::Vowels,
     ];
 
-    /// The lowest level that uses it.
+    /// Returns the lowest level that uses the transform.
     pub fn level(self) -> RulesLevel {
         match self {
             Self::Fillers | Self::Abbreviations => RulesLevel::Standard,
@@ -81,30 +83,31 @@ impl Transform {
             Self::Headings => markdown::headings(text),
             Self::Emphasis => markdown::emphasis(text),
             Self::Blanks => markdown::blanks(text),
-            Self::Fillers => words::fillers(text, !admits(0)),
+            Self::Fillers => words::fillers(text),
             Self::Abbreviations => words::abbreviations(text, dictionary, admits),
             Self::Vowels => words::vowels(text, admits),
         }
     }
 }
 
-/// A text with one transform applied wherever it can be, whatever it costs: for measuring what it is worth.
+/// Applies one transform wherever possible, whatever it costs. This is for measuring what the transform saves.
 pub fn apply_alone(text: &str, transform: Transform) -> String {
-    let mut draft = Draft::new(text);
+    let mut draft = draft(text);
     draft.revise(transform.proposals(text, &Dictionary::default(), &|_| true), |_, _| true);
     draft.text
 }
 
-/// How a rule file is shortened.
+/// The options for shortening a rule file.
 #[derive(Debug, Clone)]
 pub struct RulesOptions {
-    /// Which transforms apply.
+    /// The highest level of the transforms.
     pub level: RulesLevel,
-    /// What is to become less.
+    /// The unit to reduce.
     pub objective: Objective,
-    /// Most characters, in UTF-16 units; a longer text is shortened further where tokens allow, and may stay longer.
+    /// The maximum length in UTF-16 units. A longer text is shortened further as far as tokens allow, and may stay
+    /// longer.
     pub max_chars: Option<usize>,
-    /// The short forms.
+    /// The abbreviations.
     pub dictionary: Dictionary,
 }
 
@@ -119,39 +122,44 @@ impl Default for RulesOptions {
     }
 }
 
-/// Rounds after which a text is taken as it is; two are enough for nearly every text, as the first round leaves nothing
-/// to do.
-const ROUNDS: usize = 4;
+/// The maximum number of rounds. Real texts need two to four.
+const ROUNDS_MAX: usize = 12;
 
-/// Shortens one text. Protected spans come out byte for byte, and the result never has more o200k tokens than the text.
+fn draft(text: &str) -> Draft {
+    Draft::new(text, protected_spans(text).into_iter().map(|span| span.range))
+}
+
+/// Shortens one text. Protected spans stay byte for byte, and the result never has more o200k tokens than the text.
 pub fn preprocess(text: &str, options: &RulesOptions) -> String {
     let before = count(text);
     for level in RulesLevel::ALL.into_iter().rev().filter(|&level| level <= options.level && level > RulesLevel::Off) {
-        let short = shortened(text, level, options);
-        if count(&short) <= before {
+        if let Some(short) = shortened(text, level, options).filter(|short| count(short) <= before) {
             return short;
         }
     }
     text.to_owned()
 }
 
-fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
-    let mut draft = Draft::new(text);
+/// Returns the shorter text, or `None` if its rounds do not come to an end.
+fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> Option<String> {
+    let mut draft = draft(text);
     let transforms = || Transform::ALL.into_iter().filter(move |transform| transform.level() <= level);
     let saves = |tokens: i64| match options.objective {
         Objective::Tokens => tokens < 0,
         Objective::Chars => tokens <= 0,
     };
-    for _ in 0..ROUNDS {
-        let mut is_changed = false;
-        // Of the text as it is now: shortened again it would be asked the same.
+    let mut rounds = 0..ROUNDS_MAX;
+    loop {
+        rounds.next()?;
+        // The dictionary depends on the current text, so that shortening the result again uses the same one.
         let dictionary = options.dictionary.without_used(&draft.text);
+        let mut changes = 0;
         for transform in transforms() {
             let proposals = transform.proposals(&draft.text, &dictionary, &saves);
-            is_changed |=
+            changes +=
                 draft.revise(proposals, |before, after| saves(cost(before, after)) && chars(after) <= chars(before));
         }
-        if !is_changed {
+        if changes == 0 {
             break;
         }
     }
@@ -160,10 +168,10 @@ fn shortened(text: &str, level: RulesLevel, options: &RulesOptions) -> String {
     {
         squeeze(&mut draft, count(text), max, transforms(), &options.dictionary.without_used(text));
     }
-    draft.text
+    Some(draft.text)
 }
 
-/// Spends saved tokens on characters until the text fits.
+/// Uses saved tokens to save characters until the text fits.
 fn squeeze(
     draft: &mut Draft,
     before: usize,
@@ -189,7 +197,7 @@ fn squeeze(
             }
             is_made
         });
-        // Lines are counted one by one; the whole has the last word.
+        // The tokens of a text can exceed the sum over its lines.
         if count(&draft.text) > before {
             *draft = fitting;
             excess = chars(&draft.text).saturating_sub(max);

@@ -1,24 +1,22 @@
-//! Text -> the spans that shortening a rule file may not alter: everything technical, and the words that rules are made
-//! of.
+//! Finds the spans that shortening a rule file must not change: everything technical, negations, assertions, actions.
 //!
-//! Found in one pass over what `prose` tells apart. Headings and table rows are read word by word here, because their
-//! marks go and their words stay.
+//! Headings and table rows are read word by word, because their marks are removed and their words stay.
 
 use std::ops::Range;
 
-use crate::{Atom, Class, Kind, atoms, inline_atoms, key, lexicon};
+use crate::{Atom, Class, Kind, atoms, inline_atoms, lexicon};
 use concertina_readers::markup_block::Fence;
 
-/// A part of a text that stays byte for byte.
+/// A part of a text that must not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Where it stands, in bytes.
+    /// Its place, in bytes.
     pub range: Range<usize>,
-    /// Why: a kind of `tokenize`, or `negation`, `assertion`, `action`.
+    /// The reason: a kind of `tokenize`, or `negation`, `assertion`, `action`.
     pub category: &'static str,
 }
 
-/// What may not be altered, in order and apart.
+/// Returns the protected spans, in order and apart.
 pub fn protected_spans(text: &str) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut helper: Option<Range<usize>> = None;
@@ -26,7 +24,7 @@ pub fn protected_spans(text: &str) -> Vec<Span> {
         let category = category(text, &atom);
         let before = helper.take();
         if let Some(category) = category {
-            // `do not` is one thing.
+            // `do not` is one span.
             let joined = before.filter(|before| category == "negation" && text[before.end..atom.range.start] == *" ");
             let start = joined.map_or(atom.range.start, |before| before.start);
             if spans.last().is_some_and(|last| last.range.end > start) {
@@ -63,14 +61,14 @@ fn category(text: &str, atom: &Atom) -> Option<&'static str> {
     }
     let classes = match atom.kind {
         Kind::Prose => atom.word.classes,
-        _ => lexicon().word(key(text[atom.range.clone()].as_bytes())).classes,
+        _ => lexicon().classes(&text[atom.range.clone()]),
     };
     let named = [(Class::Negation, "negation"), (Class::Assertion, "assertion"), (Class::Action, "action")];
     let class = named.into_iter().find(|(class, _)| classes.has(*class)).map(|(_, name)| name);
     class.or((atom.kind == Kind::Identifier).then(|| atom.kind.as_str()))
 }
 
-/// Whether a fence holds a picture drawn in words.
+/// Returns true if a fence contains a Mermaid diagram.
 pub(super) fn is_diagram(fence: &str) -> bool {
     fence.lines().next().and_then(Fence::parse).is_some_and(|open| open.info == "mermaid")
 }

@@ -1,13 +1,12 @@
 //! A table -> `Header: cell; Header: cell` for each row, or the same table without its padding.
 //!
-//! A cell under an empty header is a row's label and stands alone; so does a cell beyond the last header. Escaped pipes
-//! stay as they are written.
+//! A cell under an empty header is the row's label and is written without one, and so is a cell beyond the last header.
+//! Escaped pipes stay escaped.
 
 use std::ops::Range;
 
-use super::draft::Proposal;
 use super::markdown::is_indented;
-use crate::change::Change;
+use crate::draft::{Change, Proposal};
 use crate::{Kind, blocks};
 
 struct Table {
@@ -16,7 +15,7 @@ struct Table {
     rows: Vec<Range<usize>>,
 }
 
-/// Every table as one proposal that makes lines of its rows.
+/// Proposes for each table to write its rows as lines.
 pub(super) fn tables(text: &str) -> Vec<Proposal> {
     let ends_indented = |table: &&Table| {
         table
@@ -28,13 +27,13 @@ pub(super) fn tables(text: &str) -> Vec<Proposal> {
         .iter()
         .filter(|table| !table.rows.is_empty())
         .filter(|table| !ends_indented(table))
-        // In code the mark of an escape shows once no table is around it.
+        // In code, the backslash of an escape would be visible without the table around it.
         .filter(|table| !table.rows.iter().any(|row| has_escape_in_code(&text[row.clone()])))
         .map(|table| flattened(text, table))
         .collect()
 }
 
-/// Every table as one proposal that takes its padding away.
+/// Proposes for each table to remove its padding.
 pub(super) fn padding(text: &str) -> Vec<Proposal> {
     let compact = |table: &Table| {
         let mut edits = Vec::new();
@@ -57,7 +56,7 @@ fn find(text: &str) -> Vec<Table> {
     let mut tables: Vec<Table> = Vec::new();
     let mut before: Option<Range<usize>> = None;
     let mut last_end = None;
-    // What stands between rows is looked at below: runs of prose may be nothing but blank lines.
+    // Runs of prose may consist of blank lines, so they are skipped, and the text between rows is checked below.
     for block in blocks(text).filter(|block| block.kind != Kind::Prose) {
         let line = content(text, &block.range);
         if block.kind != Kind::TableRow || !text[line.clone()].starts_with('|') {
@@ -82,7 +81,7 @@ fn find(text: &str) -> Vec<Table> {
     tables
 }
 
-/// A line without indentation and line end.
+/// Returns the range of a line without indentation and line end.
 fn content(text: &str, line: &Range<usize>) -> Range<usize> {
     let written = &text[line.clone()];
     let bare = written.trim();
@@ -94,7 +93,7 @@ fn is_separator(line: &str) -> bool {
     line.contains('-') && line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' '))
 }
 
-/// The cells of a row, without the blanks around them.
+/// Returns the cells of a row without the blanks around them.
 fn cells(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
     let bytes = &text.as_bytes()[line.clone()];
     let mut cells = Vec::new();
@@ -107,7 +106,7 @@ fn cells(text: &str, line: &Range<usize>) -> Vec<Range<usize>> {
             start = at + 1;
         }
     }
-    // What follows the last pipe is no cell when it is empty.
+    // An empty text after the last pipe is not a cell.
     if cells.len() > 1 && cells.last().is_some_and(Range::is_empty) {
         cells.pop();
     }

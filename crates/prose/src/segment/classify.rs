@@ -1,6 +1,6 @@
-//! A chunk without blanks that is no word -> its kind, by its shape.
+//! Classifies a chunk without blanks that is not a word, by its shape.
 //!
-//! Every answer protects the chunk; a wrong name for it does no harm to the text.
+//! The chunk is protected in any case, so a wrong kind does no harm.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,7 +14,7 @@ static FILE_SUFFIXES: LazyLock<HashSet<&str>> =
 static HOST_SUFFIXES: LazyLock<HashSet<&str>> =
     LazyLock::new(|| word_list(include_str!("../lexicon/host_suffixes.txt")));
 
-/// A chunk without the punctuation around it. A bracket stays when its partner is inside.
+/// Returns the range of a chunk without the punctuation around it. A bracket stays if its partner is inside.
 pub(super) fn trimmed(chunk: &str) -> Range<usize> {
     let count = |byte: u8| memchr::memchr_iter(byte, chunk.as_bytes()).count();
     let mut end = chunk.len();
@@ -34,7 +34,7 @@ pub(super) fn trimmed(chunk: &str) -> Range<usize> {
     start..end
 }
 
-/// The kind of a trimmed chunk with at least one letter or digit.
+/// Returns the kind of a trimmed chunk with at least one letter or digit.
 pub(super) fn classify(chunk: &str) -> Kind {
     let bytes = chunk.as_bytes();
     let has = |byte: u8| memchr::memchr(byte, bytes).is_some();
@@ -140,7 +140,7 @@ fn slashed(chunk: &str) -> Kind {
     }
 }
 
-/// `R12`, `ABC-123`, `§V.1`.
+/// Returns true for `R12`, `ABC-123`, `§V.1`.
 fn is_row_id(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix("§".as_bytes()).unwrap_or(bytes);
     let letters = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
@@ -149,7 +149,7 @@ fn is_row_id(bytes: &[u8]) -> bool {
     (1..=10).contains(&letters) && (1..=8).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Dates, times, versions and numbers; `None` when letters prevail.
+/// Recognises dates, times, versions and numbers; returns `None` if most of a chunk are letters.
 fn numeric(chunk: &str) -> Option<Kind> {
     let bare = chunk.trim_start_matches(['^', '~', '>', '<', '=', '$', '+', '#']);
     let has_v = bare.starts_with('v') && bare.as_bytes().get(1).is_some_and(u8::is_ascii_digit);

@@ -1,23 +1,23 @@
-//! A run of prose lines -> its words, and the spans among them that are protected.
+//! Splits lines of prose into words and protected spans.
 //!
-//! Goes from blank to blank. A chunk that is letters and closing punctuation is a word, and anything else is protected.
-//! Looking ahead is remembered, so that a thousand openings without an end cost one search.
+//! The scanner goes from blank to blank. A chunk of letters and closing punctuation is a word, and everything else is
+//! protected. Searches ahead are remembered, so that a thousand openings without an end cost one search.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use super::blocks::is_tag;
 use super::classify::{classify, trimmed};
 use super::{Atom, Kind, Token};
 use crate::lexicon::{Class, Word, key, lexicon};
+use concertina_readers::blocks::is_tag;
 
 const LETTER: u8 = 1;
 const SPACE: u8 = 2;
 const CLOSING: u8 = 4;
 
-/// What a byte can be to a plain word.
+/// The role of each byte in a plain word.
 const BYTES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -55,7 +55,7 @@ pub(super) fn scan(text: &str, range: Range<usize>, atoms: &mut Vec<Atom>) {
     }
 }
 
-/// What is looked for ahead; each with its text in [`NEEDLES`].
+/// The targets of searches ahead, with their texts in [`NEEDLES`].
 #[derive(Clone, Copy)]
 enum Find {
     LineEnd,
@@ -86,13 +86,13 @@ struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
     end: usize,
-    /// For each thing, the first place at or after every place it was looked for from.
+    /// For each target, the result of the last search: its first position at or after the start of the search.
     ahead: [Option<usize>; NEEDLES.len()],
-    /// Runs of backticks by their length.
+    /// The positions of runs of backticks, by the length of the run.
     ticks: Option<HashMap<usize, Vec<usize>>>,
-    /// Whether the last atom is a command that may go on.
+    /// True if the last atom is a command that may continue.
     command_is_open: bool,
-    /// Whether the last atom is an expression that ends with its operator.
+    /// True if the last atom is an expression that ends with its operator.
     operator_is_open: bool,
     atoms: &'a mut Vec<Atom>,
 }
@@ -136,7 +136,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A plain word with closing punctuation; `false` when it is none.
+    /// Reads a plain word with closing punctuation. Returns false if there is none.
     fn word(&mut self) -> bool {
         let start = self.at;
         let bytes = &self.bytes[..self.end];
@@ -170,7 +170,7 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Passes closing punctuation. No command goes on behind it.
+    /// Skips closing punctuation. No command continues after it.
     fn close(&mut self, rest: usize) {
         if rest > self.at {
             self.command_is_open = false;
@@ -203,14 +203,14 @@ impl<'a> Scanner<'a> {
         self.push_word(range, word);
     }
 
-    /// Words with capitals inside: identifiers, or a statement of SQL.
+    /// Adds a word with capitals inside: an identifier, or a statement of SQL.
     fn capitals(&mut self, range: Range<usize>) {
         let word = &self.text[range.clone()];
         let line_end = self.find(Find::LineEnd, range.end);
         let next = self.text[range.end..line_end.max(range.end)].split(' ').nth(1).unwrap_or_default();
         let end = self.find(Find::Semicolon, range.end).saturating_add(1).min(line_end);
         let is_statement = match word {
-            // A FROM outside the statement would make it depend on words that may go.
+            // Words after the statement may be removed, so a FROM there must not decide.
             "SELECT" => self.find(Find::SqlFrom, range.end) < end,
             "INSERT" | "DELETE" | "CREATE" | "ALTER" | "DROP" | "TRUNCATE" => {
                 matches!(next, "INTO" | "FROM" | "TABLE" | "INDEX" | "DATABASE" | "VIEW" | "COLUMN" | "UNIQUE")
@@ -221,7 +221,7 @@ impl<'a> Scanner<'a> {
             self.push(Kind::Sql, range.start..end);
             self.at = end;
         } else if !self.continues(&range, false) {
-            let is_unit = lexicon().word(key(word.as_bytes())).classes.has(Class::Unit);
+            let is_unit = lexicon().classes(word).has(Class::Unit);
             match self.neighbour(range.start).filter(|&last| is_unit && self.atoms[last].kind == Kind::Number) {
                 Some(last) => self.atoms[last].range.end = range.end,
                 None => self.push(Kind::Identifier, range),
@@ -229,7 +229,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Anything up to the next blank or backtick that is no plain word.
+    /// Reads everything up to the next blank or backtick that is not a plain word.
     fn chunk(&mut self) {
         let start = self.at;
         let end = self.closed(start, self.chunk_end(start));
@@ -258,7 +258,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A formula that opens here, `$x$`, `$$x$$`, `\(x\)`, `\[x\]` or an environment of TeX; `false` where none does.
+    /// Reads a formula: `$x$`, `$$x$$`, `\(x\)`, `\[x\]` or an environment of TeX. Returns false if there is none.
     fn math(&mut self) -> bool {
         let start = self.at;
         let rest = &self.text[start..self.end];
@@ -288,8 +288,8 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Where a Windows path ends whose first chunk is this: names in it may have blanks, and only what follows tells
-    /// whether they do. So it ends with its clause, or with a name that has the suffix of a file.
+    /// Returns the end of a Windows path whose first chunk is given. Names in it may contain blanks, so the path ends
+    /// with its clause, or with a name that has the suffix of a file.
     fn windows_path(&mut self, start: usize, end: usize) -> usize {
         if !is_windows_path(&self.text[start..end]) {
             return end;
@@ -312,7 +312,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Where a chunk really ends: not before the bracket or quotation mark that it opens is closed on its line.
+    /// Returns the end of a chunk, which is after the bracket or quotation mark that closes one in it.
     fn closed(&mut self, start: usize, end: usize) -> usize {
         let chunk = &self.bytes[start..end];
         let mut end = end;
@@ -329,13 +329,13 @@ impl<'a> Scanner<'a> {
         self.chunk_end(end)
     }
 
-    /// The first blank or backtick from a place on.
+    /// Returns the position of the first blank or backtick from a place on.
     fn chunk_end(&self, from: usize) -> usize {
         let rest = &self.bytes[from..self.end];
         rest.iter().position(|&byte| is_space(byte) || byte == b'`').map_or(self.end, |len| from + len)
     }
 
-    /// Where a bracket's partner ends, or `to` where it has none before that.
+    /// Returns the end of a bracket's partner, or `to` if it has none before that.
     fn behind_partner(&self, from: usize, to: usize, close: u8) -> usize {
         let open = self.bytes[from];
         let mut depth = 0;
@@ -354,7 +354,7 @@ impl<'a> Scanner<'a> {
         if self.continues(&range, false) {
             return;
         }
-        if lexicon().word(key(text.as_bytes())).classes.has(Class::Tool) {
+        if lexicon().classes(text).has(Class::Tool) {
             self.push(Kind::Command, range);
             self.command_is_open = true;
             return;
@@ -379,7 +379,7 @@ impl<'a> Scanner<'a> {
         self.push(kind, range);
     }
 
-    /// `x = y` is one expression. Other signs are punctuation.
+    /// Handles a sign: `x = y` is one expression. Other signs are punctuation.
     fn operator(&mut self, range: Range<usize>) {
         let sign = &self.text[range.clone()];
         let Some(last) = self.neighbour(range.start) else { return };
@@ -393,7 +393,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Adds a range to the command or expression before it, when that goes on.
+    /// Adds a range to the command or expression before it if that continues. Returns true if it does.
     fn continues(&mut self, range: &Range<usize>, stops_command: bool) -> bool {
         let goes_on = self.operator_is_open || self.command_is_open && !stops_command;
         let last = if goes_on { self.neighbour(range.start) } else { None };
@@ -405,7 +405,7 @@ impl<'a> Scanner<'a> {
         last.is_some()
     }
 
-    /// The last atom, when nothing but blanks (or a comma in a date) stand between it and a place.
+    /// Returns the last atom if only blanks (or a comma in a date) stand between it and a place.
     fn neighbour(&self, start: usize) -> Option<usize> {
         let last = self.atoms.last()?;
         let gap = &self.bytes[last.range.end..start];
@@ -413,7 +413,7 @@ impl<'a> Scanner<'a> {
         (is_near && gap.len() <= 4 && !last.kind.is_block() | self.operator_is_open).then(|| self.atoms.len() - 1)
     }
 
-    /// Makes a span of an atom and what follows it.
+    /// Makes a span of an atom and the text after it.
     fn widen(&mut self, atom: usize, kind: Kind, end: usize) {
         let start = self.atoms[atom].range.start;
         self.atoms[atom] = Atom::span(Token { kind, range: start..end });
@@ -438,7 +438,7 @@ impl<'a> Scanner<'a> {
         let from = from.min(self.end);
         let rest = &self.bytes[from..self.end];
         let needle = NEEDLES[what as usize].as_bytes();
-        // An apostrophe closes nothing, and `$5 and $10` are no formula.
+        // An apostrophe closes no quotation, and `$5 and $10` is not a formula.
         let closes = |at: usize| {
             let next = rest.get(at + needle.len());
             at > 0
@@ -452,7 +452,7 @@ impl<'a> Scanner<'a> {
             _ if needle.len() == 1 => memchr(needle[0], rest),
             _ => memmem::find(rest, needle),
         };
-        // What is nowhere is beyond the end, from wherever one asks.
+        // A target that does not occur is beyond the end for every later search.
         let found = match (at, what) {
             (Some(at), _) => from + at,
             (None, Find::LineEnd | Find::BlankLine) => self.end,
@@ -477,11 +477,11 @@ impl<'a> Scanner<'a> {
         self.at = end;
     }
 
-    /// A quotation that opens here, unless it is an apostrophe or never ends.
+    /// Reads a quotation, unless the mark is an apostrophe or is never closed.
     fn quoted(&mut self, open_len: usize, close: Find) {
         let start = self.at;
         self.at += open_len;
-        // French sets blanks inside its marks.
+        // French quotation marks have blanks inside.
         if is_space(self.byte(self.at)) && !matches!(close, Find::Guillemet) {
             return;
         }
@@ -505,7 +505,7 @@ impl<'a> Scanner<'a> {
         self.push(Kind::Json, start..self.at);
     }
 
-    /// `[text](target)` and arrays; any other bracket is punctuation.
+    /// Reads `[text](target)` or an array. Any other bracket is punctuation.
     fn bracket(&mut self) {
         let start = self.at;
         let line_end = self.find(Find::LineEnd, start);
@@ -538,7 +538,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether a chunk begins a path of Windows: a drive, a share, or names with a backslash between them.
+/// Returns true if a chunk begins a path of Windows: a drive, a share, or names with a backslash between them.
 fn is_windows_path(chunk: &str) -> bool {
     let bytes = trimmed(chunk);
     let bytes = &chunk.as_bytes()[bytes];
@@ -552,7 +552,7 @@ fn is_windows_path(chunk: &str) -> bool {
     is_drive || is_share || bytes.windows(3).any(joins)
 }
 
-/// Whether a chunk of a path ends with the suffix of a file.
+/// Returns true if a chunk of a path ends with the suffix of a file.
 fn ends_with_suffix(chunk: &str) -> bool {
     let name = chunk.rsplit(['\\', '/']).next().unwrap_or_default();
     !name.is_empty() && classify(name) == Kind::FileName

@@ -1,13 +1,13 @@
-//! Words that a sentence names instead of using them: `the words really, actually or please`, `in order to` behind
-//! `replace`, what a reply is.
+//! Finds words that a sentence names instead of using them: `the words really, actually or please`, `in order to` after
+//! `replace`, the words of a reply.
 //!
-//! Who names a word means just that word. Three frames tell it: a word such as `word`, `say` or `replace` before it, a
-//! list of words of the lexicon, and a colon. The frame is named with its words, because without it they would be used.
+//! A named word must stay as it is. There are three frames: a word such as `word`, `say` or `replace` before it, a list
+//! of words of the lexicon, and a colon. The frame is protected too, because without it the words would be used.
 
 use super::{Atom, Kind};
-use crate::lexicon::{Class, Selection, is_article, lexicon};
+use crate::lexicon::{Class, lexicon};
 
-/// Makes [`Kind::Named`] of the words of prose that are named.
+/// Changes the kind of named words from prose to [`Kind::Named`].
 pub(super) fn mark(text: &str, atoms: &mut [Atom]) {
     let mut frames = Frames { text, atoms };
     let (mut at, mut speaks) = (0, None);
@@ -27,20 +27,17 @@ struct Frames<'a> {
     atoms: &'a mut [Atom],
 }
 
-/// What a list without a frame of its own names. `parameters and messages` are used, `really and actually` are named.
-const LISTED: Selection = Selection { only_saving: true, ..Selection::ALL };
-
-/// Words that stand between a word for words and those that it means: `words such as really`.
+/// Words between a frame and the words that it names: `words such as really`.
 const LEADING: [&str; 6] = ["like", "such", "as", "is", "are", "be"];
 
-/// Words that stand between the words that are named; the first [`LISTING`] of them in any list.
+/// Words between named words; the first [`LISTING`] of them in any list.
 const JOINING: [&str; 14] =
     ["or", "and", "nor", "not", "by", "with", "but", "over", "for", "into", "instead", "rather", "than", "of"];
 const LISTING: usize = 3;
 
 impl Frames<'_> {
-    /// The frame that begins at an atom with all that it names; empty where none does. `speaks` is the last word of the
-    /// sentence that stands for words said.
+    /// Returns the frame that begins at an atom, with the words that it names; empty if there is none. `speaks` is the
+    /// last word of the sentence that announces speech.
     fn frame(&mut self, at: usize, speaks: &mut Option<usize>) -> std::ops::Range<usize> {
         let none = at..at;
         let classes = if self.is_word(at) { self.atoms[at].word.classes } else { return none };
@@ -49,11 +46,11 @@ impl Frames<'_> {
         }
         if self.has_colon(at + 1) {
             if let Some(speaker) = *speaks {
-                // Gone, what is behind the colon would be used.
+                // If this word were removed, the words after the colon would be used.
                 self.atoms[speaker].kind = Kind::Named;
                 return at..self.line_end(at + 1);
             }
-            if let Some(end) = self.entry(at + 1, &Selection::ALL) {
+            if let Some(end) = self.entry(at + 1) {
                 return at..self.list(end, false).0;
             }
         }
@@ -63,20 +60,20 @@ impl Frames<'_> {
                 first += 1;
             }
             if (self.is_near(first) || self.has_colon(first))
-                && let Some(end) = self.entry(first, &Selection::ALL).or_else(|| self.any(first))
+                && let Some(end) = self.entry(first).or_else(|| self.any(first))
             {
                 return at..self.list(end, false).0;
             }
         }
         let goes_on = self.comma(at + 1) || self.is_near(at + 1);
-        match goes_on.then(|| self.entry(at, &LISTED)).flatten().map(|end| self.list(end, true)) {
+        match goes_on.then(|| self.entry(at)).flatten().map(|end| self.list(end, true)) {
             Some((end, count, is_joined)) if count > 2 || count > 1 && is_joined => at..end,
             _ => none,
         }
     }
 
-    /// Where a list ends whose first words end at `end`, how many it names, and whether a word joins them. `is_listed`
-    /// of words of the lexicon alone.
+    /// Returns the end of a list whose first item ends at `end`, the number of its items, and whether a word joins them.
+    /// If `is_listed`, all items must be in the lexicon.
     fn list(&self, end: usize, is_listed: bool) -> (usize, usize, bool) {
         let (mut end, mut count, mut is_joined) = (end, 1, false);
         loop {
@@ -90,21 +87,17 @@ impl Frames<'_> {
             if !(joins && self.is_near(next) || next == end && has_comma) {
                 return (end, count, is_joined);
             }
-            let item = if is_listed {
-                self.entry(next, &LISTED)
-            } else {
-                self.entry(next, &Selection::ALL).or_else(|| self.any(next))
-            };
+            let item = self.entry(next).or_else(|| self.any(next).filter(|_| !is_listed));
             let Some(item) = item else { return (end, count, is_joined) };
             (end, count, is_joined) = (item, count + 1, is_joined || joins);
         }
     }
 
-    /// Where the longest phrase of the lexicon ends that begins at an atom. An article is used where a word of its own
-    /// follows.
-    fn entry(&self, at: usize, selection: &Selection) -> Option<usize> {
+    /// Returns the end of the longest phrase of the lexicon that begins at an atom. An article before a word is used and
+    /// not named.
+    fn entry(&self, at: usize) -> Option<usize> {
         let first = self.atoms.get(at).filter(|_| self.is_word(at))?;
-        if is_article(first.word) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
+        if first.word.classes.has(Class::Article) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {
             return None;
         }
         if !first.word.begins_entries() {
@@ -118,13 +111,13 @@ impl Frames<'_> {
                     && (index == 0 || self.is_near(here))
             })
         };
-        let mut entries = lexicon().beginning_with(first.word, second, selection);
-        entries.find(|(_, entry)| is_here(&entry.phrase)).map(|(_, entry)| at + entry.phrase.len())
+        let mut entries = lexicon().beginning_with(first.word, second);
+        entries.find(|entry| is_here(&entry.phrase)).map(|entry| at + entry.phrase.len())
     }
 
-    /// A single word, whichever it is, but no article of another one.
+    /// Returns the end of a single word that is not an article.
     fn any(&self, at: usize) -> Option<usize> {
-        (self.is_word(at) && !is_article(self.atoms[at].word)).then_some(at + 1)
+        (self.is_word(at) && !self.atoms[at].word.classes.has(Class::Article)).then_some(at + 1)
     }
 
     fn is_word(&self, at: usize) -> bool {
@@ -135,8 +128,8 @@ impl Frames<'_> {
         self.is_word(at) && words.iter().any(|word| self.text[self.atoms[at].range.clone()].eq_ignore_ascii_case(word))
     }
 
-    /// What stands before an atom; nothing beyond the last one. Without marks of emphasis: those may go, and what is
-    /// named must not depend on them.
+    /// Returns the text before an atom; empty after the last one. Marks of emphasis are left out, because they may be
+    /// removed.
     fn separator(&self, at: usize) -> &str {
         match (at.checked_sub(1).and_then(|before| self.atoms.get(before)), self.atoms.get(at)) {
             (Some(before), Some(atom)) => self.text[before.range.end..atom.range.start].trim_matches('*'),
@@ -144,7 +137,7 @@ impl Frames<'_> {
         }
     }
 
-    /// Whether only blanks, or one line end, stand before an atom.
+    /// Returns true if only blanks, or one line end, stand before an atom.
     fn is_near(&self, at: usize) -> bool {
         let separator = self.separator(at);
         !separator.is_empty()
@@ -164,7 +157,7 @@ impl Frames<'_> {
         self.separator(at).contains(['.', '!', '?', '\n'])
     }
 
-    /// The first atom from one on that begins a line.
+    /// Returns the first atom after `from` that begins a line.
     fn line_end(&self, from: usize) -> usize {
         (from + 1..self.atoms.len()).find(|&at| self.separator(at).contains('\n')).unwrap_or(self.atoms.len())
     }

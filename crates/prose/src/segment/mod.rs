@@ -1,25 +1,24 @@
-//! Text -> protected spans and the prose between them: the one place that says what shortening may not touch.
+//! Splits a text into protected spans and the prose between them. No other module decides what shortening may not touch.
 //!
-//! A block of lines is told first (fences, code, headings, tables, settings), then the words of what is left. What is
-//! not surely a word of prose is protected; which kind it is called matters less than that it is. One pass, linear.
+//! Blocks of lines are found first (fences, code, headings, tables, settings), then the words of the other lines.
+//! Everything that may not be a word of prose is protected; its kind matters less. One pass, linear.
 
-mod blocks;
 mod classify;
 mod inline;
 mod mentions;
 
 use std::ops::Range;
 
-use blocks::Blocks;
+use concertina_readers::blocks::BlockKind;
 
 use crate::lexicon::Word;
 
 named! {
-    /// What a part of a text is.
+    /// The kind of a part of a text.
     pub Kind {
-        /// A fence of ``` or ~~~ with all that is in it; one that is never closed, to the end.
+        /// A fence of ``` or ~~~ with its content; one that is never closed, to the end.
         Fence = "fence",
-        /// Code between backticks, as many as it takes.
+        /// Code between any number of backticks.
         InlineCode = "inline-code",
         /// Lines that are indented as code.
         IndentedCode = "indented-code",
@@ -43,7 +42,7 @@ named! {
         Version = "version",
         /// A date or a time.
         Date = "date",
-        /// A number, with its unit.
+        /// A number with its unit.
         Number = "number",
         /// snake_case, camelCase, kebab-case, dotted.name, ALL_CAPS.
         Identifier = "identifier",
@@ -80,8 +79,26 @@ named! {
     }
 }
 
+impl From<BlockKind> for Kind {
+    fn from(kind: BlockKind) -> Self {
+        match kind {
+            BlockKind::Fence => Self::Fence,
+            BlockKind::IndentedCode => Self::IndentedCode,
+            BlockKind::Code => Self::Code,
+            BlockKind::Setting => Self::Setting,
+            BlockKind::BlockQuote => Self::BlockQuote,
+            BlockKind::Heading => Self::Heading,
+            BlockKind::TableRow => Self::TableRow,
+            BlockKind::Html => Self::Html,
+            BlockKind::Sql => Self::Sql,
+            BlockKind::Command => Self::Command,
+            BlockKind::Prose => Self::Prose,
+        }
+    }
+}
+
 impl Kind {
-    /// Whether it stands on lines of its own.
+    /// Returns true if it consists of whole lines.
     pub fn is_block(self) -> bool {
         matches!(
             self,
@@ -100,9 +117,9 @@ impl Kind {
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Where it stands, in bytes.
+    /// Its place, in bytes.
     pub range: Range<usize>,
 }
 
@@ -111,7 +128,7 @@ pub struct Token {
 pub(crate) struct Atom {
     pub(crate) kind: Kind,
     pub(crate) range: Range<usize>,
-    /// What is known about a word of prose; nothing about a span.
+    /// What is known about a word of prose; the default for a span.
     pub(crate) word: Word,
 }
 
@@ -125,23 +142,22 @@ impl Atom {
     }
 }
 
-/// Cuts a text into protected spans and prose. Without gaps: the parts in order are the text.
+/// Splits a text into protected spans and prose, without gaps.
 pub fn tokenize(text: &str) -> Vec<Token> {
     joined(atoms(text), text.len())
 }
 
-/// [`tokenize`] for text that stands inside a heading, a table row or the like: its words only, no blocks of lines.
+/// Does the same as [`tokenize`] for a text inside a heading or a table row, in which there are no blocks of lines.
 pub fn tokenize_inline(text: &str) -> Vec<Token> {
     joined(inline_atoms(text, 0..text.len()), text.len())
 }
 
-/// The lines that are protected as a whole, and as prose the runs of lines between them: [`atoms`] without looking at
-/// words.
-pub fn blocks(text: &str) -> impl Iterator<Item = Token> {
-    Blocks::new(text)
+/// Returns the blocks of lines of a text. Consecutive lines of prose are one block.
+pub(crate) fn blocks(text: &str) -> impl Iterator<Item = Token> {
+    concertina_readers::blocks::blocks(text).map(|block| Token { kind: block.kind.into(), range: block.range })
 }
 
-/// Protected spans and the words between them; blanks and punctuation are left out.
+/// Returns the protected spans and the words between them, without blanks and punctuation.
 pub(crate) fn atoms(text: &str) -> Vec<Atom> {
     let mut atoms = Vec::with_capacity(text.len() / 6);
     for block in blocks(text) {
@@ -157,7 +173,7 @@ pub(crate) fn atoms(text: &str) -> Vec<Atom> {
     atoms
 }
 
-/// [`atoms`] of a range that stands inside a heading, a table row or the like.
+/// Returns the atoms of a range inside a heading or a table row.
 pub(crate) fn inline_atoms(text: &str, range: Range<usize>) -> Vec<Atom> {
     let mut atoms = Vec::new();
     inline::scan(text, range, &mut atoms);
@@ -165,7 +181,7 @@ pub(crate) fn inline_atoms(text: &str, range: Range<usize>) -> Vec<Atom> {
     atoms
 }
 
-/// Words and gaps become prose.
+/// Joins atoms to tokens: words and gaps become prose.
 fn joined(atoms: Vec<Atom>, len: usize) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut at = 0;

@@ -1,11 +1,9 @@
-//! What stands between two words, what it means to the words around it, and what becomes of two separators when the
-//! words between them go.
+//! The text between two words: how far it separates them, and what is left of two separators when the words between
+//! them are removed.
 
-use std::borrow::Cow;
-
-/// How much two words are apart.
+/// How far two words are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Break {
+pub(super) enum Break {
     Blank,
     /// A line end inside a sentence.
     Wrap,
@@ -14,128 +12,84 @@ pub(crate) enum Break {
     Sentence,
 }
 
-/// Blanks and punctuation between two words.
-#[derive(Debug)]
-pub(crate) struct Separator<'a> {
-    pub(crate) text: Cow<'a, str>,
-    /// Depends on the word before it, too.
-    pub(crate) kind: Break,
+/// Returns true if a phrase may begin after this text.
+pub(crate) fn opens(before: &str) -> bool {
+    before.bytes().next_back().is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(')
 }
 
-impl<'a> Separator<'a> {
-    /// The separator behind a word; without one it begins a sentence.
-    pub(crate) fn new(text: impl Into<Cow<'a, str>>, before: Option<&str>) -> Self {
-        let text = text.into();
-        let kind = before.map_or(Break::Sentence, |before| kind(&text, before));
-        Self { text, kind }
-    }
-
-    /// Whether a phrase may begin behind it.
-    pub(crate) fn opens(&self) -> bool {
-        self.text.bytes().next_back().is_none_or(|byte| byte.is_ascii_whitespace() || byte == b'(')
-    }
-
-    /// Whether a phrase may end before it.
-    pub(crate) fn closes(&self) -> bool {
-        self.text.bytes().next().is_none_or(|byte| byte.is_ascii_whitespace() || b".,;:!?)".contains(&byte))
-    }
-
-    pub(super) fn has_line_end(&self) -> bool {
-        self.kind != Break::Blank && self.text.contains('\n')
-    }
-
-    /// Whether a word before it would be the key of a setting, were it alone on its line.
-    pub(super) fn sets(&self) -> bool {
-        self.text.trim_start_matches([' ', '\t', '.']).starts_with([':', '='])
-    }
+/// Returns true if a phrase may end before this text.
+pub(crate) fn closes(behind: &str) -> bool {
+    behind.bytes().next().is_none_or(|byte| byte.is_ascii_whitespace() || b".,;:!?)".contains(&byte))
 }
 
-/// Where two separators meet.
+/// The place where two separators meet.
 #[derive(Clone, Copy)]
 pub(super) struct Joint {
-    /// No word stands before it on its line.
+    /// True if no word stands before it on its line.
     pub(super) begins_line: bool,
-    /// The words that go begin a sentence.
+    /// True if the removed words begin a sentence.
     pub(super) begins_sentence: bool,
-    /// No word follows.
+    /// True if no word follows.
     pub(super) is_end: bool,
 }
 
-/// What stands between the words around a place where words go; `None` when they had better stay.
-pub(super) fn joined<'a>(left: &Cow<'a, str>, right: &Cow<'a, str>, joint: Joint) -> Option<Cow<'a, str>> {
+/// Returns the separator that replaces two separators and the words between them, or `None` if the words must stay.
+pub(super) fn joined(left: &str, right: &str, joint: Joint) -> Option<String> {
     let Joint { begins_line, begins_sentence, is_end } = joint;
     let rest = right.trim_start_matches(['.', ',', ';', ':', '!', '?', ')', ' ', '\t', '\r']);
     if begins_line && (rest.starts_with('\n') || rest.is_empty() && is_end) {
         return None;
     }
     if is_blank(right) && !is_end {
-        return Some(left.clone());
+        return Some(left.to_owned());
     }
     if is_blank(left) && !begins_line {
         let joined = right.trim_start_matches([' ', '\t']);
         let closes = joined.is_empty() || joined.starts_with(['.', ',', ';', ':', '!', '?', ')', '\n', '\r']);
-        return Some(if closes { without_start(right, right.len() - joined.len()) } else { right.clone() });
+        return Some(if closes { joined } else { right }.to_owned());
     }
     let right_blank = |prefix: char| right.strip_prefix(prefix).is_some_and(is_blank);
     if begins_sentence && (right_blank(',') || right_blank('!') || right_blank('.')) && !is_end {
-        return Some(left.clone());
+        return Some(left.to_owned());
     }
     if left == ", " {
-        return if right_blank(',') {
-            Some(" ".into())
-        } else if right.starts_with(['.', ';', ':', '!', '?', ')', '\n']) || is_end && right.is_empty() {
-            Some(right.clone())
-        } else {
-            None
-        };
+        let ends = right.starts_with(['.', ';', ':', '!', '?', ')', '\n']) || is_end && right.is_empty();
+        return if right_blank(',') { Some(" ".to_owned()) } else { ends.then(|| right.to_owned()) };
     }
-    // `Done. Thanks!`: the stop before stays, the one behind goes.
+    // `Done. Thanks!` keeps the stop before the removed words and loses the one after them.
     let stop = left.trim_end_matches(' ');
     let behind = right.trim_start_matches(['.', '!', ',']);
     let ends_line = behind.starts_with(['\n', '\r']) || behind.is_empty() && is_end;
-    (matches!(stop, "." | "!" | "?") && ends_line && right.len() - behind.len() <= 1)
-        .then(|| Cow::Owned(stop.to_owned() + behind))
-}
-
-fn without_start<'a>(separator: &Cow<'a, str>, at: usize) -> Cow<'a, str> {
-    match separator {
-        Cow::Borrowed(separator) => Cow::Borrowed(&separator[at..]),
-        Cow::Owned(separator) => Cow::Owned(separator[at..].to_owned()),
-    }
+    (matches!(stop, "." | "!" | "?") && ends_line && right.len() - behind.len() <= 1).then(|| stop.to_owned() + behind)
 }
 
 fn is_blank(separator: &str) -> bool {
     !separator.is_empty() && separator.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
 }
 
-fn kind(separator: &str, before: &str) -> Break {
+/// Returns how far a separator separates the word before it from the next one.
+pub(super) fn breaks(separator: &str, before: &str) -> Break {
     if separator == " " {
         return Break::Blank;
     }
-    let mut kind = if separator.is_empty() { Break::Clause } else { Break::Blank };
+    let mut found = if separator.is_empty() { Break::Clause } else { Break::Blank };
     let mut has_line_end = false;
     let mut has_stop = false;
     for byte in separator.bytes() {
         match byte {
-            b' ' | b'\t' | b'\r' => {
-                if has_stop {
-                    return Break::Sentence;
-                }
-            }
+            b' ' | b'\t' | b'\r' | b'\n' if has_stop => return Break::Sentence,
+            b' ' | b'\t' | b'\r' => {}
             b'\n' => {
-                if has_stop {
-                    return Break::Sentence;
-                }
                 has_line_end = true;
-                kind = if kind == Break::Blank { Break::Wrap } else { kind };
+                found = if found == Break::Blank { Break::Wrap } else { found };
             }
             // A mark at the start of a line begins a list item.
             _ if has_line_end => return Break::Sentence,
             b'!' | b'?' => has_stop = true,
             b'.' if !matches!(before, "e.g" | "i.e" | "etc" | "vs" | "cf") => has_stop = true,
             b')' | b'"' | b'\'' | b'*' if has_stop => {}
-            _ => kind = Break::Clause,
+            _ => found = Break::Clause,
         }
     }
-    if has_stop { Break::Sentence } else { kind }
+    if has_stop { Break::Sentence } else { found }
 }

@@ -20,12 +20,21 @@ const MENU_MIN_LINKS: usize = 4;
 /// The least share of a menu's bytes of words that are inside links, in percent.
 const MENU_LINKED: usize = 60;
 
-/// The most bytes of a data script with an error that is kept. A longer one becomes a note.
-const ERROR_MAX: usize = 4096;
+/// The most bytes of a script with data that is kept. A longer one becomes a note.
+const DATA_MAX: usize = 4096;
+
+/// A page with fewer bytes of words is only the shell of its scripts: their data are its content.
+const SHELL_WORDS: usize = 300;
 
 /// Matches a JSON member that reports an error and is not empty.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""(?:err|errors?|exception|stack)"\s*:\s*(?:[{\[]\s*["{]|"[^"])"#).expect("the pattern is valid")
+});
+
+/// Matches a script that only assigns or passes on one value: `window.state = {…};`, `self.__next_f.push([…])`.
+static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"(?s)^\s*(?:(?:var|let|const)\s+)?[\w$.]+(?:\["\w+"\])?\s*(?:=\s*|\.push\()[{\[].*[}\])];?\s*$"#;
+    Regex::new(pattern).expect("the pattern is valid")
 });
 
 /// The most elements that are open at once, because each word looks at all of them.
@@ -98,6 +107,8 @@ struct Page {
     /// The links that were shown with their targets and are not repeated.
     shown: IndexSet<String>,
     figures: Figures,
+    /// The scripts with data, which are written at the end, because the end of a menu may remove what is inside.
+    data: Vec<String>,
     /// The number of bytes of scripts, styles and comments.
     hidden: usize,
     has_title: bool,
@@ -108,7 +119,8 @@ struct Page {
     counted: usize,
 }
 
-/// Returns the text of a page that begins at line `first_line` of its file or output.
+/// Returns the text of a page that begins at line `first_line` of its file or output. It is empty if the page shows no
+/// words, or if it is the shell of long data.
 pub(super) fn render(source: &str, first_line: usize) -> String {
     let mut page = Page { line: first_line, ..Page::default() };
     page.read(source);
@@ -121,6 +133,19 @@ pub(super) fn render(source: &str, first_line: usize) -> String {
         raw => page.end_raw(raw),
     }
     page.close_from(Some(0), false);
+    let is_shell = page.figures.words < SHELL_WORDS;
+    if is_shell && page.data.iter().any(|data| data.len() > DATA_MAX) {
+        return String::new();
+    }
+    for data in take(&mut page.data) {
+        let has_error = ERROR.is_match(&data);
+        if data.len() <= DATA_MAX && (is_shell || has_error) {
+            page.verbatim(&data);
+        } else {
+            let unit = format!("bytes of data in a script{}", if has_error { " with an error" } else { "" });
+            page.apart(Gap::Line, &elided(data.len(), &unit, None));
+        }
+    }
     if !page.text.is_empty() && page.hidden > 0 {
         page.apart(Gap::Line, &elided(page.hidden, "bytes of scripts, styles and comments", None));
     }
@@ -304,7 +329,6 @@ impl Page {
             text.push_str(if name == "br" { "\n" } else { "" });
             return;
         }
-        self.apart(Gap::Space, &tag.media());
         if matches!(name, "script" | "style" | "title" | "noscript" | "iframe" | "noembed" | "noframe" | "xmp" | "pre")
         {
             self.raw = Some((tag, String::new()));
@@ -323,7 +347,7 @@ impl Page {
             "blockquote" => self.open(name, Kind::Block, "> "),
             "ol" => self.open(name, Kind::List(Some(tag.number("start").unwrap_or(1).saturating_sub(1))), ""),
             "ul" | "menu" | "dl" => self.open(name, Kind::List(None), ""),
-            "li" | "option" => self.item(&tag),
+            "li" | "option" => self.item(),
             "table" => self.open(name, Kind::Table, ""),
             "tr" if self.find("table").is_some() => self.open(name, Kind::Row(false), ""),
             "td" | "th" if self.find("table").is_some() => self.cell(&tag),
@@ -334,22 +358,18 @@ impl Page {
             }
             "code" | "kbd" | "samp" | "tt" => self.open(name, Kind::Marked("`"), "`"),
             "del" | "s" | "strike" => self.open(name, Kind::Marked("~~"), "~~"),
-            "q" => self.open(name, Kind::Marked("\""), "\""),
             "sup" if touches => self.open(name, Kind::Marked(""), "^"),
             "sub" if touches => self.open(name, Kind::Marked(""), "_"),
             "img" if self.find("a").is_some() => self.words(tag.image().trim_matches(['[', ']'])),
             "img" => self.words(&tag.image()),
-            "select" => {
-                self.apart(Gap::Space, &tag.field());
-                self.open(name, Kind::List(None), "");
-            }
-            "input" | "textarea" => self.apart(Gap::Space, &tag.field()),
+            "select" => self.open(name, Kind::List(None), ""),
+            "input" => self.apart(Gap::Space, tag.tick()),
             _ => self.menu(&tag),
         }
         self.apart(Gap::Space, tag.state());
     }
 
-    fn item(&mut self, tag: &Tag) {
+    fn item(&mut self) {
         let list = self.open.iter_mut().rev().find_map(|open| match &mut open.kind {
             Kind::List(number) => number.as_mut(),
             _ => None,
@@ -358,8 +378,7 @@ impl Page {
             *number = number.saturating_add(1);
             format!("{number}.")
         });
-        let chosen = if tag.get("selected").is_some() { " (selected) " } else { " " };
-        self.open("li", Kind::Item, &(mark + chosen));
+        self.open("li", Kind::Item, &(mark + " "));
     }
 
     /// Opens a cell, with a bar before it unless it is the first of its row.
@@ -402,7 +421,6 @@ impl Page {
 
     fn end_raw(&mut self, raw: Option<(Tag, String)>) {
         let Some((tag, text)) = raw else { return };
-        let is_data = tag.get("type").is_some_and(|kind| kind.contains("json"));
         match tag.element() {
             "title" => {
                 let is_first = !self.has_title && !text.trim().is_empty();
@@ -413,11 +431,7 @@ impl Page {
                 self.gap(gap);
             }
             "xmp" | "pre" => self.verbatim(&text),
-            "script" if is_data && text.len() <= ERROR_MAX && ERROR.is_match(&text) => self.verbatim(&text),
-            "script" if is_data => {
-                let has_error = if ERROR.is_match(&text) { " with an error" } else { "" };
-                self.apart(Gap::Line, &elided(text.len(), &format!("bytes of data in a script{has_error}"), None));
-            }
+            "script" if is_data(&tag, &text) => self.data.push(text),
             "script" | "style" => self.hidden += text.len(),
             _ => self.read_inner(&text),
         }
@@ -478,6 +492,11 @@ impl Page {
         let is_said = words.trim_matches('`').trim_end_matches('/') == bare || !self.shown.insert(link.clone());
         if is_said { words.to_owned() } else { link }
     }
+}
+
+/// Returns true if a script holds data and no code.
+fn is_data(script: &Tag, text: &str) -> bool {
+    script.get("type").is_some_and(|kind| kind.contains("json")) || ASSIGNED.is_match(text)
 }
 
 /// Returns the note that replaces a menu: `[… 8 lines 12-19: navigation, 5 links]`.

@@ -28,10 +28,6 @@ impl Tag {
         self.get(name)?.parse().ok()
     }
 
-    fn filled(&self, names: [&str; 2]) -> Option<&str> {
-        names.iter().find_map(|name| self.get(name).filter(|value| !value.is_empty()))
-    }
-
     /// Returns the URL in an attribute, or `None` for fragments and scripts. Of a data URL only the media type is
     /// returned.
     pub(super) fn url(&self, name: &str) -> Option<&str> {
@@ -46,24 +42,14 @@ impl Tag {
 
     /// Returns the text for a link without words.
     pub(super) fn label(&self) -> &str {
-        self.filled(["aria-label", "title"]).unwrap_or_default()
+        let named = ["aria-label", "title"].iter().find_map(|name| self.get(name).filter(|value| !value.is_empty()));
+        named.unwrap_or_default()
     }
 
-    /// Returns a link to embedded media, or an empty string for other elements.
-    pub(super) fn media(&self) -> String {
-        let is_media = matches!(&*self.element, "iframe" | "video" | "audio" | "embed" | "source");
-        let url = self.url("src").filter(|_| is_media);
-        url.map_or(String::new(), |url| format!("[{}]({url})", self.element))
-    }
-
-    /// Returns a note for a hidden or disabled element, or an empty string.
+    /// Returns a note for a hidden element, or an empty string.
     pub(super) fn state(&self) -> &'static str {
-        let is_silent = matches!(&*self.element, "link" | "svg") || self.get("type") == Some("hidden");
-        match (self.get("hidden"), self.get("disabled")) {
-            (Some(_), _) if !is_silent => "(hidden)",
-            (None, Some(_)) if !is_silent => "(disabled)",
-            _ => "",
-        }
+        let is_silent = matches!(&*self.element, "link" | "svg" | "input");
+        if self.get("hidden").is_some() && !is_silent { "(hidden)" } else { "" }
     }
 
     /// Returns a note on the columns and rows that a cell spans, if more than one.
@@ -81,15 +67,12 @@ impl Tag {
         }
     }
 
-    /// Returns the text for a field: its state, or its name and its value or placeholder.
-    pub(super) fn field(&self) -> String {
-        let words = [self.filled(["name", "aria-label"]), self.filled(["value", "placeholder"])];
-        match (self.get("type").unwrap_or_default(), words) {
-            ("hidden", _) => String::new(),
-            ("checkbox" | "radio", _) => if self.get("checked").is_some() { "[x]" } else { "[ ]" }.to_owned(),
-            ("submit" | "button" | "reset", [_, value]) => value.map_or(String::new(), |value| format!("[{value}]")),
-            (_, [None, None]) => String::new(),
-            (_, words) => format!("[{}]", words.into_iter().flatten().collect::<Vec<_>>().join(": ")),
+    /// Returns whether a box is ticked: `[x]`, `[ ]`, or an empty string for other fields.
+    pub(super) fn tick(&self) -> &'static str {
+        match (self.get("type"), self.get("checked")) {
+            (Some("checkbox" | "radio"), Some(_)) => "[x]",
+            (Some("checkbox" | "radio"), None) => "[ ]",
+            _ => "",
         }
     }
 }

@@ -1,43 +1,93 @@
-//! Lines -> blocks that are protected as a whole, and runs of lines that are read word by word.
+//! Splits Markdown, reStructuredText, AsciiDoc and plain prose into blocks of lines.
 //!
-//! In doubt a line is prose here: its technical words are still protected one by one.
+//! In doubt, a line is prose.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::{Kind, Token};
-use crate::lexicon::{Class, data_lines, key, lexicon};
-use concertina_readers::markup_block::{Fence, is_heading};
+use crate::markup_block::{Fence, is_heading};
 
-/// The blocks of a text, in order and without gaps. Lines of prose that follow each other are one block.
-pub(super) struct Blocks<'a> {
+/// The kind of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockKind {
+    /// A fence of ``` or ~~~ with its content; one that is never closed, to the end.
+    Fence,
+    /// Lines that are indented as code.
+    IndentedCode,
+    /// A line of a program, or a listing of AsciiDoc.
+    Code,
+    /// `key: value` or `key = value`, and front matter.
+    Setting,
+    /// Lines that quote, marked by `>` or, in AsciiDoc, between two `____`.
+    BlockQuote,
+    /// A heading with its underline.
+    Heading,
+    /// A line of a table.
+    TableRow,
+    /// A line that consists of markup, or a comment.
+    Html,
+    /// A line of SQL.
+    Sql,
+    /// A shell command.
+    Command,
+    /// All other lines, with the blank ones.
+    Prose,
+}
+
+/// A block of lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Its kind.
+    pub kind: BlockKind,
+    /// Its place, in bytes.
+    pub range: Range<usize>,
+}
+
+/// Returns the blocks of a text, in order and without gaps. Consecutive lines of prose are one block.
+pub fn blocks(text: &str) -> impl Iterator<Item = Block> {
+    Blocks::new(text)
+}
+
+const LISTS: &str = include_str!("blocks.txt");
+
+/// Returns the words of a class: `negation`, `modal`, `function`, `tool` or `wordtool`.
+///
+/// # Panics
+/// If there is no such class.
+pub fn words_of(class: &str) -> impl Iterator<Item = &'static str> {
+    let words = LISTS.lines().find_map(|line| line.strip_prefix(class)?.strip_prefix(": "));
+    words.expect("the class has a line in blocks.txt").split(' ')
+}
+
+struct Blocks<'a> {
     text: &'a str,
     at: usize,
-    /// The block behind the prose that was told last, when it is known already.
-    next: Option<Token>,
-    /// How many columns the text of the last list item is indented.
+    /// The block after the prose that was returned last, if it is already known.
+    next: Option<Block>,
+    /// The indentation of the text of the last list item, in columns.
     item_indent: Option<usize>,
-    /// Whether the line before is blank, indented code or ends with a colon.
+    /// True if the line before is blank, is indented code or ends with a colon.
     may_be_code: bool,
-    /// Whether the line before is one of prose.
+    /// True if the line before is prose.
     in_paragraph: bool,
-    /// Behind `::`, from how many columns on lines are code.
+    /// After `::`, the indentation of code in columns.
     literal_indent: Option<usize>,
-    /// Which ends of [`VERBATIM`] stand nowhere beyond this place, as they were looked for in vain.
+    /// For each end of [`VERBATIM`], true if it does not occur after this place.
     has_no_end: [bool; VERBATIM.len()],
-    /// Where the lines stand that may delimit a block, for each of them; read once one is met.
+    /// The positions of each line that may delimit a block. They are collected when the first one is met.
     delimiters: Option<HashMap<&'a str, Vec<usize>>>,
 }
 
-/// Text over lines that is shown as it is written: how its first line begins, what its last line holds, and its kind.
-const VERBATIM: [(&str, &str, Kind); 7] = [
-    ("<!--", "-->", Kind::Html),
-    ("<pre", "</pre>", Kind::Html),
-    ("<code", "</code>", Kind::Html),
-    ("\\begin{verbatim", "\\end{verbatim", Kind::Code),
-    ("\\begin{lstlisting", "\\end{lstlisting", Kind::Code),
-    ("#+begin_", "#+end_", Kind::Code),
-    ("#+BEGIN_", "#+END_", Kind::Code),
+/// Text over several lines that is shown as it is written: the start of its first line, the end mark, and its kind.
+const VERBATIM: [(&str, &str, BlockKind); 7] = [
+    ("<!--", "-->", BlockKind::Html),
+    ("<pre", "</pre>", BlockKind::Html),
+    ("<code", "</code>", BlockKind::Html),
+    ("\\begin{verbatim", "\\end{verbatim", BlockKind::Code),
+    ("\\begin{lstlisting", "\\end{lstlisting", BlockKind::Code),
+    ("#+begin_", "#+end_", BlockKind::Code),
+    ("#+BEGIN_", "#+END_", BlockKind::Code),
 ];
 
 #[derive(Clone, Copy)]
@@ -51,7 +101,7 @@ struct Line<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    fn new(text: &'a str) -> Self {
         Self {
             text,
             at: 0,
@@ -77,29 +127,29 @@ impl<'a> Blocks<'a> {
         Some(Line { start, end: start + len, bare: bare.trim_end_matches([' ', '\t', '\r', '\n']), indent })
     }
 
-    /// The kind of the block that starts at a line, and where it ends.
-    fn block(&mut self, line: Line<'a>) -> (Kind, usize) {
+    /// Returns the kind and the end of the block that starts at a line.
+    fn block(&mut self, line: Line<'a>) -> (BlockKind, usize) {
         if line.start == 0
             && line.bare == "---"
             && line.indent == 0
             && let Some(end) = self.front_matter(line)
         {
-            return (Kind::Setting, end);
+            return (BlockKind::Setting, end);
         }
         if line.bare.is_empty() {
-            return (Kind::Prose, line.end);
+            return (BlockKind::Prose, line.end);
         }
         let item = item_text(line.bare);
         let literal_indent = self.literal_indent.take();
         if let Some(open) = Fence::parse(item.unwrap_or(line.bare)) {
-            return (Kind::Fence, self.fence_end(line.end, &open));
+            return (BlockKind::Fence, self.fence_end(line.end, &open));
         }
         if let Some(indent) = literal_indent.filter(|&indent| line.indent >= indent) {
-            return (Kind::IndentedCode, self.indented_end(line, indent));
+            return (BlockKind::IndentedCode, self.indented_end(line, indent));
         }
         let code_indent = 4 + self.item_indent.unwrap_or(0);
         if line.indent >= code_indent && self.may_be_code && item.is_none() {
-            return (Kind::IndentedCode, self.indented_end(line, code_indent));
+            return (BlockKind::IndentedCode, self.indented_end(line, code_indent));
         }
         if let Some(item) = item {
             self.item_indent = Some(line.indent + line.bare.len() - item.len());
@@ -107,7 +157,7 @@ impl<'a> Blocks<'a> {
             self.item_indent = None;
         }
         if opens_quote(line.bare) {
-            return (Kind::BlockQuote, self.quote_end(line));
+            return (BlockKind::BlockQuote, self.quote_end(line));
         }
         if let Some(block) = self.verbatim(line).or_else(|| self.delimited(line)) {
             return block;
@@ -119,32 +169,32 @@ impl<'a> Blocks<'a> {
             return block;
         }
         if is_heading(line.bare) {
-            return (Kind::Heading, line.end);
+            return (BlockKind::Heading, line.end);
         }
         if self.may_be_title()
             && let Some(next) = next.filter(|next| next.indent < 4 && is_underline(next.bare))
         {
-            return (Kind::Heading, next.end);
+            return (BlockKind::Heading, next.end);
         }
         if is_table_row(line.bare) {
-            return (Kind::TableRow, line.end);
+            return (BlockKind::TableRow, line.end);
         }
         if is_command(line.bare) {
-            return (Kind::Command, line.end);
+            return (BlockKind::Command, line.end);
         }
         if let Some(end) = self.settings_end(line, next) {
-            return (Kind::Setting, end);
+            return (BlockKind::Setting, end);
         }
         if is_sql(line.bare) {
-            return (Kind::Sql, line.end);
+            return (BlockKind::Sql, line.end);
         }
         if is_code(line.bare) {
-            return (Kind::Code, line.end);
+            return (BlockKind::Code, line.end);
         }
         if is_tag(line.bare) && line.bare.ends_with('>') {
-            return (Kind::Html, line.end);
+            return (BlockKind::Html, line.end);
         }
-        (Kind::Prose, line.end)
+        (BlockKind::Prose, line.end)
     }
 
     fn front_matter(&self, first: Line) -> Option<usize> {
@@ -170,7 +220,7 @@ impl<'a> Blocks<'a> {
         at
     }
 
-    /// Blank lines in the middle belong to it.
+    /// Returns the end of indented code. It may contain blank lines.
     fn indented_end(&self, first: Line, code_indent: usize) -> usize {
         let (mut end, mut at) = (first.end, first.end);
         while let Some(line) = self.line(at) {
@@ -185,7 +235,7 @@ impl<'a> Blocks<'a> {
         end
     }
 
-    /// Lines below it that go on with its words belong to it, marked or not.
+    /// Returns the end of a quotation. It includes the lines below that continue its paragraph without a mark.
     fn quote_end(&self, first: Line) -> usize {
         let mut end = first.end;
         while let Some(line) = self.line(end).filter(|line| opens_quote(line.bare) || goes_on(line.bare)) {
@@ -194,13 +244,13 @@ impl<'a> Blocks<'a> {
         end
     }
 
-    /// In a list or a paragraph the line below is a rule, and no underline.
+    /// Returns true if the line below may be an underline. In a list or a paragraph it is a rule.
     fn may_be_title(&self) -> bool {
         self.item_indent.is_none() && !self.in_paragraph
     }
 
-    /// What a line opens that is shown as it is written, to the end of the line that closes it.
-    fn verbatim(&mut self, line: Line) -> Option<(Kind, usize)> {
+    /// Returns the kind and the end of verbatim text that starts at a line. It ends with the line of its end mark.
+    fn verbatim(&mut self, line: Line) -> Option<(BlockKind, usize)> {
         let which = VERBATIM.iter().position(|(open, ..)| line.bare.starts_with(open))?;
         let (open, close, kind) = VERBATIM[which];
         let rest = &self.text.as_bytes()[line.start..];
@@ -217,9 +267,9 @@ impl<'a> Blocks<'a> {
         Some((kind, self.text[from..].find('\n').map_or(self.text.len(), |at| from + at + 1)))
     }
 
-    /// What stands between two equal lines, as AsciiDoc delimits listings and quotations. In Markdown such a line is a
-    /// rule, with a blank line above or below, or underlines a title.
-    fn delimited(&mut self, line: Line) -> Option<(Kind, usize)> {
+    /// Returns the kind and the end of a block between two equal lines, as AsciiDoc delimits listings and quotations. In
+    /// Markdown, such a line is a rule with a blank line above or below, or underlines a title.
+    fn delimited(&mut self, line: Line) -> Option<(BlockKind, usize)> {
         let kind = delimits(line.bare).filter(|_| line.indent == 0 && !self.in_paragraph)?;
         let first = self.line(line.end).filter(|first| !first.bare.is_empty())?;
         let text = self.text;
@@ -230,7 +280,7 @@ impl<'a> Blocks<'a> {
         (!ends_blank).then(|| (kind, self.line(close).map_or(close, |line| line.end)))
     }
 
-    /// Lines of `key: value`: one alone when the key is no word of prose, several one below the other always.
+    /// Returns the end of lines of `key: value`. A single line is one only if its key is not a word of prose.
     fn settings_end(&self, line: Line<'a>, next: Option<Line<'a>>) -> Option<usize> {
         let setting = setting(line.bare)?;
         let in_company = || next.is_some_and(|next| self::setting(next.bare).is_some());
@@ -245,9 +295,9 @@ impl<'a> Blocks<'a> {
 }
 
 impl Iterator for Blocks<'_> {
-    type Item = Token;
+    type Item = Block;
 
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<Block> {
         if let Some(block) = self.next.take() {
             return Some(block);
         }
@@ -260,25 +310,30 @@ impl Iterator for Blocks<'_> {
             let Some(line) = self.line(self.at) else { break };
             let (kind, end) = self.block(line);
             self.at = end;
-            self.may_be_code = line.bare.is_empty() || kind.is_block() || line.bare.ends_with(':');
-            self.in_paragraph = kind == Kind::Prose && !line.bare.is_empty() && !may_precede_title(line.bare);
+            self.may_be_code = line.bare.is_empty() || starts_anew(kind) || line.bare.ends_with(':');
+            self.in_paragraph = kind == BlockKind::Prose && !line.bare.is_empty() && !may_precede_title(line.bare);
             if end == line.end && opens_literal(line.bare) {
                 self.literal_indent = Some(line.indent + 1);
             }
-            if kind != Kind::Prose {
-                let block = Token { kind, range: line.start..end };
+            if kind != BlockKind::Prose {
+                let block = Block { kind, range: line.start..end };
                 if start == line.start {
                     return Some(block);
                 }
                 self.next = Some(block);
-                return Some(Token { kind: Kind::Prose, range: start..line.start });
+                return Some(Block { kind: BlockKind::Prose, range: start..line.start });
             }
         }
-        (start < self.at).then_some(Token { kind: Kind::Prose, range: start..self.at })
+        (start < self.at).then_some(Block { kind: BlockKind::Prose, range: start..self.at })
     }
 }
 
-/// Whether a line is marked as a quotation, in a list item too.
+/// Returns true if a code block can follow directly.
+fn starts_anew(kind: BlockKind) -> bool {
+    !matches!(kind, BlockKind::Prose | BlockKind::Html | BlockKind::Command)
+}
+
+/// Returns true if a line is marked as a quotation, also inside a list item.
 fn opens_quote(bare: &str) -> bool {
     let mut text = bare;
     while let Some(item) = item_text(text) {
@@ -287,24 +342,24 @@ fn opens_quote(bare: &str) -> bool {
     text.starts_with('>')
 }
 
-/// Whether a line without a mark goes on with the paragraph above it.
+/// Returns true if a line without a mark continues the paragraph above it.
 fn goes_on(bare: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || "*`\"'(“‘„«".contains(c);
     bare.starts_with(is_word) && item_text(bare).is_none() && Fence::parse(bare).is_none()
 }
 
-/// What stands between two lines that are this one: four or more of one mark.
-fn delimits(bare: &str) -> Option<Kind> {
+/// Returns the kind of a block between two lines like this one: four or more of one mark.
+fn delimits(bare: &str) -> Option<BlockKind> {
     let mark = *bare.as_bytes().first()?;
     let kind = match mark {
-        b'-' | b'.' | b'+' | b'/' => Kind::Code,
-        b'_' => Kind::BlockQuote,
+        b'-' | b'.' | b'+' | b'/' => BlockKind::Code,
+        b'_' => BlockKind::BlockQuote,
         _ => return None,
     };
     (bare.len() >= 4 && bare.bytes().all(|byte| byte == mark)).then_some(kind)
 }
 
-/// The lines that may delimit a block, with where each of them stands.
+/// Returns the positions of each line that may delimit a block.
 fn delimiters(text: &str) -> HashMap<&str, Vec<usize>> {
     let mut delimiters: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut at = 0;
@@ -318,7 +373,7 @@ fn delimiters(text: &str) -> HashMap<&str, Vec<usize>> {
     delimiters
 }
 
-/// The text of a list item's line.
+/// Returns the text of the first line of a list item.
 fn item_text(bare: &str) -> Option<&str> {
     let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
     let mark = match bare.as_bytes().get(digits)? {
@@ -330,7 +385,7 @@ fn item_text(bare: &str) -> Option<&str> {
     Some(text.trim_start_matches(' '))
 }
 
-/// Whether a line says that what is indented below it is code, as in reStructuredText.
+/// Returns true if the lines indented below a line are code, as in reStructuredText.
 fn opens_literal(bare: &str) -> bool {
     const DIRECTIVES: [&str; 8] =
         ["code-block", "code", "sourcecode", "prompt", "doctest", "testcode", "testoutput", "math"];
@@ -338,13 +393,13 @@ fn opens_literal(bare: &str) -> bool {
     bare.ends_with("::") || directive.is_some_and(|(name, _)| DIRECTIVES.contains(&name))
 }
 
-/// Whether a line is a title in brackets or a line above one.
+/// Returns true if the line below may be a title.
 fn may_precede_title(bare: &str) -> bool {
     is_bracketed(bare) || bare.starts_with("===")
 }
 
-/// Whether a line may belong to the block below it, as in AsciiDoc: its attributes (`[source,sh]`), its title
-/// (`.Title`), or what joins it to a list item (`+`).
+/// Returns true if a line may belong to the block below it, as in AsciiDoc: attributes (`[source,sh]`), a title
+/// (`.Title`), or the mark that joins it to a list item (`+`).
 fn leads_block(bare: &str) -> bool {
     is_bracketed(bare) || bare == "+" || bare.starts_with('.') && !bare.starts_with("..") && !bare.starts_with(". ")
 }
@@ -364,14 +419,21 @@ fn is_table_row(bare: &str) -> bool {
             && memchr::memmem::find_iter(bare.as_bytes(), b" | ").nth(1).is_some()
 }
 
+/// Programs whose names are not English words, programs whose names are, and words that never follow a program.
+static COMMAND_WORDS: LazyLock<[HashSet<&str>; 3]> = LazyLock::new(|| {
+    let connecting = ["function", "modal", "negation"].into_iter().flat_map(words_of);
+    [words_of("tool").collect(), words_of("wordtool").collect(), connecting.collect()]
+});
+
 fn is_command(bare: &str) -> bool {
     let prompted = ["$ ", "% ", "PS> ", "sudo "].iter().find_map(|prompt| bare.strip_prefix(prompt));
     if let Some(command) = prompted {
         return command.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '.' | '/' | '_' | '~'));
     }
+    let [tools, word_tools, connecting] = &*COMMAND_WORDS;
     let first = bare.split(' ').next().unwrap_or_default();
-    let classes = lexicon().word(key(first.as_bytes())).classes;
-    if !classes.has_any(&[Class::Tool, Class::WordTool]) || !first.starts_with(|c: char| c.is_ascii_lowercase()) {
+    let is_tool = tools.contains(first);
+    if !is_tool && !word_tools.contains(first) {
         return false;
     }
     let has_shell_signs = || {
@@ -379,12 +441,12 @@ fn is_command(bare: &str) -> bool {
         signs.iter().any(|sign| memchr::memmem::find(bare.as_bytes(), sign.as_bytes()).is_some())
     };
     let second = bare.split(' ').nth(1).unwrap_or_default().trim_end_matches(['.', ',', ';', ':', '!', '?']);
-    if lexicon().word(key(second.as_bytes())).classes.has_any(&[Class::Function, Class::Modal, Class::Negation]) {
+    if connecting.contains(&*second.to_ascii_lowercase().replace('’', "'")) {
         return false;
     }
     let ends_a_sentence = bare.ends_with(['.', '!', '?', ':', ',']);
-    // Nothing here may depend on the length of the line: it changes when words go.
-    !ends_a_sentence && (classes.has(Class::Tool) || has_shell_signs())
+    // Nothing here may depend on the length of the line, because shortening prose changes it.
+    !ends_a_sentence && (is_tool || has_shell_signs())
 }
 
 #[derive(PartialEq)]
@@ -394,7 +456,7 @@ enum Setting {
     Maybe,
 }
 
-/// Whether a line sets something: `key: value`, `key = value`, `- key: value`.
+/// Parses `key: value`, `key = value` or `- key: value`.
 fn setting(bare: &str) -> Option<Setting> {
     let (bare, is_item) = match bare.strip_prefix("- ") {
         Some(item) => (item.trim_start(), true),
@@ -421,13 +483,9 @@ fn setting(bare: &str) -> Option<Setting> {
     }
 }
 
-/// How statements of SQL, their clauses and lines of code begin.
+/// The beginnings of statements of SQL, of their clauses, and of lines of code.
 static LINE_STARTS: LazyLock<[Vec<String>; 3]> = LazyLock::new(|| {
-    let mut lines = data_lines(include_str!("../lexicon/line_starts.txt"));
-    ["statement: ", "clause: ", "code: "].map(|name| {
-        let starts = lines.next().and_then(|line| line.strip_prefix(name)).expect("the line of this name");
-        starts.split(' ').map(|start| start.replace('_', " ")).collect()
-    })
+    ["statement", "clause", "code"].map(|name| words_of(name).map(|start| start.replace('_', " ")).collect())
 });
 
 fn is_sql(bare: &str) -> bool {
@@ -462,7 +520,8 @@ fn is_import(bare: &str) -> bool {
     }
 }
 
-pub(super) fn is_tag(text: &str) -> bool {
+/// Returns true if a text begins with a tag or a markup declaration.
+pub fn is_tag(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.first() == Some(&b'<')
         && match bytes.get(1) {
