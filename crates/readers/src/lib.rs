@@ -34,6 +34,7 @@ macro_rules! named {
     };
 }
 
+pub mod cut_note;
 mod detect;
 pub mod diff_hunk;
 pub mod escapes;
