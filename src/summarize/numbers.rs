@@ -30,10 +30,11 @@ pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
 pub(super) fn which_lines(text: &str) -> String {
     const AROUND: usize = 6;
     let listed = listed_lines(text).unwrap_or_default();
-    match (listed.first(), listed.last(), text.lines().count()) {
-        (Some((first, _)), Some((last, _)), lines) if last - first + AROUND >= lines => format!("lines {first}–{last}"),
-        (_, _, 1) => "one line".to_owned(),
-        (.., lines) => format!("{lines} lines"),
+    let ends = listed.first().zip(listed.last()).map(|((first, _), (last, _))| (*first, *last));
+    match (ends, text.lines().count()) {
+        (Some((first, last)), lines) if last - first + AROUND >= lines => format!("lines {first}–{last}"),
+        (_, 1) => "one line".to_owned(),
+        (_, lines) => format!("{lines} lines"),
     }
 }
 

@@ -158,7 +158,7 @@ const CLAIMS: &[(&str, Proof)] = &[
     (r"^at (.*)$", |page, found| page.quotes(&found[1])),
     (r"^([0-9]+) not ok: (.*)$", |page, found| {
         let items = page.arrays().iter().map(Vec::len).max().unwrap_or(0);
-        let fields = page.values().into_iter().filter_map(Value::as_object).map(|fields| fields.len()).max();
+        let fields = page.values().into_iter().filter_map(Value::as_object).map(serde_json::Map::len).max();
         let rows = if page.documents.is_empty() { page.lines.len() } else { items.max(fields.unwrap_or(0)) };
         number(&found[1]) <= rows && page.proves(&found[2])
     }),
@@ -527,7 +527,7 @@ impl Page {
             "errors" => r"(?i)\berror\b|\b[EF][0-9]{3,4}\b|: [EF]:",
             "warnings" => r"(?i)\bwarning\b|\bW[0-9]{3,4}\b|: W:",
             "notes" => {
-                r"(?i)\b(?:note|info|information|hint|help|remark|style|performance|portability)\b|\b[CRI][0-9]{4}\b|: [CRI]:"
+                r"(?i)\b(?:note|info\w*|hint|help|remark|style|performance|portability)\b|\b[CRI][0-9]{4}\b|: [CRI]:"
             }
             _ => r"[:(][0-9]+|^\s*[0-9]+",
         };

@@ -330,10 +330,9 @@ impl Run {
                 for (number, (at, (name, _))) in
                     tests.filter(|(_, (_, verdict))| *verdict == Verdict::Failed).enumerate()
                 {
-                    let name = name.replace(' ', "_");
+                    body += &format!("{}) App\\S{at}Test::{}\n", number + 1, name.replace(' ', "_"));
                     body += &format!(
-                        "{}) App\\S{at}Test::{name}\nFailed asserting that 4 matches expected 3.\n\n/app/tests/S{at}Test.php:{number}\n\n",
-                        number + 1
+                        "Failed asserting that 4 matches expected 3.\n\n/app/tests/S{at}Test.php:{number}\n\n"
                     );
                 }
                 let skips = if skipped > 0 { format!(", Skipped: {skipped}") } else { String::new() };

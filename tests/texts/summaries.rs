@@ -327,8 +327,8 @@ fn no_verdict_contradicts_the_totals_of_a_runner() {
     assert!(told * 2 > texts, "{told} totals told");
 }
 
-/// Covers the notes of hosts and tools, at the end and in the middle of outputs of seven kinds: in the compressed text at
-/// every preset, and in summaries.
+/// Covers the notes of hosts and tools, at the end and in the middle of outputs of seven kinds: in the compressed text
+/// at every preset, and in summaries.
 #[test]
 fn a_note_of_being_cut_stays_in_sight() {
     const NOTES: [&str; 9] = [

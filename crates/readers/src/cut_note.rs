@@ -37,7 +37,8 @@ static AT_AN_END: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bshowing (?:lines|first|last|[0-9])",
         r"|\b[0-9,]+ more (?:results?|rows?|lines?|matches|files?|items?|entries|characters|chars|bytes)\b)",
         r"|showing (?:(?:first|last|the|only|lines|rows|results|items) )*[0-9][0-9,\- to]* (?:out )?of (?:about )?[0-9]",
-        r"|(?:the )?(?:tool |command )?output (?:is |was |has been )?(?:too large|truncated)|results? (?:is |are |were )?truncated",
+        r"|(?:the )?(?:tool |command )?output (?:is |was |has been )?(?:too large|truncated)",
+        r"|results? (?:is |are |were )?truncated",
         r"|full output (?:is )?(?:saved|written|stored|in|at|:)",
         r"|(?:and )?[0-9,]+ more (?:results|rows|lines|matches|files|items|entries)\b",
         r")",
@@ -51,7 +52,8 @@ static ANYWHERE: LazyLock<Regex> = LazyLock::new(|| {
         r"|\[\.\.\. ?[0-9][0-9,]* (?:more )?(?:char\w*|bytes|tokens|lines) truncated[^\]]*\]",
         r"|^\s*(?:[\[(<…]|\.\.\.)[\[(<….\s]*(?:",
         r"[0-9][0-9,]* (?:more )?(?:tokens?|lines?|char(?:acter)?s?|bytes|rows?|results?|matches|entries) (?:\w+ )?",
-        r"(?:truncated|omitted|trimmed|not shown)|(?:omitted|truncated) [0-9][0-9,]* (?:of [0-9,]+ )?(?:lines?|char|bytes)",
+        r"(?:truncated|omitted|trimmed|not shown)",
+        r"|(?:omitted|truncated) [0-9][0-9,]* (?:of [0-9,]+ )?(?:lines?|char|bytes)",
         r").*",
     ))
 });
