@@ -11,6 +11,7 @@ use super::secret_policy::SecretPolicy;
 use super::thinking_gap::ThinkingGap;
 use crate::config::{Config, NameScorer, Schedule};
 use crate::content::Hints;
+use crate::content::cut_note::cut_text;
 use crate::history::Meter;
 use crate::plan::arguments;
 use crate::reference::{ContentHash, Marker, Original, RefId};
@@ -69,8 +70,11 @@ impl Placeholder<'_> {
     /// Creates a placeholder for a text, without names.
     pub(super) fn output(original: &Original, text: &str, summary: &str) -> Self {
         let (characters, lines) = (text.chars().count(), text.lines().count());
-        let summary = summary.chars().take(TEXT_CHARS).collect();
-        Self::Output { summary, characters, lines, cut: cut_of(original).map(str::to_owned) }
+        let summary: String = summary.chars().take(TEXT_CHARS).collect();
+        let notes = cut_text(text).notes.into_iter().filter(|note| !summary.contains(note));
+        let cut: Vec<&str> = cut_of(original).into_iter().chain(notes).collect();
+        let cut = (!cut.is_empty()).then(|| cut.join("; "));
+        Self::Output { summary, characters, lines, cut }
     }
 
     /// Adds the names of an output of `tokens` tokens that are not in context yet, with the cache-aware schedule. The

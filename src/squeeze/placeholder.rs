@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::cut::most_kept_chars;
 use super::excerpt::{failures, last_lines};
+use crate::content::cut_note::cut_text;
 use crate::tokens::utf16;
 use crate::transcript::{ToolResult, text_in_place};
 
@@ -24,7 +25,7 @@ pub(super) const GAP: &str = "\n[…]\n";
 /// Returns the placeholder of a stale text of `tokens` tokens.
 ///
 /// `nested` selects the wording for a text inside a `tool_result` block. A failed result keeps its last lines as well
-/// as its head, because that is where the cause is.
+/// as its head, because that is where the cause is; so does one whose last lines say that it was cut.
 pub(super) fn stale_result(
     text: &str,
     tokens: usize,
@@ -41,7 +42,8 @@ pub(super) fn stale_result(
     };
     let head = utf16::head(text, preview_chars);
     let end = last_lines(text, preview_chars);
-    if (result.is_error || failures(end).next().is_some()) && head.len() + end.len() < text.len() && !end.is_empty() {
+    let tells = result.is_error || failures(end).next().is_some() || !cut_text(end).notes.is_empty();
+    if tells && head.len() + end.len() < text.len() && !end.is_empty() {
         format!("{header}\nPreview: {head}{GAP}{end}")
     } else {
         format!("{header}\nPreview: {head}")

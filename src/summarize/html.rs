@@ -1,6 +1,6 @@
-//! HTML -> title, headings, links.
+//! HTML -> title, headings.
 //!
-//! Tags are found by their brackets, without a parser, which is enough for titles, headings and links.
+//! Tags are found by their brackets, without a parser, which is enough for titles and headings.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,6 @@ use crate::content::head;
 const HEADING: usize = 400;
 
 static OPENING: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)<(title|h[1-4])(?:\s[^<>]*)?>"));
-
-static LINK: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"(?i)<a\s"));
 
 /// Writes the summary, and returns false if the page has neither title nor heading.
 pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
@@ -45,7 +43,6 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if let Some(title) = title {
         sheet.say(&format!("title: {title}"));
     }
-    sheet.say(&format!("{} links", LINK.find_iter(text).count()));
     // Navigation often comes first and has low-level headings.
     headings.sort_by_key(|heading| heading.as_bytes()[1]);
     if !headings.is_empty() {

@@ -2,6 +2,7 @@
 //!
 //! The crate `prose` finds headings, code blocks and front matter: a `#` inside a fence is a comment.
 
+use super::log::is_tap;
 use super::numbers::{which_lines, without_numbers};
 use super::sheet::{Sheet, quote};
 use crate::content::blocks::{BlockKind as Kind, blocks};
@@ -17,8 +18,11 @@ const ROOMY: usize = 300;
 /// The number of first lines that decide whether a text is Markdown.
 const PROBED: usize = 400;
 
-/// Returns true if a text has a heading and at least one other mark of Markdown.
+/// Returns true if a text has a heading and at least one other mark of Markdown. In TAP, `#` opens a comment.
 pub(super) fn is_markdown(text: &str) -> bool {
+    if is_tap(text) {
+        return false;
+    }
     let end = memchr::memchr_iter(b'\n', text.as_bytes()).nth(PROBED).unwrap_or(text.len());
     let page = without_numbers(&text[..end]);
     let (mut has_heading, mut has_mark) = (false, false);
@@ -42,12 +46,10 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let page = without_numbers(text);
     let mut headings: Vec<(usize, &str)> = Vec::new();
     let mut opening = None;
-    let mut fences = 0usize;
     for block in blocks(&page) {
         let words = &page[block.range];
         match block.kind {
             Kind::Heading if headings.len() < KEPT => headings.extend(heading(words)),
-            Kind::Fence => fences += 1,
             Kind::Prose if opening.is_none() => {
                 opening = words
                     .lines()
@@ -60,8 +62,7 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     if headings.is_empty() {
         return false;
     }
-    let blocks = if fences > 0 { format!(", {fences} code blocks") } else { String::new() };
-    sheet.say(&format!("Markdown, {}{blocks}", which_lines(text)));
+    sheet.say(&format!("Markdown, {}", which_lines(text)));
     sheet.list("outline:", &outline(&headings, sheet.share(60)), sheet.share(60));
     // The first sentence is often a greeting, so it is quoted only if there is plenty of room.
     if let Some(opening) = opening.filter(|_| sheet.left() >= ROOMY) {

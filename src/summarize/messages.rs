@@ -37,8 +37,8 @@ const ENDINGS: usize = 3;
 /// ` error TS2322:`, ` warning[E0425]:`, `5 - error TS2322:` of `tsc --pretty`, ` E0602: ` of pylint.
 static SEVERITY: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
-        r"^(?:\d+ -)? ((?:fatal )?error|warning|note|info|information|hint|help|remark|style|performance|portability)",
-        r"(?: [A-Z]+\d+|\[[\w:\-]+\])?:|^ ([EFWCRI])\d{4}: ",
+        r"^(?:\d+ -)? ((?:fatal )?error|warning|note|info|information|hint|help|remark|style|performance|portability",
+        r"|ERROR|WARNING|INFO)(?: [A-Z]+\d+|\[[\w:\-]+\])?:|^ ([EFWCRI])\d{4}: ",
     ))
 });
 
@@ -59,8 +59,8 @@ impl Severity {
 
     fn of(word: &str) -> Self {
         match word {
-            "error" | "fatal error" | "E" | "F" => Self::Error,
-            "warning" | "W" => Self::Warning,
+            "error" | "ERROR" | "fatal error" | "E" | "F" => Self::Error,
+            "warning" | "WARNING" | "W" => Self::Warning,
             _ => Self::Note,
         }
     }

@@ -24,6 +24,7 @@ mod text;
 
 pub use identifiers::{Around, features_of, salient_identifiers};
 
+use crate::content::cut_note::cut_text;
 use crate::content::escapes::readable;
 use crate::content::hints::{Expected, expected};
 use crate::content::{self, ContentType, Detection, Hints, line_pattern};
@@ -48,20 +49,28 @@ pub fn describe(text: &str, hints: &Hints, max_chars: usize, smart: bool) -> Str
 }
 
 fn write(text: &str, hints: &Hints, max_chars: usize, smart: bool, end: impl FnOnce(&mut Sheet, &str)) -> String {
-    if !smart || !utf16::exceeds(text, max_chars) {
+    let text = &*readable(text);
+    if !utf16::exceeds(text, max_chars) {
         return head(text, max_chars);
     }
-    let text = &*readable(text);
     let mut sheet = Sheet::new(max_chars);
-    if !tell(text, hints, &mut sheet) {
-        return head(text, max_chars.min(UNREAD_ROOM));
+    if !tell(text, hints, smart, &mut sheet) {
+        sheet.head(if smart { UNREAD_ROOM } else { max_chars }, |room| head(text, room));
+        return sheet.finish();
     }
     end(&mut sheet, text);
     sheet.finish()
 }
 
-/// Writes the facts of a text on a sheet, and returns false if there are none.
-fn tell(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
+/// Writes what a text says of being cut and, where `smart`, the facts of what it shows on a sheet. Returns false if
+/// there are no facts.
+fn tell(text: &str, hints: &Hints, smart: bool, sheet: &mut Sheet) -> bool {
+    let cut = cut_text(text);
+    sheet.cut(&cut.notes);
+    smart && tell_shown(cut.shown, hints, sheet)
+}
+
+fn tell_shown(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
     let detection = content::detect(text, hints);
     let expected = expected(hints);
     let is_searched = expected.as_ref().is_some_and(|expected| expected.content_type == ContentType::Search);
@@ -73,20 +82,31 @@ fn tell(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
         || may_report && (reports::summarize(text, None, sheet) || manifests::summarize(text, sheet))
         || match (detection.content_type, named(expected.as_ref(), &detection)) {
             (ContentType::Code, Some(name)) => code::summarize_other(text, name, sheet),
+            (content_type, None) if is_log(text, content_type) => log::summarize(text, sheet),
             (_, Some(name)) => reports::summarize(text, Some(name), sheet),
             (ContentType::Code, None) => code::summarize(text, detection.language, sheet),
             (ContentType::Json, None) => json::summarize(text, sheet),
-            (ContentType::Log, None) => log::summarize(text, sheet),
             (ContentType::Diff, None) => diff::summarize(text, sheet),
-            (ContentType::Search, None) if log::is_test_run(text) => log::summarize(text, sheet),
             (ContentType::Search, None) => {
                 messages::summarize(text, is_searched, sheet) || search::summarize(text, sheet)
             }
             (ContentType::Table, None) => table::summarize(text, sheet),
             (ContentType::Html, None) => html::summarize(text, sheet),
-            (ContentType::Text | ContentType::Unknown, None) => messages::summarize(text, is_searched, sheet),
+            (ContentType::Log | ContentType::Text | ContentType::Unknown, None) => {
+                messages::summarize(text, is_searched, sheet)
+            }
         };
     written || prose(text, hints, detection.content_type, sheet)
+}
+
+/// Returns true for a log, and for the report of a test runner that was taken for something else.
+fn is_log(text: &str, content_type: ContentType) -> bool {
+    match content_type {
+        ContentType::Log => true,
+        ContentType::Text => log::is_test_run(text) && !markdown::is_markdown(text),
+        ContentType::Search | ContentType::Table | ContentType::Unknown => log::is_test_run(text),
+        _ => false,
+    }
 }
 
 /// Returns the name of a file's language or format, if the text has no more specific type.
@@ -150,7 +170,7 @@ mod tests {
             let is_command = hint.as_ref().is_some_and(|hint| hint.contains(' '));
             let (path, command) = if is_command { (None, hint) } else { (hint, None) };
             let mut sheet = Sheet::new(room.parse().expect("a number of characters"));
-            assert!(tell(text, &Hints { path, command, content_type, ..Hints::default() }, &mut sheet), "{text}");
+            assert!(tell(text, &Hints { path, command, content_type, ..Hints::default() }, true, &mut sheet), "{text}");
             sheet.finish()
         });
     }

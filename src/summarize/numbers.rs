@@ -25,15 +25,16 @@ pub(super) fn without_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.lines().flat_map(|line| [unnumbered(line).1, "\n"]).collect())
 }
 
-/// Returns the number of lines, or the first and the last number of a single listing.
+/// Returns the number of lines, or the first and the last number of a single listing. A text with more lines than its
+/// numbers allow is no listing, but for a few lines around it.
 pub(super) fn which_lines(text: &str) -> String {
+    const AROUND: usize = 6;
     let listed = listed_lines(text).unwrap_or_default();
-    match (listed.first(), listed.last()) {
-        (Some((first, _)), Some((last, _))) => format!("lines {first}–{last}"),
-        _ => match text.lines().count() {
-            1 => "one line".to_owned(),
-            lines => format!("{lines} lines"),
-        },
+    let ends = listed.first().zip(listed.last()).map(|((first, _), (last, _))| (*first, *last));
+    match (ends, text.lines().count()) {
+        (Some((first, last)), lines) if last - first + AROUND >= lines => format!("lines {first}–{last}"),
+        (_, 1) => "one line".to_owned(),
+        (_, lines) => format!("{lines} lines"),
     }
 }
 

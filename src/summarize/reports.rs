@@ -40,8 +40,6 @@ struct Report {
     unkeyed: &'static str,
     /// True if a row ends at a blank line.
     ends_blank: bool,
-    /// The noun with which rows are counted. If it is empty, lines are counted.
-    counts: &'static str,
     /// True if rows of one key are sorted by the number in their first word, ascending.
     is_by_figure: bool,
     /// The separator of the details of a row.
@@ -67,7 +65,6 @@ const PLAIN: Report = Report {
     keys: &[],
     unkeyed: "",
     ends_blank: false,
-    counts: "",
     is_by_figure: false,
     joint: ", ",
     is_first_key_told: false,
@@ -130,7 +127,6 @@ const REPORTS: &[Report] = &[
             r"^(?<name_least_covered>\S.*?)\s+(?:\d+\s+){2}(?:(?:\d+\s+){2})?",
             r"(?<more>\d+(?:\.\d+)?%)(?:\s+(?<more1>\S.*))?$",
         ),
-        counts: "files",
         is_by_figure: true,
         joint: " without ",
         least_share: 60,
@@ -233,8 +229,7 @@ impl Report {
             return false;
         }
         rows.sort_by_key(|row| self.rank(&row.key).0);
-        let counted = if self.counts.is_empty() { which_lines(text) } else { format!("{begun} {}", self.counts) };
-        sheet.say(&format!("{title}, {counted}"));
+        sheet.say(&format!("{title}, {}", which_lines(text)));
         sheet.lines(&totals, sheet.share(50));
         let told = if self.is_first_key_told { 1 } else { usize::MAX };
         let groups = rows.chunk_by_mut(|one, other| self.rank(&one.key) == self.rank(&other.key));

@@ -2,6 +2,7 @@
 //!
 //! A row may be context (`path-12-text`): it counts as a line of the file, not as a match.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use indexmap::IndexMap;
@@ -41,7 +42,9 @@ struct Found<'t> {
     understood: usize,
     matches: usize,
     paths: usize,
-    files: IndexMap<&'t str, File>,
+    files: IndexMap<Cow<'t, str>, File>,
+    /// The directory of the names below it, as `ls -R` prints it; empty without one.
+    directory: &'t str,
     /// The path, line and text of matched definitions, and of the other matches.
     definitions: Vec<(&'t str, Option<u64>, &'t str)>,
     uses: Vec<(&'t str, Option<u64>, &'t str)>,
@@ -69,6 +72,10 @@ fn read(text: &str) -> Found<'_> {
             Row::Hit(hit) if is_match(&hit) => found.add(&hit),
             Row::Heading(path) => found.add_path(path),
             _ => match (listed_path(line), unnumbered(line)) {
+                (Some(path), _) if line.trim_end().ends_with(':') => {
+                    found.understood += 1;
+                    found.directory = path;
+                }
                 (Some(path), _) => found.add_path(path),
                 (_, Some(hit)) if is_match(&hit) => found.add(&hit),
                 _ => {}
@@ -97,7 +104,7 @@ impl<'t> Found<'t> {
         self.understood += 1;
         self.matches += 1;
         if self.files.len() < KEPT || self.files.contains_key(hit.path) {
-            let file = self.files.entry(hit.path).or_default();
+            let file = self.files.entry(Cow::Borrowed(hit.path)).or_default();
             file.matches += 1;
             file.first = file.first.or(hit.line());
         }
@@ -111,12 +118,14 @@ impl<'t> Found<'t> {
         self.understood += 1;
         self.paths += 1;
         if self.files.len() < KEPT {
+            let is_below = !self.directory.is_empty() && !path.contains(['/', '\\']);
+            let path = if is_below { Cow::Owned(format!("{}/{path}", self.directory)) } else { Cow::Borrowed(path) };
             self.files.entry(path).or_default();
         }
     }
 
     fn write(&self, sheet: &mut Sheet) {
-        let common = common_directory(self.files.keys().copied());
+        let common = common_directory(self.files.keys().map(|path| &**path));
         let shown = |path: &str| quote(&path[common.len()..], 200);
         let under = if common.is_empty() { String::new() } else { format!(" under {common}") };
         if self.matches == 0 {
@@ -155,7 +164,7 @@ impl<'t> Found<'t> {
     }
 
     fn matched_files(&self) -> impl Iterator<Item = (&str, &File)> {
-        self.files.iter().filter(|(_, file)| file.matches > 0).map(|(path, file)| (*path, file))
+        self.files.iter().filter(|(_, file)| file.matches > 0).map(|(path, file)| (&**path, file))
     }
 
     /// Writes all paths if they fit, else the directories with their counts and then paths.

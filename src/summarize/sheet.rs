@@ -18,6 +18,9 @@ const LEAST_PIECE: usize = 12;
 /// A quoted line that would be cut to fewer characters than this is omitted.
 const LEAST_LINE: usize = 40;
 
+/// The words before the first fact on a text that was cut.
+const PART_SHOWN: &str = "of the part shown:";
+
 /// The most numbers among the names. A column of ids would displace the rest.
 const MOST_NUMBERS: usize = 6;
 
@@ -50,9 +53,25 @@ impl Sheet {
         self.text.lines().any(|line| line.ends_with(words))
     }
 
+    /// Adds the notes that a text was cut. The facts that follow are on the part that is shown.
+    pub(super) fn cut(&mut self, notes: &[&str]) {
+        self.lines(notes, usize::MAX);
+        if !notes.is_empty() && self.left > PART_SHOWN.len() + LEAST_PIECE {
+            self.line(PART_SHOWN, usize::MAX);
+        }
+    }
+
+    /// Adds lines as they are, given the number of characters that they may have, at most `room`.
+    pub(super) fn head(&mut self, room: usize, lines: impl FnOnce(usize) -> String) {
+        let separator = if self.text.is_empty() { "" } else { "\n" };
+        let lines = lines(room.min(self.left.saturating_sub(separator.len())));
+        self.text.push_str(separator);
+        self.text.push_str(&lines);
+    }
+
     /// Adds a fact, after a semicolon on the current line.
     pub(super) fn say(&mut self, fact: &str) {
-        self.put("; ", fact, usize::MAX);
+        self.put(if self.text.ends_with(PART_SHOWN) { " " } else { "; " }, fact, usize::MAX);
     }
 
     /// Adds a line, cut to `room` characters, and returns false if it did not fit.

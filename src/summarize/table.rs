@@ -26,6 +26,9 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
     let Some(dialect) = dialect_of(text) else { return false };
     let mut table = Table::default();
     for_each_row(text, dialect, |cells, line| table.add(cells, line, dialect));
+    // Only a separator keeps what is below a blank line apart from rows.
+    let is_delimited = matches!(dialect, Dialect::Delimited(_) | Dialect::Pipes);
+    table.is_counted = is_delimited || text.trim().lines().all(|line| !line.trim().is_empty());
     if table.rows == 0 || table.columns.len() < 2 {
         return false;
     }
@@ -38,6 +41,8 @@ struct Table {
     header: Vec<String>,
     columns: Vec<Column>,
     rows: usize,
+    /// True if all lines are rows.
+    is_counted: bool,
     /// True if a row that is divided at blanks has more or fewer cells than there are columns, so that some cells
     /// cannot be assigned.
     is_ragged: bool,
@@ -72,6 +77,19 @@ impl Table {
                 return;
             }
         }
+        // A cell with the name of its column is a value, and so is the one above it, unless the header is repeated.
+        let named = self.header.iter().zip(cells).filter(|(name, cell)| !name.is_empty() && **name == **cell).count();
+        if named == self.header.len() && named > 0 {
+            return;
+        }
+        if named > 0 && self.rows == 0 {
+            let first = std::mem::take(&mut self.header);
+            self.add_row(&first.iter().map(|cell| Cow::Borrowed(&**cell)).collect::<Vec<_>>(), None, dialect);
+        }
+        self.add_row(cells, line, dialect);
+    }
+
+    fn add_row(&mut self, cells: &[Cow<'_, str>], line: Option<&str>, dialect: Dialect) {
         self.rows += 1;
         self.is_ragged |= matches!(dialect, Dialect::Aligned | Dialect::Blanks(_)) && cells.len() != self.columns.len();
         let quoted = |most| match line {
@@ -108,7 +126,8 @@ impl Table {
     }
 
     fn write(&self, sheet: &mut Sheet) {
-        sheet.say(&format!("table, {} rows × {} columns", self.rows, self.columns.len()));
+        let rows = if self.is_counted { format!("{} rows × ", self.rows) } else { String::new() };
+        sheet.say(&format!("table, {rows}{} columns", self.columns.len()));
         if self.header.is_empty() {
             sheet.line(&format!("first row: {}", self.first), sheet.share(40));
         } else {

@@ -1,7 +1,6 @@
-//! Plain text -> first line, last line, the lines that carry a failure, a result or figures.
+//! Plain text -> first line, the lines that carry a failure, last line, the lines that carry a result or figures.
 //!
-//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences. The last line is quoted because a
-//! failed run often gives the reason there.
+//! Lines are ranked, not rewritten; a long paragraph is ranked by its sentences.
 
 use std::sync::LazyLock;
 
@@ -25,6 +24,9 @@ const KEPT: usize = 50_000;
 /// The number of first-ranked pieces from which duplicates are removed.
 const RANKED: usize = 400;
 
+/// The weight of a line that reports a failure. Nothing else weighs as much.
+const FAILURE: usize = 13;
+
 static TELLING: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
         r"(?i)\b(?:must|never|important|result|total|found|conclusion|summary|note|fixed|missing|created|because|root cause|(?:execution|planning) time|flag|key|password|answer|done|successfully|recommend\w*)\b",
@@ -39,18 +41,23 @@ pub(super) fn summarize(text: &str, sheet: &mut Sheet) -> bool {
         lines_from_end(text).map(|line| without_rule(line.trim())).next().filter(|last| !last.starts_with(first));
     sheet.say(&format!("text, {}", which_lines(text)));
     sheet.line(first, sheet.share(35).min(160));
-    if let Some(last) = last {
-        sheet.line(last, sheet.share(35).min(160));
-    }
-    let mut ranked: Vec<(usize, &str)> = pieces
-        .take(KEPT)
-        .filter(|piece| last != Some(piece))
+    // A run that failed often gives the reason at its end.
+    let mut ranked: Vec<(usize, &str)> = last
+        .into_iter()
+        .chain(pieces.take(KEPT).filter(|piece| last != Some(piece)))
         .map(|piece| (weight(piece), piece))
         .filter(|(weight, _)| *weight > 0)
         .collect();
     ranked.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-    let quoted: IndexSet<String> = ranked.iter().take(RANKED).map(|(_, piece)| quote(piece, 140)).collect();
-    sheet.lines(&quoted.into_iter().collect::<Vec<_>>(), sheet.share(65));
+    ranked.truncate(RANKED);
+    let grave = ranked.partition_point(|(weight, _)| *weight >= FAILURE);
+    let quoted = |pieces: &[(usize, &str)]| pieces.iter().map(|(_, piece)| quote(piece, 140)).collect::<IndexSet<_>>();
+    let (failures, others) = (quoted(&ranked[..grave]), quoted(&ranked[grave..]));
+    sheet.lines(&Vec::from_iter(failures), sheet.share(65));
+    if let Some(last) = last.filter(|last| weight(last) < FAILURE) {
+        sheet.line(last, sheet.share(35).min(160));
+    }
+    sheet.lines(&Vec::from_iter(others.iter().filter(|line| !sheet.has_line(line))), sheet.share(65));
     true
 }
 
@@ -68,7 +75,6 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// shortest report of a failure and weighs most.
 fn weight(piece: &str) -> usize {
     const WARNING: usize = 3;
-    const FAILURE: usize = 13;
     const STATE: usize = 25;
     let piece = head(piece, FRONT);
     let failure = match severity(piece) {

@@ -48,6 +48,15 @@ pub(crate) fn inputs(kind: &str) -> Vec<Input> {
     found
 }
 
+/// Returns the files below the directory that an environment variable names, or nothing if it is not set.
+pub(crate) fn below(variable: &str) -> Vec<Input> {
+    let mut found = Vec::new();
+    if let Some(dir) = std::env::var_os(variable).map(PathBuf::from) {
+        collect(&dir, &dir, &mut found);
+    }
+    found
+}
+
 /// Returns the recorded sessions, which are the inputs that are an array of messages, with their names.
 pub(crate) fn sessions() -> impl Iterator<Item = (String, Vec<Value>)> {
     let inputs = inputs("sessions").into_iter();

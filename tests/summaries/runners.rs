@@ -1,5 +1,5 @@
-//! Generated reports of twelve test runners: random suites, verdicts, retries, colours and line ends, with the runner's
-//! own totals.
+//! Generated reports of fourteen test runners: random suites, verdicts, retries, names in several languages, lines of
+//! tasks, colours and line ends, with the runner's own totals.
 
 /// A generator of numbers that are the same in each run.
 pub(crate) struct Dice(pub(crate) u64);
@@ -24,9 +24,11 @@ pub(crate) struct Report {
     pub(crate) failed: usize,
     /// The line with the number of failed tests, or of passed tests if none failed; empty if the runner prints none.
     pub(crate) total: String,
+    /// The names of failed tests, as the runner prints them.
+    pub(crate) failing: Vec<String>,
 }
 
-pub(crate) const RUNNERS: [&str; 12] = [
+pub(crate) const RUNNERS: [&str; 14] = [
     "jest",
     "vitest",
     "mocha",
@@ -35,6 +37,8 @@ pub(crate) const RUNNERS: [&str; 12] = [
     "pytest",
     "go test",
     "cargo test",
+    "nextest",
+    "phpunit",
     "swift",
     "gradle",
     "playwright",
@@ -51,6 +55,18 @@ pub(crate) fn report(runner: &'static str, dice: &mut Dice) -> Report {
         "rejects what failed",
         "renders",
         "opens the file",
+        "加算する",
+        "löscht den Eintrag",
+        "возвращает ошибку",
+        "ajoute 2 tests passés",
+    ];
+    const TASKS: &[&str] = &[
+        "",
+        "",
+        "> shop@1.0.0 test\n> run all\n\n",
+        "Building 12 targets\n✔ bundled in 2.1s\n",
+        "make[1]: Entering directory '/home/ann/shop'\n",
+        "  Compiling shop v0.1.0\n    Finished in 0.43s\n",
     ];
     let suites: Vec<Vec<(String, Verdict)>> = (0..1 + dice.roll(4))
         .map(|_| {
@@ -67,13 +83,15 @@ pub(crate) fn report(runner: &'static str, dice: &mut Dice) -> Report {
                 .collect()
         })
         .collect();
+    let tasks = dice.pick(TASKS);
     let mut run = Run { suites, is_coloured: dice.roll(4) == 0, total: String::new() };
-    let mut text = run.write(runner);
+    let mut text = format!("{tasks}{}", run.write(runner));
     if dice.roll(3) == 0 {
         text = text.replace('\n', "\r\n");
     }
     let (passed, failed) = (run.count(Verdict::Passed) + run.count(Verdict::Retried), run.count(Verdict::Failed));
-    Report { runner, text, passed, failed, total: run.total }
+    let failing = run.failing(runner);
+    Report { runner, text, passed, failed, total: run.total, failing }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,6 +112,20 @@ struct Run {
 impl Run {
     fn count(&self, verdict: Verdict) -> usize {
         self.suites.iter().flatten().filter(|(_, own)| *own == verdict).count()
+    }
+
+    fn failing(&self, runner: &str) -> Vec<String> {
+        let suites = self.suites.iter().enumerate();
+        let tests = suites.flat_map(|(at, suite)| {
+            suite.iter().enumerate().map(move |(number, (name, verdict))| (at, number, name, *verdict))
+        });
+        let failed = tests.filter(|(.., verdict)| *verdict == Verdict::Failed);
+        let printed = |(at, number, name, _): (usize, usize, &String, Verdict)| match runner {
+            "go test" => format!("TestS{at}N{number}"),
+            "pytest" | "cargo test" | "nextest" | "phpunit" => name.replace(' ', "_"),
+            _ => name.clone(),
+        };
+        failed.map(printed).collect()
     }
 
     fn colour(&self, number: u8, words: &str) -> String {
@@ -261,6 +293,62 @@ impl Run {
                     "\n{total}\n\n{}",
                     if failed > 0 { "error: test failed, to rerun pass `--lib`\n" } else { "" }
                 );
+            }
+            "nextest" => {
+                body = format!("    Starting {all} tests across 3 binaries\n");
+                for (at, suite) in self.suites.iter().enumerate() {
+                    for (name, verdict) in suite {
+                        let line = |word: &str| format!("{word} [   0.012s] shop s{at}::{}\n", name.replace(' ', "_"));
+                        body += &match verdict {
+                            Verdict::Failed => line(&format!("        {}", self.colour(31, "FAIL"))),
+                            Verdict::Skipped => String::new(),
+                            Verdict::Retried => line("  TRY 1 FAIL") + &line("  TRY 2 PASS"),
+                            Verdict::Passed => line(&format!("        {}", self.colour(32, "PASS"))),
+                        };
+                    }
+                }
+                let flaky = self.count(Verdict::Retried);
+                let flaky = if flaky > 0 { format!(" ({flaky} flaky)") } else { String::new() };
+                let bad = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+                let run = passed + failed;
+                total = format!("Summary [ 0.912s] {run} tests run: {passed} passed{flaky}{bad}, {skipped} skipped");
+                let error = if failed > 0 { "error: test run failed\n" } else { "" };
+                end = format!("────────────\n     {}\n{error}", total.replace("[ ", "[   "));
+            }
+            "phpunit" => {
+                body = "PHPUnit 10.5.1 by Sebastian Bergmann and contributors.\n\n".to_owned();
+                for (_, verdict) in self.suites.iter().flatten() {
+                    body.push(match verdict {
+                        Verdict::Failed => 'F',
+                        Verdict::Skipped => 'S',
+                        _ => '.',
+                    });
+                }
+                body += &format!("  {all} / {all} (100%)\n\nTime: 00:00.123, Memory: 12.00 MB\n\n");
+                let tests =
+                    self.suites.iter().enumerate().flat_map(|(at, suite)| suite.iter().map(move |test| (at, test)));
+                for (number, (at, (name, _))) in
+                    tests.filter(|(_, (_, verdict))| *verdict == Verdict::Failed).enumerate()
+                {
+                    body += &format!("{}) App\\S{at}Test::{}\n", number + 1, name.replace(' ', "_"));
+                    body += &format!(
+                        "Failed asserting that 4 matches expected 3.\n\n/app/tests/S{at}Test.php:{number}\n\n"
+                    );
+                }
+                let skips = if skipped > 0 { format!(", Skipped: {skipped}") } else { String::new() };
+                total = match (failed, skipped) {
+                    (0, 0) => format!("OK ({all} tests, {all} assertions)"),
+                    (0, _) => format!("Tests: {all}, Assertions: {all}{skips}."),
+                    _ => format!("Tests: {all}, Assertions: {all}, Failures: {failed}{skips}."),
+                };
+                let head = if failed > 0 {
+                    "FAILURES!\n"
+                } else if skipped > 0 {
+                    "OK, but some tests were skipped!\n"
+                } else {
+                    ""
+                };
+                end = format!("{head}{total}\n");
             }
             "swift" => {
                 body = "◇ Test run started.\n".to_owned();

@@ -35,6 +35,7 @@ macro_rules! named {
 }
 
 pub mod blocks;
+pub mod cut_note;
 mod detect;
 pub mod diff_hunk;
 pub mod escapes;

@@ -39,7 +39,7 @@ pub fn mark(line: &str) -> Option<(Outcome, &str)> {
 static VERDICT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(concat!(
         r"^\s*(--- (?:PASS|FAIL|SKIP))\b|\b(PASSED|FAILED|SKIPPED|XFAIL)(?:\s*\[\s*\d+%\])?\s*$",
-        r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
+        r"|^test[\w.]* .*\.\.\. (ok|FAIL|FAILED|ERROR|ignored|skipped)\b|^\s*(ok|not ok) \d|^(ok|FAIL)\s+\S+\s+[\d(\[]",
         r"|^\s*([✓✔√✗✘×✖✕]) ",
     ))
 });

@@ -10,7 +10,9 @@ use crate::hit_line::Row;
 use crate::markup_block::{Fence, is_markdown_row, is_markdown_rule};
 use crate::numbered::{Listing, NumberedLine};
 use crate::time_stamp::Stamp;
-use crate::{Hints, diff_hunk, escapes, hints, hit_line, html, json_tree, log, numbered, severity, table, test_report};
+use crate::{
+    Hints, cut_note, diff_hunk, escapes, hints, hit_line, html, json_tree, log, numbered, severity, table, test_report,
+};
 
 const PICTURES: [(char, char); 5] = [('␛', '\x1b'), ('␇', '\x07'), ('␈', '\x08'), ('␍', '\r'), ('␉', '\t')];
 
@@ -119,6 +121,7 @@ fn each_form_reads_as_its_cases_say() {
         "state" => lines(input, severity::severity_of_state),
         "value" => lines(input, severity::severity_of_value),
         "refusal" => lines(input, severity::refuses),
+        "cut notes" => texts(input, |text| Debugged::of(cut_note::cut_text(text))),
         _ => panic!("no reader of this name: {reader}"),
     });
 }

@@ -107,20 +107,9 @@ impl<'t> Source<'t> {
     }
 
     fn write(&self, text: &str, sheet: &mut Sheet) {
-        self.write_definitions(text, sheet);
-        self.write_imports(sheet);
-    }
-
-    /// Writes the imports, or only their number where the list would take the room of names.
-    fn write_imports(&self, sheet: &mut Sheet) {
         const LEAST_ROOM: usize = 60;
-        let cost: usize = self.imports.iter().map(|path| utf16::len(path) + 2).sum();
-        let room = sheet.share(30).max(LEAST_ROOM);
-        if !self.imports.is_empty() && (cost + 9 <= room || sheet.left() >= room * 3) {
-            sheet.list("imports:", &self.imports, room);
-        } else if !self.imports.is_empty() {
-            sheet.line(&format!("{} imports", self.imports.len()), usize::MAX);
-        }
+        self.write_definitions(text, sheet);
+        sheet.list("imports:", &self.imports, sheet.share(30).max(LEAST_ROOM));
     }
 
     fn write_definitions(&self, text: &str, sheet: &mut Sheet) {

@@ -85,8 +85,13 @@ fn is_part_of_number(text: &str, word: &Range<usize>) -> bool {
 }
 
 /// Returns true if a name is a number with a unit, which says nothing without the words around it: `0.31s`, `959.9M`,
-/// `12ms`, `84%`.
+/// `12ms`, `84%`, `4m12s`.
 fn is_quantity(name: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = name.trim_end_matches(['s', 'm', 'h']);
+    if parts.len() + 1 == name.len() && parts.split(['d', 'h', 'm', '.']).all(is_number) {
+        return true;
+    }
     let unit = name.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let number = &name[..name.len() - unit.len()];
     let is_unit = || {

@@ -95,7 +95,7 @@ pub(super) fn is_failure(key: &str, value: &Node<'_>) -> bool {
 pub(super) fn write(list: &List<'_, '_>, sheet: &mut Sheet) -> Vec<String> {
     let List { rows, len, .. } = list;
     if rows.len() < *len {
-        sheet.say(&format!("only the first {} of {len} read", rows.len()));
+        sheet.line(&format!("only the first {} of {len} read", rows.len()), usize::MAX);
     }
     let mut failed = Vec::new();
     let mut failures = 0usize;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use concertina_base::hashing::FastSet;
 use indexmap::{IndexMap, IndexSet};
-use patterns::{ENDING, ERROR_TYPE, OWN_COUNT};
+use patterns::{ENDING, ERROR_TYPE, FOREIGN, OWN_COUNT, PLACE};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::numbers::which_lines;
@@ -16,7 +16,7 @@ use super::sheet::{Sheet, quote};
 use crate::content::head;
 use crate::content::log::{Level, level};
 use crate::content::severity::{Severity, severity};
-use crate::content::test_report::{Outcome, have_failures, is_totals, verdict};
+use crate::content::test_report::{Outcome, have_failures, is_test_totals, is_totals, verdict};
 use crate::content::time_stamp::Stamp;
 use crate::tokens::utf16;
 
@@ -44,6 +44,9 @@ const ROOMY: usize = 400;
 /// The most lines quoted of each severity.
 const QUOTED: usize = 40;
 
+/// The most lines from a failure to the line with its place in a file. Chosen by judgement.
+const PLACE_REACH: usize = 12;
+
 /// The lines of one kind.
 struct Kind<'t> {
     line: &'t str,
@@ -64,6 +67,8 @@ struct Log<'t> {
     suites: FastSet<&'t str>,
     /// True once the list that repeats the failures has begun.
     is_recap: bool,
+    /// The number of further lines in which the place of the last failure is searched.
+    awaits_place: usize,
     kinds: IndexMap<u64, Kind<'t>>,
     types: IndexSet<&'t str>,
     /// The first and the last time, the number of lines with a time of the same form, and true if lines begin with it.
@@ -107,8 +112,13 @@ impl<'t> Log<'t> {
             _ if is_judged => Severity::None,
             // A line about a failure counts as an error unless it names a harmless level.
             Severity::Notice if level.is_none() => Severity::Error,
-            Severity::None if has_failed => Severity::Error,
+            Severity::None if has_failed || self.is_place(front) => Severity::Error,
             said => said.min(Severity::Error),
+        };
+        self.awaits_place = match severity {
+            Severity::Error if !PLACE.is_match(front) => PLACE_REACH,
+            Severity::Error => 0,
+            _ => self.awaits_place.saturating_sub(1),
         };
         if severity == Severity::Error {
             let room = QUOTED - self.types.len();
@@ -125,6 +135,11 @@ impl<'t> Log<'t> {
                 (kind.severity, kind.line, kind.has_level) = (severity, line, level.is_some());
             }
         }
+    }
+
+    /// Returns true if a line below a failure names its place in a file of the project.
+    fn is_place(&self, line: &str) -> bool {
+        self.awaits_place > 0 && PLACE.is_match(line) && !FOREIGN.is_match(line)
     }
 
     /// Returns true if the verdict on a line repeats others: one on a suite, or one in the list of failures at the end
@@ -228,10 +243,17 @@ impl<'t> Log<'t> {
     }
 }
 
-/// Returns true if most of the first lines are verdicts on tests.
+/// Returns true if most of the first lines are verdicts on tests, or a runner states its totals at the end.
 pub(super) fn is_test_run(text: &str) -> bool {
     let lines = || text.lines().filter(|line| !line.trim().is_empty()).take(TAIL);
     lines().filter(|line| verdict(line).is_some()).count() * 2 > lines().count()
+        || is_tap(text)
+        || lines_from_end(text).take(TAIL).any(is_test_totals)
+}
+
+/// Returns true if a text begins with the header of the Test Anything Protocol, below the command of a script at most.
+pub(super) fn is_tap(text: &str) -> bool {
+    text.lines().take(6).any(|line| line.starts_with("TAP version "))
 }
 
 /// Returns a line without the time in front of it if room is short: the range of times says nearly as much.

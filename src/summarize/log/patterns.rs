@@ -24,6 +24,15 @@ pub(super) static ENDING: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// Matches a place in a file: `at a.spec.ts:43:20`, `(Cart.java:41)`, `File "a.py", line 7`, `Cart.cs:line 27`.
+pub(super) static PLACE: LazyLock<Regex> =
+    LazyLock::new(|| line_pattern(r#"(?:^|[\s("/\\])[\w.@-]*[\w-]\.[a-z]{1,5}(?::|:line |", line |\()\d+"#));
+
+/// Matches frames in libraries and runtimes.
+pub(super) static FOREIGN: LazyLock<Regex> = LazyLock::new(|| {
+    line_pattern(r"node_modules|\bnode:|/rustc/|site-packages|/vendor/|\bat (?:java|jdk|sun|org\.junit|org\.testng)\.")
+});
+
 /// Matches names and codes of errors.
 pub(super) static ERROR_TYPE: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(

@@ -14,13 +14,13 @@ use crate::content::head;
 use crate::content::hit_line::{Hit, Row, read_line};
 
 /// ` F401 `, ` [E501] `, ` SA4006: `: the code of a rule, one blank behind the place.
-static CODE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ \[?([A-Z]{1,5}\d{2,5})(?:[\]:( ]|$)"));
+static CODE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ \[?([A-Z]{1,5}\d{2,5})(?:[\],:( ]|$)"));
 
 /// `Vale.Spelling:Did you really …`: a rule of vale's, right behind the column.
 static STYLE: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^([A-Z][A-Za-z]*\.[A-Z][A-Za-z]*):\S"));
 
-/// ` [error] ` of yamllint, ` W: ` of rubocop, behind a column.
-static MARK: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ (?:\[(error|warning)\]|([CEFIRW]):) "));
+/// ` [error] ` of yamllint and ` [C] ` of pylint; ` W: ` of rubocop, behind a column.
+static MARK: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^ (?:\[(error|warning|[CEFIRW])\]|([CEFIRW]):) "));
 
 /// `README.md:3:81 error MD013/line-length …`, `Dockerfile:3 DL3008 warning: …`: no colon behind the place.
 static WITHOUT_COLON: LazyLock<Regex> = LazyLock::new(|| {
@@ -29,14 +29,21 @@ static WITHOUT_COLON: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// `[a.proto:29:1] The line length is 91`: the place in brackets.
+static BRACKETED: LazyLock<Regex> = LazyLock::new(|| line_pattern(r"^\[([^\s:\]]+):\d+(?::\d+)?\] (\S.*)"));
+
 /// Returns the severity of a message behind a place and the part that is the same at every place: its rule, or its
 /// words.
 pub(super) fn said_of<'t>(hit: &Hit<'t>) -> Option<(Severity, &'t str)> {
     if let Some(rule) = rule_of(hit) {
         return Some((Severity::Unstated, rule));
     }
-    let words = hit.text.strip_prefix(' ').filter(|words| hit.column.is_some() && words.starts_with(opens_words))?;
     let mark = MARK.captures(hit.text).and_then(|found| found.get(1).or_else(|| found.get(2)));
+    let is_marked = hit.text.starts_with(" [") && mark.is_some();
+    let words = hit.text.strip_prefix(' ').filter(|words| words.starts_with(opens_words))?;
+    if hit.column.is_none() && !is_marked {
+        return None;
+    }
     Some((mark.map_or(Severity::Unstated, |mark| Severity::of(mark.as_str())), words))
 }
 
@@ -52,6 +59,15 @@ fn opens_words(c: char) -> bool {
 
 /// Returns the message of a line that has no colon behind its place.
 pub(super) fn without_colon(line: &str) -> Option<Message<'_>> {
+    if let Some(found) = BRACKETED.captures(line) {
+        let (path, said) = (found.get(1)?, found.get(2)?);
+        return Some(Message {
+            severity: Severity::Unstated,
+            path: path.as_str(),
+            rest: &line[path.end()..],
+            said: said.as_str(),
+        });
+    }
     let found = WITHOUT_COLON.captures(line)?;
     let path = found.get(1)?.as_str();
     let word = found.get(2).or_else(|| found.get(4));
