@@ -578,7 +578,7 @@ const bodyOf = (source) => {
   for (; ; need(take("\n"))) {
     if (take("&")) {
       const own = number();
-      if (take("=")) texts.push((take("&") ? shared() : "") + match(/[^\n]*/y)[0]);
+      if (take("=")) texts.push(match(/[^\n]*/y)[0]);
       else entries.push(need(take(":")) && value(LINE));
       if (own !== texts.length + entries.length) fail();
     } else if (/^[A-Z]/.test(source[at] ?? "")) header();
