@@ -251,20 +251,10 @@ const FILES = [
   ["deleted file ", "deleted file mode 100644", (path) => [`--- a/${path}`, "+++ /dev/null"]],
 ];
 const HUNK = /^@@ -(0|[1-9]\d{0,17}) \+(0|[1-9]\d{0,17})((?: (?!@@)[^]*)?)$/;
-const COUNT = "([1-9]\\d?|[1-3]\\d\\d|400)";
-const BAR = "(0|[1-9]\\d{0,17}) ([+-]{1,400})";
-const STAT = new RegExp(`^([^ +\\-\\\\>][^]*?) (?:\\+${COUNT} -${COUNT}|\\+${COUNT}|-${COUNT}|${BAR})$`);
-
-const statOf = (line) => {
-  const [, path, plus, minus, added, removed, sum, bar] = STAT.exec(line) ?? [];
-  const counts = [plus ?? added ?? 0, minus ?? removed ?? 0].map(Number);
-  return path && { path, counts, sum: sum ?? String(counts[0] + counts[1]), bar };
-};
-const isHeader = (line) => HUNK.test(line) || /^commit [^]*; |^(?:diff|(?:new|deleted) file) (?!-|mode )[^]/.test(line);
-const isShort = (line) => isHeader(line) || statOf(line) !== undefined;
+const isShort = (line) => HUNK.test(line) || /^commit [^]*; |^(?:diff|(?:new|deleted) file) (?!-|mode )[^]/.test(line);
 
 const diff = (fold) => {
-  if (!fold.legend.startsWith("short headers: diff path, @@ -old +new")) fail();
+  if (fold.legend !== "short headers: diff path, @@ -old +new") fail();
   const [lines, text] = [linesOf(fold), []];
   const next = (test) => {
     const end = lines.findIndex((line) => !test(line));
@@ -272,12 +262,7 @@ const diff = (fold) => {
   };
   let author;
   while (lines.length > 0) {
-    const line = lines[0];
-    if (isShort(line) && !isHeader(line)) {
-      text.push(...statsOf(next((line) => !isHeader(line) && statOf(line)).map(statOf)));
-      continue;
-    }
-    lines.shift();
+    const line = lines.shift();
     if (!isShort(line)) text.push(line[0] === ">" && isShort(line.replace(/^>+/, "")) ? line.slice(1) : line);
     else if (HUNK.test(line)) {
       const [, old, now, section] = HUNK.exec(line);
@@ -300,21 +285,6 @@ const diff = (fold) => {
   return text.join("\n");
 };
 
-const statsOf = (entries) => {
-  entries.forEach((entry, at) => {
-    if (entry.path[0] === "/") entry.path = entries[at - 1].path.replace(/\/[^/]*$/, "") + entry.path;
-  });
-  const [width, digits] = ["path", "sum"].map((key) => Math.max(...entries.map((entry) => [...entry[key]].length)));
-  const lines = entries.map(
-    ({ path, sum, bar, counts: [added, removed] }) =>
-      ` ${path}${blanks(width, path)} | ${sum.padStart(digits)} ${bar ?? "+".repeat(added) + "-".repeat(removed)}`,
-  );
-  if (entries.length > 1 || entries[0].bar) return lines;
-  const changes = ["insertion?(+)", "deletion?(-)"].map((word, at) => [entries[0].counts[at], word]);
-  const words = changes.map(([n, word]) => (n ? `, ${n} ${word.replace("?", n === 1 ? "" : "s")}` : ""));
-  return [...lines, ` 1 file changed${words.join("")}`];
-};
-
 // Hits and listings.
 
 /** Returns a reader of path lines, which returns the path of a line, or undefined for a directory. */
@@ -333,14 +303,14 @@ const directories = () => {
 
 const QUOTED = '("(?:[^"\\\\]|\\\\.)*")';
 const HITS = new RegExp(
-  "^(hits by file: line text|by file: line:hit; line or tab, then context)(; headings)?" +
+  "^(hits by file: line text|by file: line:hit; line or tab, then context)" +
     `(; -- at gaps)?(?:; …x is ${QUOTED})?(?:; x… is ${QUOTED})?` +
     "(?:; (?:(paths|hits|context) but )?~ below (.+))?$",
   "s",
 );
 
 const hits = (fold) => {
-  const [, form, headings, gaps, start, end, who, root = ""] = need(HITS.exec(fold.legend));
+  const [, form, gaps, start, end, who, root = ""] = need(HITS.exec(fold.legend));
   const isContext = form.startsWith("by");
   const [read, text] = [directories(), []];
   let [path, above, run] = [undefined, undefined, []];
@@ -350,7 +320,7 @@ const hits = (fold) => {
   };
   const prefix = (kind, isFlipped, mark) => {
     const isRooted = (who === "paths" || who === kind) !== isFlipped;
-    return headings ? need(!isFlipped && path) && "" : (isRooted ? root : "") + need(path) + mark;
+    return (isRooted ? root : "") + need(path) + mark;
   };
   const follow = (number) => {
     if (gaps && above && !(above.isHere && above.number + 1 === number)) text.push("--");
@@ -392,10 +362,6 @@ const hits = (fold) => {
         const found = isFlipped ? fail() : read(line);
         path = found ?? path;
         if (above && found) above.isHere = false;
-        if (headings && found) {
-          above = undefined;
-          text.push(...(text.length > 0 ? [""] : []), path);
-        }
       }
     }
   }
@@ -570,13 +536,9 @@ const bodyOf = (source) => {
   };
   const partsOf = (text, columns) =>
     text.split(/(\{[^{}]*\})/).map((part) => {
-      const [, up, name] = /^\{(\^?)([^]*)\}$/.exec(part) ?? [];
-      const find = (name) => columns.findIndex((column) => column.name === name);
       if (part === "{}") return { isHole: true };
-      if (name === undefined) return part;
-      if (find(name) >= 0) return { column: find(name), up };
-      const tail = name.endsWith("/") ? find(name.slice(0, -1)) : -1;
-      return tail >= 0 ? { column: tail, up, isTail: true } : part;
+      const column = columns.findIndex(({ name }) => part === `{${name}}`);
+      return column < 0 ? part : { column };
     });
   const row = (own, around) => {
     const { columns, rows, mark } = own;
@@ -602,8 +564,7 @@ const bodyOf = (source) => {
       const made = parts.map((part) => {
         if (typeof part === "string") return part;
         if (part.isHole) return need(holes[place]);
-        const { text } = part.up ? above[part.column] : cell(part.column);
-        return part.isTail ? text.slice(text.lastIndexOf("/") + 1) : need(text);
+        return need(cell(part.column).text);
       });
       return { text: made.join(""), isQuoted };
     };
@@ -625,7 +586,7 @@ const bodyOf = (source) => {
   for (; ; need(take("\n"))) {
     if (take("&")) {
       const own = number();
-      if (take("=")) texts.push((take("&") ? shared() : "") + match(/[^\n]*/y)[0]);
+      if (take("=")) texts.push(match(/[^\n]*/y)[0]);
       else entries.push(need(take(":")) && value(LINE));
       if (own !== texts.length + entries.length) fail();
     } else if (/^[A-Z]/.test(source[at] ?? "")) header();

@@ -21,6 +21,7 @@ struct Uses {
     raw: bool,
     again: bool,
     lists: bool,
+    quotes: bool,
 }
 
 /// Returns the legend and the body; `None` if the text contains every pair of marks.
@@ -56,16 +57,16 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
             }
             Entry::Row { template, row } => {
                 if writer.known[template].is_none() {
-                    writer.end_run(&mut again, &last);
+                    writer.end_run(&mut again);
                     writer.define(template, &templates[template], lists[template], marks);
                     current = Some(template);
                     continues = false;
                     last = None;
                 }
-                let words = writer.row(&rows[template][row], lists[template]);
-                let is_blank = words.is_empty() && templates[template].rules.is_empty();
+                let words = writer.row(&rows[template][row]);
                 let is_current = current.replace(template) == Some(template);
-                let key = writer.known[template].clone().filter(|_| !is_current || is_taken(&words) || is_blank);
+                let key =
+                    writer.known[template].clone().filter(|_| !is_current || is_taken(&words) || words.is_empty());
                 (key.unwrap_or_default(), words)
             }
         };
@@ -82,12 +83,12 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
             continue;
         }
         continues = is_listed;
-        writer.end_run(&mut again, &last);
+        writer.end_run(&mut again);
         line_start = writer.body.len();
         writer.push(&line);
         last = Some(line);
     }
-    writer.end_run(&mut again, &last);
+    writer.end_run(&mut again);
     let legend = legend(&writer.uses, marks);
     writer.body.pop();
     Some((legend, writer.body))
@@ -111,6 +112,7 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
         (uses.omits, "; missing at the end: as above".to_owned()),
         (uses.names, "; $1=x names x".to_owned()),
         (uses.lists, "; a*: a row each word".to_owned()),
+        (uses.quotes, "; \"x y\" is one value".to_owned()),
         (uses.raw, "; |line".to_owned()),
         (uses.again, "; *2 twice more".to_owned()),
     ];
@@ -119,9 +121,6 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
 
 /// The number of rows after which a counting number is written again.
 const MILESTONE: usize = 10;
-
-/// The fewest repeats of an empty line that are written as a count.
-const MIN_EMPTY: usize = 8;
 
 /// The longest line of a list, in bytes.
 const LIST_WIDTH: usize = 120;
@@ -218,12 +217,10 @@ impl<'t> Writer<'t> {
         self.body.push('\n');
     }
 
-    /// Writes the number of repeats of the last line. A few empty lines are cheaper unchanged.
-    fn end_run(&mut self, again: &mut usize, last: &Option<String>) {
+    /// Writes the number of repeats of the last line.
+    fn end_run(&mut self, again: &mut usize) {
         let times = std::mem::take(again);
-        if times < MIN_EMPTY && last.as_ref().is_some_and(String::is_empty) {
-            (0..times).for_each(|_| self.push(""));
-        } else if times > 0 {
+        if times > 0 {
             self.push(&format!("*{times}"));
             self.uses.again = true;
         }
@@ -251,12 +248,9 @@ impl<'t> Writer<'t> {
     }
 
     /// Returns the values of a row in the notation.
-    fn row(&mut self, words: &[Word<'t>], is_list: bool) -> String {
-        if let ([Word::Above], true) = (words, is_list) {
-            self.uses.above = true;
-            return ".".to_owned();
-        }
-        let len = words.iter().rposition(|word| *word != Word::Above).map_or(0, |last| last + 1);
+    fn row(&mut self, words: &[Word<'t>]) -> String {
+        // A row whose values are all as expected still says so: an empty line would be no row to a reader.
+        let len = words.iter().rposition(|word| *word != Word::Above).map_or(1, |last| last + 1).min(words.len());
         self.uses.above |= words.contains(&Word::Above);
         self.uses.omits |= len < words.len();
         let mut line = String::new();
@@ -268,7 +262,7 @@ impl<'t> Writer<'t> {
                 Word::Above => line.push('.'),
                 // Only the last value of a row may have blanks.
                 Word::Below(_, rest, value) if rest.contains(' ') && index + 1 < words.len() => {
-                    line += &quoted(value);
+                    line += &self.quoted(value);
                 }
                 Word::Below(up, rest, _) => line += &format!("{}{rest}", "^".repeat(up + 1)),
                 Word::Plain(value) => self.value(&mut line, value, index + 1 == words.len()),
@@ -279,7 +273,7 @@ impl<'t> Writer<'t> {
 
     fn value(&mut self, line: &mut String, value: &'t str, is_last: bool) {
         if is_literal(value, is_last) {
-            *line += &quoted(value);
+            *line += &self.quoted(value);
             return;
         }
         for (index, word) in value.split(' ').enumerate() {
@@ -298,8 +292,9 @@ impl<'t> Writer<'t> {
             }
         }
     }
-}
 
-fn quoted(value: &str) -> String {
-    format!("\"{}\"", value.replace('"', "\"\""))
+    fn quoted(&mut self, value: &str) -> String {
+        self.uses.quotes = true;
+        format!("\"{}\"", value.replace('"', "\"\""))
+    }
 }

@@ -2,22 +2,16 @@
 //!
 //! A line of the text that looks like a short form is escaped by a `>`, which no line of a hunk begins with.
 
-pub mod stat;
-
 use std::borrow::Cow;
 
 use crate::fold::Fold;
 
-/// The legend of a diff without diffstats.
+/// The legend.
 pub const LEGEND: &str = "short headers: diff path, @@ -old +new";
-
-/// The legend of a diff with diffstats.
-pub const STAT_LEGEND: &str = "short headers: diff path, @@ -old +new, path +added -removed, /name beside it";
 
 /// Returns the text that a fold stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
-    let is_ours = [LEGEND, STAT_LEGEND].contains(&fold.legend.as_str());
-    unfold_text(fold.body.as_ref().filter(|_| is_ours)?)
+    unfold_text(fold.body.as_ref().filter(|_| fold.legend == LEGEND)?)
 }
 
 /// The short file headers `diff path`, `new file path` and `deleted file path`.
@@ -102,20 +96,11 @@ pub fn unfold_commit<'a>(line: &'a str, last: Option<&'a str>) -> Option<(Vec<St
 
 /// Returns true if a line reads as a short form.
 pub fn is_short(line: &str) -> bool {
-    is_short_header(line) || stat::is_short(line)
-}
-
-/// Returns true if a line reads as a short header of a file, a hunk or a commit.
-pub fn is_short_header(line: &str) -> bool {
     let is_file = FILES.iter().any(|form| {
         line.strip_prefix(form.word)
             .is_some_and(|path| !path.is_empty() && !path.starts_with('-') && !path.starts_with("mode "))
     });
     is_file || read_hunk(line).is_some() || (line.starts_with("commit ") && line.contains("; "))
-}
-
-fn owned<'a>(lines: Vec<String>) -> Vec<Cow<'a, str>> {
-    lines.into_iter().map(Cow::Owned).collect()
 }
 
 /// Expands all short forms of a text.
@@ -132,14 +117,10 @@ pub fn unfold_text(text: &str) -> Option<String> {
             at += 1;
             continue;
         }
-        let (unfolded, taken) = if !is_short_header(line) {
-            let files = lines[at..].iter().take_while(|line| stat::is_short(line) && !is_short_header(line)).count();
-            let (unfolded, taken) = stat::unfold(&lines[at..at + files])?;
-            (owned(unfolded), taken)
-        } else if line.starts_with("commit ") {
+        let (unfolded, taken) = if line.starts_with("commit ") {
             let (unfolded, by) = unfold_commit(line, author)?;
             author = Some(by);
-            (owned(unfolded), 1)
+            (unfolded.into_iter().map(Cow::Owned).collect(), 1)
         } else {
             unfold_hunk(&lines[at..]).or_else(|| unfold_file(&lines[at..]))?
         };

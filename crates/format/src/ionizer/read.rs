@@ -100,7 +100,8 @@ impl<'r> Reader<'r> {
                 self.at += 1;
                 let number = self.number()?;
                 if self.take("=").is_some() {
-                    let text = self.shared_text()?;
+                    let text = self.until(|c| c == '\n').to_owned();
+                    self.spend(text.len())?;
                     self.texts.push(text);
                 } else {
                     self.take(":")?;
@@ -123,17 +124,6 @@ impl<'r> Reader<'r> {
 
     fn number(&mut self) -> Option<usize> {
         self.until(|c| !c.is_ascii_digit()).parse().ok()
-    }
-
-    fn shared_text(&mut self) -> Option<String> {
-        let mut text = String::new();
-        if self.take("&").is_some() {
-            let number = self.number()?;
-            text.push_str(self.texts.get(number.checked_sub(1)?)?);
-        }
-        text.push_str(self.until(|c| c == '\n'));
-        self.spend(text.len())?;
-        Some(text)
     }
 
     fn header(&mut self) -> Option<()> {

@@ -10,8 +10,6 @@ use super::shared::Shared;
 pub struct Legend<'a> {
     /// True if there are context lines around the hits.
     pub context: bool,
-    /// True if paths stood above their hits, with a blank line before each but the first.
-    pub headings: bool,
     /// True if `--` stood wherever line numbers skip, and only there.
     pub gaps: bool,
     /// The text that many hits begin and end with.
@@ -22,7 +20,6 @@ pub struct Legend<'a> {
 
 const PLAIN: &str = "hits by file: line text";
 const CONTEXT: &str = "by file: line:hit; line or tab, then context";
-const HEADINGS: &str = "; headings";
 const GAPS: &str = "; -- at gaps";
 const START: &str = "; …x is ";
 const END: &str = "; x… is ";
@@ -39,7 +36,6 @@ impl<'a> Legend<'a> {
     /// Returns the words of the legend.
     pub fn write(&self) -> String {
         let mut text = String::from(if self.context { CONTEXT } else { PLAIN });
-        text.push_str(if self.headings { HEADINGS } else { "" });
         text.push_str(if self.gaps { GAPS } else { "" });
         for (words, part) in [(START, &self.shared.start), (END, &self.shared.end)] {
             if !part.is_empty() {
@@ -61,12 +57,9 @@ impl<'a> Legend<'a> {
             Some(rest) => (false, rest),
             None => (true, text.strip_prefix(CONTEXT)?),
         };
-        let mut take = |words: &str| {
-            let taken = rest.strip_prefix(words);
-            rest = taken.unwrap_or(rest);
-            taken.is_some()
-        };
-        let (headings, gaps) = (take(HEADINGS), take(GAPS));
+        let after_gaps = rest.strip_prefix(GAPS);
+        let gaps = after_gaps.is_some();
+        rest = after_gaps.unwrap_or(rest);
         let mut quoted = |words: &str| match rest.strip_prefix(words) {
             Some(text) => {
                 let mut values = serde_json::Deserializer::from_str(text).into_iter::<String>();
@@ -85,7 +78,7 @@ impl<'a> Legend<'a> {
                 Some(Root { directory, hits, context })
             })?
         };
-        Some(Self { context, headings, gaps, shared, root })
+        Some(Self { context, gaps, shared, root })
     }
 }
 
@@ -97,13 +90,12 @@ mod tests {
     fn legends_read_back() {
         let roots = [("", false, false), ("/a b; ~ below /", true, false), ("/", false, true), ("~/", true, true)];
         let parts = ["", "\t\"(…; x… is \"\"\\"];
-        for index in 0..8 * roots.len() * parts.len() * parts.len() {
-            let (directory, hits, rooted) = roots[index / 8 % roots.len()];
-            let (start, end) = (parts[index / 32 % 2], parts[index / 64]);
+        for index in 0..4 * roots.len() * parts.len() * parts.len() {
+            let (directory, hits, rooted) = roots[index / 4 % roots.len()];
+            let (start, end) = (parts[index / 16 % 2], parts[index / 32]);
             let legend = Legend {
                 context: index & 1 > 0,
-                headings: index & 2 > 0,
-                gaps: index & 4 > 0,
+                gaps: index & 2 > 0,
                 shared: Shared { start: start.into(), end: end.into() },
                 root: Root { directory, hits, context: rooted },
             };

@@ -99,13 +99,6 @@ impl Reader<'_> {
         let Entry::Path(path) = self.directories.read(line)? else { return Some(()) };
         // The next line is of another file, so it cannot continue the previous one.
         self.previous = self.previous.map(|(number, _)| (number, false));
-        if self.legend.headings {
-            self.previous = None;
-            if !self.lines.is_empty() {
-                self.push(String::new())?;
-            }
-            self.push(path.clone())?;
-        }
         self.path = Some(path);
         Some(())
     }
@@ -122,11 +115,10 @@ impl Reader<'_> {
             b' ' => self.context(number, &line[digits + 1..], is_flipped),
             b':' => {
                 let prefix = self.prefix(false, is_flipped)?;
-                let separator = if self.legend.headings { "" } else { ":" };
                 let (place, text) = split_place(line)?;
                 let text = self.legend.shared.lengthen(text);
                 self.follow(number)?;
-                self.push(format!("{prefix}{separator}{place}:{text}"))
+                self.push(format!("{prefix}:{place}:{text}"))
             }
             _ => None,
         }
@@ -137,10 +129,9 @@ impl Reader<'_> {
             return None;
         }
         let prefix = self.prefix(true, is_flipped)?;
-        let separator = if self.legend.headings { "" } else { "-" };
         let text = self.legend.shared.lengthen(text);
         self.follow(number)?;
-        self.push(format!("{prefix}{separator}{number}-{text}"))
+        self.push(format!("{prefix}-{number}-{text}"))
     }
 
     /// Adds `--` if the line does not continue the previous one.
@@ -152,20 +143,19 @@ impl Reader<'_> {
 
     /// Expands `12,14-16,20:5`, adding the text at each place.
     fn merged(&mut self, prefix: &str, places: &str, text: &str) -> Option<()> {
-        let separator = if self.legend.headings { "" } else { ":" };
         for part in places.split(',') {
             let (first, last) = match part.split_once('-') {
                 Some((first, last)) => (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?),
                 None => {
                     let number = part.split_once(':').map_or(part, |(number, _)| number).parse().ok()?;
                     self.grow(prefix.len() + part.len() + text.len())?;
-                    self.run.push((number, [prefix, separator, part, ":", text].concat()));
+                    self.run.push((number, [prefix, ":", part, ":", text].concat()));
                     continue;
                 }
             };
             for number in first..=last {
                 self.grow(prefix.len() + 2 + text.len())?;
-                self.run.push((number, format!("{prefix}{separator}{number}:{text}")));
+                self.run.push((number, format!("{prefix}:{number}:{text}")));
             }
         }
         self.is_merged |= places.contains([',', '-']);
@@ -179,12 +169,9 @@ impl Reader<'_> {
         self.lines.extend(self.run.drain(..).map(|(_, line)| line));
     }
 
-    /// Returns the prefix of a line: its path, or nothing below a heading.
+    /// Returns the path of a line.
     fn prefix(&self, is_context: bool, is_flipped: bool) -> Option<String> {
         let path = self.path.as_deref()?;
-        if self.legend.headings {
-            return (!is_flipped).then(String::new);
-        }
         let root = &self.legend.root;
         let is_rooted = root.expected(is_context) != is_flipped;
         Some(if is_rooted { [root.directory, path].concat() } else { path.to_owned() })

@@ -6,12 +6,11 @@
 mod hunk;
 mod recut;
 mod short;
-mod stat;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use concertina_format::diff_crunch::{LEGEND, STAT_LEGEND, unfold};
+use concertina_format::diff_crunch::{LEGEND, unfold};
 
 use crate::config::Preset;
 use crate::content::ContentType;
@@ -116,19 +115,12 @@ fn folded(text: &str) -> Option<Fold> {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut body: Vec<Cow<str>> = Vec::with_capacity(lines.len());
     let mut author = None;
-    let mut legend = LEGEND;
     let (mut at, mut is_shorter) = (0, false);
     while at < lines.len() {
         let rest = &lines[at..];
         if let Some((short, taken)) = short::file(rest) {
             body.extend(short);
             at += taken;
-        } else if let Some((short, taken)) =
-            (at == 0 || !stat::is_file(lines[at - 1])).then(|| short::stat(rest)).flatten()
-        {
-            body.extend(short.into_iter().map(Cow::Owned));
-            at += taken;
-            legend = STAT_LEGEND;
         } else if let Some((short, taken, by)) = short::commit(rest, author) {
             author = Some(by);
             body.push(Cow::Owned(short));
@@ -150,6 +142,6 @@ fn folded(text: &str) -> Option<Fold> {
         }
         is_shorter = true;
     }
-    let fold = Fold::new(NAME, legend, Some(body.join("\n")));
+    let fold = Fold::new(NAME, LEGEND, Some(body.join("\n")));
     (is_shorter && unfold(&fold).as_deref() == Some(text)).then_some(fold)
 }

@@ -4,12 +4,9 @@
 
 use std::borrow::Cow;
 
-use concertina_format::diff_crunch::{
-    ESCAPE, FILES, is_extended, is_short, is_short_header, is_signed, read_hunk, unfold_commit,
-};
+use concertina_format::diff_crunch::{ESCAPE, FILES, is_extended, is_short, is_signed, read_hunk, unfold_commit};
 
 use super::hunk::Hunk;
-use super::stat;
 use crate::content::diff_hunk::HunkHeader;
 
 /// Returns the short form of the file header at the start of `lines`, and the number of lines that it replaces.
@@ -27,7 +24,7 @@ pub(super) fn file<'a>(lines: &[&'a str]) -> Option<(Vec<Cow<'a, str>>, usize)> 
         at += 1;
     }
     let sides = form.sides(path);
-    let fits = is_short_header(&short[0]) && lines.get(at..at + 2)? == sides;
+    let fits = is_short(&short[0]) && lines.get(at..at + 2)? == sides;
     fits.then_some((short, at + 2))
 }
 
@@ -56,11 +53,6 @@ pub(super) fn commit<'a>(lines: &[&'a str], last: Option<&str>) -> Option<(Strin
     let short = format!("commit {hash}{merge}; {date}{by}");
     let (long, read) = unfold_commit(&short, last)?;
     (long == lines[..at + 3] && read == author).then_some((short, at + 3, author))
-}
-
-/// Returns the short form of a diffstat; see [`stat::fold`].
-pub(super) fn stat(lines: &[&str]) -> Option<(Vec<String>, usize)> {
-    stat::fold(lines).filter(|(short, _)| !short.iter().any(|line| is_short_header(line)))
 }
 
 /// Returns a line that is not a header, escaped if it looks like a short form.

@@ -9,7 +9,6 @@ use crate::content::hit_line::{Form, Hit, Row};
 use crate::pipeline::fold::Fold;
 use concertina_base::hashing::FastMap;
 use concertina_format::search_crunch::legend::Legend;
-use concertina_format::search_crunch::root::Root;
 use concertina_format::search_crunch::shared::Shared;
 use concertina_format::search_crunch::unfold;
 
@@ -34,17 +33,15 @@ enum Item<'a> {
 pub(super) fn fold(stage: &str, text: &str, rows: &[(&str, Row)]) -> Option<Fold> {
     let hits: Vec<Hit> =
         rows.iter().filter_map(|(_, row)| if let Row::Hit(hit) = row { Some(*hit) } else { None }).collect();
-    let headings = hits.iter().filter(|hit| hit.is_headed).count();
-    let is_labelled = hits.iter().any(|hit| matches!(hit.form, Form::Labelled(_)));
-    if hits.len() < 2 || is_labelled || (headings > 0 && headings < hits.len()) {
+    // Below a heading the path is written once already.
+    if hits.len() < 2 || hits.iter().any(|hit| hit.is_headed || matches!(hit.form, Form::Labelled(_))) {
         return None;
     }
     let plain = Legend {
         context: hits.iter().any(Hit::is_context),
-        headings: headings > 0,
         gaps: false,
         shared: Shared::default(),
-        root: if headings > 0 { Root::default() } else { root::find(&hits) },
+        root: root::find(&hits),
     };
     let gaps = plain.context && rows.iter().any(|(_, row)| *row == Row::Separator);
     let shared = shared::find(hits.iter().filter_map(Hit::place_and_text).map(|(_, text)| text));
@@ -83,17 +80,11 @@ fn write(rows: &[(&str, Row)], legend: &Legend) -> String {
 fn items<'a>(rows: &[(&'a str, Row<'a>)], legend: &Legend<'a>) -> (Vec<&'a str>, Vec<Item<'a>>) {
     let mut files: Vec<&str> = Vec::new();
     let mut items = Vec::with_capacity(rows.len());
-    for (index, &(text, row)) in rows.iter().enumerate() {
-        let is_before_heading = || matches!(rows.get(index + 1), Some((_, Row::Heading(_))));
+    for &(text, row) in rows {
         match row {
-            Row::Heading(path) if legend.headings => {
-                files.push(path);
-                items.push(Item::File(files.len() - 1));
-            }
             Row::Hit(hit) => {
-                let (path, is_flipped) =
-                    if legend.headings { (hit.path, false) } else { legend.root.strip(hit.path, hit.is_context()) };
-                if !legend.headings && files.last() != Some(&path) {
+                let (path, is_flipped) = legend.root.strip(hit.path, hit.is_context());
+                if files.last() != Some(&path) {
                     files.push(path);
                     items.push(Item::File(files.len() - 1));
                 }
@@ -101,7 +92,6 @@ fn items<'a>(rows: &[(&'a str, Row<'a>)], legend: &Legend<'a>) -> (Vec<&'a str>,
             }
             Row::Separator if legend.gaps => {}
             Row::Separator => items.push(Item::Separator),
-            Row::Other if legend.headings && text.is_empty() && index > 0 && is_before_heading() => {}
             Row::Heading(_) | Row::Other => items.push(Item::Other(text)),
         }
     }

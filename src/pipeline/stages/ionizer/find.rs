@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::scan::{Node, Scan, Tree, scan, scan_cut, value_end};
+use super::scan::{Node, Scan, Tree, scan, scan_cut};
+use crate::content::json_span::value_end;
 
 /// One value, or a run of them as one array.
 #[derive(Debug)]
@@ -122,5 +123,5 @@ fn join<'a>(scans: Vec<(Scan<'a>, &'a str)>) -> Scan<'a> {
         gaps.extend(scan.gaps);
         before = Some(after);
     }
-    Scan { tree: tree.finish(Node::Array(items)), gaps, missing: 0, end: 0 }
+    Scan { tree: tree.finish(Node::Array(items)), gaps, closers: String::new(), end: 0 }
 }

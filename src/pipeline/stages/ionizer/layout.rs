@@ -13,7 +13,7 @@ pub(super) fn detect(scan: &Scan<'_>, lines: bool) -> Option<Setting> {
     let mut best: Option<Setting> = None;
     for mut setting in candidates(scan, lines) {
         setting.lines = lines;
-        setting.missing = scan.missing;
+        setting.missing = scan.closers.len();
         // Beyond this, another layout is better, or none is any good: the list is not complete.
         let limit = best.as_ref().map_or(64 + scan.gaps.len() / 8, oddities);
         setting.except = exceptions(&setting, scan, limit);
@@ -102,7 +102,7 @@ impl MixedFinder {
 fn likeliest(scan: &Scan<'_>, lines: bool) -> Option<Setting> {
     let crlf = scan.gaps.iter().any(|gap| gap.starts_with('\r'));
     let probe = Setting { lines, ..Setting::minified() };
-    let mut setting = Setting { crlf, missing: scan.missing, ..probe.clone() };
+    let mut setting = Setting { crlf, missing: scan.closers.len(), ..probe.clone() };
     let mut colon = [None; 2];
     let mut comma = None;
     let (mut is_first, mut fits) = (true, true);

@@ -7,9 +7,9 @@
 
 use std::borrow::Cow;
 
-use serde::de::IgnoredAny;
-
 use concertina_format::ionizer::escapes::unescape;
+
+use crate::content::json_span::value_end;
 
 pub(super) use concertina_format::ionizer::tree::{Id, Node, Tree, is_literal, is_number, string_end};
 
@@ -42,23 +42,10 @@ pub(super) struct Scan<'a> {
     pub(super) tree: Tree<'a>,
     /// The blank space before each token, in order, without that of the missing closers.
     pub(super) gaps: Vec<&'a str>,
-    /// The number of closing brackets that a cut text lacks.
-    pub(super) missing: usize,
+    /// The closing brackets that a cut text lacks, in order.
+    pub(super) closers: String,
     /// The end of the last token, in bytes.
     pub(super) end: usize,
-}
-
-/// Returns the end of the JSON value at the start of a text; if there is none, the number of bytes read to see that.
-pub(super) fn value_end(text: &str) -> Result<usize, usize> {
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    match stream.next() {
-        Some(Ok(_)) => Ok(stream.byte_offset()),
-        Some(Err(error)) if !error.is_eof() => {
-            let before = memchr::memchr_iter(b'\n', text.as_bytes()).take(error.line() - 1).last();
-            Err(before.map_or(0, |at| at + 1) + error.column())
-        }
-        _ => Err(text.len()),
-    }
 }
 
 /// Scans a text that is one value, an array or an object.
@@ -67,37 +54,14 @@ pub(super) fn scan(text: &str) -> Option<Scan<'_>> {
     scanner.gaps.reserve(text.len() / BYTES_PER_TOKEN);
     scanner.tree.nodes.reserve(text.len() / BYTES_PER_TOKEN / TOKENS_PER_VALUE);
     let scan = scanner.run()?;
-    (scan.missing == 0).then_some(scan)
+    scan.closers.is_empty().then_some(scan)
 }
 
 /// Scans as much of a cut or damaged value as is whole: ends after the last complete element.
 pub(super) fn scan_cut(text: &str) -> Option<Scan<'_>> {
     let scan = Scanner::new(text, INNER_DEPTH).run()?;
-    let closers: String = scan.closers(text)?;
-    let repaired = text[..scan.end].to_owned() + &closers;
-    (scan.missing > 0 && value_end(&repaired) == Ok(repaired.len())).then_some(scan)
-}
-
-impl Scan<'_> {
-    /// The missing closers, innermost first.
-    fn closers(&self, text: &str) -> Option<String> {
-        let mut open = Vec::new();
-        let mut in_string = false;
-        let mut escaped = false;
-        for byte in text[..self.end].bytes() {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' if in_string => escaped = true,
-                b'"' => in_string = !in_string,
-                _ if in_string => {}
-                b'[' => open.push(']'),
-                b'{' => open.push('}'),
-                b']' | b'}' => drop(open.pop()?),
-                _ => {}
-            }
-        }
-        Some(open.iter().rev().collect())
-    }
+    let repaired = text[..scan.end].to_owned() + &scan.closers;
+    (!scan.closers.is_empty() && value_end(&repaired) == Ok(repaired.len())).then_some(scan)
 }
 
 /// An open container, with the number of items or fields before it.
@@ -155,7 +119,7 @@ impl<'a> Scanner<'a> {
             let Some(next) = self.step(expect) else { return self.close_cut() };
             if self.stack.is_empty() && next == Expect::CommaOrClose {
                 self.tree.root = self.tree.nodes.len() - 1;
-                return Some(Scan { tree: self.tree, gaps: self.gaps, missing: 0, end: self.at });
+                return Some(Scan { tree: self.tree, gaps: self.gaps, closers: String::new(), end: self.at });
             }
             expect = next;
         }
@@ -273,11 +237,13 @@ impl<'a> Scanner<'a> {
         let (end, open, gaps) = self.good?;
         self.stack.truncate(open);
         self.gaps.truncate(gaps);
+        let mut closers = String::with_capacity(open);
         while let Some(open) = self.stack.pop() {
+            closers.push(if matches!(open, Open::Array(_)) { ']' } else { '}' });
             self.close(open);
         }
         self.tree.root = self.tree.nodes.len() - 1;
-        Some(Scan { tree: self.tree, gaps: self.gaps, missing: open, end })
+        Some(Scan { tree: self.tree, gaps: self.gaps, closers, end })
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::tokens::{self, Encoding};
 use concertina_base::hashing::FastMap;
 
-/// Shared beginnings, each after the ones that it begins with.
+/// Shared beginnings, the shortest first. None refers to another, so that a reader looks up a number once.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct SharedText {
     /// The beginnings, as spelt in JSON.
@@ -52,9 +52,7 @@ impl SharedText {
         let mut chosen: FastMap<&str, usize> = FastMap::default();
         for (text, count) in candidates {
             let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut])).unwrap_or(0);
-            let own = tokens::count(&text[base..], encoding);
-            let reference = if base == 0 { 2 * count } else { 0 };
-            if count * own > own + 4 + reference {
+            if pays(count, text, base, encoding) {
                 chosen.insert(text, 0);
             }
         }
@@ -69,13 +67,12 @@ impl SharedText {
         for text in order {
             let uses = chosen[text];
             let base = longest(text, |cut| cut < text.len() && chosen.contains_key(&text[..cut]));
-            let own = tokens::count(&text[base.unwrap_or(0)..], encoding);
-            let keep = pays(uses, own, base.is_some());
-            if !keep {
-                chosen.remove(text);
+            if pays(uses, text, base.unwrap_or(0), encoding) {
+                continue;
             }
+            chosen.remove(text);
             if let Some(base) = base {
-                *chosen.get_mut(&text[..base]).expect("just found") += if keep { 1 } else { uses };
+                *chosen.get_mut(&text[..base]).expect("just found") += uses;
             }
         }
         Self::numbered(chosen.into_keys().map(str::to_owned).collect())
@@ -95,18 +92,13 @@ impl SharedText {
         let cut = longest(text, |cut| self.numbers.contains_key(&text[..cut]))?;
         Some((self.numbers[&text[..cut]], cut))
     }
-
-    /// The same for a shared text itself, which may only refer to a shorter one.
-    pub(super) fn find_base(&self, number: usize) -> Option<(usize, usize)> {
-        let text = &self.texts[number];
-        let cut = longest(text, |cut| cut < text.len() && self.numbers.contains_key(&text[..cut]))?;
-        Some((self.numbers[&text[..cut]], cut))
-    }
 }
 
-/// Returns true if a definition is worth its uses. A use that would otherwise refer to a base costs nothing.
-fn pays(uses: usize, tokens: usize, has_base: bool) -> bool {
-    uses * tokens > tokens + 4 + if has_base { 0 } else { 2 * uses }
+/// Returns true if a definition is worth its uses. A use that would otherwise refer to the first `base` bytes costs
+/// nothing.
+fn pays(uses: usize, text: &str, base: usize, encoding: Encoding) -> bool {
+    let tokens = |text: &str| tokens::count(text, encoding);
+    uses * tokens(&text[base..]) > tokens(text) + 4 + if base > 0 { 0 } else { 2 * uses }
 }
 
 fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize> {

@@ -58,16 +58,7 @@ struct Writer<'w, 's, 'a> {
 impl<'w> Writer<'w, '_, '_> {
     fn all(&mut self) {
         for (number, text) in self.shared.texts.iter().enumerate() {
-            self.out.push_str(&format!("&{}=", number + 1));
-            let rest = match self.shared.find_base(number) {
-                Some((base, cut)) => {
-                    self.out.push_str(&format!("&{}", base + 1));
-                    &text[cut..]
-                }
-                None => text,
-            };
-            self.out.push_str(rest);
-            self.out.push('\n');
+            self.out.push_str(&format!("&{}={text}\n", number + 1));
         }
         for number in 0..self.plan.classes.len() {
             self.header(number);

@@ -186,7 +186,7 @@ fn foreign_folds_are_refused() {
 fn what_counts_through_all_rows_is_said_once() {
     let text: String =
         (0..900).map(|row| format!("step {} of 900 took place in room {}\n", row + 7, 3 * row)).collect();
-    assert_eq!(body(&text), "a: step {+1} of 900 took place in room {+3}\n7 0\n\n*898");
+    assert_eq!(body(&text), "a: step {+1} of 900 took place in room {+3}\n7 0\n.\n*898");
     for body in ["a: {+x}\n1", "a: {+1 from 2}\n", "a: {+-3}\n1"] {
         assert_eq!(unfolded(body), None, "{body}");
     }
