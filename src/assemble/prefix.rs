@@ -26,7 +26,7 @@ pub(super) struct Prefix(u64);
 
 /// The maximum number of ways to read the replacements in one message that are tried: two to the power of twelve,
 /// chosen by judgement. Beyond it no text is taken for one of our replacements.
-const WAYS: usize = 4096;
+const MAX_READINGS: usize = 4096;
 
 impl Prefix {
     /// Adds a message whose blocks have these `hashes`, and returns the place of each block.
@@ -40,35 +40,39 @@ impl Prefix {
         decisions: &'d Decisions<'l>,
     ) -> Vec<PlacedBlock<'d, 'l>> {
         // Thinking that has left does not change the indexes of the blocks after it.
-        let mut lasting = 0..;
+        let mut stable_indexes = 0..;
         let indexes: Vec<usize> = (message.blocks.iter().enumerate())
             .map(|(index, block)| match block.kind {
                 BlockKind::Thinking(_) => index,
-                _ => lasting.next().unwrap_or(index),
+                _ => stable_indexes.next().unwrap_or(index),
             })
             .collect();
         let rows: Vec<Vec<&Decision>> = hashes.iter().map(|hash| decisions.shown_as(hash).collect()).collect();
-        let ways = rows.iter().try_fold(1_usize, |ways, rows| ways.checked_mul(rows.len() + 1)).unwrap_or(usize::MAX);
+        let reading_count = rows
+            .iter()
+            .try_fold(1_usize, |reading_count, rows| reading_count.checked_mul(rows.len() + 1))
+            .unwrap_or(usize::MAX);
         // The last way assumes no replacements and always holds.
-        for way in (0..ways.min(WAYS)).map(Some).chain([None]) {
-            let mut rest = way;
-            let mut choose = |rows: &Vec<&'d Decision<'l>>| {
-                let (more, at) = (rest? / (rows.len() + 1), rest? % (rows.len() + 1));
-                rest = Some(more);
+        for reading in (0..reading_count.min(MAX_READINGS)).map(Some).chain([None]) {
+            let mut remaining = reading;
+            let mut choose_decision = |rows: &Vec<&'d Decision<'l>>| {
+                let (more, at) = (remaining? / (rows.len() + 1), remaining? % (rows.len() + 1));
+                remaining = Some(more);
                 rows.get(at).copied()
             };
-            let chosen: Vec<Option<&Decision>> = rows.iter().map(&mut choose).collect();
+            let chosen: Vec<Option<&Decision>> = rows.iter().map(&mut choose_decision).collect();
             let mut prefix = *self;
             for ((block, hash), decision) in message.blocks.iter().zip(hashes).zip(&chosen) {
-                prefix.add_block(message, block, &decision.map_or(*hash, |decision| decision.projection.block.hash));
+                prefix.hash_block(message, block, &decision.map_or(*hash, |decision| decision.projection.block.hash));
             }
             let placed = indexes
                 .iter()
                 .zip(chosen)
                 .map(|(index, decision)| PlacedBlock { place: prefix.place(message, *index), decision });
             let placed: Vec<PlacedBlock> = placed.collect();
-            if placed.iter().all(|one| one.decision.is_none_or(|decision| decision.projection.block.place == one.place))
-            {
+            if placed.iter().all(|placed_block| {
+                placed_block.decision.is_none_or(|decision| decision.projection.block.place == placed_block.place)
+            }) {
                 *self = prefix;
                 return placed;
             }
@@ -76,7 +80,7 @@ impl Prefix {
         unreachable!("the last way holds")
     }
 
-    fn add_block(&mut self, message: &Message, block: &Block, hash: &ContentHash) {
+    fn hash_block(&mut self, message: &Message, block: &Block, hash: &ContentHash) {
         if matches!(message.role, Role::System | Role::Other)
             || matches!(block.kind, BlockKind::Thinking(_) | BlockKind::Other(_))
         {

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::command_output::{Prints, prints_of};
-use super::{exempt, may_touch, may_touch_output};
+use super::{can_touch, can_touch_output, exempt};
 use crate::config::Config;
 use crate::reference::FETCH_TOOL;
 use crate::tokens::utf16;
@@ -14,52 +14,52 @@ use crate::transcript::{Block, BlockKind, ToolResult, is_cache_point};
 
 /// Returns true if `squeeze()` cuts a block at any age: an output of more than `largeResultThreshold` UTF-16 units that
 /// no script parses.
-pub fn is_cut(block: &Block, config: &Config) -> bool {
-    let most = config.large_result_threshold as usize;
-    most > 0
+pub fn is_truncated(block: &Block, config: &Config) -> bool {
+    let max_chars = config.large_result_threshold as usize;
+    max_chars > 0
         && block.result.is_some_and(|result| !result.is_for_script)
-        && matches!(block.kind, BlockKind::Text(text) if utf16::exceeds(text, most))
-        && may_touch(block, config)
+        && matches!(block.kind, BlockKind::Text(text) if utf16::exceeds(text, max_chars))
+        && can_touch(block, config)
 }
 
 /// Returns true if a text is over the reference threshold.
-pub fn is_over(text: &str, config: &Config) -> bool {
+pub fn is_over_threshold(text: &str, config: &Config) -> bool {
     text.chars().count() as u64 > config.sccs_compress_threshold
 }
 
 /// Returns true if an output may be replaced while it is fresh, because the agent does not need its exact bytes.
-pub fn may_go_fresh(message: &Value, block: &Block, config: &Config) -> bool {
-    may_shrink_fresh(message, block) && block.result.is_some_and(|result| !is_exact(&result, config))
+pub fn can_replace_fresh(message: &Value, block: &Block, config: &Config) -> bool {
+    can_shorten_fresh(message, block) && block.result.is_some_and(|result| !is_exact(&result, config))
 }
 
 /// Returns true if an output may be shortened while it is fresh. That excludes answers of the fetch tool, results that
 /// a script of the model parses, and blocks with a cache breakpoint of the caller.
-pub fn may_shrink_fresh(message: &Value, block: &Block) -> bool {
-    let may_shrink = |result: &ToolResult| result.tool_name != Some(FETCH_TOOL) && !result.is_for_script;
-    block.result.as_ref().is_some_and(may_shrink) && !is_cache_point(message, &block.path)
+pub fn can_shorten_fresh(message: &Value, block: &Block) -> bool {
+    let can_shorten = |result: &ToolResult| result.tool_name != Some(FETCH_TOOL) && !result.is_for_script;
+    block.result.as_ref().is_some_and(can_shorten) && !is_cache_point(message, &block.path)
 }
 
 /// Returns true if a tool's outputs stay exact, line by line, or if a command printed files as such a tool would.
 pub fn is_exact(result: &ToolResult, config: &Config) -> bool {
-    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed(result, config) == Prints::FilesOnly
+    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed_files(result, config) == Prints::FilesOnly
 }
 
 /// Returns true if a command printed lines of files among other output: the shortened form must keep all of them,
 /// comments included.
-pub fn keeps_lines(result: &ToolResult, config: &Config) -> bool {
-    printed(result, config) == Prints::FilesAmongOther
+pub fn must_keep_lines(result: &ToolResult, config: &Config) -> bool {
+    printed_files(result, config) == Prints::FilesAmongOther
 }
 
-fn printed(result: &ToolResult, config: &Config) -> Prints {
+fn printed_files(result: &ToolResult, config: &Config) -> Prints {
     let command = result.arguments.filter(|_| !config.exact_tools.is_empty()).and_then(|arguments| arguments.command());
     command.map_or(Prints::Nothing, |command| prints_of(&command))
 }
 
 /// Returns true if the options permit an output to be replaced and the agent need not keep it in context. A result
 /// without a known tool is treated like any other.
-pub fn may_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
+pub fn can_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
     config.sccs_enabled
-        && config.may_touch_tool(result.tool_name.unwrap_or_default())
-        && may_touch_output(Some(result), config)
+        && config.can_touch_tool(result.tool_name.unwrap_or_default())
+        && can_touch_output(Some(result), config)
         && !exempt::is_exempt(result, text)
 }

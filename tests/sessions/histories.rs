@@ -309,10 +309,10 @@ impl Host {
             8 => {
                 let body = pooled(version);
                 let alike = [
-                    json!({ "removedAt": 1, "beside": body }),
+                    json!({ "removedAt": 1, "neighbour_hash": body }),
                     json!({ "shown": { "type": "text", "text": body }, "frame": { "data": "" } }),
                     json!({ "text": body }),
-                    json!({ "thinking": { "index": 0, "beside": body } }),
+                    json!({ "thinking": { "index": 0, "neighbour_hash": body } }),
                 ];
                 ("note", alike[self.random.next(4)].clone(), "noted".to_owned())
             }
@@ -554,7 +554,7 @@ impl Host {
                 && text.ends_with(POOLED)
             {
                 *copies.entry(text).or_default() |= !is_folded;
-                if fates[message][index].may_go().is_some_and(|may_go| may_go.is_old) {
+                if fates[message][index].permission().is_some_and(|permission| permission.is_old) {
                     old.insert(text);
                 }
             }
