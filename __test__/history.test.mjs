@@ -79,7 +79,7 @@ test("what went because a later copy holds it comes back when the host drops tha
   const branch = [...first, user("another way", 30)];
   const back = await concertina.assemble({ sessionId, messages: branch });
   assert.deepEqual(back.messages, branch);
-  assert.equal(back.report.epoch.reason, "restored: its duplicate or successor is gone");
+  assert.equal(back.report.epoch.reason, "returned: its duplicate or successor is gone");
 });
 
 test("two writers of one session show what was written first, ever after", async () => {

@@ -18,7 +18,7 @@ use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
 
 /// The reason of an epoch that only restores content whose duplicate or successor has left the history.
-const RESTORED_REASON: &str = "restored: its duplicate or successor is gone";
+const RETURNED_REASON: &str = "returned: its duplicate or successor is gone";
 
 /// A proposal that pays, rendered.
 struct RenderedProposal<'f, 't, 'a> {
@@ -120,7 +120,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         }
         let reason = rendered.first().map(|first| self.choice.cause.unwrap_or(first.proposal.reason));
         let epoch = Epoch {
-            reason: reason.unwrap_or(RESTORED_REASON).into(),
+            reason: reason.unwrap_or(RETURNED_REASON).into(),
             tokens_freed: before - after,
             tokens_rebilled: self.rebilled(&changed) + after,
             blocks: changed.len() as u64,
