@@ -103,7 +103,7 @@ test("a store that is damaged under a running gateway is set aside and opened an
   }
   assert.equal(setAside(dir).length, 1);
   assert.equal(lines.length, 1, lines.join("\n"));
-  assert.match(lines[0], /is damaged .* was set aside as .*concertina\.sqlite\.damaged-.* a new one is in use/s);
+  assert.match(lines[0], /is damaged .* was set aside as .*concertina\.sqlite\.damaged-.* a new store is in use/s);
   assert.ok(await assembled("b"), "work goes on");
   assert.equal(lines.length, 1, lines.join("\n"));
   await (await state.store()).close();

@@ -79,7 +79,7 @@ test("what went because a later copy holds it comes back when the host drops tha
   const branch = [...first, user("another way", 30)];
   const back = await concertina.assemble({ sessionId, messages: branch });
   assert.deepEqual(back.messages, branch);
-  assert.equal(back.report.epoch.reason, "returned: what held it has left");
+  assert.equal(back.report.epoch.reason, "returned: its duplicate or successor is gone");
 });
 
 test("two writers of one session show what was written first, ever after", async () => {
@@ -155,7 +155,7 @@ test("an image that leaves keeps its cache breakpoint and its kind of block", as
 });
 
 test("what the host had cut says so wherever it is shown", async () => {
-  const words = /cut by the host at [\d,]+ characters; the rest was never here/;
+  const words = /cut by the host at [\d,]+ characters; the rest was never received/;
   for (const text of [noise(400), "the very same line of output\n".repeat(500)]) {
     const concertina = await opened();
     const [, message] = toolRound("c", "exec", {}, text);
@@ -178,7 +178,7 @@ test("what the host had cut says so wherever it is shown", async () => {
 });
 
 test("a text that the host cut before a surrogate pair is known as cut, too", async () => {
-  const words = /cut by the host at 100,000 characters; the rest was never here/;
+  const words = /cut by the host at 100,000 characters; the rest was never received/;
   const born = async (text) => {
     const concertina = await opened();
     const [, message] = toolRound("c", "exec", {}, text);

@@ -158,7 +158,7 @@ test("a plugin with nothing but mistakes is on, and says each of them once", asy
     "concertina: pruneHeartbeats is an option of squeeze() alone; it is ignored",
     'concertina: rules is "AGENTS.md"; it must be an object; using the defaults',
     'concertina: sccsCompressThreshold is "a lot"; it must be a whole number of at least 2000; using the default 10000',
-    "concertina: sccsStorageTtlSeconds is 5; lifted to the minimum 600",
+    "concertina: sccsStorageTtlSeconds is 5; raised to the minimum 600",
     "concertina: staleTurns is 0; it must be a whole number of at least 1; using the default 4",
     "concertina: treshold is not an option; it is ignored. The nearest option is sccsCompressThreshold",
   ]);

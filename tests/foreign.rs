@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use concertina::foreign::{Lost, calling};
+use concertina::foreign::{TimedOut, call_foreign};
 use concertina::reference::Original;
 use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
 
@@ -26,7 +26,10 @@ fn open(dir: &Path) -> SqliteStore {
 fn a_crash_happens_once() {
     if let Some(dir) = std::env::var_os(DIR) {
         let _store = open(Path::new(&dir));
-        assert_eq!(calling("a deadly parser", b"text", || -> Result<(), Lost> { std::process::abort() }), None);
+        assert_eq!(
+            call_foreign("a deadly parser", b"text", || -> Result<(), TimedOut> { std::process::abort() }),
+            None
+        );
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -43,7 +46,7 @@ fn a_crash_happens_once() {
 fn what_a_user_ends_while_it_hangs_is_not_tried_again() {
     if let Some(dir) = std::env::var_os(DIR) {
         let _store = open(Path::new(&dir));
-        calling("an endless parser", b"text", || -> Result<(), Lost> {
+        call_foreign("an endless parser", b"text", || -> Result<(), TimedOut> {
             loop {
                 std::thread::park();
             }
@@ -64,10 +67,10 @@ fn what_a_user_ends_while_it_hangs_is_not_tried_again() {
     child.kill().unwrap();
     child.wait().unwrap();
     let store = open(dir.path());
-    assert_eq!(calling("an endless parser", b"text", || Ok(())), None);
-    assert_eq!(calling("an endless parser", b"another", || Ok(())), Some(()));
+    assert_eq!(call_foreign("an endless parser", b"text", || Ok(())), None);
+    assert_eq!(call_foreign("an endless parser", b"another", || Ok(())), Some(()));
     let notices = store.notices();
-    assert!(notices.len() == 1 && notices[0].starts_with("an endless parser ended the process"), "{notices:?}");
+    assert!(notices.len() == 1 && notices[0].starts_with("an endless parser crashed the process"), "{notices:?}");
 }
 
 #[test]
@@ -80,10 +83,10 @@ fn what_is_stored_is_read_whatever_happened_inside_zstd() {
         let id = store.ref_ids(&[original.hash]).unwrap().remove(0);
         store.commit(&me, &Batch { originals: vec![(id.clone(), original)], ..Batch::default() }, 1).unwrap();
         for crash in ["a", "b", "c"] {
-            assert!(calling("zstd", crash.as_bytes(), || Err::<(), _>(Lost)).is_none());
+            assert!(call_foreign("zstd", crash.as_bytes(), || Err::<(), _>(TimedOut)).is_none());
         }
         assert_eq!(store.get(&id, "main", 2).unwrap().unwrap().1.bytes, text.as_bytes());
-        assert!(calling("zstd", b"any", || Ok(())).is_none());
+        assert!(call_foreign("zstd", b"any", || Ok(())).is_none());
         return;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ use crate::report::{
     Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session,
     Stats, Unfolded, WarningRow,
 };
-use crate::work::{Then, aside, blocking, heavy, heavy_blocking};
+use crate::work::{ThenBlocking, blocking, heavy, heavy_blocking, run_in_background};
 
 /// The rules that the options set for a fresh tool result.
 #[napi(object, object_from_js = false)]
@@ -83,10 +83,10 @@ impl NativeConcertina {
                 }
             };
             let options = StoreOptions { retention, ..StoreOptions::from(&config) };
-            let (store, aside) = registry::open(place, options, today.as_deref())?;
+            let (store, notice) = registry::open(place, options, today.as_deref())?;
             let engine = Mutex::new(Some(Arc::new(Engine::new(store, config)?)));
             let journal = journal_dir.map(|dir| Journal::open(Path::new(&dir)));
-            Ok(Self { engine, warnings, journal, notices: Mutex::new(aside.into_iter().collect()) })
+            Ok(Self { engine, warnings, journal, notices: Mutex::new(notice.into_iter().collect()) })
         })
     }
 
@@ -129,13 +129,13 @@ impl NativeConcertina {
         let engine = self.engine()?;
         guard(|| {
             let config = engine.config();
-            let may_store = config.sccs_enabled && tool != FETCH_TOOL && config.may_touch_tool(&tool);
+            let can_store = config.sccs_enabled && tool != FETCH_TOOL && config.can_touch_tool(&tool);
             let secrets = match config.secrets {
                 Secrets::KeepInline => "keep-inline",
                 Secrets::Store => "store",
                 Secrets::Redact => "redact",
             };
-            let stores_texts = may_store && (config.fusion_enabled || !config.is_exact_tool(&tool));
+            let stores_texts = can_store && (config.fusion_enabled || !config.is_exact_tool(&tool));
             Ok(AtBirth { secrets: secrets.to_owned(), stores_texts })
         })
     }
@@ -165,7 +165,7 @@ impl NativeConcertina {
             let (cut_at, keeps) = (options.host_cut_at.map(units), options.host_keeps.map(units));
             let host = HostCuts { before: cut_at, unmasked, after: keeps };
             let fresh = engine.propose_fresh(before.last(), message, host);
-            Ok(Then(move || Ok(Folded::from(engine.show_fresh(&session.into(), &fresh, now as i64)))))
+            Ok(ThenBlocking(move || Ok(Folded::from(engine.show_fresh(&session.into(), &fresh, now as i64)))))
         })
     }
 
@@ -181,14 +181,14 @@ impl NativeConcertina {
     ) -> napi::Result<PromiseRaw<'env, Folded>> {
         let (engine, slices) = (self.engine()?, messages.slices());
         heavy_blocking(env, move || {
-            let asked = options.try_into()?;
+            let parsed = options.try_into()?;
             let messages = slices.read()?;
-            let reply = engine.assemble(&session.into(), &messages, &asked, now as i64);
+            let reply = engine.assemble(&session.into(), &messages, &parsed, now as i64);
             if reply.questions.is_empty() {
                 // Freeing so many small allocations is slow, and the caller need not wait for it.
-                drop(aside(move || drop(messages)));
+                drop(run_in_background(move || drop(messages)));
             } else {
-                slices.keep(messages);
+                slices.put_back(messages);
             }
             Ok(reply.into())
         })

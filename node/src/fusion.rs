@@ -22,7 +22,7 @@ use crate::guard::guard;
 use crate::handover::{Change, Handover};
 use crate::pure::{language_name, options};
 use crate::report::LeftAlone;
-use crate::work::{Place, heavy, in_place, placed};
+use crate::work::{JobSlot, heavy, heavy_with_slot, run_in_slot};
 
 /// The result of one stage.
 #[napi(object, object_from_js = false)]
@@ -147,15 +147,15 @@ fn clock() -> impl Fn() -> f64 {
 /// With such stages, a dedicated thread works on the text and waits for each answer, so that no work is repeated. It
 /// keeps its slot among the heavy jobs until it is done, `end` is called, or this object is dropped.
 #[napi]
-pub struct CompressJob(Arc<Course>);
+pub struct CompressJob(Arc<SharedJob>);
 
-struct Course(Mutex<Work>);
+struct SharedJob(Mutex<JobState>);
 
-enum Work {
+enum JobState {
     /// Nothing is done yet. The flag is true if there are stages that run in JavaScript.
     New(FusionEngine, CompressOptions, String, bool),
     /// A thread waits for an answer on the first channel, and then sends its next step on the second.
-    Asks(Sender<Option<String>>, Receiver<thread::Result<Step>>),
+    AwaitsAnswer(Sender<Option<String>>, Receiver<thread::Result<Step>>),
     Ended,
 }
 
@@ -166,19 +166,19 @@ impl CompressJob {
     pub fn new(text: String, options_json: String) -> napi::Result<Self> {
         guard(|| {
             let (compress, stages) = CompressOptions::from_json(&options(&options_json)?)?;
-            let asks = !stages.custom.is_empty();
+            let has_custom_stages = !stages.custom.is_empty();
             let engine = FusionEngine::new(FusionPipeline::build(&stages)?);
-            Ok(Self(Arc::new(Course(Mutex::new(Work::New(engine, compress, text, asks))))))
+            Ok(Self(Arc::new(SharedJob(Mutex::new(JobState::New(engine, compress, text, has_custom_stages))))))
         })
     }
 
     /// Works on a worker until a stage in JavaScript must be called or the job is done.
     #[napi]
     pub fn advance<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Step>> {
-        let course = Arc::clone(&self.0);
-        match *self.0.work() {
-            Work::Asks(..) => in_place(env, move || course.advance(None)),
-            _ => placed(env, move |place| course.advance(Some(place))),
+        let job = Arc::clone(&self.0);
+        match *self.0.state() {
+            JobState::AwaitsAnswer(..) => run_in_slot(env, move || job.advance(None)),
+            _ => heavy_with_slot(env, move |slot| job.advance(Some(slot))),
         }
     }
 
@@ -191,7 +191,7 @@ impl CompressJob {
     /// Answers the last question with the text as the stage rewrote it, or with null if the stage does not apply.
     #[napi]
     pub fn answer(&self, text: Option<String>) {
-        if let Work::Asks(answers, _) = &*self.0.work() {
+        if let JobState::AwaitsAnswer(answers, _) = &*self.0.state() {
             // If the thread has ended, `advance` reports it.
             drop(answers.send(text));
         }
@@ -200,52 +200,52 @@ impl CompressJob {
     /// Ends the job, done or not.
     #[napi]
     pub fn end(&self) {
-        *self.0.work() = Work::Ended;
+        *self.0.state() = JobState::Ended;
     }
 }
 
-impl Course {
-    fn work(&self) -> MutexGuard<'_, Work> {
+impl SharedJob {
+    fn state(&self) -> MutexGuard<'_, JobState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn advance(&self, place: Option<Place>) -> Result<Step> {
-        let work = std::mem::replace(&mut *self.work(), Work::Ended);
-        let (answers, steps) = match work {
-            Work::New(engine, options, text, false) => {
-                return Ok(Step::done(engine.compress(&text, &options, &clock())));
+    fn advance(&self, slot: Option<JobSlot>) -> Result<Step> {
+        let state = std::mem::replace(&mut *self.state(), JobState::Ended);
+        let (answers, steps) = match state {
+            JobState::New(engine, options, text, false) => {
+                return Ok(Step::result(engine.compress(&text, &options, &clock())));
             }
-            Work::New(engine, options, text, true) => asking(engine, options, text, place),
-            Work::Asks(answers, steps) => (answers, steps),
-            Work::Ended => return Err(Error::bad_argument("the job", "ended", "one that goes on")),
+            JobState::New(engine, options, text, true) => start_asking_thread(engine, options, text, slot),
+            JobState::AwaitsAnswer(answers, steps) => (answers, steps),
+            JobState::Ended => return Err(Error::bad_argument("the job", "ended", "one that goes on")),
         };
         let step = steps.recv().expect("a thread whose questions are answered comes to an end");
         let step = step.unwrap_or_else(|panic| resume_unwind(panic));
         if step.question.is_some() {
-            *self.work() = Work::Asks(answers, steps);
+            *self.state() = JobState::AwaitsAnswer(answers, steps);
         }
         Ok(step)
     }
 }
 
 /// Starts a thread that works on a text and asks for the answers of the stages in JavaScript.
-fn asking(
+fn start_asking_thread(
     engine: FusionEngine,
     options: CompressOptions,
     text: String,
-    place: Option<Place>,
+    slot: Option<JobSlot>,
 ) -> (Sender<Option<String>>, Receiver<thread::Result<Step>>) {
-    let ((answers, answered), (told, steps)) = (channel(), channel());
+    let ((answers, answers_receiver), (steps_sender, steps)) = (channel(), channel());
     let work = move || {
         let caller = |question: pipeline::Question| {
-            told.send(Ok(Step::ask(question))).map_err(|_| Gone)?;
-            answered.recv().map_err(|_| Gone)
+            steps_sender.send(Ok(Step::ask(question))).map_err(|_| Gone)?;
+            answers_receiver.recv().map_err(|_| Gone)
         };
         let compressed = catch_unwind(AssertUnwindSafe(|| engine.compress_asking(&text, &options, &caller, &clock())));
-        drop(place);
+        drop(slot);
         if let Some(compressed) = compressed.map(std::result::Result::ok).transpose() {
             // The receiver may be gone.
-            drop(told.send(compressed.map(Step::done)));
+            drop(steps_sender.send(compressed.map(Step::result)));
         }
     };
     let started = thread::Builder::new().name("concertina".into()).spawn(work);
@@ -254,7 +254,7 @@ fn asking(
 }
 
 impl Step {
-    fn done(compressed: pipeline::Compressed) -> Self {
+    fn result(compressed: pipeline::Compressed) -> Self {
         Self { question: None, result: Some(compressed.into()) }
     }
 
@@ -382,16 +382,16 @@ pub fn compress_messages_sync(messages: &Handover, options_json: String) -> napi
 }
 
 fn compressed_messages(messages: &[Value], options_json: &str) -> Result<CompressedMessages> {
-    let (asked, stages) = MessagesOptions::from_json(&options(options_json)?)?;
+    let (parsed, stages) = MessagesOptions::from_json(&options(options_json)?)?;
     let engine = FusionEngine::new(FusionPipeline::build(&stages)?);
-    let done = pipeline::compress_messages(&engine, messages, &asked, &clock());
+    let result = pipeline::compress_messages(&engine, messages, &parsed, &clock());
     Ok(CompressedMessages {
-        change: Change::from(&done.rewrite),
-        originals: done.originals.into_iter().map(Into::into).collect(),
+        change: Change::from(&result.rewrite),
+        originals: result.originals.into_iter().map(Into::into).collect(),
         report: MessagesReport {
-            tokens_before: done.tokens_before as u32,
-            tokens_after: done.tokens_after as u32,
-            blocks: done.blocks.into_iter().map(Into::into).collect(),
+            tokens_before: result.tokens_before as u32,
+            tokens_after: result.tokens_after as u32,
+            blocks: result.blocks.into_iter().map(Into::into).collect(),
             changed_meanwhile: None,
             left_alone: None,
         },

@@ -19,13 +19,13 @@ use concertina::transcript::{MessageSource, Rewrite};
 use napi_derive::napi;
 use serde_json::{Value, json};
 
-use crate::work::aside;
+use crate::work::run_in_background;
 
 /// The key that stands for a lifted string.
-const LIFTED: &str = "\0text";
+const LIFTED_STRING_KEY: &str = "\0text";
 
 /// Slices are parsed in the background once this many bytes of JSON have arrived.
-const READ_AHEAD_BYTES: usize = 32 * 1024;
+const PARSE_AHEAD_BYTES: usize = 32 * 1024;
 
 /// Messages on their way into the addon. JavaScript pushes slices between turns of the event loop.
 #[napi]
@@ -35,7 +35,7 @@ pub struct Handover {
     /// The lifted strings of the slice that is still open.
     texts: Vec<String>,
     /// Bytes of JSON that no background thread was told to parse.
-    unread: usize,
+    unparsed_bytes: usize,
 }
 
 #[napi]
@@ -59,14 +59,16 @@ impl Handover {
     /// Adds a slice: a JSON array of messages, without the strings that were added before it.
     #[napi]
     pub fn push(&mut self, light: String) -> napi::Result<()> {
-        self.unread += light.len();
-        lock(&self.slices.crossed).push_back((light, std::mem::take(&mut self.texts)));
-        if self.unread >= READ_AHEAD_BYTES {
-            self.unread = 0;
+        self.unparsed_bytes += light.len();
+        lock(&self.slices.arrived).push_back((light, std::mem::take(&mut self.texts)));
+        if self.unparsed_bytes >= PARSE_AHEAD_BYTES {
+            self.unparsed_bytes = 0;
             let slices = Arc::clone(&self.slices);
             // If another thread holds the lock, that thread parses this slice too. A slice that fails to parse stays in
             // the queue, and the worker reports the error.
-            aside(move || drop(slices.messages.try_lock().map(|mut messages| slices.read_on(&mut messages))))?;
+            run_in_background(move || {
+                drop(slices.messages.try_lock().map(|mut messages| slices.parse_arrived(&mut messages)))
+            })?;
         }
         Ok(())
     }
@@ -81,7 +83,7 @@ impl Handover {
 /// threads may begin before it.
 #[derive(Default)]
 pub(crate) struct Slices {
-    crossed: Mutex<VecDeque<(String, Vec<String>)>>,
+    arrived: Mutex<VecDeque<(String, Vec<String>)>>,
     messages: Mutex<Vec<Value>>,
 }
 
@@ -89,28 +91,28 @@ impl Slices {
     /// Parses the remaining slices and takes all messages out, in order.
     pub(crate) fn read(&self) -> Result<Vec<Value>> {
         let mut messages = lock(&self.messages);
-        self.read_on(&mut messages)?;
+        self.parse_arrived(&mut messages)?;
         Ok(std::mem::take(&mut messages))
     }
 
     /// Puts messages back that will be read once more.
-    pub(crate) fn keep(&self, messages: Vec<Value>) {
+    pub(crate) fn put_back(&self, messages: Vec<Value>) {
         *lock(&self.messages) = messages;
     }
 
-    fn read_on(&self, messages: &mut Vec<Value>) -> Result<()> {
-        let next = || lock(&self.crossed).pop_front();
+    fn parse_arrived(&self, messages: &mut Vec<Value>) -> Result<()> {
+        let next = || lock(&self.arrived).pop_front();
         while let Some((light, texts)) = next() {
             let slice: Vec<Value> = match serde_json::from_str(&light) {
                 Ok(slice) => slice,
                 Err(error) => {
-                    lock(&self.crossed).push_front((light, texts));
+                    lock(&self.arrived).push_front((light, texts));
                     return Err(Error::bad_argument("messages", error, "an array of JSON messages"));
                 }
             };
             let mut texts: Vec<Option<String>> = texts.into_iter().map(Some).collect();
             messages.extend(slice.into_iter().map(|mut message| {
-                put_back(&mut message, &mut texts);
+                restore_strings(&mut message, &mut texts);
                 message
             }));
         }
@@ -123,14 +125,15 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Puts lifted strings back. The depth of recursion is bounded by the JSON parser's own limit of 128.
-fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
+fn restore_strings(value: &mut Value, texts: &mut [Option<String>]) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| put_back(item, texts)),
+        Value::Array(items) => items.iter_mut().for_each(|item| restore_strings(item, texts)),
         Value::Object(fields) => {
-            let lifted = fields.get(LIFTED).and_then(Value::as_u64).and_then(|index| texts.get_mut(index as usize));
+            let lifted =
+                fields.get(LIFTED_STRING_KEY).and_then(Value::as_u64).and_then(|index| texts.get_mut(index as usize));
             match lifted {
                 Some(text) if fields.len() == 1 => *value = Value::String(text.take().unwrap_or_default()),
-                _ => fields.values_mut().for_each(|item| put_back(item, texts)),
+                _ => fields.values_mut().for_each(|item| restore_strings(item, texts)),
             }
         }
         _ => {}
@@ -138,7 +141,7 @@ fn put_back(value: &mut Value, texts: &mut [Option<String>]) {
 }
 
 /// The size in bytes to which a string of patches grows. Few strings cross quickly, and none takes long to parse.
-const PATCHES_BYTES: usize = 4 * 1024;
+const PATCH_STRING_BYTES: usize = 4 * 1024;
 
 /// The changes to messages, as JSON for the reason that the module documentation of `handover.rs` gives.
 #[napi(object, object_from_js = false)]
@@ -156,14 +159,14 @@ impl From<&Rewrite> for Change {
         let removed = rewrite.removed.iter().map(|(message, path)| json!([message, path.steps()]));
         for patch in set.chain(removed).map(|patch| patch.to_string()) {
             match patches.last_mut() {
-                Some(last) if last.len() + patch.len() < PATCHES_BYTES => {
+                Some(last) if last.len() + patch.len() < PATCH_STRING_BYTES => {
                     last.push(',');
                     last.push_str(&patch);
                 }
                 _ => patches.push(format!("[{patch}")),
             }
         }
-        patches.iter_mut().for_each(|some| some.push(']'));
+        patches.iter_mut().for_each(|patch| patch.push(']'));
         let slots = rewrite.sequence.as_ref().map(|slots| {
             let slots = slots.iter().map(|slot| match slot {
                 MessageSource::Keep(index) => json!(index),

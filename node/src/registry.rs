@@ -28,16 +28,16 @@ pub struct StorePlace {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Place {
+enum StoreKey {
     Directory(PathBuf),
     Database { url: String, namespace: String },
 }
 
-type Held = Arc<Mutex<Weak<dyn Store>>>;
+type SharedStore = Arc<Mutex<Weak<dyn Store>>>;
 
-static OPEN: LazyLock<DashMap<(Place, StoreOptions), Held>> = LazyLock::new(DashMap::new);
+static OPEN_STORES: LazyLock<DashMap<(StoreKey, StoreOptions), SharedStore>> = LazyLock::new(DashMap::new);
 
-impl TryFrom<StorePlace> for Place {
+impl TryFrom<StorePlace> for StoreKey {
     type Error = Error;
 
     fn try_from(given: StorePlace) -> Result<Self> {
@@ -51,8 +51,8 @@ impl TryFrom<StorePlace> for Place {
             // The URL is not repeated because it may contain a password.
             _ => Err(Error::bad_argument(
                 "dir",
-                "not all that says where",
-                "given alone, or else url, with or without namespace",
+                "absent or combined with url",
+                "the only location; with url, only namespace may be given",
             )),
         }
     }
@@ -61,41 +61,41 @@ impl TryFrom<StorePlace> for Place {
 /// Opens the store of a place, or returns the one that is open. With `today` a damaged file is set aside under a name
 /// with that date; the returned line reports it.
 pub(crate) fn open(
-    place: StorePlace,
+    key: StorePlace,
     options: StoreOptions,
     today: Option<&str>,
 ) -> Result<(Arc<dyn Store>, Option<String>)> {
-    let options = StoreOptions { host: place.host.clone().unwrap_or_default(), ..options };
-    let place = Place::try_from(place)?;
-    OPEN.retain(|_, held| Arc::strong_count(held) > 1 || lock(held).strong_count() > 0);
-    let nothing = || Arc::new(Mutex::new(Weak::<SqliteStore>::new() as Weak<dyn Store>));
-    let held = Arc::clone(&OPEN.entry((place.clone(), options.clone())).or_insert_with(nothing));
+    let options = StoreOptions { host: key.host.clone().unwrap_or_default(), ..options };
+    let key = StoreKey::try_from(key)?;
+    OPEN_STORES.retain(|_, shared| Arc::strong_count(shared) > 1 || lock(shared).strong_count() > 0);
+    let empty = || Arc::new(Mutex::new(Weak::<SqliteStore>::new() as Weak<dyn Store>));
+    let shared = Arc::clone(&OPEN_STORES.entry((key.clone(), options.clone())).or_insert_with(empty));
     // Opening is slow, and an opener of another place must not wait for it.
-    let mut held = lock(&held);
-    if let Some(store) = held.upgrade().filter(|store| reads(&**store)) {
+    let mut shared = lock(&shared);
+    if let Some(store) = shared.upgrade().filter(|store| is_readable(&**store)) {
         return Ok((store, None));
     }
-    let (store, aside): (Arc<dyn Store>, _) = match (place, today) {
-        (Place::Directory(dir), Some(today)) => {
-            let (store, aside) = SqliteStore::open_or_set_aside(&dir, options, today)?;
-            (Arc::new(store), aside)
+    let (store, notice): (Arc<dyn Store>, _) = match (key, today) {
+        (StoreKey::Directory(dir), Some(today)) => {
+            let (store, notice) = SqliteStore::open_or_set_aside(&dir, options, today)?;
+            (Arc::new(store), notice)
         }
-        (Place::Directory(dir), None) => (Arc::new(SqliteStore::open(&dir, options)?), None),
-        (Place::Database { url, namespace }, _) => {
+        (StoreKey::Directory(dir), None) => (Arc::new(SqliteStore::open(&dir, options)?), None),
+        (StoreKey::Database { url, namespace }, _) => {
             let options = PostgresOptions { store: options, ..PostgresOptions::default() };
             (Arc::new(PostgresStore::open(&url, &namespace, options)?), None)
         }
     };
-    *held = Arc::downgrade(&store);
-    Ok((store, aside))
+    *shared = Arc::downgrade(&store);
+    Ok((store, notice))
 }
 
-fn lock(held: &Held) -> std::sync::MutexGuard<'_, Weak<dyn Store>> {
-    held.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(shared: &SharedStore) -> std::sync::MutexGuard<'_, Weak<dyn Store>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns true if a store can still be read. A store whose file was damaged while open must not keep a new opener
 /// from setting the file aside.
-fn reads(store: &dyn Store) -> bool {
+fn is_readable(store: &dyn Store) -> bool {
     store.ledger(&Scope { agent_id: String::new(), session_id: String::new() }).is_ok()
 }

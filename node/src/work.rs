@@ -28,11 +28,11 @@ pub fn stay_loaded(_exports: Object) -> napi::Result<()> {
 }
 
 /// A slot for a heavy job. Dropping it admits the next job.
-pub(crate) type Place = SemaphorePermit<'static>;
+pub(crate) type JobSlot = SemaphorePermit<'static>;
 
 /// The slots for heavy jobs. libuv has four workers by default: two stay free for the host's file reads. The limit
 /// holds for the whole process, however many Node threads and copies of `node/lib` there are.
-static PLACES: Semaphore = Semaphore::const_new(2);
+static JOB_SLOTS: Semaphore = Semaphore::const_new(2);
 
 /// The runtime lives as long as the process: a thread that waits for a disk outlives the environment that called it.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
@@ -46,7 +46,7 @@ pub(crate) fn blocking<T: ToNapiValue + Send + 'static>(
     body: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
     let (deferred, promise) = env.create_deferred()?;
-    aside(move || match guard(body) {
+    run_in_background(move || match guard(body) {
         Ok(done) => deferred.resolve(move |_| Ok(done)),
         Err(error) => deferred.reject(error),
     })?;
@@ -54,24 +54,24 @@ pub(crate) fn blocking<T: ToNapiValue + Send + 'static>(
 }
 
 /// Runs a heavy job on a libuv worker, in a slot. Its result `D` becomes a `T` in JavaScript: either the same type,
-/// or [`Then`], which continues with the store.
+/// or [`ThenBlocking`], which continues with the store.
 pub(crate) fn heavy<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     env: &Env,
     job: impl FnOnce() -> Result<D> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
-    placed(env, move |place| {
+    heavy_with_slot(env, move |slot| {
         let done = job();
-        drop(place);
+        drop(slot);
         done
     })
 }
 
 /// Runs a job like [`heavy`], but the job may keep its slot after it returns.
-pub(crate) fn placed<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
+pub(crate) fn heavy_with_slot<D: ToNapiValue + TypeName + Send + 'static, T: ToNapiValue>(
     env: &Env,
-    job: impl FnOnce(Place) -> Result<D> + Send + 'static,
+    job: impl FnOnce(JobSlot) -> Result<D> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
-    in_turn(env, move |place| AsyncTask::new(Job(Some(move || job(place)))))
+    with_slot(env, move |slot| AsyncTask::new(Job(Some(move || job(slot)))))
 }
 
 /// Runs a heavy job that alternates between rewriting texts and the store: in a slot, but on one of our own threads.
@@ -79,17 +79,17 @@ pub(crate) fn heavy_blocking<T: ToNapiValue + Send + 'static>(
     env: &Env,
     job: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
-    in_turn(env, move |place| {
-        Then(move || {
+    with_slot(env, move |slot| {
+        ThenBlocking(move || {
             let done = job();
-            drop(place);
+            drop(slot);
             done
         })
     })
 }
 
 /// Runs a job on a libuv worker at once. The caller already has the slot.
-pub(crate) fn in_place<T: ToNapiValue + TypeName + Send + 'static>(
+pub(crate) fn run_in_slot<T: ToNapiValue + TypeName + Send + 'static>(
     env: &Env,
     job: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
@@ -97,7 +97,7 @@ pub(crate) fn in_place<T: ToNapiValue + TypeName + Send + 'static>(
 }
 
 /// Runs a job on one of our own threads and does not wait for it.
-pub(crate) fn aside(body: impl FnOnce() + Send + 'static) -> napi::Result<()> {
+pub(crate) fn run_in_background(body: impl FnOnce() + Send + 'static) -> napi::Result<()> {
     guard(|| {
         drop(RUNTIME.spawn_blocking(body));
         Ok(())
@@ -106,15 +106,15 @@ pub(crate) fn aside(body: impl FnOnce() + Send + 'static) -> napi::Result<()> {
 
 /// Calls `start` with a slot on the JavaScript thread, in the order in which slots were requested. Until then nothing
 /// is queued in libuv. If the environment has ended meanwhile, `start` and its slot are dropped.
-fn in_turn<T: ToNapiValue, D: ToNapiValue + 'static>(
+fn with_slot<T: ToNapiValue, D: ToNapiValue + 'static>(
     env: &Env,
-    start: impl FnOnce(Place) -> D + Send + 'static,
+    start: impl FnOnce(JobSlot) -> D + Send + 'static,
 ) -> napi::Result<PromiseRaw<'_, T>> {
     let (deferred, promise) = env.create_deferred()?;
     guard(|| {
         drop(RUNTIME.spawn(async move {
-            let place = PLACES.acquire().await.expect("nobody closes the places");
-            deferred.resolve(move |_| Ok(start(place)));
+            let slot = JOB_SLOTS.acquire().await.expect("nobody closes the places");
+            deferred.resolve(move |_| Ok(start(slot)));
         }));
         Ok(())
     })?;
@@ -143,9 +143,9 @@ where
 }
 
 /// The remaining work with the store. As a JavaScript value it is the promise of its result.
-pub(crate) struct Then<F>(pub(crate) F);
+pub(crate) struct ThenBlocking<F>(pub(crate) F);
 
-impl<T, F> ToNapiValue for Then<F>
+impl<T, F> ToNapiValue for ThenBlocking<F>
 where
     T: ToNapiValue + Send + 'static,
     F: FnOnce() -> Result<T> + Send + 'static,
@@ -155,7 +155,7 @@ where
     }
 }
 
-impl<F> TypeName for Then<F> {
+impl<F> TypeName for ThenBlocking<F> {
     fn type_name() -> &'static str {
         "Promise"
     }

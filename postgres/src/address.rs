@@ -18,12 +18,12 @@ pub(crate) struct Address {
     /// The connection parameters, for all hosts.
     pub(crate) config: Config,
     /// The certificate authorities that are trusted, exclusively.
-    pub(crate) root: Root,
+    pub(crate) root: TrustedRoots,
 }
 
 /// A set of trusted certificate authorities.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Root {
+pub(crate) enum TrustedRoots {
     /// The certificates of the operating system.
     System,
     /// The certificates of this file (PEM).
@@ -36,18 +36,18 @@ impl Address {
     /// `sslmode=verify-ca` and `verify-full` are `require`, since certificates and host names are checked whenever TLS
     /// is used.
     pub(crate) fn parse(address: &str) -> Result<Self> {
-        let bad = |error: tokio_postgres::Error| Error::bad_argument("url", told(&error), EXPECTED);
+        let bad = |error: tokio_postgres::Error| Error::bad_argument("url", parse_error_detail(&error), EXPECTED);
         let address = escaped(address);
-        let (rest, taken) = take_out(&address);
+        let (rest, tls_parameters) = split_tls_parameters(&address);
         let mut config: Config = rest.parse().map_err(bad)?;
-        let mut root = Root::System;
-        for (key, value) in taken {
+        let mut root = TrustedRoots::System;
+        for (key, value) in tls_parameters {
             // The library decodes the escapes of both forms.
             let value: Config = value.parse().map_err(bad)?;
             match (key, value.get_application_name().unwrap_or_default()) {
                 ("sslmode", _) => drop(config.ssl_mode(SslMode::Require)),
-                (_, "" | "system") => root = Root::System,
-                (_, path) => root = Root::File(path.into()),
+                (_, "" | "system") => root = TrustedRoots::System,
+                (_, path) => root = TrustedRoots::File(path.into()),
             }
         }
         Ok(Self { config, root })
@@ -61,7 +61,7 @@ where a name or a password has %40 for @, \
 
 /// Returns the part of a parse error that may be shown: which of the library's own options has a bad value. Nothing in
 /// it comes from the address.
-fn told(error: &tokio_postgres::Error) -> String {
+fn parse_error_detail(error: &tokio_postgres::Error) -> String {
     let words = error.source().map(ToString::to_string).unwrap_or_default();
     let is_of_an_option = words.starts_with("invalid value for option");
     format!("an address that cannot be read{}", if is_of_an_option { format!(" ({words})") } else { String::new() })
@@ -128,7 +128,7 @@ const PARAMETERS: [&str; 20] = [
 ];
 
 /// Further parameters that libpq knows and this store does not support.
-const OF_LIBPQ: [&str; 24] = [
+const UNSUPPORTED_PARAMETERS: [&str; 24] = [
     "service",
     "servicefile",
     "passfile",
@@ -169,8 +169,8 @@ pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
     let is_name = |key: &str| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     let mut is_behind_password = false;
     for (key, _) in pairs {
-        let is_told = OF_LIBPQ.contains(&key) || !is_behind_password && is_name(key);
-        if is_told && !PARAMETERS.contains(&key) {
+        let can_be_named = UNSUPPORTED_PARAMETERS.contains(&key) || !is_behind_password && is_name(key);
+        if can_be_named && !PARAMETERS.contains(&key) {
             let expected = format!("one whose parameters are among {}", PARAMETERS.join(", "));
             return Err(Error::bad_argument("url", format!("an address with the unknown parameter {key}"), expected));
         }
@@ -181,7 +181,7 @@ pub(crate) fn refuse_unknown(address: &str) -> Result<()> {
 
 /// Splits an address into what the library understands and the TLS parameters that it does not. Each TLS parameter is
 /// returned as its key and an address that has the value as `application_name`, so that the library can decode it.
-fn take_out(address: &str) -> (String, Vec<(&str, String)>) {
+fn split_tls_parameters(address: &str) -> (String, Vec<(&str, String)>) {
     let is_url = PREFIXES.iter().any(|prefix| address.starts_with(prefix));
     // A `?` in a user name or a password is escaped.
     let query = address.find('?').filter(|_| is_url).map_or(address.len(), |at| at + 1);
@@ -199,8 +199,8 @@ fn take_out(address: &str) -> (String, Vec<(&str, String)>) {
         return (address.to_owned(), Vec::new());
     }
     let known: Vec<String> = known.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let taken = unknown.iter().map(|(key, value)| (*key, format!("{prefix}application_name={value}")));
-    (format!("{before}{}", known.join(separator)), taken.collect())
+    let tls_parameters = unknown.iter().map(|(key, value)| (*key, format!("{prefix}application_name={value}")));
+    (format!("{before}{}", known.join(separator)), tls_parameters.collect())
 }
 
 /// Returns the pairs of `key=value key='value'` as they are written, or `None` if the text has another form.
@@ -235,7 +235,7 @@ pub(crate) fn each_host(config: &Config) -> Vec<Config> {
     if count < 2 || !is_of_all(names.len()) || !is_of_all(addresses.len()) || ports.len() > 1 && ports.len() != count {
         return vec![config.clone()];
     }
-    let alone = |at: usize| {
+    let for_host = |at: usize| {
         let mut one = Config::new();
         match names.get(at) {
             Some(tokio_postgres::config::Host::Tcp(name)) => drop(one.host(name)),
@@ -283,7 +283,7 @@ pub(crate) fn each_host(config: &Config) -> Vec<Config> {
         one.keepalives(config.get_keepalives()).keepalives_idle(config.get_keepalives_idle());
         one
     };
-    (0..count).map(alone).collect()
+    (0..count).map(for_host).collect()
 }
 
 #[cfg(test)]
@@ -292,18 +292,21 @@ mod tests {
 
     #[test]
     fn what_the_library_does_not_know_is_understood_in_either_form() {
-        let file = |path: &str| Root::File(path.into());
+        let file = |path: &str| TrustedRoots::File(path.into());
         for (address, expected) in [
             ("postgresql://me:secret@h/x?sslrootcert=/etc/ca%20one.pem", (SslMode::Prefer, file("/etc/ca one.pem"))),
             ("postgres://h/x?sslrootcert=a&sslmode=verify-full", (SslMode::Require, file("a"))),
-            ("postgresql://me:sec?ret@h?sslmode=verify-ca&sslrootcert=system", (SslMode::Require, Root::System)),
-            ("postgresql://me:a=b&c@h/x?sslmode=disable", (SslMode::Disable, Root::System)),
+            (
+                "postgresql://me:sec?ret@h?sslmode=verify-ca&sslrootcert=system",
+                (SslMode::Require, TrustedRoots::System),
+            ),
+            ("postgresql://me:a=b&c@h/x?sslmode=disable", (SslMode::Disable, TrustedRoots::System)),
             (
                 r"host=h sslrootcert = '/it\'s one' password='sslmode=verify-ca \\'",
                 (SslMode::Prefer, file("/it's one")),
             ),
             (r"password=a\ b sslrootcert=c\ d host=h sslmode='verify-full'", (SslMode::Require, file("c d"))),
-            ("  host=h  ", (SslMode::Prefer, Root::System)),
+            ("  host=h  ", (SslMode::Prefer, TrustedRoots::System)),
         ] {
             let read = Address::parse(address).unwrap();
             assert_eq!((read.config.get_ssl_mode(), read.root), expected, "{address}");
@@ -316,8 +319,8 @@ mod tests {
     /// Unknown names, and all of libpq's that are not supported, in both forms of an address and at three positions.
     #[test]
     fn an_unknown_parameter_is_named_and_what_may_be_of_a_password_is_not() {
-        for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(OF_LIBPQ) {
-            let is_of_libpq = OF_LIBPQ.contains(&key);
+        for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(UNSUPPORTED_PARAMETERS) {
+            let is_of_libpq = UNSUPPORTED_PARAMETERS.contains(&key);
             for (address, is_named) in [
                 (format!("postgresql://me:hidden@h/x?{key}=hidden"), true),
                 (format!("postgres://h?sslmode=require&{key}=hidden"), true),
@@ -326,9 +329,14 @@ mod tests {
                 (format!("host=h password=hidden {key}=hidden"), is_of_libpq),
                 (format!("postgresql://me:a?{key}=hidden@h/x"), false),
             ] {
-                let told = refuse_unknown(&address).err().map(|error| error.to_string()).unwrap_or_default();
-                assert_eq!(told.contains(&format!("the unknown parameter {key};")), is_named, "{address}: {told}");
-                assert!(!told.contains("hid"), "{told}");
+                let parse_error_detail =
+                    refuse_unknown(&address).err().map(|error| error.to_string()).unwrap_or_default();
+                assert_eq!(
+                    parse_error_detail.contains(&format!("the unknown parameter {key};")),
+                    is_named,
+                    "{address}: {parse_error_detail}"
+                );
+                assert!(!parse_error_detail.contains("hid"), "{parse_error_detail}");
             }
         }
         for key in PARAMETERS {

@@ -10,21 +10,21 @@ use std::collections::HashSet;
 use concertina_base::reference::Media;
 use concertina_store::payload::Packed;
 use concertina_store::time::DAY_MS;
-use concertina_store::{Batch, FoldedKind, Millis, Printed, Scope};
+use concertina_store::{Batch, FoldedKind, Millis, PrintedKind, Scope};
 
 use crate::connection::{Call, call};
-use crate::context::{ENTER, GRANTED, LEAVE, PUT, SEEN, SHARE};
+use crate::context::{GRANT_ORIGINALS, GRANT_SHARED, MARK_ENTERED, MARK_LEFT, MARK_SEEN, REFUSE_UNGRANTED};
 use crate::pool::Pool;
-use crate::row::{hashes, signed};
+use crate::row::{hashes, to_signed};
 use crate::scope::session;
-use crate::session::ENSURE;
+use crate::session::ENSURE_SESSION;
 use crate::text::{escaped, key};
 
 /// The maximum number of payload bytes in one statement. A server accepts no message above 1 GB.
 const CHUNK_BYTES: usize = 16 << 20;
 
 /// Stores originals under ids that no other original has, unless more than `$8` bytes would be stored in all.
-const INSERT: &str = "WITH added AS (
+const ADD_ORIGINALS: &str = "WITH added AS (
       INSERT INTO originals (hash, ref_id, mime, label, size, is_zstd, payload)
       SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::boolean[], $7::bytea[])
         AS given (hash, ref_id, mime, label, size, is_zstd, payload)
@@ -42,33 +42,33 @@ const INSERT: &str = "WITH added AS (
       WHEN sum(bytes) + (SELECT coalesce(sum(bytes), 0) FROM usage) > $8::bigint THEN refuse('no room', '') ELSE true
         END";
 /// Decides if receipts, the epoch and sums of this transaction are recorded. A transaction that decides something
-/// (`$3`) records them only if [`WITHDRAW`] or [`PROJECT`] changes a row. One that decides nothing records them, unless
-/// it is a retry (`$4`) whose receipt is already stored.
-const COUNTS: &str = concat!(
+/// (`$3`) records them only if [`REMOVE_PROJECTIONS`] or [`ADD_PROJECTIONS`] changes a row. One that decides nothing
+/// records them, unless it is a retry (`$4`) whose receipt is already stored.
+const SET_IS_RECORDED: &str = concat!(
     "SELECT set_config('concertina.counts', (NOT $3 AND NOT ($4 AND EXISTS (
        SELECT 1 FROM receipts WHERE session = ",
     session!(),
     " AND at = $5)))::text, true)"
 );
-macro_rules! where_it_counts {
+macro_rules! if_recorded {
     () => {
         " WHERE current_setting('concertina.counts')::boolean "
     };
 }
-macro_rules! then_it_counts {
+macro_rules! then_record {
     ($changed:literal) => {
         concat!(" SELECT set_config('concertina.counts', 'true', true) FROM ", $changed, " LIMIT 1")
     };
 }
-const WITHDRAW: &str = concat!(
+const REMOVE_PROJECTIONS: &str = concat!(
     "WITH gone AS (
        DELETE FROM projections USING unnest($3::bytea[], $4::bigint[]) AS given (block, place)
        WHERE projections.session = ",
     session!(),
     " AND projections.block = given.block AND projections.place = given.place RETURNING 1)",
-    then_it_counts!("gone")
+    then_record!("gone")
 );
-const PROJECT: &str = concat!(
+const ADD_PROJECTIONS: &str = concat!(
     "WITH added AS (
        INSERT INTO projections (session, block, place, replacement, original, reason)
        SELECT grants.session, given.block, given.place, given.replacement, originals.id, given.reason
@@ -79,9 +79,9 @@ const PROJECT: &str = concat!(
     session!(),
     " AND grants.original = originals.id
        ORDER BY given.position ON CONFLICT (session, block, place) DO NOTHING RETURNING 1)",
-    then_it_counts!("added")
+    then_record!("added")
 );
-const PRINT: &str = concat!(
+const ADD_PRINTED: &str = concat!(
     "INSERT INTO printed (session, text, is_answer, original, saved)
      SELECT grants.session, given.text, given.is_answer, originals.id, given.saved
      FROM unnest($3::bytea[], $4::boolean[], $5::bytea[], $6::bigint[]) WITH ORDINALITY
@@ -92,26 +92,26 @@ const PRINT: &str = concat!(
     " AND grants.original = originals.id
      ORDER BY given.position ON CONFLICT (session, text) DO NOTHING"
 );
-const RECEIVE: &str = concat!(
+const ADD_RECEIPTS: &str = concat!(
     "INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
      SELECT ",
     session!(),
     ", $3, kind, tokens_before, tokens_after, detail FROM unnest($4::text[], $5::bigint[], $6::bigint[], $7::text[])
        WITH ORDINALITY AS given (kind, tokens_before, tokens_after, detail, position)",
-    where_it_counts!(),
+    if_recorded!(),
     "ORDER BY position"
 );
-const EPOCH: &str = concat!(
+const ADD_EPOCH: &str = concat!(
     "INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
      SELECT ",
     session!(),
     ", $3::bigint, $4::text, $5::bigint, $6::bigint, $7::bigint",
-    where_it_counts!()
+    if_recorded!()
 );
 
 /// Records the originals that a session's model fetched. If `$6` is true, the batch is a retry and the rows may already
 /// be stored.
-const FETCHED: &str = concat!(
+const ADD_FETCHES: &str = concat!(
     "INSERT INTO fetches (session, at, ref_id, tokens)
      SELECT ",
     session!(),
@@ -122,13 +122,13 @@ const FETCHED: &str = concat!(
 );
 
 /// Adds the tokens that were folded to the totals of the day.
-const FOLDED: &str = concat!(
+const ADD_FOLDED: &str = concat!(
     "INSERT INTO folded (session, day, kind, tokens_before, tokens_after)
      SELECT ",
     session!(),
     ", $3, kind, sum(tokens_before), sum(tokens_after)
      FROM unnest($4::text[], $5::bigint[], $6::bigint[]) AS given (kind, tokens_before, tokens_after)",
-    where_it_counts!(),
+    if_recorded!(),
     "GROUP BY kind
      ON CONFLICT (session, day, kind) DO UPDATE SET tokens_before = folded.tokens_before + excluded.tokens_before,
        tokens_after = folded.tokens_after + excluded.tokens_after"
@@ -136,7 +136,7 @@ const FOLDED: &str = concat!(
 
 /// Selects the projections of a session that were written after the row `$3`, and those of some blocks, in the order in
 /// which they were written.
-const IN_FORCE: &str = concat!(
+const PROJECTIONS_IN_FORCE: &str = concat!(
     "SELECT projections.id, block, place, replacement, hash, reason FROM projections
      JOIN originals ON originals.id = projections.original
      WHERE session = ",
@@ -162,7 +162,7 @@ pub(crate) struct Parameters<'a> {
     agent_id: Cow<'a, str>,
     host: Option<&'a str>,
     /// The time that is passed to the database; `None` if it uses its own clock.
-    told: Option<Millis>,
+    caller_time: Option<Millis>,
     /// The time at which the batch was made, by the caller's clock. Events of the session are recorded with this time.
     made_at: Millis,
     /// The ids and hashes of the originals.
@@ -185,20 +185,20 @@ pub(crate) struct Parameters<'a> {
     /// Ids and tokens.
     fetched: (Texts<'a>, Numbers),
     in_context: Option<Hashes<'a>>,
-    shows: bool,
+    has_context: bool,
     tools: Option<Vec<u8>>,
     /// True if the batch changes how blocks are shown. It may then turn out that another writer has made the same
     /// decision.
-    decides: bool,
+    has_decisions: bool,
     /// True if the batch was sent before and the outcome is unknown.
-    pub(crate) is_repeated: bool,
+    pub(crate) is_retry: bool,
 }
 
 impl<'a> Parameters<'a> {
     pub(crate) fn new(pool: &'a Pool, scope: &'a Scope, batch: &'a Batch, made_at: Millis) -> Self {
         let (originals, rows) = (&batch.originals, &batch.projections);
         let numbers =
-            |epoch: &concertina_store::Epoch| [epoch.tokens_freed, epoch.tokens_rebilled, epoch.blocks].map(signed);
+            |epoch: &concertina_store::Epoch| [epoch.tokens_freed, epoch.tokens_rebilled, epoch.blocks].map(to_signed);
         Self {
             batch,
             session: key(&scope.session_id),
@@ -206,7 +206,7 @@ impl<'a> Parameters<'a> {
             session_id: escaped(&scope.session_id),
             agent_id: escaped(&scope.agent_id),
             host: pool.host.as_deref(),
-            told: pool.told(made_at),
+            caller_time: pool.caller_time(made_at),
             made_at,
             originals: (
                 originals.iter().map(|(id, _)| id.as_str()).collect(),
@@ -225,81 +225,82 @@ impl<'a> Parameters<'a> {
             ),
             printed: (
                 hashes(batch.printed.iter().map(|row| &row.text)),
-                batch.printed.iter().map(|row| row.printed == Printed::Copy).collect(),
+                batch.printed.iter().map(|row| row.kind == PrintedKind::Copy).collect(),
                 hashes(batch.printed.iter().map(|row| &row.original)),
-                batch.printed.iter().map(|row| signed(row.saved)).collect(),
+                batch.printed.iter().map(|row| to_signed(row.saved)).collect(),
             ),
             receipts: (
                 batch.receipts.iter().map(|receipt| escaped(&receipt.kind)).collect(),
-                batch.receipts.iter().map(|receipt| signed(receipt.tokens_before)).collect(),
-                batch.receipts.iter().map(|receipt| signed(receipt.tokens_after)).collect(),
+                batch.receipts.iter().map(|receipt| to_signed(receipt.tokens_before)).collect(),
+                batch.receipts.iter().map(|receipt| to_signed(receipt.tokens_after)).collect(),
                 batch.receipts.iter().map(|receipt| escaped(&receipt.detail)).collect(),
             ),
             epoch: batch.epoch.as_ref().map(|epoch| (escaped(&epoch.reason), numbers(epoch))),
             made_on: made_at.div_euclid(DAY_MS),
             folded: folded_rows(&batch.folded),
-            fetched: batch.fetched.iter().map(|(id, tokens)| (escaped(id), signed(*tokens))).unzip(),
+            fetched: batch.fetched.iter().map(|(id, tokens)| (escaped(id), to_signed(*tokens))).unzip(),
             in_context: batch.in_context.as_ref().map(hashes),
-            shows: batch.in_context.is_some(),
+            has_context: batch.in_context.is_some(),
             tools: batch.tools.map(|tools| tools.0.to_vec()),
-            decides: !batch.withdrawn.is_empty() || !batch.projections.is_empty(),
-            is_repeated: false,
+            has_decisions: !batch.withdrawn.is_empty() || !batch.projections.is_empty(),
+            is_retry: false,
         }
     }
 
     /// Returns the statements of the batch. The last one returns the projections in force that the batch's maker did
     /// not know. `max_bytes` is the size limit of the store.
     pub(crate) fn calls<'b>(&'b self, columns: &'b [Columns<'_>], max_bytes: &'b i64) -> Vec<Call<'b>> {
-        let Self { batch, session, agent, told, made_at, .. } = self;
-        let mut calls = vec![call!(ENSURE, *session, *agent, self.session_id, self.agent_id, *told, self.host)];
+        let Self { batch, session, agent, caller_time, made_at, .. } = self;
+        let mut calls =
+            vec![call!(ENSURE_SESSION, *session, *agent, self.session_id, self.agent_id, *caller_time, self.host)];
         for Columns { hashes, ids, mimes, labels, sizes, zstd, payloads } in columns {
-            calls.push(call!(INSERT, *hashes, *ids, *mimes, *labels, *sizes, *zstd, *payloads, *max_bytes));
+            calls.push(call!(ADD_ORIGINALS, *hashes, *ids, *mimes, *labels, *sizes, *zstd, *payloads, *max_bytes));
         }
         let (ids, hashes) = &self.originals;
         if !ids.is_empty() {
-            calls.push(call!(PUT, *session, *agent, *hashes, *ids, *told));
+            calls.push(call!(GRANT_ORIGINALS, *session, *agent, *hashes, *ids, *caller_time));
         }
         if !self.required.is_empty() {
-            calls.push(call!(GRANTED, *agent, self.required));
-            calls.push(call!(SHARE, *session, *agent, self.required, *told));
+            calls.push(call!(REFUSE_UNGRANTED, *agent, self.required));
+            calls.push(call!(GRANT_SHARED, *session, *agent, self.required, *caller_time));
         }
         let (kinds, before, after, details) = &self.receipts;
         let (folded_kinds, folded_before, folded_after) = &self.folded;
         if !kinds.is_empty() || self.epoch.is_some() || !folded_kinds.is_empty() {
-            calls.push(call!(COUNTS, *session, *agent, self.decides, self.is_repeated, *made_at));
+            calls.push(call!(SET_IS_RECORDED, *session, *agent, self.has_decisions, self.is_retry, *made_at));
         }
         if !batch.withdrawn.is_empty() {
-            calls.push(call!(WITHDRAW, *session, *agent, self.withdrawn.0, self.withdrawn.1));
+            calls.push(call!(REMOVE_PROJECTIONS, *session, *agent, self.withdrawn.0, self.withdrawn.1));
         }
         let (blocks, places, replacements, originals, reasons) = &self.projections;
         if !blocks.is_empty() {
-            calls.push(call!(PROJECT, *session, *agent, *blocks, *places, *replacements, *originals, *reasons));
+            calls.push(call!(ADD_PROJECTIONS, *session, *agent, *blocks, *places, *replacements, *originals, *reasons));
         }
         let (texts, answers, originals, saved) = &self.printed;
         if !texts.is_empty() {
-            calls.push(call!(PRINT, *session, *agent, *texts, *answers, *originals, *saved));
+            calls.push(call!(ADD_PRINTED, *session, *agent, *texts, *answers, *originals, *saved));
         }
         if !kinds.is_empty() {
-            calls.push(call!(RECEIVE, *session, *agent, *made_at, *kinds, *before, *after, *details));
+            calls.push(call!(ADD_RECEIPTS, *session, *agent, *made_at, *kinds, *before, *after, *details));
         }
         if let Some((reason, [freed, rebilled, blocks])) = &self.epoch {
-            calls.push(call!(EPOCH, *session, *agent, *made_at, *reason, *freed, *rebilled, *blocks));
+            calls.push(call!(ADD_EPOCH, *session, *agent, *made_at, *reason, *freed, *rebilled, *blocks));
         }
         if !folded_kinds.is_empty() {
-            calls.push(call!(FOLDED, *session, *agent, self.made_on, *folded_kinds, *folded_before, *folded_after));
+            calls.push(call!(ADD_FOLDED, *session, *agent, self.made_on, *folded_kinds, *folded_before, *folded_after));
         }
         let (ids, tokens) = &self.fetched;
         if !ids.is_empty() {
-            calls.push(call!(FETCHED, *session, *agent, *made_at, *ids, *tokens, self.is_repeated));
+            calls.push(call!(ADD_FETCHES, *session, *agent, *made_at, *ids, *tokens, self.is_retry));
         }
         if let Some(in_context) = &self.in_context {
-            calls.push(call!(LEAVE, *session, *agent, *in_context, batch.since, *told));
-            calls.push(call!(ENTER, *session, *agent, *in_context, batch.since, *told));
+            calls.push(call!(MARK_LEFT, *session, *agent, *in_context, batch.since, *caller_time));
+            calls.push(call!(MARK_ENTERED, *session, *agent, *in_context, batch.since, *caller_time));
         }
         if self.in_context.is_some() || self.tools.is_some() {
-            calls.push(call!(SEEN, *session, *agent, self.shows, *told, self.tools));
+            calls.push(call!(MARK_SEEN, *session, *agent, self.has_context, *caller_time, self.tools));
         }
-        calls.push(call!(IN_FORCE, *session, *agent, batch.since, *blocks, *places));
+        calls.push(call!(PROJECTIONS_IN_FORCE, *session, *agent, batch.since, *blocks, *places));
         calls
     }
 }
@@ -319,18 +320,18 @@ pub(crate) struct Columns<'a> {
 /// Returns the new originals among `packed`, without duplicates, in chunks of about [`CHUNK_BYTES`].
 pub(crate) fn columns<'a>(packed: &'a [Packed<'_>]) -> Vec<Columns<'a>> {
     let mut chunks: Vec<Columns<'a>> = Vec::new();
-    let mut room = 0;
+    let mut bytes_left = 0;
     let mut known = HashSet::new();
     for new in packed {
         let Some(payload) = &new.payload else { continue };
         if !known.insert(new.original.hash) {
             continue;
         }
-        if chunks.is_empty() || room < payload.bytes.len() {
+        if chunks.is_empty() || bytes_left < payload.bytes.len() {
             chunks.push(Columns::default());
-            room = CHUNK_BYTES;
+            bytes_left = CHUNK_BYTES;
         }
-        room = room.saturating_sub(payload.bytes.len());
+        bytes_left = bytes_left.saturating_sub(payload.bytes.len());
         let Some(columns) = chunks.last_mut() else { continue };
         columns.hashes.push(&new.original.hash.0);
         columns.ids.push(new.id.as_str());
@@ -339,16 +340,16 @@ pub(crate) fn columns<'a>(packed: &'a [Packed<'_>]) -> Vec<Columns<'a>> {
             Media::Image(mime) => Some(escaped(mime)),
         });
         columns.labels.push(escaped(&new.original.label));
-        columns.sizes.push(signed(new.original.bytes.len() as u64));
+        columns.sizes.push(to_signed(new.original.bytes.len() as u64));
         columns.zstd.push(payload.is_zstd);
         columns.payloads.push(&payload.bytes);
     }
     chunks
 }
 
-/// Converts folded tokens into the columns of [`FOLDED`].
+/// Converts folded tokens into the columns of [`ADD_FOLDED`].
 fn folded_rows(folded: &[(FoldedKind, u64, u64)]) -> (Vec<&'static str>, Vec<i64>, Vec<i64>) {
     let kinds = folded.iter().map(|(kind, ..)| kind.as_str()).collect();
-    let before = folded.iter().map(|(_, before, _)| signed(*before)).collect();
-    (kinds, before, folded.iter().map(|(.., after)| signed(*after)).collect())
+    let before = folded.iter().map(|(_, before, _)| to_signed(*before)).collect();
+    (kinds, before, folded.iter().map(|(.., after)| to_signed(*after)).collect())
 }

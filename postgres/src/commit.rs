@@ -10,7 +10,7 @@ use quick_cache::sync::Cache;
 use crate::batch::{Parameters, columns};
 use crate::failure::{Failure, NO_ROOM};
 use crate::pool::Pool;
-use crate::row::{signed, store_rows};
+use crate::row::{store_rows, to_signed};
 use crate::sweep;
 
 /// The originals that were stored before. They are not sent again unless the server reports that one is missing.
@@ -34,7 +34,7 @@ pub(crate) fn commit(
     if batch.is_idle(now, options.touch_interval_ms()) {
         return Ok(Vec::new());
     }
-    let (mut packer, max_bytes) = (Packer::default(), signed(options.max_bytes));
+    let (mut packer, max_bytes) = (Packer::default(), to_signed(options.max_bytes));
     let is_sent: Vec<bool> = batch.originals.iter().map(|(_, original)| sent.get(&original.hash).is_some()).collect();
     let mut packed = pack_new(&batch.originals, &is_sent)?;
     let mut parameters = Parameters::new(pool, scope, batch, now);
@@ -54,7 +54,7 @@ pub(crate) fn commit(
                     new.payload.get_or_insert_with(|| packer.pack(&new.original.bytes));
                 }
             }
-            parameters.is_repeated |= matches!(failure, Failure::CommitUnknown(_));
+            parameters.is_retry |= matches!(failure, Failure::CommitUnknown(_));
             Err(failure)
         })
     };
@@ -62,12 +62,10 @@ pub(crate) fn commit(
         Err(Error::StoreFull { reason, .. }) if reason == NO_ROOM => {
             let payloads = packed.iter().filter_map(|new| new.payload.as_ref());
             let needed: u64 = payloads.map(|payload| payload.bytes.len() as u64).sum();
-            // Evicts 5 % more than needed, so that not every commit at the limit has to evict.
-            let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
-            sweep::evict(pool, options, now, target)?;
+            sweep::evict(pool, options, now, options.eviction_target(needed))?;
             write(&mut packed)?
         }
-        done => done?,
+        result => result?,
     };
     batch.originals.iter().for_each(|(_, original)| sent.insert(original.hash, ()));
     Ok(committed)

@@ -14,7 +14,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, SimpleQueryMessage, Statement};
 
 use crate::failure::{Failure, Outcome};
-use crate::refusal::understood;
+use crate::refusal::interpret_refusal;
 use crate::server::{Server, is_on_socket};
 
 /// A statement with its parameters.
@@ -36,7 +36,7 @@ const BEGIN_READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 const COMMIT: &str = "COMMIT";
 /// Allows sequential scans, hash joins and merge joins in a transaction, and plans its statements for their parameters.
 /// Statements that run at every turn must not use it.
-pub(crate) const SURVEY: &str =
+pub(crate) const ALLOW_TABLE_SCANS: &str =
     "SELECT set_config('enable_seqscan', 'on', true), set_config('enable_hashjoin', 'on', true),
       set_config('enable_mergejoin', 'on', true), set_config('plan_cache_mode', 'force_custom_plan', true)";
 
@@ -98,7 +98,7 @@ impl Connection {
     fn open_at(server: &Server, config: &Config) -> Outcome<Self> {
         let system = |error: std::io::Error| Failure::Unreachable(error.to_string());
         let runtime = Builder::new_current_thread().enable_all().build().map_err(system)?;
-        let patience = server.connect_timeout;
+        let time_limit = server.connect_timeout;
         let connecting = async {
             // An error of the connection is returned by the call that fails because of it.
             let client = if is_on_socket(config) {
@@ -113,12 +113,12 @@ impl Connection {
             let answers = client.simple_query(&format!("{}; {BACKEND}", server.setup)).await?;
             Ok::<_, tokio_postgres::Error>((client, answers))
         };
-        let (client, answers) = match runtime.block_on(async { timeout(patience, connecting).await }) {
+        let (client, answers) = match runtime.block_on(async { timeout(time_limit, connecting).await }) {
             Ok(connected) => connected?,
-            Err(_) => return Err(silent(patience)),
+            Err(_) => return Err(timeout_failure(time_limit)),
         };
-        let backend =
-            backend(&answers).ok_or_else(|| Failure::Unreachable("it does not say who answers".to_owned()))?;
+        let backend = backend(&answers)
+            .ok_or_else(|| Failure::Unreachable("it did not report its process and database".to_owned()))?;
         let deadline = server.statement_timeout + Duration::from_secs(1);
         Ok(Self { backend, client, statements: HashMap::new(), deadline, is_silent: false, runtime })
     }
@@ -167,7 +167,7 @@ impl Connection {
             Ok(answers) => Ok(answers?),
             Err(_) => {
                 self.is_silent = true;
-                Err(silent(self.deadline))
+                Err(timeout_failure(self.deadline))
             }
         }
     }
@@ -178,8 +178,8 @@ impl Connection {
     }
 
     /// Same as [`Connection::read`], for queries that read whole tables.
-    pub(crate) fn survey(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
-        self.read_after(vec![call!(BEGIN_READ), call!(SURVEY)], calls)
+    pub(crate) fn read_with_scans(&mut self, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
+        self.read_after(vec![call!(BEGIN_READ), call!(ALLOW_TABLE_SCANS)], calls)
     }
 
     fn read_after(&mut self, opening: Vec<Call<'_>>, calls: Vec<Call<'_>>) -> Outcome<Vec<Vec<Row>>> {
@@ -199,7 +199,7 @@ impl Connection {
             Ok(done) => Ok(done?),
             Err(_) => {
                 self.is_silent = true;
-                Err(silent(self.deadline))
+                Err(timeout_failure(self.deadline))
             }
         }
     }
@@ -211,7 +211,7 @@ impl Connection {
         match self.run(&calls) {
             Err(Failure::Unreachable(reason)) => Err(Failure::CommitUnknown(reason)),
             Err(failure) if failure.is_lost() => Err(Failure::CommitUnknown(failure.to_string())),
-            Err(failure) => Err(understood(failure)),
+            Err(failure) => Err(interpret_refusal(failure)),
             Ok(mut answers) => {
                 answers.pop();
                 Ok(answers)
@@ -230,6 +230,6 @@ fn backend(answers: &[SimpleQueryMessage]) -> Option<Backend> {
     Some(Backend { process: [column(0)?, column(1)?], start: column(2)?, database: column(3)? })
 }
 
-fn silent(patience: Duration) -> Failure {
-    Failure::Unreachable(format!("it did not answer within {} ms", patience.as_millis()))
+fn timeout_failure(time_limit: Duration) -> Failure {
+    Failure::Unreachable(format!("it did not answer within {} ms", time_limit.as_millis()))
 }

@@ -7,7 +7,7 @@ use crate::scope::session;
 
 /// Grants a session the originals that are stored under the ids of their placeholders, and marks them as part of its
 /// context. An original that was not sent may have been removed since it was looked up.
-pub(crate) const PUT: &str = concat!(
+pub(crate) const GRANT_ORIGINALS: &str = concat!(
     "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT ",
     session!(),
@@ -20,13 +20,13 @@ pub(crate) const PUT: &str = concat!(
 );
 
 /// Refuses originals that were granted neither to a session of this agent nor to a session that works for it.
-pub(crate) const GRANTED: &str =
+pub(crate) const REFUSE_UNGRANTED: &str =
     "SELECT refuse('not granted', encode(given.hash, 'hex')) FROM unnest($2::bytea[]) AS given (hash)
      WHERE NOT EXISTS (SELECT 1 FROM originals JOIN access ON access.original = originals.id
        WHERE originals.hash = given.hash AND $1 IN (agent, parent_agent))";
 
 /// Grants the session those originals, unless it has them already.
-pub(crate) const SHARE: &str = concat!(
+pub(crate) const GRANT_SHARED: &str = concat!(
     "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT ",
     session!(),
@@ -37,7 +37,7 @@ pub(crate) const SHARE: &str = concat!(
 
 /// Marks originals that are no longer in the context. An original that another writer has folded since the row `$4`
 /// stays in the context, because the batch's maker did not know of it.
-pub(crate) const LEAVE: &str = concat!(
+pub(crate) const MARK_LEFT: &str = concat!(
     "UPDATE grants SET left_at = moment($5::bigint) WHERE session = ",
     session!(),
     " AND left_at IS NULL
@@ -49,7 +49,7 @@ pub(crate) const LEAVE: &str = concat!(
 
 /// Marks originals that are new in the context. Hashes that the agent may not see are ignored, because naming an
 /// original must not grant it.
-pub(crate) const ENTER: &str = concat!(
+pub(crate) const MARK_ENTERED: &str = concat!(
     "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT ",
     session!(),
@@ -66,6 +66,6 @@ pub(crate) const ENTER: &str = concat!(
 
 /// Records when a session was last seen (if `$3`) and its tools. `last_seen` never goes back, so a clock that was set
 /// back does not make a session old.
-pub(crate) const SEEN: &str = "UPDATE sessions SET tools = coalesce($5::bytea, tools),
+pub(crate) const MARK_SEEN: &str = "UPDATE sessions SET tools = coalesce($5::bytea, tools),
        last_seen = CASE WHEN $3::boolean THEN greatest(last_seen, moment($4::bigint)) ELSE last_seen END WHERE
          session = $1 AND agent = $2";

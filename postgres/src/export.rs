@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use concertina_base::error::{Error, Result};
 use concertina_store::copy::not_empty;
 use concertina_store::row::Cell;
-use concertina_store::tables::{ColumnType, ORIGINALS, Sink, TABLES, Table};
+use concertina_store::tables::{ColumnType, ORIGINALS, RowSink, TABLES, Table};
 use tokio_postgres::types::ToSql;
 
 use crate::connection::{Call, call};
@@ -15,8 +15,8 @@ use crate::row::{cell, first};
 use crate::text::{escaped, key};
 
 /// The maximum number of rows in one step, and about how many bytes.
-const ROWS: usize = 1000;
-const BYTES: usize = 4 << 20;
+const STEP_ROWS: usize = 1000;
+const STEP_BYTES: usize = 4 << 20;
 
 /// Derived columns, as table, column and source: the SHA-256 of a text.
 const DERIVED: [(&str, &str, &str); 3] = [
@@ -27,14 +27,14 @@ const DERIVED: [(&str, &str, &str); 3] = [
 
 /// The statements for one table.
 struct Statements {
-    is_filled: String,
+    has_rows: String,
     empty: String,
     declare: String,
     fetch: String,
     close: String,
     insert: String,
     /// Makes the generated ids continue after those of the imported rows.
-    number: Option<String>,
+    reset_ids: Option<String>,
 }
 
 static STATEMENTS: LazyLock<Vec<(&'static Table, Statements)>> =
@@ -56,9 +56,9 @@ impl Statements {
         }
         let given: Vec<String> = types.iter().zip(1..).map(|(kind, at)| format!("${at}::{kind}[]")).collect();
         // A row of this table is as large as its original.
-        let step = if name == ORIGINALS.name { 20 } else { ROWS };
+        let step = if name == ORIGINALS.name { 20 } else { STEP_ROWS };
         Self {
-            is_filled: format!("SELECT EXISTS (SELECT 1 FROM {name})"),
+            has_rows: format!("SELECT EXISTS (SELECT 1 FROM {name})"),
             empty: format!("DELETE FROM {name}"),
             declare: format!("DECLARE {name}_rows NO SCROLL CURSOR FOR {}", table.select(" COLLATE \"C\"")),
             fetch: format!("FETCH {step} FROM {name}_rows"),
@@ -68,7 +68,7 @@ impl Statements {
                 columns.join(", "),
                 given.join(", ")
             ),
-            number: (columns[0] == "id").then(|| {
+            reset_ids: (columns[0] == "id").then(|| {
                 format!(
                     "SELECT setval(pg_get_serial_sequence('{name}', 'id'), greatest(1, max(id)), max(id) IS NOT
                   NULL) FROM {name}"
@@ -89,7 +89,7 @@ fn type_of(kind: ColumnType) -> &'static str {
 }
 
 /// Reads every row of every table.
-pub(crate) fn export(transaction: &mut WriteTransaction<'_>, take: &mut Sink<'_>) -> Outcome<()> {
+pub(crate) fn export(transaction: &mut WriteTransaction<'_>, take: &mut RowSink<'_>) -> Outcome<()> {
     for (table, statements) in &*STATEMENTS {
         transaction.connection.batch(&statements.declare)?;
         loop {
@@ -107,32 +107,32 @@ pub(crate) fn export(transaction: &mut WriteTransaction<'_>, take: &mut Sink<'_>
     Ok(())
 }
 
-/// Fills the tables of an empty namespace. `named` converts a failure into an error.
+/// Fills the tables of an empty namespace. `to_error` converts a failure into an error.
 pub(crate) fn import(
     transaction: &mut WriteTransaction<'_>,
-    named: &dyn Fn(Failure) -> Error,
-    fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>,
+    to_error: &dyn Fn(Failure) -> Error,
+    fill: &mut dyn FnMut(&mut RowSink<'_>) -> Result<()>,
 ) -> Outcome<()> {
     // A session may refer to a later one.
     transaction.connection.batch("SET CONSTRAINTS ALL DEFERRED")?;
     for (table, statements) in &*STATEMENTS {
-        let is_filled = first(&transaction.run(&[call!(&statements.is_filled)])?[0])?.unwrap_or(false);
-        if is_filled && table.begins_empty() {
+        let has_rows = first(&transaction.run(&[call!(&statements.has_rows)])?[0])?.unwrap_or(false);
+        if has_rows && table.is_empty_in_new_store() {
             return Err(not_empty(table).into());
         }
         transaction.run(&[call!(&statements.empty)])?;
     }
-    let mut waiting = Waiting::default();
+    let mut buffer = RowBuffer::default();
     fill(&mut |table, row| {
-        if waiting.is_full(table) {
-            waiting.write(transaction).map_err(named)?;
+        if buffer.is_full(table) {
+            buffer.write(transaction).map_err(to_error)?;
         }
-        waiting.take(table, row);
+        buffer.take(table, row);
         Ok(())
     })?;
-    waiting.write(transaction)?;
-    for number in STATEMENTS.iter().filter_map(|(_, statements)| statements.number.as_ref()) {
-        transaction.run(&[call!(number)])?;
+    buffer.write(transaction)?;
+    for reset_ids in STATEMENTS.iter().filter_map(|(_, statements)| statements.reset_ids.as_ref()) {
+        transaction.run(&[call!(reset_ids)])?;
     }
     const USAGE: &str = "INSERT INTO usage SELECT count(*), coalesce(sum(length(payload)), 0) FROM originals";
     transaction.run(&[call!("DELETE FROM usage"), call!(USAGE)]).map(drop)
@@ -140,15 +140,17 @@ pub(crate) fn import(
 
 /// Rows of one table that have not been written yet.
 #[derive(Default)]
-struct Waiting {
+struct RowBuffer {
     table: Option<&'static Table>,
     rows: Vec<Vec<Cell>>,
     bytes: usize,
 }
 
-impl Waiting {
+impl RowBuffer {
     fn is_full(&self, next: &'static Table) -> bool {
-        self.rows.len() == ROWS || self.bytes >= BYTES || self.table.is_some_and(|table| !std::ptr::eq(table, next))
+        self.rows.len() == STEP_ROWS
+            || self.bytes >= STEP_BYTES
+            || self.table.is_some_and(|table| !std::ptr::eq(table, next))
     }
 
     fn take(&mut self, table: &'static Table, row: Vec<Cell>) {

@@ -13,7 +13,8 @@ use tokio_postgres::error::{Severity, SqlState};
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
 /// The reason of [`Failure::NoRoom`].
-pub(crate) const NO_ROOM: &str = "its limit is reached and sessions still show what it holds";
+pub(crate) const NO_ROOM: &str =
+    "storeMaxBytes is reached and everything stored is still in use; raise it or end sessions";
 
 /// The remedy for a missing privilege.
 pub(crate) const GRANTS: &str = "let the schema's owner run postgres/roles.sql for this role";
@@ -171,7 +172,7 @@ impl std::fmt::Display for Failure {
             | Self::Misconfigured(reason)
             | Self::Damaged(reason)
             | Self::Newer(reason) => f.write_str(reason),
-            Self::Outdated => f.write_str("others were in the way"),
+            Self::Outdated => f.write_str("it conflicted with other transactions"),
             Self::Replaced => f.write_str("it was replaced"),
             Self::NoRoom => f.write_str(NO_ROOM),
             Self::Other(error) => error.fmt(f),
@@ -182,20 +183,20 @@ impl std::fmt::Display for Failure {
 /// Replaces each quoted name in a server's message by `***`, with the quotation marks of the server's languages.
 fn without_names(words: &str) -> String {
     let pairs = [('"', '"'), ('\'', '\''), ('«', '»'), ('»', '«'), ('„', '“'), ('“', '”'), ('「', '」')];
-    let (mut told, mut rest) = (String::new(), words);
+    let (mut masked, mut rest) = (String::new(), words);
     while let Some((at, open)) = rest.char_indices().find(|(_, one)| pairs.iter().any(|(open, _)| open == one)) {
         let inside = &rest[at + open.len_utf8()..];
         let close = pairs.iter().find(|pair| pair.0 == open).map_or(open, |pair| pair.1);
-        told.push_str(&rest[..at + open.len_utf8()]);
-        told.push_str("***");
+        masked.push_str(&rest[..at + open.len_utf8()]);
+        masked.push_str("***");
         let end = inside.find(close).unwrap_or(inside.len());
         rest = &inside[end..];
         if let Some(after) = rest.strip_prefix(close) {
-            told.push(close);
+            masked.push(close);
             rest = after;
         }
     }
-    told + rest
+    masked + rest
 }
 
 /// Returns the server's message with its code, or the causes of a failed connection.
@@ -237,8 +238,8 @@ mod tests {
                 ("too many connections for role \"", "\""),
                 ("role \"", "\" does not exist"),
             ] {
-                let told = without_names(&format!("{before}{name}{after}"));
-                assert!(!told.contains("S3kr3t") && told.contains("***"), "{told}");
+                let masked = without_names(&format!("{before}{name}{after}"));
+                assert!(!masked.contains("S3kr3t") && masked.contains("***"), "{masked}");
             }
         }
     }

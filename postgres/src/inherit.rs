@@ -8,7 +8,7 @@ use crate::connection::call;
 use crate::failure::Outcome;
 use crate::pool::WriteTransaction;
 use crate::row::{at, first, hashes};
-use crate::session::{FIND, ensure};
+use crate::session::{FIND_SESSION, ensure};
 use crate::text::{escaped, key};
 
 const PARENT: &str =
@@ -22,7 +22,7 @@ const NAMED: &str =
          ORDER BY hash OFFSET 0) AS near
      WHERE EXISTS (SELECT 1 FROM access WHERE session = $1 AND original = near.id AND referred_at >= $2)";
 const CHILD: &str = "UPDATE sessions SET parent = $2 WHERE id = $1";
-const GIVE: &str = "INSERT INTO grants (session, original, granted_at, left_at)
+const GRANT_ALL: &str = "INSERT INTO grants (session, original, granted_at, left_at)
      SELECT $1, original, $3, NULL FROM unnest($2::bigint[]) AS given (original)
      ON CONFLICT (session, original) DO UPDATE SET granted_at = excluded.granted_at, left_at = NULL";
 const PROJECTIONS: &str = "INSERT INTO projections (session, block, place, replacement, original, reason)
@@ -46,8 +46,8 @@ pub(crate) fn inherit(
     let now = transaction.now;
     let (session, agent) = (key(&parent.session_id), key(&parent.agent_id));
     let (session_id, agent_id) = (escaped(&parent.session_id), escaped(&parent.agent_id));
-    let found =
-        transaction.run(&[call!(PARENT, session, agent, session_id, agent_id, now), call!(FIND, session, agent)])?;
+    let found = transaction
+        .run(&[call!(PARENT, session, agent, session_id, agent_id, now), call!(FIND_SESSION, session, agent)])?;
     let parent: Option<i64> = first(&found[1])?;
     let child = ensure(transaction, child)?;
     let rows = match named {
@@ -59,13 +59,13 @@ pub(crate) fn inherit(
             transaction.run(&[call!(NAMED, parent, expired_before, from, to, digits)])?
         }
     };
-    let given = rows[0].iter().map(|row| at(row, 0)).collect::<Outcome<Vec<i64>>>()?;
+    let originals = rows[0].iter().map(|row| at(row, 0)).collect::<Outcome<Vec<i64>>>()?;
     transaction
         .run(&[
             call!(CHILD, child, parent),
-            call!(GIVE, child, given, now),
-            call!(PROJECTIONS, parent, child, given),
-            call!(PRINTED, parent, child, given),
+            call!(GRANT_ALL, child, originals, now),
+            call!(PROJECTIONS, parent, child, originals),
+            call!(PRINTED, parent, child, originals),
         ])
         .map(drop)
 }

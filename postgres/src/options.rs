@@ -18,7 +18,7 @@ pub enum Clock {
 
 impl Clock {
     /// Returns the argument of SQL's `moment`. This is the only place where the caller's time is replaced.
-    pub(crate) fn told(self, now: Millis) -> Option<Millis> {
+    pub(crate) fn caller_time(self, now: Millis) -> Option<Millis> {
         match self {
             Self::Database => None,
             Self::Caller => Some(now),

@@ -10,7 +10,7 @@ use concertina_base::reference::ContentHash;
 use concertina_store::Millis;
 use tokio_postgres::Row;
 
-use crate::connection::{Backend, Call, Connection, SURVEY, call};
+use crate::connection::{ALLOW_TABLE_SCANS, Backend, Call, Connection, call};
 use crate::failure::{Failure, Outcome};
 use crate::options::{Clock, PostgresOptions};
 use crate::row::{at, first};
@@ -21,10 +21,18 @@ use crate::text::escaped;
 use crate::version::NEWEST;
 
 /// The maximum number of retries of a transaction that conflicted with another one.
-const CONFLICTS_MAX: u32 = 10;
+const MAX_CONFLICTS: u32 = 10;
 
 /// The pause between attempts to connect to a server that had no free connection.
-const RETRY: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The pause before a retry of a conflicting transaction, for each conflict so far. Chosen by judgement.
+const CONFLICT_PAUSE: Duration = Duration::from_millis(3);
+
+/// The number of times that the status of an unanswered COMMIT is queried, and the pause between two queries. Chosen by
+/// judgement.
+const COMMIT_STATUS_QUERIES: u32 = 50;
+const COMMIT_STATUS_PAUSE: Duration = Duration::from_millis(20);
 
 /// The mode of the advisory lock that a writing transaction takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +51,9 @@ pub(crate) struct Pool {
     /// The host that holds the sessions that are written to, if there is one.
     pub(crate) host: Option<String>,
     busy_timeout_ms: u64,
-    /// The last seen generation and the identity of its database ([`WHICH`]). The generation is 0 before the first
-    /// connection.
-    seen: Mutex<(u64, String)>,
+    /// The last seen generation and the identity of its database ([`IDENTITY_QUERY`]). The generation is 0 before the
+    /// first connection.
+    last_identity: Mutex<(u64, String)>,
     replaced: AtomicU64,
     /// The number of connections that did not answer in time. The same cause may have cut off the idle connections too.
     silent: AtomicU64,
@@ -72,8 +80,8 @@ macro_rules! shared {
         concat!("pg_advisory_xact_lock_shared(1129202516, ", $namespace, "::text::regnamespace::oid::bigint::integer)")
     };
 }
-const SHARED: &str = concat!("SELECT ", shared!("$1"));
-const ALONE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
+const LOCK_SHARED: &str = concat!("SELECT ", shared!("$1"));
+const LOCK_EXCLUSIVE: &str = "SELECT pg_advisory_xact_lock(1129202516, $1::text::regnamespace::oid::bigint::integer)";
 macro_rules! identity {
     () => {
         "(identity::text || ' ' || CASE WHEN pg_is_in_recovery() THEN '' ELSE
@@ -88,10 +96,10 @@ macro_rules! identity {
 /// the new timeline began before or after what a caller has seen. So a batch from before is refused once and made again
 /// from a new ledger. With a synchronous standby that ledger is the same. Nothing that a turn shows then depends on
 /// lost rows.
-pub(crate) const WHICH: &str = concat!("SELECT ", identity!(), ", moment($1::bigint), oldest FROM store");
-/// Same as [`WHICH`], for a transaction that other writers may join. Refuses a database whose identity is not `$2`
-/// (unless that is NULL), and a program whose newest version `$3` is too old for the schema.
-const OPENING: &str = concat!(
+pub(crate) const IDENTITY_QUERY: &str = concat!("SELECT ", identity!(), ", moment($1::bigint), oldest FROM store");
+/// Same as [`IDENTITY_QUERY`], for a transaction that other writers may join. Refuses a database whose identity is not
+/// `$2` (unless that is NULL), and a program whose newest version `$3` is too old for the schema.
+const OPENING_CHECKS: &str = concat!(
     "SELECT ",
     identity!(),
     ", moment($1::bigint), oldest, CASE WHEN oldest > $3::integer THEN refuse('too old', oldest::text) WHEN $2 <> ",
@@ -104,7 +112,7 @@ const TRANSACTION: &str = "SELECT pg_current_xact_id()::text";
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 /// Returns when everything that was committed before is as durable as this commit, on standbys too.
 const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'concertina', '')";
-const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+const TERMINATE_BACKEND: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid = $1::text::integer AND extract(epoch FROM backend_start) = $2::text::numeric";
 
 impl Pool {
@@ -114,19 +122,20 @@ impl Pool {
         let slots = Slots::new((*size).max(1) as usize);
         let busy_timeout_ms = store.busy_timeout_ms;
         let [replaced, silent] = [0; 2].map(AtomicU64::new);
-        let (seen, abandoned) = (Mutex::default(), Mutex::default());
-        let pool = Self { server, slots, clock: *clock, host, busy_timeout_ms, seen, replaced, silent, abandoned };
+        let (last_identity, abandoned) = (Mutex::default(), Mutex::default());
+        let pool =
+            Self { server, slots, clock: *clock, host, busy_timeout_ms, last_identity, replaced, silent, abandoned };
         pool.with(|_| Ok(()))?;
         Ok(pool)
     }
 
     /// Returns the generation of the database that was last seen. It changes when the database is replaced.
     pub(crate) fn generation(&self) -> u64 {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).0
+        self.last_identity.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Returns how often the database was found replaced since the last call.
-    pub(crate) fn take_replaced(&self) -> u64 {
+    pub(crate) fn take_replaced_count(&self) -> u64 {
         self.replaced.swap(0, Ordering::Relaxed)
     }
 
@@ -135,32 +144,32 @@ impl Pool {
         schema::prepare(&mut connection, &self.server.namespace)?;
         let abandoned = std::mem::take(&mut *self.abandoned.lock().unwrap_or_else(PoisonError::into_inner));
         for Backend { process: [process, began], .. } in &abandoned {
-            connection.run(&[call!(END, process, began)])?;
+            connection.run(&[call!(TERMINATE_BACKEND, process, began)])?;
         }
         Ok(connection)
     }
 
     /// Connects. If the server has no free connection, waits for one, or for a connection of another slot.
-    fn connected(&self, slot: &Slot<'_>) -> Outcome<Connection> {
-        let (began, patience) = (Instant::now(), self.server.connect_timeout);
+    fn connect_with_retry(&self, slot: &Slot<'_>) -> Outcome<Connection> {
+        let (began, time_limit) = (Instant::now(), self.server.connect_timeout);
         loop {
             let failure = match self.connect() {
                 Err(failure) if failure.is_transient() => failure,
                 connected => return connected,
             };
-            let left = patience.saturating_sub(began.elapsed());
+            let left = time_limit.saturating_sub(began.elapsed());
             if left.is_zero() {
-                return Err(Failure::Unreachable(format!("{failure}; waited {} ms", patience.as_millis())));
+                return Err(Failure::Unreachable(format!("{failure}; waited {} ms", time_limit.as_millis())));
             }
-            let borrowed = slot.borrow(left.min(RETRY));
-            if let Some((_, connection)) = borrowed.filter(|known| self.is_good(known)) {
+            let borrowed = slot.borrow(left.min(RETRY_INTERVAL));
+            if let Some((_, connection)) = borrowed.filter(|known| self.is_reusable(known)) {
                 return Ok(connection);
             }
         }
     }
 
     /// Returns true if an idle connection can be used again.
-    fn is_good(&self, (before, connection): &IdleConnection) -> bool {
+    fn is_reusable(&self, (before, connection): &IdleConnection) -> bool {
         *before == self.silent.load(Ordering::Relaxed) && connection.is_usable()
     }
 
@@ -172,13 +181,13 @@ impl Pool {
         self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).push(connection.backend.clone());
     }
 
-    /// Reads a row of [`WHICH`]. Returns the generation of the database and the time.
-    pub(crate) fn which(&self, connection: &Connection, rows: &[Row]) -> Outcome<(u64, Millis)> {
+    /// Reads a row of [`IDENTITY_QUERY`]. Returns the generation of the database and the time.
+    pub(crate) fn read_identity(&self, connection: &Connection, rows: &[Row]) -> Outcome<(u64, Millis)> {
         let row = rows.first().ok_or_else(|| Failure::Damaged("the table store is empty".to_owned()))?;
         let identity: String = at(row, 0)?;
-        let generation = number(connection, &identity);
-        let seen = &mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let (before, _) = std::mem::replace(seen, (generation, identity));
+        let generation = generation_of(connection, &identity);
+        let last_identity = &mut *self.last_identity.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, _) = std::mem::replace(last_identity, (generation, identity));
         if before != 0 && before != generation {
             self.replaced.fetch_add(1, Ordering::Relaxed);
         }
@@ -187,14 +196,18 @@ impl Pool {
     }
 
     /// Queries the generation of the database and the time.
-    pub(crate) fn look(&self, connection: &mut Connection, told: Option<Millis>) -> Outcome<(u64, Millis)> {
-        let rows = connection.run(&[call!(WHICH, told)])?.remove(0);
-        self.which(connection, &rows)
+    pub(crate) fn query_identity(
+        &self,
+        connection: &mut Connection,
+        caller_time: Option<Millis>,
+    ) -> Outcome<(u64, Millis)> {
+        let rows = connection.run(&[call!(IDENTITY_QUERY, caller_time)])?.remove(0);
+        self.read_identity(connection, &rows)
     }
 
     /// Returns the argument of SQL's `moment`: see [`Clock`].
-    pub(crate) fn told(&self, now: Millis) -> Option<Millis> {
-        self.clock.told(now)
+    pub(crate) fn caller_time(&self, now: Millis) -> Option<Millis> {
+        self.clock.caller_time(now)
     }
 
     /// Returns true if the database's clock decides.
@@ -203,23 +216,23 @@ impl Pool {
     }
 
     /// Converts a failure into an error that names the server.
-    pub(crate) fn named(&self, failure: Failure) -> Error {
+    pub(crate) fn to_error(&self, failure: Failure) -> Error {
         failure.at(&self.server.name, self.busy_timeout_ms)
     }
 
     /// Runs `work` on a connection. `work` must leave no transaction open unless it fails. It is called again from the
     /// start if its connection was lost (once, on a new connection) and if it conflicted with others.
     pub(crate) fn with<T>(&self, mut work: impl FnMut(&mut Connection) -> Outcome<T>) -> Result<T> {
-        let named = |failure| self.named(failure);
+        let to_error = |failure| self.to_error(failure);
         let busy = || Failure::Unreachable(format!("all {} connections of the pool are in use", self.slots.size));
-        let mut slot = self.slots.take(self.server.connect_timeout).ok_or_else(busy).map_err(named)?;
-        let (mut conflicts, mut is_second) = (0, false);
+        let mut slot = self.slots.take(self.server.connect_timeout).ok_or_else(busy).map_err(to_error)?;
+        let (mut conflicts, mut is_reconnected) = (0, false);
         loop {
             let silent = self.silent.load(Ordering::Relaxed);
             // The connection is taken out of the slot, so that a panic closes it and rolls back what it began.
-            let mut connection = match slot.connection.take().filter(|known| self.is_good(known)) {
+            let mut connection = match slot.connection.take().filter(|known| self.is_reusable(known)) {
                 Some((_, connection)) => connection,
-                None => self.connected(&slot).map_err(named)?,
+                None => self.connect_with_retry(&slot).map_err(to_error)?,
             };
             let failure = match work(&mut connection) {
                 Ok(done) => {
@@ -231,18 +244,18 @@ impl Pool {
             if failure.is_lost() || !connection.is_usable() {
                 self.abandon(&connection);
             }
-            if failure.is_stale() && !is_second {
-                is_second = true;
+            if failure.is_stale() && !is_reconnected {
+                is_reconnected = true;
                 continue;
             }
             if connection.is_usable() && !failure.is_stale() && connection.batch("ROLLBACK").is_ok() {
                 slot.connection = Some((silent, connection));
             }
-            if !failure.is_conflict() || conflicts == CONFLICTS_MAX {
-                return Err(named(failure));
+            if !failure.is_conflict() || conflicts == MAX_CONFLICTS {
+                return Err(to_error(failure));
             }
             conflicts += 1;
-            thread::sleep(Duration::from_millis(u64::from(conflicts) * 3));
+            thread::sleep(CONFLICT_PAUSE * conflicts);
         }
     }
 
@@ -256,8 +269,8 @@ impl Pool {
         now: Millis,
         mut work: impl FnMut(&mut WriteTransaction<'_>) -> Outcome<T>,
     ) -> Result<T> {
-        let told = self.told(now);
-        let lock = if lock_mode == WriterLock::Shared { SHARED } else { ALONE };
+        let caller_time = self.caller_time(now);
+        let lock = if lock_mode == WriterLock::Shared { LOCK_SHARED } else { LOCK_EXCLUSIVE };
         let mut unknown: Option<(String, Backend, T)> = None;
         self.with(|connection| {
             if let Some((transaction, backend, done)) = unknown.take()
@@ -266,14 +279,18 @@ impl Pool {
             {
                 return Ok(done);
             }
-            let mut pipeline =
-                vec![call!(BEGIN), call!(lock, self.server.namespace), call!(WHICH, told), call!(TRANSACTION)];
+            let mut pipeline = vec![
+                call!(BEGIN),
+                call!(lock, self.server.namespace),
+                call!(IDENTITY_QUERY, caller_time),
+                call!(TRANSACTION),
+            ];
             if lock_mode == WriterLock::Exclusive {
-                pipeline.push(call!(SURVEY));
+                pipeline.push(call!(ALLOW_TABLE_SCANS));
             }
-            let begun = connection.run(&pipeline)?;
-            let (_, now) = self.which(connection, &begun[2])?;
-            let transaction: Option<String> = first(&begun[3])?;
+            let answers = connection.run(&pipeline)?;
+            let (_, now) = self.read_identity(connection, &answers[2])?;
+            let transaction: Option<String> = first(&answers[3])?;
             let done = work(&mut WriteTransaction { connection, now, host: self.host.as_deref() })?;
             match connection.commit(Vec::new()) {
                 Err(failure) if failure.is_lost() => {
@@ -295,15 +312,15 @@ impl Pool {
         generation: u64,
         calls: Vec<Call<'_>>,
     ) -> Outcome<Vec<Vec<Row>>> {
-        let (told, same) = (self.told(now), self.identity(connection, generation)?);
-        let mut pipeline = vec![call!(BEGIN), call!(OPENING, told, same, NEWEST, self.server.namespace)];
+        let (caller_time, same) = (self.caller_time(now), self.identity(connection, generation)?);
+        let mut pipeline = vec![call!(BEGIN), call!(OPENING_CHECKS, caller_time, same, NEWEST, self.server.namespace)];
         pipeline.extend(calls);
         match connection.commit(pipeline) {
             Ok(mut answers) => {
-                self.which(connection, &answers[1])?;
+                self.read_identity(connection, &answers[1])?;
                 Ok(answers.split_off(2))
             }
-            Err(Failure::Replaced) => self.look(connection, told).and(Err(Failure::Replaced)),
+            Err(Failure::Replaced) => self.query_identity(connection, caller_time).and(Err(Failure::Replaced)),
             Err(failure) => Err(failure),
         }
     }
@@ -313,16 +330,18 @@ impl Pool {
         if generation == 0 {
             return Ok(None);
         }
-        let seen = || self.seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
-        if number(connection, &seen()) != generation && self.look(connection, None)?.0 != generation {
+        let last_identity = || self.last_identity.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        if generation_of(connection, &last_identity()) != generation
+            && self.query_identity(connection, None)?.0 != generation
+        {
             return Err(Failure::Replaced);
         }
-        Ok(Some(seen()))
+        Ok(Some(last_identity()))
     }
 }
 
 /// Returns the generation of a database: a hash of 53 bits, so that it fits a JavaScript number, and never 0.
-fn number(connection: &Connection, identity: &str) -> u64 {
+fn generation_of(connection: &Connection, identity: &str) -> u64 {
     let hash = ContentHash::of(format!("{} {identity}", connection.backend.database).as_bytes());
     (u64::from_be_bytes(*hash.0.first_chunk().expect("a hash has 32 bytes")) >> 11) | 1
 }
@@ -330,15 +349,15 @@ fn number(connection: &Connection, identity: &str) -> u64 {
 /// Returns true if a transaction whose COMMIT was not answered is committed and durable. The connection must be to the
 /// same start of the server.
 fn is_committed(connection: &mut Connection, transaction: &str) -> Outcome<bool> {
-    for _ in 0..50 {
+    for _ in 0..COMMIT_STATUS_QUERIES {
         let status: Option<Option<String>> = first(&connection.run(&[call!(STATUS, transaction)])?[0])?;
         match status.flatten().as_deref() {
             // A server that shuts down while it waits for a standby has committed data that the standby does not have
             // yet.
             Some("committed") => return connection.run(&[call!(FLUSH)]).map(|_| true),
-            Some("in progress") => thread::sleep(Duration::from_millis(20)),
+            Some("in progress") => thread::sleep(COMMIT_STATUS_PAUSE),
             _ => return Ok(false),
         }
     }
-    Err(Failure::Unreachable("it has not ended a transaction whose COMMIT it did not answer".to_owned()))
+    Err(Failure::Unreachable("a transaction whose COMMIT was not answered is still in progress".to_owned()))
 }

@@ -40,7 +40,7 @@ pub(crate) fn read(connection: &mut Connection, queries: Vec<Query>) -> Outcome<
 }
 
 /// Runs statements that read whole tables on one consistent snapshot.
-pub(crate) fn survey(connection: &mut Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
+pub(crate) fn read_with_scans(connection: &mut Connection, queries: Vec<Query>) -> Outcome<Vec<Vec<Row>>> {
     let prepared = Prepared::new(queries);
-    connection.survey(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()
+    connection.read_with_scans(prepared.calls().collect())?.iter().map(|rows| store_rows(rows)).collect()
 }

@@ -14,14 +14,15 @@ use tokio_postgres::Row;
 
 use crate::connection::{Connection, call};
 use crate::failure::{Failure, Outcome};
-use crate::pool::{Pool, WHICH};
+use crate::pool::{IDENTITY_QUERY, Pool};
 use crate::queries::{Prepared, QUERIES};
 use crate::row::{at, count, first, hash, hashes, store_rows, text, text_or_null};
 use crate::scope::session;
 use crate::text::key;
 
 /// Selects the stored hashes within some ranges, with their ids.
-pub(crate) const NEAR: &str = "SELECT DISTINCT near.hash, near.ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given
+pub(crate) const HASHES_IN_RANGES: &str =
+    "SELECT DISTINCT near.hash, near.ref_id FROM unnest($1::bytea[], $2::bytea[]) AS given
   (first, last)
      CROSS JOIN LATERAL (
        SELECT hash, ref_id FROM originals WHERE hash BETWEEN given.first AND given.last ORDER BY hash OFFSET 0) AS
@@ -36,38 +37,38 @@ pub(crate) const GET: &str = "SELECT hash, ref_id, mime, label, size, is_zstd,
          referred
      WHERE hash BETWEEN $1 AND $2 AND starts_with($3::text, ref_id) AND referred.at IS NOT NULL";
 
-/// Returns the ids of contents: see [`id::propose`].
+/// Returns the ids of contents: see [`id::assign_ids`].
 pub(crate) fn ref_ids(connection: &mut Connection, of: &[ContentHash]) -> Outcome<Vec<RefId>> {
     let ranges: Vec<_> = of.iter().map(|hash| hash_range(hash.to_ref_id(SHORT_ID_DIGITS).as_str())).collect();
     let (from, to) = (hashes(ranges.iter().map(|(from, _)| from)), hashes(ranges.iter().map(|(_, to)| to)));
-    let rows = connection.run(&[call!(NEAR, from, to)])?.remove(0);
+    let rows = connection.run(&[call!(HASHES_IN_RANGES, from, to)])?.remove(0);
     let near = rows.iter().map(|row| Ok((hash(row, 0)?, at(row, 1)?))).collect::<Outcome<BTreeMap<_, String>>>()?;
-    id::propose(of, |from, to| Ok(near.range(from..=to).map(|(hash, id)| (*hash, id.clone())).collect()))
+    id::assign_ids(of, |from, to| Ok(near.range(from..=to).map(|(hash, id)| (*hash, id.clone())).collect()))
 }
 
 /// The first 8 bytes of an original's hash, which every id of it begins with.
-pub(crate) type Digits = [u8; 8];
+pub(crate) type HashPrefix = [u8; 8];
 
 /// A requested id.
-struct Asked<'a> {
+struct RequestedId<'a> {
     digits: &'a str,
     /// The first and the last hash that begin with these digits.
     range: [Vec<u8>; 2],
-    in_memory: Option<Arc<Original>>,
-    /// The hash of `in_memory`.
-    held: Option<Vec<u8>>,
+    cached: Option<Arc<Original>>,
+    /// The hash of `cached`.
+    cached_hash: Option<Vec<u8>>,
 }
 
-impl<'a> Asked<'a> {
-    fn new(id: &'a RefId, cache: &ReadCache<Digits>) -> Self {
+impl<'a> RequestedId<'a> {
+    fn new(id: &'a RefId, cache: &ReadCache<HashPrefix>) -> Self {
         let (from, to) = hash_range(id.as_str());
-        let in_memory = cache.originals.get(&digits(&from));
-        let held = in_memory.as_ref().map(|original| original.hash.0.to_vec());
-        Self { digits: id.as_str(), range: [from, to].map(|hash| hash.0.to_vec()), in_memory, held }
+        let cached = cache.originals.get(&digits(&from));
+        let cached_hash = cached.as_ref().map(|original| original.hash.0.to_vec());
+        Self { digits: id.as_str(), range: [from, to].map(|hash| hash.0.to_vec()), cached, cached_hash }
     }
 }
 
-fn digits(hash: &ContentHash) -> Digits {
+fn digits(hash: &ContentHash) -> HashPrefix {
     *hash.0.first_chunk().expect("a hash has 32 bytes")
 }
 
@@ -76,23 +77,25 @@ fn digits(hash: &ContentHash) -> Digits {
 pub(crate) fn get(
     pool: &Pool,
     connection: &mut Connection,
-    cache: &ReadCache<Digits>,
+    cache: &ReadCache<HashPrefix>,
     options: &StoreOptions,
     (ids, agent_id): (&[RefId], &str),
     now: Millis,
 ) -> Outcome<Vec<Option<(RefId, Original)>>> {
-    let (agent, told) = (key(agent_id), pool.told(now));
-    let asked: Vec<Asked<'_>> = ids.iter().map(|id| Asked::new(id, cache)).collect();
-    let calls = asked.iter().map(|one| call!(GET, one.range[0], one.range[1], one.digits, agent, told, one.held));
+    let (agent, caller_time) = (key(agent_id), pool.caller_time(now));
+    let requested: Vec<RequestedId<'_>> = ids.iter().map(|id| RequestedId::new(id, cache)).collect();
+    let calls = requested
+        .iter()
+        .map(|one| call!(GET, one.range[0], one.range[1], one.digits, agent, caller_time, one.cached_hash));
     let answers = connection.run(&calls.collect::<Vec<_>>())?;
-    asked.iter().zip(&answers).map(|(asked, rows)| found(asked, rows, cache, options)).collect()
+    requested.iter().zip(&answers).map(|(requested, rows)| found(requested, rows, cache, options)).collect()
 }
 
 /// Returns the first unexpired original among the rows of [`GET`].
 fn found(
-    asked: &Asked<'_>,
+    requested: &RequestedId<'_>,
     rows: &[Row],
-    cache: &ReadCache<Digits>,
+    cache: &ReadCache<HashPrefix>,
     options: &StoreOptions,
 ) -> Outcome<Option<(RefId, Original)>> {
     for row in rows {
@@ -103,8 +106,8 @@ fn found(
         let id = RefId::parse(&issued)
             .map_err(|_| Failure::Damaged(format!("the id of the original {} is {issued:?}", hash.to_hex())))?;
         let (media, label) = (text_or_null(row, 2)?.map_or(Media::Text, Media::Image), text(row, 3)?);
-        if let Some(held) = asked.in_memory.as_ref().filter(|held| held.hash == hash) {
-            return Ok(Some((id, Original { hash, bytes: held.bytes.clone(), media, label })));
+        if let Some(cached) = requested.cached.as_ref().filter(|cached| cached.hash == hash) {
+            return Ok(Some((id, Original { hash, bytes: cached.bytes.clone(), media, label })));
         }
         let payload = Payload { is_zstd: at(row, 5)?, bytes: at(row, 6)? };
         let original = Original { hash, bytes: payload.unpack(count(row, 4)?, hash, &id)?, media, label };
@@ -118,7 +121,7 @@ fn found(
 pub(crate) fn ledger(
     pool: &Pool,
     connection: &mut Connection,
-    cache: &ReadCache<Digits>,
+    cache: &ReadCache<HashPrefix>,
     scope: &Scope,
 ) -> Outcome<Ledger> {
     const PROJECTIONS: &str = concat!(
@@ -129,19 +132,19 @@ pub(crate) fn ledger(
     );
     const CACHED: &str = concat!("SELECT count(*) FROM projections WHERE session = ", session!(), " AND id <= $3");
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-    let told: Option<Millis> = None;
-    let mut cached = cache.take(scope);
+    let caller_time: Option<Millis> = None;
+    let mut cached = cache.remove(scope);
     QUERIES.ledger(scope, pool.host.as_deref(), |queries| {
         let prepared = Prepared::new(queries);
         loop {
             let mut calls = vec![
-                call!(WHICH, told),
+                call!(IDENTITY_QUERY, caller_time),
                 call!(PROJECTIONS, session, agent, cached.version),
                 call!(CACHED, session, agent, cached.version),
             ];
             calls.extend(prepared.calls());
             let mut answers = connection.read(calls)?;
-            let (generation, now) = pool.which(connection, &answers[0])?;
+            let (generation, now) = pool.read_identity(connection, &answers[0])?;
             if !cached.is_complete(generation, first::<i64>(&answers[2])?.map_or(0, i64::unsigned_abs)) {
                 // An empty cache is complete, so this happens at most once.
                 cached = CachedProjections::default();
@@ -150,7 +153,7 @@ pub(crate) fn ledger(
             let newer = store_rows(&answers[1])?.iter().map(projection).collect::<Result<_, BadColumn>>()?;
             let projections = std::mem::take(&mut cached).with(generation, newer);
             if projections.version > 0 {
-                cache.keep(scope, projections.clone());
+                cache.insert(scope, projections.clone());
             }
             let answers = answers.split_off(3).iter().map(|rows| store_rows(rows)).collect::<Outcome<_>>()?;
             let read_at = pool.has_own_clock().then_some(now);

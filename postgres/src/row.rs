@@ -38,7 +38,7 @@ pub(crate) fn hash(row: &Row, column: usize) -> Outcome<ContentHash> {
 }
 
 /// Converts a count to a signed integer, saturating. SQL has no unsigned integers.
-pub(crate) fn signed(count: u64) -> i64 {
+pub(crate) fn to_signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 

@@ -10,7 +10,7 @@ mod tests;
 use crate::connection::{Connection, call};
 use crate::failure::{Failure, GRANTS, Outcome};
 use crate::row::at;
-use crate::version::{NEWEST, left_out, too_old};
+use crate::version::{NEWEST, newer_schema_failure, program_too_old_failure};
 
 /// A version of the schema.
 pub(crate) struct Version {
@@ -50,7 +50,7 @@ pub(crate) fn prepare(connection: &mut Connection, namespace: &str) -> Outcome<(
 pub(crate) fn check_oldest(oldest: i32) -> Outcome<()> {
     match oldest {
         0..=NEWEST => Ok(()),
-        _ => Err(left_out(oldest)),
+        _ => Err(program_too_old_failure(oldest)),
     }
 }
 
@@ -122,6 +122,6 @@ fn recognise(connection: &mut Connection, namespace: &str, versions: &[Version])
     let known = 1..=i32::try_from(versions.len()).unwrap_or(i32::MAX);
     match usize::try_from(version) {
         Ok(found) if known.contains(&version) || version > 0 && known.contains(&oldest) => Ok(Found::Ours(found)),
-        _ => Err(too_old(&format!("the schema {namespace} has the version"), version, *known.end())),
+        _ => Err(newer_schema_failure(&format!("the schema {namespace} has the version"), version, *known.end())),
     }
 }

@@ -13,7 +13,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::address::{Address, Root, each_host, refuse_unknown};
+use crate::address::{Address, TrustedRoots, each_host, refuse_unknown};
 use crate::options::PostgresOptions;
 
 /// A server with a database, and the setup of every session on it.
@@ -76,7 +76,7 @@ impl Server {
                setting::integer BETWEEN 1 AND 999"
         );
         Ok(Self {
-            hosts: each_host(&config).into_iter().map(plain_on_socket).collect(),
+            hosts: each_host(&config).into_iter().map(without_tls_on_socket).collect(),
             last: AtomicUsize::new(0),
             tls,
             name,
@@ -111,7 +111,7 @@ pub(crate) fn is_on_socket(config: &Config) -> bool {
 
 /// Disables TLS for a Unix socket whatever `sslmode` says, as libpq does: there is no network and no host name to
 /// check.
-fn plain_on_socket(mut config: Config) -> Config {
+fn without_tls_on_socket(mut config: Config) -> Config {
     if is_on_socket(&config) {
         config.ssl_mode(SslMode::Disable);
     }
@@ -130,31 +130,31 @@ fn is_namespace(name: &str) -> bool {
 fn name(config: &Config) -> String {
     let port = |at: usize| config.get_ports().get(at).or(config.get_ports().first()).copied().unwrap_or(5432);
     let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| match host {
-        Host::Tcp(host) => format!("{}:{}", plain(host), port(at)),
+        Host::Tcp(host) => format!("{}:{}", displayable(host), port(at)),
         #[cfg(unix)]
         Host::Unix(path) => format!("{}:{}", path.display(), port(at)),
     });
     let hosts: Vec<String> = hosts.collect();
-    format!("{}/{}", hosts.join(","), plain(config.get_dbname().unwrap_or_default()))
+    format!("{}/{}", hosts.join(","), displayable(config.get_dbname().unwrap_or_default()))
 }
 
 /// Returns the name, or `***` if it contains unusual characters: in a malformed address it may be part of a password.
-fn plain(name: &str) -> &str {
-    let is_plain = |character: char| character.is_alphanumeric() || "._-:%$[]".contains(character);
-    if name.chars().all(is_plain) { name } else { "***" }
+fn displayable(name: &str) -> &str {
+    let is_usual_character = |character: char| character.is_alphanumeric() || "._-:%$[]".contains(character);
+    if name.chars().all(is_usual_character) { name } else { "***" }
 }
 
-fn tls(config: &Config, root: &Root, options: &PostgresOptions, name: &str) -> Result<MakeRustlsConnect> {
+fn tls(config: &Config, root: &TrustedRoots, options: &PostgresOptions, name: &str) -> Result<MakeRustlsConnect> {
     let unavailable = |reason: String| Error::StoreUnavailable { path: name.to_owned(), reason };
     let mut roots = RootCertStore::empty();
     match root {
-        Root::File(path) => add_file(&mut roots, path).map_err(unavailable)?,
+        TrustedRoots::File(path) => add_file(&mut roots, path).map_err(unavailable)?,
         // System certificates that cannot be read are skipped. The check of a server certificate fails if it needs one
         // of them.
-        Root::System if config.get_ssl_mode() != SslMode::Disable => {
+        TrustedRoots::System if config.get_ssl_mode() != SslMode::Disable => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
-        Root::System => {}
+        TrustedRoots::System => {}
     }
     if let Some(path) = &options.root_certificates {
         add_file(&mut roots, path).map_err(unavailable)?;

@@ -21,7 +21,7 @@ use crate::text::{escaped, key};
 
 /// Ensures the row of a session, as one that has not ended and is held by its host if there is one. The caller's
 /// transaction holds the lock on the row until it ends.
-pub(crate) const ENSURE: &str = "WITH ensured AS (
+pub(crate) const ENSURE_SESSION: &str = "WITH ensured AS (
        INSERT INTO sessions (session, agent, session_id, agent_id, last_seen, held) VALUES ($1, $2, $3, $4,
          moment($5), $6::text IS NOT NULL)
        ON CONFLICT (session, agent) DO UPDATE SET ended_at = NULL, held = sessions.held OR excluded.held RETURNING id),
@@ -29,7 +29,8 @@ pub(crate) const ENSURE: &str = "WITH ensured AS (
      SELECT id FROM ensured";
 
 /// Selects the held sessions, and for each if the host `$1` and if other hosts have it.
-pub(crate) static HELD: LazyLock<String> = LazyLock::new(|| format!("SELECT {}", HELD_SESSIONS.replace('?', "$")));
+pub(crate) static HELD_SESSIONS_QUERY: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {}", HELD_SESSIONS.replace('?', "$")));
 
 /// Selects true if the host `$1` has reported its sessions within the last `$3` milliseconds.
 pub(crate) const HAS_REPORTED: &str =
@@ -38,12 +39,12 @@ pub(crate) const HAS_REPORTED: &str =
 /// Selects a row if folding is switched off in the session.
 pub(crate) const IS_OFF: &str = "SELECT 1 FROM sessions WHERE session = $1 AND agent = $2 AND is_off";
 
-/// Returns the id of a session's row, which is created or reopened by [`ENSURE`].
+/// Returns the id of a session's row, which is created or reopened by [`ENSURE_SESSION`].
 pub(crate) fn ensure(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Outcome<i64> {
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
     let (session_id, agent_id) = (escaped(&scope.session_id), escaped(&scope.agent_id));
     let (now, host) = (Some(transaction.now), transaction.host);
-    let rows = transaction.run(&[call!(ENSURE, session, agent, session_id, agent_id, now, host)])?;
+    let rows = transaction.run(&[call!(ENSURE_SESSION, session, agent, session_id, agent_id, now, host)])?;
     first(&rows[0])?.ok_or_else(|| Failure::Damaged("a session has no row".to_owned()))
 }
 
@@ -57,13 +58,13 @@ pub(crate) fn end(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Outc
 }
 
 /// Selects the id of a session.
-pub(crate) const FIND: &str = "SELECT id FROM sessions WHERE session = $1 AND agent = $2";
+pub(crate) const FIND_SESSION: &str = "SELECT id FROM sessions WHERE session = $1 AND agent = $2";
 
 /// Records the host's list of sessions. Returns the number of sessions that it ended.
 pub(crate) fn settle(transaction: &mut WriteTransaction<'_>, alive: &BTreeSet<String>) -> Outcome<u64> {
     const FOUND: &str =
         "INSERT INTO session_hosts SELECT id, $2 FROM unnest($1::bigint[]) AS given (id) ON CONFLICT DO NOTHING";
-    const REVIVE: &str = "UPDATE sessions SET ended_at = NULL WHERE id = ANY($1::bigint[])";
+    const REOPEN: &str = "UPDATE sessions SET ended_at = NULL WHERE id = ANY($1::bigint[])";
     const LEFT: &str = "DELETE FROM session_hosts WHERE session = ANY($1::bigint[]) AND host = $2";
     const END: &str = "UPDATE sessions SET ended_at = $2 WHERE id = ANY($1::bigint[])";
     const REPORT: &str =
@@ -73,13 +74,13 @@ pub(crate) fn settle(transaction: &mut WriteTransaction<'_>, alive: &BTreeSet<St
     const GONE: &str = "WITH gone AS (DELETE FROM hosts WHERE seen_at < $1 RETURNING host) DELETE FROM session_hosts
       USING gone WHERE session_hosts.host = gone.host";
     let (now, host) = (transaction.now, transaction.host.unwrap_or_default());
-    let held = transaction.run(&[call!(HELD.as_str(), host)])?.remove(0);
-    let HostChanges { found, left, ended } = HostChanges::read(&store_rows(&held)?, alive, now)?;
+    let held = transaction.run(&[call!(HELD_SESSIONS_QUERY.as_str(), host)])?.remove(0);
+    let HostChanges { added, removed, ended } = HostChanges::read(&store_rows(&held)?, alive, now)?;
     let gone_before = now.saturating_sub(GONE_MS);
     transaction.run(&[
-        call!(FOUND, found, host),
-        call!(REVIVE, found),
-        call!(LEFT, left, host),
+        call!(FOUND, added, host),
+        call!(REOPEN, added),
+        call!(LEFT, removed, host),
         call!(END, ended, now),
         call!(REPORT, host, now),
         call!(OTHERS, now),

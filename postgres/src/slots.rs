@@ -35,9 +35,9 @@ impl Slots {
         Self { size, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Takes a slot, with an idle connection if there is one. Returns `None` if all slots stay taken for `patience`.
-    pub(crate) fn take(&self, patience: Duration) -> Option<Slot<'_>> {
-        let until = Instant::now() + patience;
+    /// Takes a slot, with an idle connection if there is one. Returns `None` if all slots stay taken for `time_limit`.
+    pub(crate) fn take(&self, time_limit: Duration) -> Option<Slot<'_>> {
+        let until = Instant::now() + time_limit;
         let mut state = self.state();
         while state.taken >= self.size {
             let left = until.checked_duration_since(Instant::now())?;
@@ -53,11 +53,11 @@ impl Slots {
 }
 
 impl Slot<'_> {
-    /// Waits up to `patience` for a connection that another slot returns. For slots that cannot open one.
-    pub(crate) fn borrow(&self, patience: Duration) -> Option<IdleConnection> {
+    /// Waits up to `time_limit` for a connection that another slot returns. For slots that cannot open one.
+    pub(crate) fn borrow(&self, time_limit: Duration) -> Option<IdleConnection> {
         let mut state = self.slots.state();
         if state.idle.is_empty() {
-            state = self.slots.changed.wait_timeout(state, patience).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.slots.changed.wait_timeout(state, time_limit).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.idle.pop()
     }

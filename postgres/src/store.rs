@@ -9,19 +9,19 @@ use concertina_store::cache::ReadCache;
 use concertina_store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use concertina_store::hosts::{HostChanges, REPORTED_MS};
 use concertina_store::queries::WARNINGS_KEPT_MS;
-use concertina_store::tables::Sink;
+use concertina_store::tables::RowSink;
 use concertina_store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
 
 use crate::commit::Sent;
 use crate::connection::call;
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
-use crate::pool::{Pool, WHICH, WriterLock};
-use crate::queries::{QUERIES, read, survey};
-use crate::read::Digits;
+use crate::pool::{IDENTITY_QUERY, Pool, WriterLock};
+use crate::queries::{QUERIES, read, read_with_scans};
+use crate::read::HashPrefix;
 use crate::row::{first, store_rows};
 use crate::server::Server;
-use crate::session::{self, HAS_REPORTED, HELD, IS_OFF};
+use crate::session::{self, HAS_REPORTED, HELD_SESSIONS_QUERY, IS_OFF};
 use crate::sweep::{self, PURGEABLE};
 use crate::text::{escaped, key};
 use crate::{commit, export, inherit, read as reading};
@@ -33,7 +33,7 @@ use crate::{commit, export, inherit, read as reading};
 pub struct PostgresStore {
     options: StoreOptions,
     pool: Pool,
-    cache: ReadCache<Digits>,
+    cache: ReadCache<HashPrefix>,
     sent: Sent,
     /// The generation of the database that the cache was filled from.
     cached_generation: AtomicU64,
@@ -113,12 +113,12 @@ impl Store for PostgresStore {
 
     fn figures(&self, query: &FiguresQuery) -> Result<Figures> {
         let of_store = || (self.options.max_bytes, self.location());
-        self.pool.with(|connection| QUERIES.figures(query, of_store(), |queries| survey(connection, queries)))
+        self.pool.with(|connection| QUERIES.figures(query, of_store(), |queries| read_with_scans(connection, queries)))
     }
 
     fn sessions(&self) -> Result<Vec<KnownSession>> {
         let host = self.pool.host.as_deref().unwrap_or_default();
-        self.pool.with(|connection| QUERIES.sessions(host, |queries| survey(connection, queries)))
+        self.pool.with(|connection| QUERIES.sessions(host, |queries| read_with_scans(connection, queries)))
     }
 
     fn warn(&self, text: &str, now: Millis) -> Result<()> {
@@ -159,25 +159,25 @@ impl Store for PostgresStore {
     }
 
     fn settle(&self, alive: &BTreeSet<String>, now: Millis) -> Result<u64> {
-        let differs = self.pool.with(|connection| {
-            let (told, host) = (self.pool.told(now), self.pool.host.as_deref().unwrap_or_default());
+        let has_changes = self.pool.with(|connection| {
+            let (caller_time, host) = (self.pool.caller_time(now), self.pool.host.as_deref().unwrap_or_default());
             let answers = connection.read(vec![
-                call!(WHICH, told),
-                call!(HELD.as_str(), host),
-                call!(HAS_REPORTED, host, told, REPORTED_MS),
+                call!(IDENTITY_QUERY, caller_time),
+                call!(HELD_SESSIONS_QUERY.as_str(), host),
+                call!(HAS_REPORTED, host, caller_time, REPORTED_MS),
             ])?;
-            let (_, now) = self.pool.which(connection, &answers[0])?;
+            let (_, now) = self.pool.read_identity(connection, &answers[0])?;
             let has_reported = first(&answers[2])?.unwrap_or(false);
             Ok(!has_reported || !HostChanges::read(&store_rows(&answers[1])?, alive, now)?.is_empty())
         })?;
-        if !differs {
+        if !has_changes {
             return Ok(0);
         }
         self.pool.write(WriterLock::Shared, now, |transaction| session::settle(transaction, alive))
     }
 
     fn stats(&self, session: Option<&Scope>) -> Result<Stats> {
-        self.pool.with(|connection| QUERIES.stats(session, |queries| survey(connection, queries)))
+        self.pool.with(|connection| QUERIES.stats(session, |queries| read_with_scans(connection, queries)))
     }
 
     fn sweep(&self, now: Millis) -> Result<Removed> {
@@ -190,10 +190,12 @@ impl Store for PostgresStore {
 
     fn purgeable(&self, scope: &Scope) -> Result<Removed> {
         let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-        self.pool.with(|connection| sweep::purgeable(&connection.survey(vec![call!(PURGEABLE, session, agent)])?[0]))
+        self.pool.with(|connection| {
+            sweep::purgeable(&connection.read_with_scans(vec![call!(PURGEABLE, session, agent)])?[0])
+        })
     }
 
-    fn export(&self, take: &mut Sink<'_>) -> Result<()> {
+    fn export(&self, take: &mut RowSink<'_>) -> Result<()> {
         let mut has_begun = false;
         self.pool.write(WriterLock::Exclusive, 0, |transaction| {
             // The export cannot be retried: the sink has received rows already.
@@ -204,9 +206,9 @@ impl Store for PostgresStore {
         })
     }
 
-    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
-        let named = |failure| self.pool.named(failure);
-        self.pool.write(WriterLock::Exclusive, 0, |transaction| export::import(transaction, &named, fill))
+    fn import(&self, fill: &mut dyn FnMut(&mut RowSink<'_>) -> Result<()>) -> Result<()> {
+        let to_error = |failure| self.pool.to_error(failure);
+        self.pool.write(WriterLock::Exclusive, 0, |transaction| export::import(transaction, &to_error, fill))
     }
 
     fn location(&self) -> String {
@@ -214,7 +216,7 @@ impl Store for PostgresStore {
     }
 
     fn notices(&self) -> Vec<String> {
-        let is_replaced = self.pool.take_replaced() > 0;
+        let is_replaced = self.pool.take_replaced_count() > 0;
         let words = "was replaced, restored or moved to another server while it was in use";
         let replaced = || format!("the database at {} {words}", self.server());
         is_replaced.then(replaced).into_iter().collect()

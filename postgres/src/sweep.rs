@@ -1,34 +1,34 @@
 //! Removes what is no longer referred to. The server reuses the space.
 //!
-//! Candidates are searched while others write, however long that takes. They are then removed in steps of [`STEP`]
+//! Candidates are searched while others write, however long that takes. They are then removed in steps of [`STEP_ROWS`]
 //! rows. Each step is an exclusive transaction that checks its own rows again, so a sweep never blocks another machine
 //! for long. Dependent rows (projections, printed texts) are removed by foreign key.
 
 use std::sync::LazyLock;
 
 use concertina_base::error::Result;
-use concertina_store::sums::keep_sums;
+use concertina_store::sums::sql_to_keep_sums;
 use concertina_store::{Millis, Removed, Scope, StoreOptions};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, call};
 use crate::failure::Outcome;
 use crate::pool::{Pool, WriteTransaction, WriterLock};
-use crate::row::{at, count, first, signed};
+use crate::row::{at, count, first, to_signed};
 use crate::scope::session;
 use crate::text::key;
 
 /// The maximum number of rows removed in one transaction.
-const STEP: usize = 256;
+const STEP_ROWS: usize = 256;
 
 /// The maximum number of candidates in one search.
-const LOOK: usize = 256 * STEP;
+const MAX_CANDIDATES: usize = 256 * STEP_ROWS;
 
 /// Selects the number of bytes of all payloads.
 pub(crate) const USAGE: &str = "SELECT coalesce(sum(bytes), 0)::bigint FROM usage";
 
 /// Adds the requests of sessions that are about to be forgotten to the totals.
-static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ANY($1::bigint[])"));
+static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| sql_to_keep_sums("session = ANY($1::bigint[])"));
 
 const REMOVE_UNGRANTED: &str = "WITH gone AS (
       DELETE FROM originals WHERE id = ANY($1::bigint[])
@@ -41,33 +41,33 @@ const REMOVE_UNGRANTED: &str = "WITH gone AS (
 pub(crate) fn sweep(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
     let expired = expire(pool, options, now)?;
     let evicted = evict(pool, options, now, options.max_bytes)?;
-    let sessions = forget_silent_sessions(pool, options, now)?;
+    let sessions = forget_sessions(pool, options, now)?;
     Ok(Removed { originals: expired.originals + evicted.originals, bytes: expired.bytes + evicted.bytes, sessions })
 }
 
-/// Searches candidates while others write, then removes them in exclusive steps. `look` receives the store's time and
-/// returns at most [`LOOK`] rows.
+/// Searches candidates while others write, then removes them in exclusive steps. `find` receives the store's time and
+/// returns at most [`MAX_CANDIDATES`] rows.
 fn remove<T>(
     pool: &Pool,
     now: Millis,
-    look: impl Fn(&mut Connection, Millis) -> Outcome<Vec<T>>,
+    find: impl Fn(&mut Connection, Millis) -> Outcome<Vec<T>>,
     step: impl Fn(&mut WriteTransaction<'_>, &[T]) -> Outcome<Removed>,
 ) -> Result<Removed> {
-    let told = pool.told(now);
+    let caller_time = pool.caller_time(now);
     let mut removed = Removed::default();
     loop {
         let found = pool.with(|connection| {
-            let (_, now) = pool.look(connection, told)?;
-            look(connection, now)
+            let (_, now) = pool.query_identity(connection, caller_time)?;
+            find(connection, now)
         })?;
-        for rows in found.chunks(STEP) {
+        for rows in found.chunks(STEP_ROWS) {
             let Removed { originals, bytes, sessions } =
                 pool.write(WriterLock::Exclusive, now, |transaction| step(transaction, rows))?;
             removed.originals += originals;
             removed.bytes += bytes;
             removed.sessions += sessions;
         }
-        if found.len() < LOOK {
+        if found.len() < MAX_CANDIDATES {
             return Ok(removed);
         }
     }
@@ -80,12 +80,12 @@ fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
            JOIN access USING (session, original)
          WHERE grants.session = given.session AND grants.original = given.original AND referred_at < $3
          RETURNING grants.original";
-    let look = |connection: &mut Connection, now| {
-        let (before, limit) = (options.expired_before(now), LOOK as i64);
-        let rows = connection.survey(vec![call!(EXPIRED, before, limit)])?.remove(0);
+    let find = |connection: &mut Connection, now| {
+        let (before, limit) = (options.expired_before(now), MAX_CANDIDATES as i64);
+        let rows = connection.read_with_scans(vec![call!(EXPIRED, before, limit)])?.remove(0);
         rows.iter().map(|row| Ok((at(row, 0)?, at(row, 1)?))).collect()
     };
-    remove(pool, now, look, |transaction, grants: &[(i64, i64)]| {
+    remove(pool, now, find, |transaction, grants: &[(i64, i64)]| {
         let before = options.expired_before(transaction.now);
         let (sessions, originals): (Vec<i64>, Vec<i64>) = grants.iter().copied().unzip();
         let expired = ids(&transaction.run(&[call!(EXPIRE, sessions, originals, before)])?[0])?;
@@ -97,7 +97,7 @@ fn expire(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<Removed> {
 /// then those that were least recently referred to. Skips the grants of held sessions that have not ended, because
 /// those keep everything.
 pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u64) -> Result<Removed> {
-    const IDLE: &str = "WITH idle AS (
+    const EVICTABLE: &str = "WITH idle AS (
           SELECT original, bool_and(ended) AS ended, max(referred_at) AS referred_at FROM access
           WHERE original IN (SELECT original FROM sessions JOIN access ON access.session = sessions.id
             WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= $1))
@@ -115,17 +115,17 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
           RETURNING octet_length(payload) AS bytes)
         INSERT INTO usage (originals, bytes) SELECT -count(*), -coalesce(sum(bytes), 0) FROM gone RETURNING
           -originals, -bytes";
-    let look = |connection: &mut Connection, now| {
-        let excess = signed(used(&connection.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
+    let find = |connection: &mut Connection, now| {
+        let excess = to_signed(used_bytes(&connection.run(&[call!(USAGE)])?[0])?.saturating_sub(target));
         if excess == 0 {
             return Ok(Vec::new());
         }
-        let (before, limit) = (options.expired_before(now), LOOK as i64);
-        ids(&connection.survey(vec![call!(IDLE, before, excess, limit)])?[0])
+        let (before, limit) = (options.expired_before(now), MAX_CANDIDATES as i64);
+        ids(&connection.read_with_scans(vec![call!(EVICTABLE, before, excess, limit)])?[0])
     };
-    remove(pool, now, look, |transaction, originals: &[i64]| {
+    remove(pool, now, find, |transaction, originals: &[i64]| {
         // Another machine may have removed enough in the meantime.
-        if used(&transaction.run(&[call!(USAGE)])?[0])? <= target {
+        if used_bytes(&transaction.run(&[call!(USAGE)])?[0])? <= target {
             return Ok(Removed::default());
         }
         let before = options.expired_before(transaction.now);
@@ -135,8 +135,8 @@ pub(crate) fn evict(pool: &Pool, options: &StoreOptions, now: Millis, target: u6
 
 /// Removes sessions for which nothing is kept and that were last seen before the retention period. Their totals are
 /// kept. Sessions in which folding is switched off are kept. Also sums up the list of size changes.
-fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<u64> {
-    const SILENT: &str = "SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND last_seen < $1
+fn forget_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> Result<u64> {
+    const FORGETTABLE: &str = "SELECT id FROM sessions WHERE ($2::bigint[] IS NULL OR id = ANY($2)) AND last_seen < $1
          AND (NOT held OR ended_at < $1) AND NOT is_off
          AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
          AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= $1)
@@ -149,19 +149,23 @@ fn forget_silent_sessions(pool: &Pool, options: &StoreOptions, now: Millis) -> R
            0)::bigint AS tokens_after
                FROM receipts WHERE session = ANY($1::bigint[])) AS added";
     const FORGET: &str = "DELETE FROM sessions WHERE id = ANY($1::bigint[])";
-    const ADD_UP: &str = "WITH gone AS (DELETE FROM usage RETURNING originals, bytes)
+    const COMPACT_USAGE: &str = "WITH gone AS (DELETE FROM usage RETURNING originals, bytes)
          INSERT INTO usage (originals, bytes) SELECT sum(originals), sum(bytes) FROM gone HAVING count(*) > 0";
-    let look = |connection: &mut Connection, now| {
-        let (since, all, limit) = (options.expired_before(now), None::<Vec<i64>>, LOOK as i64);
-        ids(&connection.survey(vec![call!(SILENT, since, all, limit)])?[0])
+    let find = |connection: &mut Connection, now| {
+        let (since, all, limit) = (options.expired_before(now), None::<Vec<i64>>, MAX_CANDIDATES as i64);
+        ids(&connection.read_with_scans(vec![call!(FORGETTABLE, since, all, limit)])?[0])
     };
-    let forgotten = remove(pool, now, look, |transaction, sessions: &[i64]| {
-        let (since, limit) = (options.expired_before(transaction.now), STEP as i64);
-        let silent = ids(&transaction.run(&[call!(SILENT, since, sessions, limit)])?[0])?;
-        transaction.run(&[call!(KEEP_TOTALS, silent), call!(KEEP_SUMS.as_str(), silent), call!(FORGET, silent)])?;
-        Ok(Removed { sessions: silent.len() as u64, ..Removed::default() })
+    let forgotten = remove(pool, now, find, |transaction, sessions: &[i64]| {
+        let (since, limit) = (options.expired_before(transaction.now), STEP_ROWS as i64);
+        let forgettable = ids(&transaction.run(&[call!(FORGETTABLE, since, sessions, limit)])?[0])?;
+        transaction.run(&[
+            call!(KEEP_TOTALS, forgettable),
+            call!(KEEP_SUMS.as_str(), forgettable),
+            call!(FORGET, forgettable),
+        ])?;
+        Ok(Removed { sessions: forgettable.len() as u64, ..Removed::default() })
     })?;
-    pool.write(WriterLock::Shared, now, |transaction| transaction.run(&[call!(ADD_UP)]).map(drop))?;
+    pool.write(WriterLock::Shared, now, |transaction| transaction.run(&[call!(COMPACT_USAGE)]).map(drop))?;
     Ok(forgotten.sessions)
 }
 
@@ -170,8 +174,8 @@ pub(crate) fn purge(transaction: &mut WriteTransaction<'_>, scope: &Scope) -> Ou
     const GRANTS: &str = concat!("DELETE FROM grants WHERE session = ", session!(), " RETURNING original");
     const SESSION: &str = "DELETE FROM sessions WHERE session = $1 AND agent = $2 RETURNING 1";
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
-    let theirs = ids(&transaction.run(&[call!(GRANTS, session, agent)])?[0])?;
-    let removed = remove_ungranted(transaction, &theirs)?;
+    let granted = ids(&transaction.run(&[call!(GRANTS, session, agent)])?[0])?;
+    let removed = remove_ungranted(transaction, &granted)?;
     let sessions = transaction.run(&[call!(SESSION, session, agent)])?[0].len() as u64;
     Ok(Removed { sessions, ..removed })
 }
@@ -206,9 +210,9 @@ fn removed(rows: &[Row]) -> Outcome<Removed> {
 }
 
 /// Reads the row of [`USAGE`].
-pub(crate) fn used(rows: &[Row]) -> Outcome<u64> {
-    let used: Option<i64> = first(rows)?;
-    Ok(u64::try_from(used.unwrap_or(0)).unwrap_or(0))
+pub(crate) fn used_bytes(rows: &[Row]) -> Outcome<u64> {
+    let used_bytes: Option<i64> = first(rows)?;
+    Ok(u64::try_from(used_bytes.unwrap_or(0)).unwrap_or(0))
 }
 
 /// Reads the ids of some rows.

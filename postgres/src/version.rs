@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use concertina_store::version::beside_known;
+use concertina_store::version::with_known_versions;
 
 use crate::failure::Failure;
 
@@ -10,11 +10,11 @@ use crate::failure::Failure;
 pub(crate) const NEWEST: i32 = 1;
 
 /// Returns the failure of a program that knows only the versions 1 to `newest`.
-pub(crate) fn too_old(why: &str, version: impl Display, newest: i32) -> Failure {
-    Failure::Newer(format!("{why} {}; install a newer release", beside_known(version, newest)))
+pub(crate) fn newer_schema_failure(why: &str, version: impl Display, newest: i32) -> Failure {
+    Failure::Newer(format!("{why} {}; install a newer release", with_known_versions(version, newest)))
 }
 
 /// Returns the failure of this program for a schema whose `store.oldest` is newer.
-pub(crate) fn left_out(oldest: impl Display) -> Failure {
-    too_old("it was migrated and now needs a program that knows schema version", oldest, NEWEST)
+pub(crate) fn program_too_old_failure(oldest: impl Display) -> Failure {
+    newer_schema_failure("it was migrated and now needs a program that knows schema version", oldest, NEWEST)
 }

@@ -14,23 +14,23 @@ use super::assembly_log::AssemblyRecord;
 use super::blocks::{KeyedBlock, key_blocks};
 use super::decisions::Decisions;
 use super::engine::Engine;
-use super::fold_choice::{CallContext, Chooser, FoldChoice};
+use super::fold_choice::{CallContext, FoldChoice, FoldChooser};
 use super::fold_commit::FoldCommit;
 use super::fold_proposal::{Proposal, Proposer};
-use super::placeholder::{Placeholder, lists_names};
+use super::placeholder::{Placeholder, has_names};
 use super::redaction::{Question, RedactorAnswer, RedactorMode};
-use super::replay::{Assembled, BlockState, replay};
+use super::replay::{BlockState, ReplyBuilder, replay};
 use super::report::{Reply, Report};
 use crate::error::{Error, Result};
 use crate::history::{Meter, fates};
-use crate::plan::cache::Cold;
+use crate::plan::cache::ColdCause;
 use crate::reference::{ContentHash, FETCH_TOOL};
 use crate::store::{Batch, Ledger, Millis, Projection, Scope, StoreOptions};
 use crate::summarize::Around;
 use crate::transcript::{BlockKind, Transcript};
 
 /// The number of most recent texts and calls that represent the topic of the conversation. Chosen by judgement.
-const RECENT: usize = 6;
+const MAX_RECENT_TEXTS: usize = 6;
 
 impl Engine {
     /// Folds a history for the next model call: replays the session's projection, then folds what has become stale.
@@ -49,14 +49,14 @@ impl Engine {
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
         let unchanged = |warning: Option<&Error>| {
             let blocks = key_blocks(&transcript, &fates, &Decisions::default(), &self.contents, &meter);
-            let report = Report { warning: warning.map(Into::into), ..untouched(&blocks) };
+            let report = Report { warning: warning.map(Into::into), ..unchanged_report(&blocks) };
             // A store that has just failed is not queried again.
             let ledger =
                 if warning.is_none() { self.store.ledger(scope).unwrap_or_default() } else { Ledger::default() };
             let record = AssemblyRecord::of(&blocks, &report, &ledger, true, now);
-            let mut record = record.with(&transcript, options.token_budget);
+            let mut record = record.with_host_state(&transcript, options.token_budget);
             record.has_fetch_tool = false;
-            self.assemblies.keep(scope, record, (&transcript, &blocks), ledger.last_request);
+            self.assemblies.add(scope, record, (&transcript, &blocks), ledger.last_request);
             Reply::unchanged(report)
         };
         if !self.config.sccs_enabled || !has_fetch_tool {
@@ -80,8 +80,9 @@ impl Engine {
             .run()
         };
         // The store was replaced, so everything read from it is outdated: read again, once.
-        let again = |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
-        attempt().or_else(again).unwrap_or_else(|error| unchanged(Some(&error)))
+        let retry_if_replaced =
+            |error| if matches!(error, Error::StoreReplaced { .. }) { attempt() } else { Err(error) };
+        attempt().or_else(retry_if_replaced).unwrap_or_else(|error| unchanged(Some(&error)))
     }
 }
 
@@ -98,7 +99,7 @@ struct Assembly<'e, 't, 'a> {
 }
 
 /// A block chosen for folding, after the caller's redactor was applied.
-struct Folded<'e, 't, 'a> {
+struct RedactedBlock<'e, 't, 'a> {
     block: &'e KeyedBlock<'t, 'a>,
     reason: &'static str,
     /// The original that the block is a copy of.
@@ -112,55 +113,62 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
     /// [`Error::StoreReplaced`]; every other error becomes a warning.
     fn run(&self) -> Result<Reply> {
         let Self { engine, scope, transcript, blocks, ledger, options, now, .. } = *self;
-        let mut assembled = Assembled { reply: Reply::unchanged(untouched(blocks)), ..Assembled::default() };
-        let states = replay(self.decisions, blocks, &mut assembled);
-        let tools = hash_of_caller(options);
-        let choice = if ledger.is_off { FoldChoice::default() } else { self.choose(&states, &assembled, tools) };
-        let is_warm = !choice.cause.is_some_and(Cold::is_reason);
-        let (folded, questions) = self.ask_redactor(&choice);
+        let mut builder = ReplyBuilder { reply: Reply::unchanged(unchanged_report(blocks)), ..ReplyBuilder::default() };
+        let states = replay(self.decisions, blocks, &mut builder);
+        let model_and_tools = hash_of_model_and_tools(options);
+        let choice =
+            if ledger.is_off { FoldChoice::default() } else { self.choose(&states, &builder, model_and_tools) };
+        let is_warm = !choice.cause.is_some_and(ColdCause::is_cold_reason);
+        let (redacted, questions) = self.ask_redactor(&choice);
         if options.redactor == RedactorMode::Ask && !questions.is_empty() {
             return Ok(Reply { questions, ..Reply::default() });
         }
-        let proposals = self.propose(&folded, &states, &assembled);
-        let commit = FoldCommit { engine, scope, blocks, ledger, proposals: &proposals, choice: &choice, tools, now };
-        match commit.run(&mut assembled) {
+        let proposals = self.propose(&redacted, &states, &builder);
+        let commit =
+            FoldCommit { engine, scope, blocks, ledger, proposals: &proposals, choice: &choice, model_and_tools, now };
+        match commit.run(&mut builder) {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {
-                assembled.reply.report.warning = Some((&error).into());
+                builder.reply.report.warning = Some((&error).into());
                 // A store that rejects new originals may still extend the life of those in context; a locked one is not
                 // waited for twice.
-                let batch = Batch { in_context: Some(assembled.in_context.clone()), ..Batch::after(ledger) };
+                let batch = Batch { in_context: Some(builder.in_context.clone()), ..Batch::after(ledger) };
                 if !matches!(error, Error::StoreLocked { .. })
                     && let Err(error) = engine.store.commit(scope, &batch, now)
                 {
-                    assembled.reply.report.warning = Some((&error).into());
+                    builder.reply.report.warning = Some((&error).into());
                 }
             }
             Ok(()) => {}
         }
-        let record = AssemblyRecord::of(blocks, &assembled.reply.report, ledger, is_warm, now);
-        let record = record.with(transcript, options.token_budget);
-        engine.assemblies.keep(scope, record, (transcript, blocks), ledger.last_request);
-        Ok(assembled.reply)
+        let record = AssemblyRecord::of(blocks, &builder.reply.report, ledger, is_warm, now);
+        let record = record.with_host_state(transcript, options.token_budget);
+        engine.assemblies.add(scope, record, (transcript, blocks), ledger.last_request);
+        Ok(builder.reply)
     }
 
-    fn choose(&self, states: &[BlockState], assembled: &Assembled, tools: Option<ContentHash>) -> FoldChoice {
+    fn choose(
+        &self,
+        states: &[BlockState],
+        builder: &ReplyBuilder,
+        model_and_tools: Option<ContentHash>,
+    ) -> FoldChoice {
         let Self { engine, ledger, transcript, .. } = *self;
         let touch_interval = StoreOptions::from(&*engine.config).touch_interval_ms();
         let context = CallContext {
             options: self.options,
             ledger,
-            is_switched: tools.is_some() && ledger.tools.is_some() && tools != ledger.tools,
+            is_switched: model_and_tools.is_some() && ledger.tools.is_some() && model_and_tools != ledger.tools,
             last_call: engine.assemblies.last_call(self.scope, transcript, ledger, touch_interval),
-            is_rewritten: is_rewritten(ledger, states, assembled),
+            is_rewritten: is_rewritten(ledger, states, builder),
             now: self.now,
         };
-        Chooser { engine, transcript, blocks: self.blocks, states, context }.choose()
+        FoldChooser { engine, transcript, blocks: self.blocks, states, context }.choose()
     }
 
     /// Returns the chosen blocks that the caller's redactor permits, and the questions that it must answer first.
-    fn ask_redactor(&self, choice: &FoldChoice) -> (Vec<Folded<'e, 't, 'a>>, Vec<Question>) {
-        let (mut folded, mut questions, mut keys) = (Vec::new(), Vec::new(), BTreeSet::new());
+    fn ask_redactor(&self, choice: &FoldChoice) -> (Vec<RedactedBlock<'e, 't, 'a>>, Vec<Question>) {
+        let (mut redacted, mut questions, mut keys) = (Vec::new(), Vec::new(), BTreeSet::new());
         for chosen in &choice.blocks {
             let block = &self.blocks[chosen.index];
             if !keys.insert(block.key) {
@@ -168,9 +176,9 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             }
             let copy_of = self.decisions.copies.get(&block.key.hash).copied();
             // For a shortened copy of ours the redactor was asked at birth.
-            let is_asked = self.options.redactor != RedactorMode::Absent && copy_of.is_none();
+            let must_ask = self.options.redactor != RedactorMode::Absent && copy_of.is_none();
             let answers = &self.engine.redactor_answers;
-            let masked = match if is_asked { answers.answer_for(block) } else { Ok(RedactorAnswer::Unchanged) } {
+            let masked = match if must_ask { answers.answer_for(block) } else { Ok(RedactorAnswer::Unchanged) } {
                 Ok(RedactorAnswer::Unchanged) => None,
                 Ok(RedactorAnswer::Masked(text)) => Some(text),
                 Ok(RedactorAnswer::Withheld) => continue,
@@ -179,29 +187,29 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
                     continue;
                 }
             };
-            folded.push(Folded { block, reason: chosen.reason, copy_of, masked });
+            redacted.push(RedactedBlock { block, reason: chosen.reason, copy_of, masked });
         }
-        (folded, questions)
+        (redacted, questions)
     }
 
     fn propose(
         &self,
-        folded: &[Folded<'e, 't, 'a>],
+        redacted: &[RedactedBlock<'e, 't, 'a>],
         states: &[BlockState],
-        assembled: &Assembled,
+        builder: &ReplyBuilder,
     ) -> Vec<Proposal<'e, 't, 'a>> {
         let config = &self.engine.config;
         let proposer = Proposer { engine: self.engine, scope: self.scope, blocks: self.blocks, now: self.now };
-        let proposals = parallel::map(folded, |(): &mut (), Folded { block, reason, copy_of, masked }| {
+        let proposals = parallel::map(redacted, |(): &mut (), RedactedBlock { block, reason, copy_of, masked }| {
             proposer.propose(block, reason, *copy_of, masked.as_deref())
         });
         let mut proposals: Vec<Proposal> = proposals.into_iter().flatten().collect();
-        let tells = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
-        if lists_names(config) && proposals.iter().any(tells) {
-            let mut around = names_around(self.blocks, states, assembled);
+        let is_output = |proposal: &Proposal| matches!(proposal.placeholder, Placeholder::Output { .. });
+        if has_names(config) && proposals.iter().any(is_output) {
+            let mut visible = visible_names(self.blocks, states, builder);
             for proposal in &mut proposals {
                 let (original, tokens) = (proposal.source.original(), proposal.block.tokens);
-                proposal.placeholder.add_names(original, tokens, config, &mut around);
+                proposal.placeholder.add_names(original, tokens, config, &mut visible);
             }
         }
         proposals
@@ -209,56 +217,56 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
 }
 
 /// Returns the report of an unchanged history.
-fn untouched(blocks: &[KeyedBlock]) -> Report {
+fn unchanged_report(blocks: &[KeyedBlock]) -> Report {
     let total = blocks.iter().map(|block| block.tokens).sum();
     Report { tokens_before: total, tokens_after: total, ..Report::default() }
 }
 
 /// Collects the names that the model can still see: in unchanged words of people and of the model, and in placeholders.
 /// The most recent words and calls are added separately.
-fn names_around(blocks: &[KeyedBlock], states: &[BlockState], assembled: &Assembled) -> Around {
-    let mut around = Around::default();
-    let mut said = Vec::new();
+fn visible_names(blocks: &[KeyedBlock], states: &[BlockState], builder: &ReplyBuilder) -> Around {
+    let mut visible = Around::default();
+    let mut recent_texts = Vec::new();
     for (block, state) in blocks.iter().zip(states) {
         match block.block.kind {
             BlockKind::Text(text) => {
                 if block.block.result.is_none() || matches!(state, BlockState::Placeholder(_)) {
-                    around.add(text);
+                    visible.add(text);
                 }
                 if block.block.result.is_none() {
-                    said.push(Cow::Borrowed(text));
+                    recent_texts.push(Cow::Borrowed(text));
                 }
             }
             BlockKind::Call(call) => {
                 let written = call.arguments.to_json();
-                around.add_written(&written);
-                said.push(written.into());
+                visible.add_written(&written);
+                recent_texts.push(written.into());
             }
             _ => {}
         }
     }
-    for text in said.iter().rev().take(RECENT) {
-        around.add_recent(text);
+    for text in recent_texts.iter().rev().take(MAX_RECENT_TEXTS) {
+        visible.add_recent(text);
     }
-    for patch in &assembled.reply.rewrite.patches {
+    for patch in &builder.reply.rewrite.patches {
         if let Some(text) = patch.value.as_str() {
-            around.add(text);
+            visible.add(text);
         }
     }
-    around
+    visible
 }
 
 /// Returns true if the last assembly had folded something of which nothing is in context now.
-fn is_rewritten(ledger: &Ledger, states: &[BlockState], assembled: &Assembled) -> bool {
-    let has_left = |row: &Projection| {
-        let stood = ledger.state.as_ref().is_some_and(|state| state.in_context.contains(&row.original));
-        stood && !assembled.in_context.contains(&row.original)
+fn is_rewritten(ledger: &Ledger, states: &[BlockState], builder: &ReplyBuilder) -> bool {
+    let is_gone = |row: &Projection| {
+        let was_in_context = ledger.state.as_ref().is_some_and(|state| state.in_context.contains(&row.original));
+        was_in_context && !builder.in_context.contains(&row.original)
     };
-    states.iter().all(|state| *state == BlockState::Open) && ledger.projections.iter().any(has_left)
+    states.iter().all(|state| *state == BlockState::Open) && ledger.projections.iter().any(is_gone)
 }
 
 /// Returns a hash that identifies the model and its set of tools, in any order.
-fn hash_of_caller(options: &AssembleOptions) -> Option<ContentHash> {
+fn hash_of_model_and_tools(options: &AssembleOptions) -> Option<ContentHash> {
     let tools: Option<BTreeSet<&String>> = options.available_tools.as_ref().map(|tools| tools.iter().collect());
     let is_named = tools.is_some() || options.model.is_some();
     is_named.then(|| ContentHash::of(json!([options.model, tools]).to_string().as_bytes()))

@@ -17,10 +17,10 @@ use crate::store::{Ledger, Millis, Scope};
 use crate::transcript::{BlockKind, Message, Transcript, Usage};
 
 /// The maximum number of sessions remembered at once: far above what a gateway serves. Chosen by judgement.
-const MOST_SESSIONS: usize = 1000;
+const MAX_SESSIONS: usize = 1000;
 
 /// The number of assemblies remembered per turn before every second one is dropped. Chosen by judgement.
-const MOST_RECORDS: usize = 256;
+const MAX_RECORDS: usize = 256;
 
 /// The measurements of one assembly.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,7 @@ pub(super) struct AssemblyRecord {
 
 impl AssemblyRecord {
     /// Adds what the host states: the token budget, and the time of the last compaction.
-    pub(super) fn with(mut self, transcript: &Transcript, budget: Option<u64>) -> Self {
+    pub(super) fn with_host_state(mut self, transcript: &Transcript, budget: Option<u64>) -> Self {
         self.budget = budget;
         let summaries = transcript.messages.iter().filter(|message| message.is_summary());
         self.compacted_at = summaries.filter_map(|message| message.timestamp).max();
@@ -67,7 +67,7 @@ impl AssemblyRecord {
         let mut record = Self { has_fetch_tool: true, at, tokens: report.tokens_after, ..Self::default() };
         for (index, block) in blocks.iter().enumerate().rev() {
             let after = shown.get(&(block.message_index, block.block_index)).copied().unwrap_or(block.tokens);
-            if is_of_fetch(block) {
+            if belongs_to_fetch_tool(block) {
                 record.fetched += after;
             } else {
                 let before = block.tokens + saved.get(&block.key.hash).copied().unwrap_or(0);
@@ -101,8 +101,8 @@ impl AssemblyRecord {
             Err(_) => 0,
             Ok(0) => {
                 let first = turn.first().map_or(0, |first| first.index);
-                let asked = fingerprints(&transcript.messages[..first]);
-                overlap(&self.since_answer, &asked)
+                let before_answer = fingerprints(&transcript.messages[..first]);
+                overlap(&self.since_answer, &before_answer)
             }
             Ok(answers) => turn[answers - 1].end + self.since_answer.len(),
         }
@@ -123,7 +123,7 @@ impl TextSize {
     }
 }
 
-fn is_of_fetch(block: &KeyedBlock) -> bool {
+fn belongs_to_fetch_tool(block: &KeyedBlock) -> bool {
     block.is_fetched || matches!(block.block.kind, BlockKind::Call(call) if call.name == FETCH_TOOL)
 }
 
@@ -170,12 +170,12 @@ pub(super) fn answers(transcript: &Transcript) -> Vec<ModelAnswer> {
 #[derive(Debug, Clone, Copy)]
 struct MessageFingerprint {
     at: Option<Millis>,
-    says: u64,
+    content_hash: u64,
 }
 
 impl MessageFingerprint {
     fn of(items: &[Message]) -> Self {
-        let mut says = Xxh3::new();
+        let mut content_hash = Xxh3::new();
         let blocks = || items.iter().flat_map(|item| &item.blocks);
         let calls = blocks().filter_map(|block| match block.kind {
             BlockKind::Call(call) => Some([call.id, call.name]),
@@ -184,22 +184,22 @@ impl MessageFingerprint {
         let mut has_calls = false;
         for part in calls.flatten() {
             has_calls = true;
-            says.update(part.as_bytes());
-            says.update(b"\0");
+            content_hash.update(part.as_bytes());
+            content_hash.update(b"\0");
         }
         for block in blocks().filter(|_| !has_calls) {
             match block.kind {
-                BlockKind::Text(text) => says.update(text.as_bytes()),
-                BlockKind::Image(image) => says.update(image.base64.unwrap_or_default().as_bytes()),
+                BlockKind::Text(text) => content_hash.update(text.as_bytes()),
+                BlockKind::Image(image) => content_hash.update(image.base64.unwrap_or_default().as_bytes()),
                 _ => {}
             }
         }
-        Self { at: items.first().and_then(|first| first.timestamp), says: says.digest() }
+        Self { at: items.first().and_then(|first| first.timestamp), content_hash: content_hash.digest() }
     }
 
-    fn is(&self, other: &Self) -> bool {
+    fn matches(&self, other: &Self) -> bool {
         let is_of_another_time = self.at.is_some() && other.at.is_some() && self.at != other.at;
-        self.says == other.says && !is_of_another_time
+        self.content_hash == other.content_hash && !is_of_another_time
     }
 }
 
@@ -210,8 +210,9 @@ fn fingerprints(messages: &[Message]) -> Vec<MessageFingerprint> {
 
 /// Returns the length of the longest suffix of `earlier` that is a prefix of `later`.
 fn overlap(earlier: &[MessageFingerprint], later: &[MessageFingerprint]) -> usize {
-    let is_one = |count: &usize| earlier[earlier.len() - count..].iter().zip(later).all(|(one, other)| one.is(other));
-    (1..=earlier.len().min(later.len())).rev().find(is_one).unwrap_or(0)
+    let is_overlap =
+        |count: &usize| earlier[earlier.len() - count..].iter().zip(later).all(|(one, other)| one.matches(other));
+    (1..=earlier.len().min(later.len())).rev().find(is_overlap).unwrap_or(0)
 }
 
 /// The assemblies of a session since its last turn was committed.
@@ -253,14 +254,14 @@ impl SessionAssemblies {
         let since_answer = answers.last().map_or(0, |last| last.end);
         record.since_answer = fingerprints(&transcript.messages[since_answer..]);
         let fingerprints: Vec<MessageFingerprint> = answers.iter().map(|answer| answer.fingerprint).collect();
-        let given = self.records.last().map_or(0, |(given, _)| *given) + fingerprints.len()
+        let answers_before = self.records.last().map_or(0, |(answers_before, _)| *answers_before) + fingerprints.len()
             - overlap(&self.answers, &fingerprints);
-        if self.records.len() >= MOST_RECORDS {
+        if self.records.len() >= MAX_RECORDS {
             // The calls of dropped records are attributed to the record before them.
             self.records = std::mem::take(&mut self.records).into_iter().step_by(2).collect();
         }
         self.last = Some((record.at, fingerprints.len()));
-        self.records.push((given, record));
+        self.records.push((answers_before, record));
         self.answers = fingerprints;
         let is_unrecorded =
             |answer: &ModelAnswer| last_request.is_some_and(|last| answer.at.is_some_and(|at| at > last));
@@ -284,7 +285,7 @@ impl SessionAssemblies {
 
     /// Returns how many of a turn's answers the last assembly has seen. The turn's last answer is excluded: it always
     /// comes after the last assembly.
-    fn of_turn(&self, turn: &[ModelAnswer]) -> usize {
+    fn answers_seen(&self, turn: &[ModelAnswer]) -> usize {
         let fingerprints: Vec<MessageFingerprint> = turn.iter().map(|answer| answer.fingerprint).collect();
         overlap(&self.answers, &fingerprints[..fingerprints.len().saturating_sub(1)])
     }
@@ -297,11 +298,11 @@ impl SessionAssemblies {
         now: Millis,
     ) -> Vec<TurnPosition<'_>> {
         let Some((last, _)) = self.records.last() else { return Vec::new() };
-        let of_last = self.of_turn(turn) as isize;
-        let untils = self.records.iter().skip(1).map(|(_, next)| next.at).chain([now]);
+        let seen_by_last = self.answers_seen(turn) as isize;
+        let end_times = self.records.iter().skip(1).map(|(_, next)| next.at).chain([now]);
         let mut positions = Vec::with_capacity(self.records.len());
-        for ((given, record), until) in self.records.iter().zip(untils) {
-            let answers = of_last - (last - given) as isize;
+        for ((answers_before, record), until) in self.records.iter().zip(end_times) {
+            let answers = seen_by_last - (last - answers_before) as isize;
             positions.push(TurnPosition {
                 record,
                 answers,
@@ -314,7 +315,7 @@ impl SessionAssemblies {
 
     /// Returns the unrecorded calls of the turns before this one.
     pub(super) fn unrecorded(&self, turn: &[ModelAnswer]) -> impl Iterator<Item = (&ModelAnswer, u64)> {
-        let before = self.answers.len() - self.of_turn(turn);
+        let before = self.answers.len() - self.answers_seen(turn);
         self.unrecorded.iter().filter(move |(number, ..)| *number < before).map(|(_, answer, tokens)| (answer, *tokens))
     }
 }
@@ -324,7 +325,7 @@ impl SessionAssemblies {
 pub(super) struct AssemblyLog(Mutex<HashMap<Scope, SessionAssemblies>>);
 
 impl AssemblyLog {
-    pub(super) fn keep(
+    pub(super) fn add(
         &self,
         scope: &Scope,
         record: AssemblyRecord,
@@ -332,7 +333,7 @@ impl AssemblyLog {
         last_request: Option<Millis>,
     ) {
         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if records.len() >= MOST_SESSIONS && !records.contains_key(scope) {
+        if records.len() >= MAX_SESSIONS && !records.contains_key(scope) {
             let oldest = records.iter().min_by_key(|(_, session)| session.last).map(|(scope, _)| scope.clone());
             oldest.and_then(|oldest| records.remove(&oldest));
         }
@@ -343,8 +344,8 @@ impl AssemblyLog {
     pub(super) fn take(&self, scope: &Scope) -> SessionAssemblies {
         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(session) = records.get_mut(scope) else { return SessionAssemblies::default() };
-        let left = SessionAssemblies { last: session.last, ..SessionAssemblies::default() };
-        std::mem::replace(session, left)
+        let kept = SessionAssemblies { last: session.last, ..SessionAssemblies::default() };
+        std::mem::replace(session, kept)
     }
 
     /// Returns the latest time at which the last call of a history can have been made; used where messages carry no
@@ -365,8 +366,8 @@ impl AssemblyLog {
         // A host may make several calls per assembly; then only a recorded turn tells when.
         let is_followed = |(at, answers): &(Millis, usize)| calls <= answers + 1 || recorded >= Some(*at);
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(scope).and_then(|session| session.last);
-        let known = last.filter(is_followed).map(|(at, _)| at);
-        let latest = known.or(last_seen.map(|last_seen| last_seen.saturating_add(touch_interval)));
+        let time_in_memory = last.filter(is_followed).map(|(at, _)| at);
+        let latest = time_in_memory.or(last_seen.map(|last_seen| last_seen.saturating_add(touch_interval)));
         latest.max(recorded).max(last_seen)
     }
 }
@@ -385,7 +386,7 @@ mod tests {
         json!({ "role": "assistant", "content": text })
     }
 
-    fn asked(text: &str) -> Value {
+    fn question(text: &str) -> Value {
         json!({ "role": "user", "content": text })
     }
 
@@ -406,8 +407,8 @@ mod tests {
 
     #[test]
     fn an_assembly_stands_where_its_last_answers_are_the_first_of_the_turn() {
-        let past = [asked("one"), called(""), asked("it ran"), said("done")];
-        let turn = [asked("two"), called(""), asked("it ran"), called(""), asked("it ran"), said("done")];
+        let past = [question("one"), called(""), question("it ran"), said("done")];
+        let turn = [question("two"), called(""), question("it ran"), called(""), question("it ran"), said("done")];
         let until = |end: usize| [&past[..], &turn[..end]].concat();
         assert_eq!(positions(&[&past], &turn), [(0, 0)]);
         assert_eq!(positions(&[&until(1), &until(3), &until(5)], &turn), [(0, 1), (1, 3), (2, 5)]);
@@ -417,11 +418,11 @@ mod tests {
 
     #[test]
     fn histories_that_were_cut_or_went_back_stand_where_they_stood() {
-        let turn = [asked("two"), called("a"), asked("it ran"), called("b"), asked("it ran"), said("done")];
-        let whole = [&[asked("one"), said("yes")], &turn[..3]].concat();
-        let compaction = [&[asked("so far: much")], &turn[1..5]].concat();
+        let turn = [question("two"), called("a"), question("it ran"), called("b"), question("it ran"), said("done")];
+        let whole = [&[question("one"), said("yes")], &turn[..3]].concat();
+        let compaction = [&[question("so far: much")], &turn[1..5]].concat();
         assert_eq!(positions(&[&whole, &compaction], &turn), [(1, 3), (2, 5)]);
-        let other = [&turn[..1], &[called("x"), asked("no")]].concat();
+        let other = [&turn[..1], &[called("x"), question("no")]].concat();
         assert_eq!(positions(&[&turn[..1], &other, &turn[..1], &turn[..3]], &turn)[2..], [(0, 1), (1, 3)]);
     }
 
@@ -430,7 +431,7 @@ mod tests {
         let calls: Vec<Value> = (0..300).map(|call| called(&call.to_string())).collect();
         let histories: Vec<&[Value]> = (0..300).map(|end| &calls[..end]).collect();
         let positions = positions(&histories, &calls);
-        assert_eq!(positions.len(), 300 - MOST_RECORDS / 2);
+        assert_eq!(positions.len(), 300 - MAX_RECORDS / 2);
         assert_eq!((positions[0], positions[1], positions[171]), ((0, 0), (2, 2), (299, 299)));
     }
 }

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 
 use super::content_hash::{ContentKind, hash_of};
 use super::engine::Engine;
-use super::fetch_answers::{asks_for, call_arguments};
-use super::labels::{cut_label, cut_of, is_cut_at};
+use super::fetch_answers::{call_arguments, can_request_original};
+use super::labels::{cut_note_of, is_cut_at, label_with_cut_note};
 use super::placeholder::{Placeholder, explained_in, explanation_in, summary};
 use super::replacement::Replacement;
 use super::report::{Action, Reply, Report};
 use crate::config::{Preset, RulesScope};
 use crate::content::{self, ContentType, Hints};
 use crate::error::Result;
-use crate::history::{Meter, is_exact, is_over, keeps_lines, may_replace, may_shrink_fresh};
+use crate::history::{Meter, can_replace, can_shorten_fresh, is_exact, is_over_threshold, must_keep_lines};
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, FETCH_TOOL, Original, RefId, SHORT_ID_DIGITS};
-use crate::store::{Batch, FoldedKind, Millis, Printed, PrintedText, Receipt, Scope};
+use crate::store::{Batch, FoldedKind, Millis, PrintedKind, PrintedText, Receipt, Scope};
 use crate::summarize::Around;
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
@@ -47,7 +47,7 @@ struct FreshProposal {
     /// The arguments of the call that the result answers, if known.
     call_arguments: Option<String>,
     original: Original,
-    form: FreshForm,
+    replacement: FreshReplacement,
     tokens_before: u64,
     /// Tokens that a host without the plugin would have sent for it.
     tokens_without: u64,
@@ -62,26 +62,26 @@ impl FreshProposal {
         block: &Block,
         result: &ToolResult,
         original: Original,
-        form: FreshForm,
+        replacement: FreshReplacement,
         (tokens_before, tokens_without): (u64, u64),
     ) -> Self {
-        let kind = match form {
-            FreshForm::Shrunk(_) => FoldedKind::Images,
-            FreshForm::Shortened(_) | FreshForm::Reference(_) => FoldedKind::Results,
+        let kind = match replacement {
+            FreshReplacement::Shrunk(_) => FoldedKind::Images,
+            FreshReplacement::Shortened(_) | FreshReplacement::Reference(_) => FoldedKind::Results,
         };
         let (path, hash, call_arguments) = (block.path.clone(), hash_of(block), call_arguments(result));
-        Self { block: index, path, hash, call_arguments, original, form, tokens_before, tokens_without, kind }
+        Self { block: index, path, hash, call_arguments, original, replacement, tokens_before, tokens_without, kind }
     }
 }
 
 /// A fresh result with the proposed rewrites of its blocks. They are shown once their originals are durable.
-pub struct Fresh {
+pub struct FreshResult {
     message: Value,
     proposals: Vec<FreshProposal>,
 }
 
 /// The proposed replacement of a block.
-enum FreshForm {
+enum FreshReplacement {
     /// The text, shortened by the pipeline.
     Shortened(ShortenedText),
     /// A reference and a summary.
@@ -98,16 +98,16 @@ struct ShortenedText {
 }
 
 /// A replacement with its id filled in.
-struct RenderedForm {
+struct RenderedReplacement {
     value: Value,
     /// The content hash of the shown value.
-    known_by: ContentHash,
+    shown_hash: ContentHash,
     /// A text that is appended to the content.
     note: Option<String>,
     tokens: u64,
 }
 
-impl FreshForm {
+impl FreshReplacement {
     fn reason(&self) -> &'static str {
         match self {
             Self::Shortened(_) => "shortened",
@@ -117,16 +117,16 @@ impl FreshForm {
     }
 
     /// Returns how later calls classify the shown text.
-    fn printed(&self) -> Printed {
+    fn printed_kind(&self) -> PrintedKind {
         match self {
-            Self::Shortened(_) | Self::Shrunk(_) => Printed::Copy,
-            Self::Reference(_) => Printed::Placeholder,
+            Self::Shortened(_) | Self::Shrunk(_) => PrintedKind::Copy,
+            Self::Reference(_) => PrintedKind::Placeholder,
         }
     }
 
     /// Returns true if the placeholder has room for the explanation of placeholders, given the tokens of its block.
-    fn may_explain(&self, tokens: u64) -> bool {
-        matches!(self, Self::Reference(placeholder) if placeholder.may_explain(tokens))
+    fn can_explain(&self, tokens: u64) -> bool {
+        matches!(self, Self::Reference(placeholder) if placeholder.can_explain(tokens))
     }
 
     /// Renders the replacement. Returns `None` if it would not pay, or if the pipeline printed another id because a
@@ -137,29 +137,29 @@ impl FreshForm {
         id: &RefId,
         engine: &Engine,
         meter: &Meter,
-        explains: bool,
-    ) -> Option<RenderedForm> {
+        has_explanation: bool,
+    ) -> Option<RenderedReplacement> {
         let text = match self {
             Self::Shortened(shorter) => {
-                let printed = shorter.is_lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
-                let shown = match cut_of(original) {
+                let is_id_printed = shorter.is_lossless || *id == original.hash.to_ref_id(SHORT_ID_DIGITS);
+                let shown = match cut_note_of(original) {
                     Some(words) => format!("{}\n[{words}]", shorter.text),
                     None => shorter.text.clone(),
                 };
-                printed.then_some(shown)?
+                is_id_printed.then_some(shown)?
             }
-            Self::Reference(placeholder) => match placeholder.render(id, &engine.config, meter, explains)? {
+            Self::Reference(placeholder) => match placeholder.render(id, &engine.config, meter, has_explanation)? {
                 Replacement::Text(text) => text,
                 other => unreachable!("an output has {other:?} for its placeholder"),
             },
             Self::Shrunk(image) => {
                 let (note, tokens) = image.note(id, engine.config.encoding)?;
-                let (value, known_by) = (image.value.clone(), ContentKind::Image.hash(&image.base64));
-                return Some(RenderedForm { value, known_by, note: Some(note), tokens: tokens as u64 });
+                let (value, shown_hash) = (image.value.clone(), ContentKind::Image.hash(&image.base64));
+                return Some(RenderedReplacement { value, shown_hash, note: Some(note), tokens: tokens as u64 });
             }
         };
-        let (known_by, tokens) = engine.contents.of_text(&text);
-        Some(RenderedForm { value: text.into(), known_by, note: None, tokens })
+        let (shown_hash, tokens) = engine.contents.of_text(&text);
+        Some(RenderedReplacement { value: text.into(), shown_hash, note: None, tokens })
     }
 }
 
@@ -190,14 +190,14 @@ impl Engine {
     }
 
     /// The first half of [`Engine::admit_cut`], which does all of the computation. It does not query the store.
-    pub fn propose_fresh(&self, call: Option<&Value>, message: &Value, host: HostCuts<'_>) -> Fresh {
+    pub fn propose_fresh(&self, call: Option<&Value>, message: &Value, host: HostCuts<'_>) -> FreshResult {
         let messages: Vec<Value> = call.into_iter().chain([message]).cloned().collect();
         let transcript = Transcript::read(&messages);
         let blocks = transcript.messages.last().map_or(&[][..], |fresh| &fresh.blocks);
         let unmasked = host.unmasked.map(std::slice::from_ref).map(Transcript::read);
         // The block as the host cut it. Masking changes texts but not the number of blocks.
-        let handed_over = |block: usize| unmasked.as_ref().unwrap_or(&transcript).messages.last()?.blocks.get(block);
-        let text_of = |block: usize| match handed_over(block)?.kind {
+        let unmasked_block = |block: usize| unmasked.as_ref().unwrap_or(&transcript).messages.last()?.blocks.get(block);
+        let text_of = |block: usize| match unmasked_block(block)?.kind {
             BlockKind::Text(text) => Some(text),
             _ => None,
         };
@@ -209,7 +209,7 @@ impl Engine {
             .enumerate()
             .filter_map(|(index, block)| match (block.kind, &block.result) {
                 (BlockKind::Text(text), Some(result))
-                    if may_shrink_fresh(message, block) && is_usable(index, text, result) =>
+                    if can_shorten_fresh(message, block) && is_usable(index, text, result) =>
                 {
                     let cut_at = host.before.filter(|&units| is_cut(index, units));
                     self.propose_shorter(index, block, text, result, HostCuts { before: cut_at, ..host })
@@ -220,15 +220,15 @@ impl Engine {
                 _ => None,
             })
             .collect();
-        Fresh { proposals, message: message.clone() }
+        FreshResult { proposals, message: message.clone() }
     }
 
     /// The second half of [`Engine::admit_cut`]: stores the originals, and only then returns the rewrite.
-    pub fn show_fresh(&self, scope: &Scope, fresh: &Fresh, now: Millis) -> Reply {
+    pub fn show_fresh(&self, scope: &Scope, fresh: &FreshResult, now: Millis) -> Reply {
         if fresh.proposals.is_empty() {
             return Reply::default();
         }
-        self.stored_and_shown(scope, fresh, now)
+        self.store_and_show(scope, fresh, now)
             .unwrap_or_else(|error| Reply::unchanged(Report { warning: Some((&error).into()), ..Report::default() }))
     }
 
@@ -240,27 +240,27 @@ impl Engine {
         result: &ToolResult,
         host: HostCuts<'_>,
     ) -> Option<FreshProposal> {
-        if !may_replace(result, text, &self.config) {
+        if !can_replace(result, text, &self.config) {
             return None;
         }
-        let stored = self.secrets().storable(text)?;
+        let stored = self.secrets().text_to_store(text)?;
         let label = self.secrets().label(&Hints::from(result).label());
-        let label = host.before.map_or_else(|| label.clone(), |units| cut_label(&label, units));
+        let label = host.before.map_or_else(|| label.clone(), |units| label_with_cut_note(&label, units));
         let original = Original::text(&stored, label).exactly(text, block.exact.as_deref());
         let is_exact = is_exact(result, &self.config);
         // A text with lone surrogates is skipped: the stages would restore its lossy stand-in, not its bytes.
         let shorter = if block.exact.is_none() { self.shorten(&stored, result, is_exact) } else { None };
         let shown = shorter.as_ref().map_or(&*stored, |shorter| shorter.text.as_str());
-        let form = match shorter {
-            _ if is_over(shown, &self.config) && !is_exact => {
+        let replacement = match shorter {
+            _ if is_over_threshold(shown, &self.config) && !is_exact => {
                 let (_, tokens) = self.contents.of_text(&stored);
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
                     Placeholder::output(&original, &stored, &summary(&stored, result, max_chars, &self.config));
                 placeholder.add_names(&original, tokens, &self.config, &mut Around::default());
-                FreshForm::Reference(placeholder)
+                FreshReplacement::Reference(placeholder)
             }
-            Some(shorter) if shorter.text != stored => FreshForm::Shortened(shorter),
+            Some(shorter) if shorter.text != stored => FreshReplacement::Shortened(shorter),
             _ => return None,
         };
         let (_, tokens_before) = self.contents.of_text(text);
@@ -268,7 +268,7 @@ impl Engine {
             Some(units) if utf16::exceeds(text, units) => self.contents.of_text(utf16::head(text, units)).1,
             _ => tokens_before,
         };
-        Some(FreshProposal::of(index, block, result, original, form, (tokens_before, tokens_without)))
+        Some(FreshProposal::of(index, block, result, original, replacement, (tokens_before, tokens_without)))
     }
 
     /// Proposes to scale an image down to the resolution that a model perceives. The model is not known yet.
@@ -280,7 +280,7 @@ impl Engine {
         result: &ToolResult,
     ) -> Option<FreshProposal> {
         let is_fetched = result.tool_name == Some(FETCH_TOOL);
-        if !self.config.fusion_enabled || is_fetched || !may_replace(result, "", &self.config) {
+        if !self.config.fusion_enabled || is_fetched || !can_replace(result, "", &self.config) {
             return None;
         }
         let shrunk = shrink_block(
@@ -291,8 +291,8 @@ impl Engine {
             self.config.preset,
         )?;
         let (original, tokens_before) = (shrunk.original.clone(), shrunk.tokens_before as u64);
-        let form = FreshForm::Shrunk(Box::new(shrunk));
-        Some(FreshProposal::of(index, block, result, original, form, (tokens_before, tokens_before)))
+        let replacement = FreshReplacement::Shrunk(Box::new(shrunk));
+        Some(FreshProposal::of(index, block, result, original, replacement, (tokens_before, tokens_before)))
     }
 
     /// Returns the text as the pipeline shortens it, if the pipeline is enabled.
@@ -308,7 +308,7 @@ impl Engine {
         let shortens_prose = self.config.rules_scope == RulesScope::All && self.config.preset == Preset::Balanced;
         let is_prose = || content::detect(text, &hints).content_type == ContentType::Text;
         let preset = match self.config.preset {
-            _ if keeps_lines(result, &self.config) => Preset::Lossless,
+            _ if must_keep_lines(result, &self.config) => Preset::Lossless,
             _ if shortens_prose && is_prose() => Preset::Max,
             preset => preset,
         };
@@ -318,7 +318,12 @@ impl Engine {
         Some(ShortenedText { text: compressed.text, is_lossless: compressed.lossless })
     }
 
-    fn stored_and_shown(&self, scope: &Scope, Fresh { message, proposals }: &Fresh, now: Millis) -> Result<Reply> {
+    fn store_and_show(
+        &self,
+        scope: &Scope,
+        FreshResult { message, proposals }: &FreshResult,
+        now: Millis,
+    ) -> Result<Reply> {
         if self.store.is_off(scope)? {
             return Ok(Reply::default());
         }
@@ -328,14 +333,16 @@ impl Engine {
         let is_fetched = |proposal: &&FreshProposal| {
             let original = proposal.original.hash;
             let mut rows = ledger.printed.iter();
-            let known = match proposal.form {
-                FreshForm::Shrunk(_) => {
+            let known = match proposal.replacement {
+                FreshReplacement::Shrunk(_) => {
                     let is_folded = ledger.projections.iter().any(|row| row.original == original);
                     (is_folded || rows.any(|row| row.original == original)).then_some(original)
                 }
-                _ => rows.find(|row| row.printed == Printed::Copy && row.text == proposal.hash).map(|row| row.original),
+                _ => {
+                    rows.find(|row| row.kind == PrintedKind::Copy && row.text == proposal.hash).map(|row| row.original)
+                }
             };
-            known.is_some_and(|original| asks_for(proposal.call_arguments.as_deref(), original))
+            known.is_some_and(|original| can_request_original(proposal.call_arguments.as_deref(), original))
         };
         let proposals: Vec<&FreshProposal> = proposals.iter().filter(|proposal| !is_fetched(proposal)).collect();
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
@@ -344,11 +351,14 @@ impl Engine {
         let mut reply = Reply::default();
         let mut tokens_without = 0;
         let mut images = Vec::new();
-        let may_explain = |proposal: &FreshProposal| proposal.form.may_explain(proposal.tokens_before);
+        let can_explain = |proposal: &FreshProposal| proposal.replacement.can_explain(proposal.tokens_before);
         let mut is_explained = explained_in(&ledger).next().is_some();
         for (proposal, id) in proposals.iter().zip(self.ids(&originals)?) {
-            let explains = !is_explained && may_explain(proposal);
-            let Some(shown) = proposal.form.render(&proposal.original, &id, self, &meter, explains) else { continue };
+            let has_explanation = !is_explained && can_explain(proposal);
+            let Some(shown) = proposal.replacement.render(&proposal.original, &id, self, &meter, has_explanation)
+            else {
+                continue;
+            };
             // A scaled image may pay by its bytes alone.
             if shown.tokens >= proposal.tokens_before + u64::from(shown.note.is_some()) {
                 continue;
@@ -356,7 +366,7 @@ impl Engine {
             reply.report.actions.push(Action {
                 message: 0,
                 block: proposal.block,
-                reason: proposal.form.reason(),
+                reason: proposal.replacement.reason(),
                 ref_id: Some(id.to_string()),
                 tokens_before: proposal.tokens_before,
                 tokens_after: shown.tokens,
@@ -365,16 +375,20 @@ impl Engine {
             reply.report.tokens_after += shown.tokens;
             tokens_without += proposal.tokens_without;
             batch.folded.push((proposal.kind, proposal.tokens_without, shown.tokens));
-            if explains {
+            if has_explanation {
                 batch.printed.push(explanation_in(proposal.original.hash));
                 is_explained = true;
             }
-            let mut record = |text, printed, saved| {
-                batch.printed.push(PrintedText { text, printed, original: proposal.original.hash, saved });
+            let mut record = |text, kind, saved| {
+                batch.printed.push(PrintedText { text, kind, original: proposal.original.hash, saved });
             };
-            record(shown.known_by, proposal.form.printed(), proposal.tokens_without.saturating_sub(shown.tokens));
+            record(
+                shown.shown_hash,
+                proposal.replacement.printed_kind(),
+                proposal.tokens_without.saturating_sub(shown.tokens),
+            );
             if let Some(note) = shown.note {
-                record(ContentHash::of(note.as_bytes()), Printed::Placeholder, 0);
+                record(ContentHash::of(note.as_bytes()), PrintedKind::Placeholder, 0);
                 images.push((&proposal.path, shown.value, note));
             } else {
                 reply.rewrite.patches.push(Patch { message: 0, path: proposal.path.clone(), value: shown.value });

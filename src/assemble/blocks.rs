@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use super::content_cache::ContentCache;
 use super::decisions::Decisions;
-use super::fetch_answers::{is_fetched, may_be_fetched};
+use super::fetch_answers::{can_be_fetch_answer, is_fetch_result};
 use super::prefix::Prefix;
-use crate::history::{Fate, MayGo, Meter};
+use crate::history::{Fate, FoldPermission, Meter};
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, FoldedKind};
 use crate::transcript::{Block, BlockKind, Message, Transcript};
@@ -55,29 +55,29 @@ pub(super) fn key_blocks<'t, 'a>(
     let mut prefix = Prefix::default();
     let mut blocks: Vec<KeyedBlock> = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
-        let of_blocks: Vec<(ContentHash, u64)> =
+        let hashes_and_tokens: Vec<(ContentHash, u64)> =
             message.blocks.iter().map(|block| contents.of_block(block, meter)).collect();
-        let hashes: Vec<ContentHash> = of_blocks.iter().map(|(hash, _)| *hash).collect();
+        let hashes: Vec<ContentHash> = hashes_and_tokens.iter().map(|(hash, _)| *hash).collect();
         let places = prefix.add_message(message, &hashes, decisions).into_iter().map(|placed| placed.place);
-        let keyed = message.blocks.iter().zip(of_blocks).zip(places).enumerate();
+        let keyed = message.blocks.iter().zip(hashes_and_tokens).zip(places).enumerate();
         for (block_index, ((block, (hash, tokens)), place)) in keyed {
             let key = BlockKey { hash, place };
             let answered = decisions.fetched.get(&hash).zip(block.result.as_ref());
-            let is_fetched =
-                is_fetched(block) || answered.is_some_and(|(original, result)| may_be_fetched(result, *original));
+            let is_fetched = is_fetch_result(block)
+                || answered.is_some_and(|(original, result)| can_be_fetch_answer(result, *original));
             let fate = fates[message_index][block_index];
             blocks.push(KeyedBlock { message_index, block_index, message, block, key, tokens, fate, is_fetched });
         }
     }
-    share_fates(&mut blocks);
+    unify_fates(&mut blocks);
     blocks
 }
 
-fn share_fates(blocks: &mut [KeyedBlock]) {
+fn unify_fates(blocks: &mut [KeyedBlock]) {
     let mut fates: HashMap<BlockKey, Fate> = HashMap::new();
     for block in blocks.iter() {
         let shared = fates.entry(block.key);
-        shared.and_modify(|fate| *fate = stays_longer(*fate, block.fate)).or_insert(block.fate);
+        shared.and_modify(|fate| *fate = later_fate(*fate, block.fate)).or_insert(block.fate);
     }
     for block in blocks {
         block.fate = fates[&block.key];
@@ -86,15 +86,15 @@ fn share_fates(blocks: &mut [KeyedBlock]) {
 
 /// Returns the shared fate of two blocks with equal keys. If both may go, the reason is that of the later block: the
 /// earlier one's reason may be that the later one holds its content.
-fn stays_longer(earlier: Fate, later: Fate) -> Fate {
+fn later_fate(earlier: Fate, later: Fate) -> Fate {
     match (earlier, later) {
-        (Fate::MayGo(first), Fate::MayGo(second)) => Fate::MayGo(MayGo {
+        (Fate::Foldable(first), Fate::Foldable(second)) => Fate::Foldable(FoldPermission {
             is_old: first.is_old && second.is_old,
             calls: first.calls.min(second.calls),
             turns: first.turns.min(second.turns),
             ..second
         }),
-        (Fate::MayGo(_), other) | (other, Fate::MayGo(_)) => other,
+        (Fate::Foldable(_), other) | (other, Fate::Foldable(_)) => other,
         (Fate::Young { is_nearly_stale: first }, Fate::Young { is_nearly_stale: second }) => {
             Fate::Young { is_nearly_stale: first && second }
         }

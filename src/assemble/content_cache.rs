@@ -18,13 +18,13 @@ use crate::transcript::{Block, BlockKind};
 
 /// The number of texts cached, of about 100 bytes each: several long sessions. This and the sizes below are chosen by
 /// judgement.
-const TEXTS: usize = 1 << 16;
+const MAX_TEXTS: usize = 1 << 16;
 
 /// The number of images cached.
-const IMAGES: usize = 1 << 10;
+const MAX_IMAGES: usize = 1 << 10;
 
 /// The number of thinking blocks cached, and of blocks whose storability is cached.
-const THINKING: usize = 1 << 14;
+const MAX_THINKING_BLOCKS: usize = 1 << 14;
 
 /// Hashes and token counts by content, for one encoding.
 pub(super) struct ContentCache {
@@ -38,22 +38,22 @@ pub(super) struct ContentCache {
 impl ContentCache {
     pub(super) fn new(encoding: Encoding) -> Self {
         Self {
-            texts: Cache::new(TEXTS),
-            images: Cache::new(IMAGES),
-            thinking: Cache::new(THINKING),
-            storable: Cache::new(THINKING),
+            texts: Cache::new(MAX_TEXTS),
+            images: Cache::new(MAX_IMAGES),
+            thinking: Cache::new(MAX_THINKING_BLOCKS),
+            storable: Cache::new(MAX_THINKING_BLOCKS),
             encoding,
         }
     }
 
     /// Returns the hash of a text and its tokens.
     pub(super) fn of_text(&self, text: &str) -> (ContentHash, u64) {
-        self.of_tagged(ContentKind::Text, text)
+        self.of_kind(ContentKind::Text, text)
     }
 
     /// Returns the hash of a content of the given kind and its tokens as text.
-    pub(super) fn of_tagged(&self, tag: ContentKind, content: &str) -> (ContentHash, u64) {
-        remembered(&self.texts, tag.blake3(content), || (tag.hash(content), count(content, self.encoding) as u64))
+    pub(super) fn of_kind(&self, kind: ContentKind, content: &str) -> (ContentHash, u64) {
+        get_or_compute(&self.texts, kind.blake3(content), || (kind.hash(content), count(content, self.encoding) as u64))
     }
 
     /// Returns the hash of a block and its tokens.
@@ -63,36 +63,36 @@ impl ContentCache {
                 Some(exact) => (ContentKind::Text.hash(exact), self.of_text(text).1),
                 None => self.of_text(text),
             },
-            BlockKind::Call(call) => self.of_tagged(ContentKind::Arguments, &call.arguments.to_json()),
+            BlockKind::Call(call) => self.of_kind(ContentKind::Arguments, &call.arguments.to_json()),
             BlockKind::Image(image) => (self.of_image(image.base64.unwrap_or_default()), meter.image(&image) as u64),
             BlockKind::Thinking(part) => self.of_thinking(part),
             BlockKind::Other(part) => (hash_of(block), meter.foreign(part) as u64),
         }
     }
 
-    /// Returns true if the block with this hash may be stored unchanged. `judge` is called only for a block that is not
+    /// Returns true if the block with this hash may be stored unchanged. `check` is called only for a block that is not
     /// cached.
-    pub(super) fn may_store(&self, block: ContentHash, judge: impl FnOnce() -> bool) -> bool {
-        remembered(&self.storable, block, judge)
+    pub(super) fn can_store(&self, block: ContentHash, check: impl FnOnce() -> bool) -> bool {
+        get_or_compute(&self.storable, block, check)
     }
 
     fn of_thinking(&self, part: &Value) -> (ContentHash, u64) {
         let json = part.to_string();
-        remembered(&self.thinking, ContentKind::Thinking.blake3(&json), || {
+        get_or_compute(&self.thinking, ContentKind::Thinking.blake3(&json), || {
             let tokens = thinking_texts(part).map(|text| count(text, self.encoding) as u64).sum();
             (ContentKind::Thinking.hash(&json), tokens)
         })
     }
 
     fn of_image(&self, base64: &str) -> ContentHash {
-        remembered(&self.images, ContentKind::Image.blake3(base64), || ContentKind::Image.hash(base64))
+        get_or_compute(&self.images, ContentKind::Image.blake3(base64), || ContentKind::Image.hash(base64))
     }
 }
 
-fn remembered<K: Copy + Eq + Hash, V: Copy>(cache: &Cache<K, V>, key: K, make: impl FnOnce() -> V) -> V {
+fn get_or_compute<K: Copy + Eq + Hash, V: Copy>(cache: &Cache<K, V>, key: K, compute: impl FnOnce() -> V) -> V {
     cache.get(&key).unwrap_or_else(|| {
-        let made = make();
-        cache.insert(key, made);
-        made
+        let value = compute();
+        cache.insert(key, value);
+        value
     })
 }

@@ -42,19 +42,19 @@ impl ContentKind {
 /// Returns the hashed content of a block, except for lone surrogates: its text, its image payload, or its arguments or
 /// thinking as JSON.
 pub(super) fn content_of<'a>(block: &Block<'a>) -> Cow<'a, str> {
-    tagged(block).1
+    kind_and_content(block).1
 }
 
 /// Returns the hash of a block without caching it.
 pub(super) fn hash_of(block: &Block) -> ContentHash {
-    let (tag, content) = tagged(block);
+    let (kind, content) = kind_and_content(block);
     match &block.exact {
-        Some(exact) => tag.hash(exact),
-        None => tag.hash(content.as_bytes()),
+        Some(exact) => kind.hash(exact),
+        None => kind.hash(content.as_bytes()),
     }
 }
 
-fn tagged<'a>(block: &Block<'a>) -> (ContentKind, Cow<'a, str>) {
+fn kind_and_content<'a>(block: &Block<'a>) -> (ContentKind, Cow<'a, str>) {
     match block.kind {
         BlockKind::Text(text) => (ContentKind::Text, text.into()),
         BlockKind::Image(image) => (ContentKind::Image, image.base64.unwrap_or_default().into()),

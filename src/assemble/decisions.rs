@@ -7,7 +7,7 @@ use super::content_cache::ContentCache;
 use super::replacement::{ReplacementCache, StoredReplacement};
 use crate::error::Result;
 use crate::reference::ContentHash;
-use crate::store::{Ledger, Printed, Projection};
+use crate::store::{Ledger, PrintedKind, Projection};
 
 /// A row of the ledger with its parsed replacement.
 #[derive(Debug)]
@@ -52,10 +52,10 @@ impl<'l> Decisions<'l> {
             }
         }
         let ours = rows.iter().filter_map(|row| Some((row.stored.shown?, row.projection.original)));
-        let placeholders = ours.chain(printed(ledger, Printed::Placeholder)).collect();
-        let fetched = ledger.printed.iter().filter(|row| row.printed == Printed::Copy && row.saved == 0);
+        let placeholders = ours.chain(printed(ledger, PrintedKind::Placeholder)).collect();
+        let fetched = ledger.printed.iter().filter(|row| row.kind == PrintedKind::Copy && row.saved == 0);
         let fetched = fetched.map(|row| (row.text, row.original)).collect();
-        Ok(Self { rows, shown, placeholders, copies: printed(ledger, Printed::Copy).collect(), fetched })
+        Ok(Self { rows, shown, placeholders, copies: printed(ledger, PrintedKind::Copy).collect(), fetched })
     }
 
     /// Returns the rows whose shown content has this hash, in the order in which they were written.
@@ -65,6 +65,6 @@ impl<'l> Decisions<'l> {
 }
 
 /// Returns the printed texts of one kind, with the hashes of their originals.
-fn printed(ledger: &Ledger, kind: Printed) -> impl Iterator<Item = (ContentHash, ContentHash)> {
-    ledger.printed.iter().filter(move |row| row.printed == kind).map(|row| (row.text, row.original))
+fn printed(ledger: &Ledger, kind: PrintedKind) -> impl Iterator<Item = (ContentHash, ContentHash)> {
+    ledger.printed.iter().filter(move |row| row.kind == kind).map(|row| (row.text, row.original))
 }

@@ -11,10 +11,10 @@ use super::engine::Engine;
 use super::fetch_page::OriginalText;
 use super::fetch_part::{RequestedPart, read_id};
 use super::fetch_request::{Fetch, Fetched, FetchedBlock, QUOTED_CHARS};
-use super::labels::{cut_of, is_arguments};
+use super::labels::{cut_note_of, is_arguments};
 use crate::error::Result;
 use crate::reference::{ContentHash, Media, Original, RefId};
-use crate::store::{Batch, Millis, Printed, PrintedText, Scope};
+use crate::store::{Batch, Millis, PrintedKind, PrintedText, Scope};
 
 /// The maximum number of originals that are looked up and held in memory at once. Chosen by judgement.
 pub(super) const ORIGINALS_AT_ONCE: usize = 8;
@@ -29,45 +29,45 @@ impl Engine {
     /// [`crate::error::Error::BadPattern`], and store errors. Invalid ids are reported in the answer and never looked
     /// up.
     pub fn fetch(&self, scope: &Scope, fetch: &Fetch, now: Millis) -> Result<Fetched> {
-        let of_call = RequestedPart::of(fetch)?;
+        let default_part = RequestedPart::of(fetch)?;
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
         let mut batch = Batch::default();
-        let shown_before = if scope.session_id.is_empty() { Vec::new() } else { self.store.ledger(scope)?.printed };
-        let mut budget = AnswerBudget { left: fetch.max_chars.max(1), unshown: 0 };
-        for (at, asked) in
+        let printed_before = if scope.session_id.is_empty() { Vec::new() } else { self.store.ledger(scope)?.printed };
+        let mut budget = AnswerBudget { left: fetch.max_chars.max(1), unanswered: 0 };
+        for (at, requested) in
             fetch.ref_ids.chunks(ORIGINALS_AT_ONCE).flat_map(|ids| self.look_up(ids, scope, now)).enumerate()
         {
-            let (written, id) = asked?;
+            let (id_text, id) = requested?;
             // Reserve room to say that the remaining ids did not fit.
-            let reserved = if at + 1 < fetch.ref_ids.len() { UNSHOWN_CHARS } else { 0 };
-            let shown = || written.chars().take(QUOTED_CHARS).collect::<String>();
-            let Some((id, words, original)) = id else {
+            let reserved_chars = if at + 1 < fetch.ref_ids.len() { UNSHOWN_NOTE_CHARS } else { 0 };
+            let shown = || id_text.chars().take(QUOTED_CHARS).collect::<String>();
+            let Some((id, part_words, original)) = id else {
                 let note = format!(
                     "{:?} is not a valid REF_ID: an id is the 16 to 64 hexadecimal digits that a placeholder prints.",
                     shown()
                 );
-                answer.blocks.extend(budget.take(note, reserved).map(FetchedBlock::Text));
+                answer.blocks.extend(budget.try_take(note, reserved_chars).map(FetchedBlock::Text));
                 continue;
             };
-            let Some(asked) = of_call.or(words)? else {
+            let Some(requested) = default_part.override_with(part_words)? else {
                 let note = format!(
                     "{:?} names no part: after an id come lines ({id}:41-80), characters ({id}:c41-80) or a pattern ({id}:/regex/).",
                     shown()
                 );
-                answer.blocks.extend(budget.take(note, reserved).map(FetchedBlock::Text));
+                answer.blocks.extend(budget.try_take(note, reserved_chars).map(FetchedBlock::Text));
                 continue;
             };
             let Some((id, original)) = original else {
                 if seen.insert(id.to_string()) {
-                    answer.blocks.extend(budget.take(unknown(&id), reserved).map(FetchedBlock::Text));
+                    answer.blocks.extend(budget.try_take(unknown_id_note(&id), reserved_chars).map(FetchedBlock::Text));
                 }
                 continue;
             };
-            if !seen.insert(format!("{}:{words}", original.hash.to_hex())) {
+            if !seen.insert(format!("{}:{part_words}", original.hash.to_hex())) {
                 continue;
             }
-            let read = match &original.media {
+            let text_of_original = match &original.media {
                 Media::Image(mime) => {
                     answer.found += 1;
                     answer.blocks.push(FetchedBlock::Image(original.bytes.clone(), mime.clone()));
@@ -75,34 +75,35 @@ impl Engine {
                 }
                 Media::Text => original.read_text(),
             };
-            let (cut, is_arguments) = (cut_of(&original), is_arguments(&original));
-            let has_lone_surrogates = matches!(read, Some(Cow::Owned(_)));
-            let text = read.unwrap_or_else(|| String::from_utf8_lossy(&original.bytes));
+            let (cut, is_arguments) = (cut_note_of(&original), is_arguments(&original));
+            let has_lone_surrogates = matches!(text_of_original, Some(Cow::Owned(_)));
+            let text = text_of_original.unwrap_or_else(|| String::from_utf8_lossy(&original.bytes));
             let whole = OriginalText { id: &id, text: &text, cut, is_arguments };
-            let most = budget.left.saturating_sub(reserved);
-            let mut part = whole.part(&asked, most);
+            let max_chars = budget.left.saturating_sub(reserved_chars);
+            let mut part = whole.part(&requested, max_chars);
             // The whole is exact; a page shows U+FFFD for lone surrogates.
             let exact = (has_lone_surrogates && part == whole.text).then(|| original.bytes.clone());
-            let of = |part: &str| PrintedText {
+            let printed_text_of = |part: &str| PrintedText {
                 text: ContentHash::of(exact.as_deref().unwrap_or(part.as_bytes())),
-                printed: Printed::Copy,
+                kind: PrintedKind::Copy,
                 original: original.hash,
                 saved: 0,
             };
-            let is_of_another = |row: &PrintedText| row.text == of(&part).text && row.original != original.hash;
-            if exact.is_none() && batch.printed.iter().chain(&shown_before).any(is_of_another) {
+            let is_of_another =
+                |row: &PrintedText| row.text == printed_text_of(&part).text && row.original != original.hash;
+            if exact.is_none() && batch.printed.iter().chain(&printed_before).any(is_of_another) {
                 // Equal parts of two originals are distinguished by their ids.
                 let note = format!("\n[of {id}]");
-                part = whole.part(&asked, most.saturating_sub(note.len())) + &note;
+                part = whole.part(&requested, max_chars.saturating_sub(note.len())) + &note;
             }
-            let printed = of(&part);
-            let Some(text) = budget.take(part, reserved) else { continue };
+            let printed = printed_text_of(&part);
+            let Some(text) = budget.try_take(part, reserved_chars) else { continue };
             answer.found += 1;
             batch.printed.push(printed);
             batch.fetched.push((id.to_string(), self.contents.of_text(&text).1));
             answer.blocks.push(exact.map_or(FetchedBlock::Text(text), FetchedBlock::Exact));
         }
-        answer.blocks.extend(budget.close(fetch.max_chars).map(FetchedBlock::Text));
+        answer.blocks.extend(budget.unanswered_note(fetch.max_chars).map(FetchedBlock::Text));
         if answer.blocks.is_empty() {
             answer.blocks.push(FetchedBlock::Text("No valid REF_ID was provided; nothing was fetched.".into()));
         }
@@ -114,21 +115,21 @@ impl Engine {
     }
 
     /// Looks up a group of originals at once.
-    fn look_up<'w>(&self, written: &'w [String], scope: &Scope, now: Millis) -> Vec<Result<RequestedId<'w>>> {
-        let ids: Vec<Option<(RefId, &str)>> = written.iter().map(|written| read_id(written)).collect();
+    fn look_up<'w>(&self, id_texts: &'w [String], scope: &Scope, now: Millis) -> Vec<Result<RequestedId<'w>>> {
+        let ids: Vec<Option<(RefId, &str)>> = id_texts.iter().map(|id_text| read_id(id_text)).collect();
         let valid: Vec<RefId> = ids.iter().flatten().map(|(id, _)| id.clone()).collect();
         let mut found = match self.store.get_all(&valid, &scope.agent_id, now) {
             Ok(found) => found.into_iter(),
             Err(error) => return vec![Err(error)],
         };
-        let asked = |(written, id): (&'w String, Option<(RefId, &'w str)>)| {
-            Ok((written.as_str(), id.map(|(id, words)| (id, words, found.next().flatten()))))
+        let requested = |(id_text, id): (&'w String, Option<(RefId, &'w str)>)| {
+            Ok((id_text.as_str(), id.map(|(id, part_words)| (id, part_words, found.next().flatten()))))
         };
-        written.iter().zip(ids).map(asked).collect()
+        id_texts.iter().zip(ids).map(requested).collect()
     }
 }
 
-fn unknown(id: &RefId) -> String {
+fn unknown_id_note(id: &RefId) -> String {
     format!(
         "No original is stored under {id}: it has expired, was purged, or belongs to another agent. Asking again will not help; \
          run the tool that produced the data again if it is still needed."
@@ -139,36 +140,38 @@ fn unknown(id: &RefId) -> String {
 struct AnswerBudget {
     left: usize,
     /// The number of ids that were not answered for lack of room.
-    unshown: usize,
+    unanswered: usize,
 }
 
 impl AnswerBudget {
     /// Takes the text's length off the budget and returns the text, if it fits beside the reserved characters.
-    fn take(&mut self, text: String, reserved: usize) -> Option<String> {
-        match self.left.checked_sub(text.chars().count()).filter(|left| *left >= reserved) {
+    fn try_take(&mut self, text: String, reserved_chars: usize) -> Option<String> {
+        match self.left.checked_sub(text.chars().count()).filter(|left| *left >= reserved_chars) {
             Some(left) => {
                 self.left = left;
                 Some(text)
             }
             None => {
-                self.unshown += 1;
+                self.unanswered += 1;
                 None
             }
         }
     }
 
     /// Returns the line that says how many ids were not answered.
-    fn close(&self, max_chars: usize) -> Option<String> {
-        let line = match self.unshown {
+    fn unanswered_note(&self, max_chars: usize) -> Option<String> {
+        let line = match self.unanswered {
             0 => return None,
             1 => format!(
                 "[1 id did not fit in {max_chars} characters: ask for it alone, for less of it, or for more characters]"
             ),
-            unshown => format!("[{unshown} ids did not fit in {max_chars} characters: ask for them in a further call]"),
+            unanswered => {
+                format!("[{unanswered} ids did not fit in {max_chars} characters: ask for them in a further call]")
+            }
         };
         Some(line.chars().take(self.left).collect())
     }
 }
 
 /// Characters reserved for the line that says that ids did not fit: the length of its usual wording.
-const UNSHOWN_CHARS: usize = 120;
+const UNSHOWN_NOTE_CHARS: usize = 120;

@@ -6,18 +6,18 @@ use crate::transcript::{Block, ToolResult};
 
 /// Returns true if a block is a tool's output that the model did not fetch.
 pub(super) fn is_output(block: &Block) -> bool {
-    block.result.is_some() && !is_fetched(block)
+    block.result.is_some() && !is_fetch_result(block)
 }
 
 /// Returns true if a block is a result of the fetch tool.
-pub(super) fn is_fetched(block: &Block) -> bool {
+pub(super) fn is_fetch_result(block: &Block) -> bool {
     block.result.is_some_and(|result| result.tool_name == Some(FETCH_TOOL))
 }
 
 /// Returns true if a result with the text of an earlier fetch answer may be one: the arguments of its call, if known,
 /// name the original.
-pub(super) fn may_be_fetched(result: &ToolResult, original: ContentHash) -> bool {
-    asks_for(call_arguments(result).as_deref(), original)
+pub(super) fn can_be_fetch_answer(result: &ToolResult, original: ContentHash) -> bool {
+    can_request_original(call_arguments(result).as_deref(), original)
 }
 
 /// Returns the arguments of the call that a result answers, as JSON, if known.
@@ -26,7 +26,7 @@ pub(super) fn call_arguments(result: &ToolResult) -> Option<String> {
 }
 
 /// Returns true if a call with these arguments may have asked for an original: they name it, or are empty or unknown.
-pub(super) fn asks_for(arguments: Option<&str>, original: ContentHash) -> bool {
+pub(super) fn can_request_original(arguments: Option<&str>, original: ContentHash) -> bool {
     let id = original.to_ref_id(SHORT_ID_DIGITS);
     arguments.is_none_or(|json| json == "{}" || json.to_ascii_lowercase().contains(id.as_str()))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use super::fetch_part::RequestedPart;
-use super::numbered_lines::{NumberedLines, rendered};
+use super::numbered_lines::{NumberedLines, render_arguments};
 use crate::reference::{FETCH_TOOL, RefId};
 
 /// The number of lines shown before and after a matching line, as with `grep -C 2`. Chosen by judgement.
@@ -14,17 +14,17 @@ const CONTEXT_LINES: usize = 2;
 const NOTE_CHARS: usize = 190;
 
 /// Additional characters reserved where line numbers are not positions: the longest wording about their numbering.
-const NUMBERING_CHARS: usize = 60;
+const NUMBERING_NOTE_CHARS: usize = 60;
 
 /// The minimum number of characters of a page: the reserved line and something to read.
 const PAGE_MIN_CHARS: usize = 200;
 
 /// The number of characters of a matching line that are shown on each side of the match. Chosen by judgement.
-const CLIP_CHARS: usize = 200;
+const MATCH_CONTEXT_CHARS: usize = 200;
 
 /// Returns the number of characters that an answer has for lines.
 fn page_budget(lines: &NumberedLines, max_chars: usize) -> usize {
-    let note = NOTE_CHARS + if lines.numbering().is_empty() { 0 } else { NUMBERING_CHARS };
+    let note = NOTE_CHARS + if lines.numbering().is_empty() { 0 } else { NUMBERING_NOTE_CHARS };
     max_chars.saturating_sub(note).max(PAGE_MIN_CHARS - NOTE_CHARS)
 }
 
@@ -40,18 +40,18 @@ pub(super) struct OriginalText<'a> {
 impl OriginalText<'_> {
     /// Returns the requested part, or as much of it as fits. The result is longer than `max_chars` only if no page fits
     /// at all.
-    pub(super) fn part(&self, asked: &RequestedPart, max_chars: usize) -> String {
-        if asked.is_whole() && self.text.chars().count() <= max_chars {
+    pub(super) fn part(&self, requested: &RequestedPart, max_chars: usize) -> String {
+        if requested.is_whole() && self.text.chars().count() <= max_chars {
             return self.text.to_owned();
         }
         let max_chars = max_chars.max(PAGE_MIN_CHARS);
         // Character ranges always refer to the original itself.
-        let by_line = asked.pattern.is_some() || asked.lines.is_some();
-        let rendering = if self.is_arguments && by_line { rendered(self.text) } else { None };
+        let by_line = requested.pattern.is_some() || requested.lines.is_some();
+        let rendering = if self.is_arguments && by_line { render_arguments(self.text) } else { None };
         let lines = || rendering.as_deref().map_or_else(|| NumberedLines::of(self.text), NumberedLines::of_rendering);
-        match (&asked.pattern, &asked.lines, &asked.characters) {
-            (Some(pattern), asked, _) => self.matches(&lines(), pattern, asked.as_ref(), max_chars),
-            (None, Some(asked), _) => self.line_page(&lines(), asked, max_chars),
+        match (&requested.pattern, &requested.lines, &requested.characters) {
+            (Some(pattern), requested, _) => self.matching_lines(&lines(), pattern, requested.as_ref(), max_chars),
+            (None, Some(requested), _) => self.line_page(&lines(), requested, max_chars),
             (None, None, Some(characters)) => self.character_page(characters, max_chars),
             (None, None, None) => self.first_page(max_chars),
         }
@@ -69,16 +69,16 @@ impl OriginalText<'_> {
         }
     }
 
-    fn line_page(&self, lines: &NumberedLines, asked: &RangeInclusive<usize>, max_chars: usize) -> String {
-        let (wanted, is_by_place) = lines.find(asked);
-        if wanted.is_empty() {
-            let (first, last) = (asked.start(), asked.end());
+    fn line_page(&self, lines: &NumberedLines, requested: &RangeInclusive<usize>, max_chars: usize) -> String {
+        let (selected, is_by_position) = lines.find(requested);
+        if selected.is_empty() {
+            let (first, last) = (requested.start(), requested.end());
             let absent = if *last == usize::MAX { format!("{first} and after") } else { format!("{first}-{last}") };
             return format!("The original {} has {}; lines {absent} do not exist.", self.id, lines.count());
         }
         let budget = page_budget(lines, max_chars);
-        let (mut page, mut used, mut end) = (String::new(), 0, wanted.start);
-        for line in &lines.all[wanted.clone()] {
+        let (mut page, mut used, mut end) = (String::new(), 0, selected.start);
+        for line in &lines.all[selected.clone()] {
             used += line.text.chars().count();
             if used > budget {
                 break;
@@ -86,27 +86,28 @@ impl OriginalText<'_> {
             page.push_str(line.text);
             end += 1;
         }
-        let is_cut = end == wanted.start;
-        let next_is_long = lines.all[end..wanted.end].first().is_some_and(|line| line.text.chars().count() > budget);
+        let is_cut = end == selected.start;
+        let next_is_long = lines.all[end..selected.end].first().is_some_and(|line| line.text.chars().count() > budget);
         // A line that fits no page is paged by characters, together with the few lines before it, which are not worth a
         // call of their own.
         if next_is_long && page.chars().count() * 2 < budget && !lines.is_rendering() {
-            let start = lines.all[..wanted.start].iter().map(|line| line.text.chars().count()).sum::<usize>() + 1;
+            let start = lines.all[..selected.start].iter().map(|line| line.text.chars().count()).sum::<usize>() + 1;
             return self.character_page(&(start..=usize::MAX), max_chars);
         }
         if is_cut {
             page.extend(lines.all[end].text.chars().take(budget));
             end += 1;
         }
-        let told = lines.describe(&(wanted.start..end), is_by_place) + if is_cut { "; the line is cut" } else { "" };
-        let next = lines.all[end..wanted.end].first().map(|line| line.number.to_string());
-        self.close(&mut page, &told, next.as_deref(), end == lines.all.len());
+        let range_words =
+            lines.describe(&(selected.start..end), is_by_position) + if is_cut { "; the line is cut" } else { "" };
+        let next = lines.all[end..selected.end].first().map(|line| line.number.to_string());
+        self.append_range_note(&mut page, &range_words, next.as_deref(), end == lines.all.len());
         page
     }
 
     fn character_page(&self, characters: &RangeInclusive<usize>, max_chars: usize) -> String {
         let total = self.text.chars().count();
-        let (first, wanted) = (*characters.start(), (*characters.end()).min(total));
+        let (first, selected) = (*characters.start(), (*characters.end()).min(total));
         if first > total {
             return format!(
                 "The original {} has {total} characters; characters {first} and after do not exist.",
@@ -114,20 +115,20 @@ impl OriginalText<'_> {
             );
         }
         let budget = max_chars.saturating_sub(NOTE_CHARS).max(1);
-        let mut page: String = self.text.chars().skip(first - 1).take((wanted - first + 1).min(budget)).collect();
+        let mut page: String = self.text.chars().skip(first - 1).take((selected - first + 1).min(budget)).collect();
         let last = first - 1 + page.chars().count();
-        let next = (last < wanted).then(|| format!("c{}", last + 1));
-        self.close(&mut page, &format!("chars {first}-{last} of {total}"), next.as_deref(), last == total);
+        let next = (last < selected).then(|| format!("c{}", last + 1));
+        self.append_range_note(&mut page, &format!("chars {first}-{last} of {total}"), next.as_deref(), last == total);
         page
     }
 
     /// Appends the line that states the range of a page and the call that continues, and at the end of an original the
     /// note that the host cut it.
-    fn close(&self, page: &mut String, told: &str, next: Option<&str>, is_end: bool) {
+    fn append_range_note(&self, page: &mut String, range_words: &str, next: Option<&str>, is_end: bool) {
         if !page.ends_with('\n') {
             page.push('\n');
         }
-        let _ = write!(page, "[{told}");
+        let _ = write!(page, "[{range_words}");
         if let Some(next) = next {
             let _ = write!(page, r#"; continue with {FETCH_TOOL} {{"ref_ids":["{}:{next}-"]}}"#, self.id);
         }
@@ -138,24 +139,24 @@ impl OriginalText<'_> {
     }
 
     /// Returns the matching lines with their numbers, as `grep -n -C 2` prints them.
-    fn matches(
+    fn matching_lines(
         &self,
         lines: &NumberedLines,
         pattern: &regex::Regex,
-        asked: Option<&RangeInclusive<usize>>,
+        requested: Option<&RangeInclusive<usize>>,
         max_chars: usize,
     ) -> String {
         let all = &lines.all;
         // A numbered line of a listing may have unnumbered lines below it.
-        let found = |at: usize| all[at].text.lines().find_map(|row| Some((row, pattern.find(row)?.start())));
-        let asked = asked.map_or(0..all.len(), |asked| lines.find(asked).0);
-        let hits: Vec<usize> = asked.filter(|&at| found(at).is_some()).collect();
-        if hits.is_empty() {
+        let find_match = |at: usize| all[at].text.lines().find_map(|row| Some((row, pattern.find(row)?.start())));
+        let requested = requested.map_or(0..all.len(), |requested| lines.find(requested).0);
+        let matching: Vec<usize> = requested.filter(|&at| find_match(at).is_some()).collect();
+        if matching.is_empty() {
             return format!("No line of the original {} ({}) matches.", self.id, lines.count());
         }
         let budget = page_budget(lines, max_chars);
         let (mut page, mut used, mut next, mut shown) = (String::new(), 0, 0, 0);
-        for &hit in &hits {
+        for &hit in &matching {
             let mut piece = String::new();
             let first = hit.saturating_sub(CONTEXT_LINES).max(next);
             if first > next && next > 0 {
@@ -164,9 +165,10 @@ impl OriginalText<'_> {
             let last = (hit + CONTEXT_LINES).min(all.len() - 1);
             for line in all.iter().take(last + 1).skip(first) {
                 for row in line.text.lines() {
-                    let place = pattern.find(row).map(|found| found.start());
-                    let sign = if place.is_some() { ':' } else { '-' };
-                    let _ = writeln!(piece, "{}{sign}{}", line.number, clip(row, place.unwrap_or(0)));
+                    let match_start = pattern.find(row).map(|find_match| find_match.start());
+                    let separator = if match_start.is_some() { ':' } else { '-' };
+                    let _ =
+                        writeln!(piece, "{}{separator}{}", line.number, shorten_around(row, match_start.unwrap_or(0)));
                 }
             }
             if used + piece.chars().count() > budget {
@@ -174,9 +176,11 @@ impl OriginalText<'_> {
                     break;
                 }
                 // Even one match with its context is too long: show as much of its line as fits.
-                let (row, at) = found(hit).unwrap_or_default();
-                page =
-                    format!("{}:{}", all[hit].number, clip(row, at)).chars().take(budget.saturating_sub(1)).collect();
+                let (row, at) = find_match(hit).unwrap_or_default();
+                page = format!("{}:{}", all[hit].number, shorten_around(row, at))
+                    .chars()
+                    .take(budget.saturating_sub(1))
+                    .collect();
                 page.push('\n');
                 shown = 1;
                 break;
@@ -186,9 +190,9 @@ impl OriginalText<'_> {
             next = next.max(last + 1);
             shown += 1;
         }
-        let _ = write!(page, "[{shown} of {} matching lines{}", hits.len(), lines.numbering());
-        if shown < hits.len() {
-            let _ = write!(page, "; continue with {}:{}-:/the same pattern/", self.id, all[hits[shown]].number);
+        let _ = write!(page, "[{shown} of {} matching lines{}", matching.len(), lines.numbering());
+        if shown < matching.len() {
+            let _ = write!(page, "; continue with {}:{}-:/the same pattern/", self.id, all[matching[shown]].number);
         }
         page.push(']');
         page
@@ -196,9 +200,9 @@ impl OriginalText<'_> {
 }
 
 /// Returns a line that is short enough to show: 400 characters around a byte offset, with `…` where it was cut.
-fn clip(line: &str, at: usize) -> String {
-    let start = line[..at].char_indices().rev().nth(CLIP_CHARS - 1).map_or(0, |(start, _)| start);
-    let end = line[at..].char_indices().nth(CLIP_CHARS).map_or(line.len(), |(end, _)| at + end);
+fn shorten_around(line: &str, at: usize) -> String {
+    let start = line[..at].char_indices().rev().nth(MATCH_CONTEXT_CHARS - 1).map_or(0, |(start, _)| start);
+    let end = line[at..].char_indices().nth(MATCH_CONTEXT_CHARS).map_or(line.len(), |(end, _)| at + end);
     let cut = |cut: bool| if cut { "…" } else { "" };
     format!("{}{}{}", cut(start > 0), &line[start..end], cut(end < line.len()))
 }

@@ -37,26 +37,26 @@ impl RequestedPart {
     ///
     /// # Errors
     /// [`Error::BadPattern`].
-    pub(super) fn or(&self, words: &str) -> Result<Option<Self>> {
-        if words.is_empty() {
+    pub(super) fn override_with(&self, part_words: &str) -> Result<Option<Self>> {
+        if part_words.is_empty() {
             return Ok(Some(self.clone()));
         }
-        let (range, pattern) = match words.split_once('/') {
+        let (range, pattern) = match part_words.split_once('/') {
             Some((range, pattern)) => (range.strip_suffix(':').unwrap_or(range), Some(pattern)),
-            None => (words, None),
+            None => (part_words, None),
         };
         let mut part = Self { pattern: self.pattern.clone(), ..Self::default() };
         if let Some(pattern) = pattern {
             part.pattern = Some(compile(pattern.strip_suffix('/').unwrap_or(pattern))?);
         }
-        let asked = |range: &str| Fetch::parse_range("ref_ids", range).ok();
+        let parse_range = |range: &str| Fetch::parse_range("ref_ids", range).ok();
         match range.strip_prefix('c') {
             _ if range.is_empty() => {}
-            Some(characters) => part.characters = asked(characters),
-            None => part.lines = asked(range),
+            Some(characters) => part.characters = parse_range(characters),
+            None => part.lines = parse_range(range),
         }
-        let is_read = range.is_empty() || part.lines.is_some() || part.characters.is_some();
-        Ok(is_read.then_some(part))
+        let is_valid = range.is_empty() || part.lines.is_some() || part.characters.is_some();
+        Ok(is_valid.then_some(part))
     }
 
     /// Returns true if the whole original is requested.
@@ -74,8 +74,11 @@ pub(super) fn read_id(written: &str) -> Option<(RefId, &str)> {
     inner.match_indices(':').find_map(|(at, _)| Some((parse_ref(&inner[..at]).ok()?, &inner[at + 1..])))
 }
 
+/// The maximum size of a compiled pattern, in bytes. Chosen by judgement.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+
 fn compile(pattern: &str) -> Result<Regex> {
-    RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| Error::BadPattern {
+    RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| Error::BadPattern {
         pattern: pattern.chars().take(QUOTED_CHARS).collect(),
         reason: error.to_string().lines().last().unwrap_or_default().to_owned(),
     })
@@ -89,7 +92,7 @@ mod tests {
 
     #[test]
     fn an_id_is_read_in_every_form_that_a_placeholder_prints() {
-        for (written, words) in [
+        for (written, part_words) in [
             (ID.to_owned(), ""),
             (format!("[REF_ID: {ID}]"), ""),
             (format!("[[REWIND:sha256:{ID}]]"), ""),
@@ -100,7 +103,7 @@ mod tests {
             (format!("[[REWIND:sha256:{ID}]]:/a:b/"), "/a:b/"),
         ] {
             let (id, after) = read_id(&written).unwrap();
-            assert_eq!((id.as_str(), after), (ID, words), "{written}");
+            assert_eq!((id.as_str(), after), (ID, part_words), "{written}");
         }
         for bad in ["", ":", "41-80", "0123:41-80", "[REF_ID:  0123456789abcdef]", &format!(" {ID}:41")] {
             assert_eq!(read_id(bad), None, "{bad}");
@@ -111,8 +114,8 @@ mod tests {
     fn the_words_after_an_id_go_before_those_of_the_call() {
         let call =
             RequestedPart { lines: Some(1..=2), pattern: Some(compile("x").unwrap()), ..RequestedPart::default() };
-        let read = |words| {
-            let part = call.or(words).unwrap()?;
+        let read = |part_words| {
+            let part = call.override_with(part_words).unwrap()?;
             Some((part.lines, part.characters, part.pattern.map(|pattern| pattern.to_string())))
         };
         let x = Some("x".to_owned());
@@ -125,6 +128,6 @@ mod tests {
         for bad in ["0", "9-3", "lines 41-80", "c", "41-80:", "x/y/"] {
             assert_eq!(read(bad), None, "{bad}");
         }
-        assert!(matches!(call.or("/(/"), Err(Error::BadPattern { .. })));
+        assert!(matches!(call.override_with("/(/"), Err(Error::BadPattern { .. })));
     }
 }

@@ -59,7 +59,7 @@ impl Fetch {
             (Ok(first), Ok(last)) if first >= 1 && last >= first => Ok(first..=last),
             _ => Err(Error::bad_argument(
                 name,
-                format!("{:?}", text.chars().take(40).collect::<String>()),
+                format!("{:?}", text.chars().take(QUOTED_CHARS).collect::<String>()),
                 "a range such as \"41-420\", counted from 1",
             )),
         }

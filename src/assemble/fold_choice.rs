@@ -12,10 +12,10 @@ use super::placeholder::expected_savings;
 use super::replay::BlockState;
 use super::report::{LARGE, THINKING};
 use crate::config::{Schedule, Thinking};
-use crate::history::{Fate, is_over, may_go_fresh, may_replace};
+use crate::history::{Fate, can_replace, can_replace_fresh, is_over_threshold};
 use crate::plan::balance::{PastChange, balance};
-use crate::plan::cache::{Cache, Cold};
-use crate::plan::economics::{Item, Situation, ThinkingEffect, decide};
+use crate::plan::cache::{Cache, ColdCause};
+use crate::plan::economics::{PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
 use crate::plan::prices::{Family, FinishedThinking, Prices};
 use crate::store::{Ledger, Millis};
 use crate::transcript::{BlockKind, Transcript, is_cache_point};
@@ -35,9 +35,9 @@ pub(super) struct FoldChoice {
     pub(super) blocks: Vec<ChosenBlock>,
     pub(super) cause: Option<&'static str>,
     /// The minimum number of tokens that the fold must free once counted; otherwise no epoch is opened.
-    pub(super) least: u64,
+    pub(super) min_tokens_freed: u64,
     /// Per block: true if a cache entry may end before it. Blocks beyond the end of the list count as true.
-    pub(super) entries: Vec<bool>,
+    pub(super) after_cache_entry: Vec<bool>,
 }
 
 /// The state that a choice depends on, beside the history.
@@ -55,7 +55,7 @@ pub(super) struct CallContext<'o> {
 }
 
 /// The choice among the open blocks of one assembly.
-pub(super) struct Chooser<'e, 't, 'a> {
+pub(super) struct FoldChooser<'e, 't, 'a> {
     pub(super) engine: &'e Engine,
     pub(super) transcript: &'t Transcript<'a>,
     pub(super) blocks: &'e [KeyedBlock<'t, 'a>],
@@ -64,7 +64,7 @@ pub(super) struct Chooser<'e, 't, 'a> {
     pub(super) context: CallContext<'e>,
 }
 
-impl Chooser<'_, '_, '_> {
+impl FoldChooser<'_, '_, '_> {
     /// Chooses by the configured schedule.
     pub(super) fn choose(&self) -> FoldChoice {
         match self.engine.config.schedule {
@@ -75,11 +75,12 @@ impl Chooser<'_, '_, '_> {
 
     fn choose_by_age(&self) -> FoldChoice {
         let config = &self.engine.config;
-        let is_open = |(index, block): &(usize, &KeyedBlock)| self.states[*index] == BlockState::Open && !stays(block);
+        let is_open =
+            |(index, block): &(usize, &KeyedBlock)| self.states[*index] == BlockState::Open && !is_kept(block);
         let open = self.blocks.iter().enumerate().filter(is_open);
         let blocks = open.filter_map(|(index, block)| {
-            let reason = match block.fate.may_go() {
-                Some(may_go) if block.tokens >= config.min_tokens_to_squeeze => may_go.reason.as_str(),
+            let reason = match block.fate.permission() {
+                Some(permission) if block.tokens >= config.min_tokens_to_squeeze => permission.reason.as_str(),
                 _ if self.context.options.refer_oversize && self.is_oversize_output(block) => LARGE,
                 _ => return None,
             };
@@ -95,17 +96,17 @@ impl Chooser<'_, '_, '_> {
         let family = Family::of(model);
         let prices = context.options.prices.unwrap_or(family.prices);
         let mut cache = Cache::of(transcript, &prices, model, context.is_switched, context.last_call, context.now);
-        cache.cold = cache.cold.or(context.is_rewritten.then_some(Cold::Rewritten));
-        let entries = entries(&cache, family.lookback, blocks);
-        let own = cache.own.last().copied().unwrap_or(0);
+        cache.cold = cache.cold.or(context.is_rewritten.then_some(ColdCause::Rewritten));
+        let after_cache_entry = after_cache_entry(&cache, family.lookback, blocks);
+        let last_own_call = cache.calls_with_entry.last().copied().unwrap_or(0);
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
-        let mut items: Vec<Item> = blocks
+        let mut planned: Vec<PlannedBlock> = blocks
             .iter()
             .enumerate()
             .map(|(index, block)| {
-                let is_sent = block.message_index < cache.sent;
+                let is_sent = block.message_index < cache.first_unsent_message;
                 let (tokens, is_open) = match states[index] {
-                    BlockState::Open => (block.tokens, !stays(block)),
+                    BlockState::Open => (block.tokens, !is_kept(block)),
                     BlockState::Placeholder(tokens) | BlockState::Replaced(tokens) => (tokens, false),
                 };
                 sent_tokens += if is_sent { tokens } else { 0 };
@@ -118,21 +119,31 @@ impl Chooser<'_, '_, '_> {
                 if is_open && context.options.refer_oversize && !is_sent && self.is_oversize_output(block) {
                     oversize.push(ChosenBlock { index, reason: LARGE });
                 }
-                let may_leave = matches!(fate, Fate::MayGo(_) | Fate::Young { .. });
-                let worth = may_leave && tokens >= config.min_tokens_to_fold;
-                let frees = if worth { expected_savings(block, config) } else { 0 };
+                let can_leave = matches!(fate, Fate::Foldable(_) | Fate::Young { .. });
+                let is_large_enough = can_leave && tokens >= config.min_tokens_to_fold;
+                let tokens_freed = if is_large_enough { expected_savings(block, config) } else { 0 };
                 let thinking = if is_open { self.thinking(block, family.thinking) } else { None };
-                let is_held = block.message_index < own;
-                let others = cache.others.iter().filter(|&&other| block.message_index < other).count() as u64;
-                Item { tokens, frees, fate, is_held, others, is_entry: entries[index], thinking }
+                let is_cached = block.message_index < last_own_call;
+                let other_caches =
+                    cache.last_calls_of_other_caches.iter().filter(|&&other| block.message_index < other).count()
+                        as u64;
+                PlannedBlock {
+                    tokens,
+                    tokens_freed,
+                    fate,
+                    is_cached,
+                    other_caches,
+                    is_after_cache_entry: after_cache_entry[index],
+                    thinking,
+                }
             })
             .collect();
         let overhead = cache.last_request.saturating_sub(sent_tokens);
         let threshold = |budget: u64| budget.saturating_mul(config.context_threshold_percent) / 100;
-        let situation = Situation {
+        let plan_context = PlanContext {
             prices,
             cold: cache.cold,
-            binds_thinking: family.thinking == FinishedThinking::Bound,
+            is_thinking_bound: family.thinking == FinishedThinking::Bound,
             overhead,
             // The host subtracts the system prompt from the budget that it states.
             limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
@@ -140,24 +151,25 @@ impl Chooser<'_, '_, '_> {
             max_deferred_turns: config.max_deferred_turns,
             saved: saved(transcript, context.ledger, &prices),
         };
-        let decision = loop {
-            let Some(decision) = decide(&items, &situation) else {
+        let plan = loop {
+            let Some(plan) = plan_folds(&planned, &plan_context) else {
                 return FoldChoice { blocks: oversize, ..FoldChoice::default() };
             };
             // A block that cannot leave frees nothing. The check reads the whole block, so it is made only for chosen
             // ones.
-            let stays = |at: &usize| decision.cause.is_warm() && items[*at].frees > 0 && !self.may_leave(&blocks[*at]);
-            let stay: Vec<usize> = decision.items.iter().copied().filter(stays).collect();
-            if stay.is_empty() {
-                break decision;
+            let is_kept =
+                |at: &usize| plan.cause.is_warm() && planned[*at].tokens_freed > 0 && !self.can_leave(&blocks[*at]);
+            let unremovable: Vec<usize> = plan.blocks.iter().copied().filter(is_kept).collect();
+            if unremovable.is_empty() {
+                break plan;
             }
-            stay.into_iter().for_each(|at| items[at].frees = 0);
+            unremovable.into_iter().for_each(|at| planned[at].tokens_freed = 0);
         };
-        let cause = decision.cause.as_str();
-        let chosen = decision.items.into_iter().map(|index| {
-            let reason = match (items[index].thinking, items[index].fate.may_go()) {
+        let cause = plan.cause.as_str();
+        let chosen = plan.blocks.into_iter().map(|index| {
+            let reason = match (planned[index].thinking, planned[index].fate.permission()) {
                 (Some(_), _) => THINKING,
-                (None, Some(may_go)) => may_go.reason.as_str(),
+                (None, Some(permission)) => permission.reason.as_str(),
                 (None, None) => cause,
             };
             ChosenBlock { index, reason }
@@ -165,7 +177,7 @@ impl Chooser<'_, '_, '_> {
         let mut blocks: Vec<ChosenBlock> = chosen.chain(oversize).collect();
         blocks.sort_by_key(|chosen| chosen.index);
         blocks.dedup_by_key(|chosen| chosen.index);
-        FoldChoice { blocks, cause: Some(cause), least: decision.least, entries }
+        FoldChoice { blocks, cause: Some(cause), min_tokens_freed: plan.min_tokens_freed, after_cache_entry }
     }
 
     /// Returns the effect that a change before a thinking block has on it. Thinking that may not be stored unchanged
@@ -175,31 +187,33 @@ impl Chooser<'_, '_, '_> {
         let BlockKind::Thinking(part) = block.block.kind else { return None };
         let is_storable = || {
             let json = part.to_string();
-            engine.secrets().storable(&json).is_some_and(|stored| stored == json)
+            engine.secrets().text_to_store(&json).is_some_and(|stored| stored == json)
         };
-        let leaves = || {
+        let can_thinking_leave = || {
             block.fate == Fate::Finished
                 && engine.config.thinking == Thinking::Auto
-                && engine.contents.may_store(block.key.hash, is_storable)
+                && engine.contents.can_store(block.key.hash, is_storable)
         };
         match provider {
             FinishedThinking::Stays => None,
-            FinishedThinking::MayLeave => leaves().then_some(ThinkingEffect::Leaves),
-            FinishedThinking::Bound => Some(if leaves() { ThinkingEffect::Leaves } else { ThinkingEffect::Holds }),
+            FinishedThinking::MayLeave => can_thinking_leave().then_some(ThinkingEffect::Leaves),
+            FinishedThinking::Bound => {
+                Some(if can_thinking_leave() { ThinkingEffect::Leaves } else { ThinkingEffect::Holds })
+            }
         }
     }
 
     /// Returns true if the options and the secrets in a block permit it to leave.
-    fn may_leave(&self, block: &KeyedBlock) -> bool {
+    fn can_leave(&self, block: &KeyedBlock) -> bool {
         let engine = self.engine;
         let hash = block.key.hash;
         match (block.block.kind, &block.block.result) {
             (BlockKind::Text(text), Some(result)) => {
-                may_replace(result, text, &engine.config)
-                    && engine.contents.may_store(hash, || engine.secrets().storable(text).is_some())
+                can_replace(result, text, &engine.config)
+                    && engine.contents.can_store(hash, || engine.secrets().text_to_store(text).is_some())
             }
             (BlockKind::Call(call), _) => {
-                engine.contents.may_store(hash, || engine.secrets().storable(&call.arguments.to_json()).is_some())
+                engine.contents.can_store(hash, || engine.secrets().text_to_store(&call.arguments.to_json()).is_some())
             }
             _ => true,
         }
@@ -209,20 +223,20 @@ impl Chooser<'_, '_, '_> {
     fn is_oversize_output(&self, block: &KeyedBlock) -> bool {
         block.block.result.is_some()
             && !block.is_fetched
-            && matches!(block.block.kind, BlockKind::Text(text) if is_over(text, &self.engine.config))
-            && may_go_fresh(block.message.raw, block.block, &self.engine.config)
+            && matches!(block.block.kind, BlockKind::Text(text) if is_over_threshold(text, &self.engine.config))
+            && can_replace_fresh(block.message.raw, block.block, &self.engine.config)
     }
 }
 
 /// Returns for each block whether a cache entry ends before it: an earlier request ended there, within the provider's
 /// lookback.
-fn entries(cache: &Cache, lookback: Option<usize>, blocks: &[KeyedBlock]) -> Vec<bool> {
+fn after_cache_entry(cache: &Cache, lookback: Option<usize>, blocks: &[KeyedBlock]) -> Vec<bool> {
     let Some(lookback) = lookback else { return vec![true; blocks.len()] };
-    let mut entries = vec![false; blocks.len()];
-    let ends = cache.own.iter().map(|&call| blocks.partition_point(|block| block.message_index < call));
+    let mut after_cache_entry = vec![false; blocks.len()];
+    let ends = cache.calls_with_entry.iter().map(|&call| blocks.partition_point(|block| block.message_index < call));
     let is_reached = |end: &usize| *end < blocks.len() && end + lookback >= blocks.len();
-    ends.filter(is_reached).for_each(|end| entries[end] = true);
-    entries
+    ends.filter(is_reached).for_each(|end| after_cache_entry[end] = true);
+    after_cache_entry
 }
 
 /// Returns what the session has saved so far. Calls without a timestamp, and all calls before them, are not counted.
@@ -238,7 +252,7 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
     let admitted = ledger.admitted.iter();
     let fresh = admitted.map(|&(at, freed)| PastChange { calls: since(at), freed, rebilled: 0, is_fresh: true });
     let epochs = ledger.epochs.iter().map(|(at, epoch)| {
-        let is_cold = Cold::is_reason(&epoch.reason);
+        let is_cold = ColdCause::is_cold_reason(&epoch.reason);
         let rebilled = if is_cold { 0 } else { epoch.tokens_rebilled };
         PastChange { calls: since(*at), freed: epoch.tokens_freed, rebilled, is_fresh: is_cold }
     });
@@ -248,7 +262,7 @@ fn saved(transcript: &Transcript, ledger: &Ledger, prices: &Prices) -> f64 {
 /// Returns true for a block that is never folded although it may go: an output that already is a placeholder, of
 /// whichever session, and a call with a cache breakpoint of the caller. A part of a call's arguments always stays, and
 /// a block with a breakpoint leaves whole or not at all.
-fn stays(block: &KeyedBlock) -> bool {
+fn is_kept(block: &KeyedBlock) -> bool {
     match block.block.kind {
         BlockKind::Text(text) => is_output(block.block) && is_reference(text),
         BlockKind::Call(_) => is_cache_point(block.message.raw, &block.block.path),

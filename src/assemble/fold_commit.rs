@@ -7,10 +7,10 @@ use serde_json::json;
 use super::blocks::KeyedBlock;
 use super::engine::Engine;
 use super::fold_choice::FoldChoice;
-use super::fold_proposal::{Proposal, Source};
+use super::fold_proposal::{OriginalSource, Proposal};
 use super::placeholder::{explained_in, explanation_in};
 use super::replacement::Replacement;
-use super::replay::Assembled;
+use super::replay::ReplyBuilder;
 use super::report::{LARGE, THINKING};
 use crate::error::Result;
 use crate::history::Meter;
@@ -18,16 +18,16 @@ use crate::reference::{ContentHash, Original, RefId};
 use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
 
 /// The reason of an epoch that only restores content whose duplicate or successor has left the history.
-const RETURNED: &str = "returned: what held it has left";
+const RETURNED_REASON: &str = "returned: its duplicate or successor is gone";
 
 /// A proposal that pays, rendered.
-struct Rendered<'f, 't, 'a> {
+struct RenderedProposal<'f, 't, 'a> {
     proposal: &'f Proposal<'f, 't, 'a>,
     id: RefId,
     replacement: Replacement,
     tokens: u64,
     /// True if it contains the explanation of placeholders.
-    explains: bool,
+    has_explanation: bool,
 }
 
 /// The commit of one assembly.
@@ -39,7 +39,7 @@ pub(super) struct FoldCommit<'f, 't, 'a> {
     pub(super) proposals: &'f [Proposal<'f, 't, 'a>],
     pub(super) choice: &'f FoldChoice,
     /// The hash of the caller's model and tools, to be recorded.
-    pub(super) tools: Option<ContentHash>,
+    pub(super) model_and_tools: Option<ContentHash>,
     pub(super) now: Millis,
 }
 
@@ -48,17 +48,17 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
     ///
     /// # Errors
     /// Store errors.
-    pub(super) fn run(&self, assembled: &mut Assembled) -> Result<()> {
-        let rendered = self.render(assembled)?;
-        let batch = self.batch(&rendered, assembled);
+    pub(super) fn run(&self, builder: &mut ReplyBuilder) -> Result<()> {
+        let rendered = self.render(builder)?;
+        let batch = self.batch(&rendered, builder);
         let stored = self.engine.store.commit(self.scope, &batch, self.now)?;
-        self.show_stored(&rendered, &batch, &stored, assembled)?;
-        assembled.reply.report.epoch = batch.epoch;
+        self.show_stored(&rendered, &batch, &stored, builder)?;
+        builder.reply.report.epoch = batch.epoch;
         Ok(())
     }
 
     /// Renders the proposals that pay. If they free too little for an epoch, only those that open none are kept.
-    fn render(&self, assembled: &Assembled) -> Result<Vec<Rendered<'f, 't, 'a>>> {
+    fn render(&self, builder: &ReplyBuilder) -> Result<Vec<RenderedProposal<'f, 't, 'a>>> {
         if self.proposals.is_empty() {
             return Ok(Vec::new());
         }
@@ -67,42 +67,42 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         let ids = self.engine.ids(&originals)?;
         let meter = Meter::new(None, config.encoding);
         // If the host has dropped the placeholder with the explanation, it is repeated.
-        let mut is_explained = explained_in(self.ledger).any(|original| assembled.in_context.contains(&original));
+        let mut is_explained = explained_in(self.ledger).any(|original| builder.in_context.contains(&original));
         let mut rendered = Vec::with_capacity(ids.len());
         for (proposal, id) in self.proposals.iter().zip(ids) {
-            let explains = !is_explained && proposal.placeholder.may_explain(proposal.block.tokens);
-            let Some(replacement) = proposal.placeholder.render(&id, config, &meter, explains) else { continue };
+            let has_explanation = !is_explained && proposal.placeholder.can_explain(proposal.block.tokens);
+            let Some(replacement) = proposal.placeholder.render(&id, config, &meter, has_explanation) else { continue };
             let (_, tokens) = replacement.shown(&self.engine.contents);
             // Thinking whose words are hidden counts zero tokens and leaves all the same.
             if tokens < proposal.block.tokens || tokens == 0 {
-                is_explained |= explains;
-                rendered.push(Rendered { proposal, id, replacement, tokens, explains });
+                is_explained |= has_explanation;
+                rendered.push(RenderedProposal { proposal, id, replacement, tokens, has_explanation });
             }
         }
-        let opens = |one: &&Rendered| !matches!(one.proposal.reason, LARGE | THINKING);
-        let frees = rendered.iter().filter(opens).map(|one| one.proposal.block.tokens - one.tokens);
-        if frees.sum::<u64>() < self.choice.least {
+        let is_opening_epoch = |one: &&RenderedProposal| !matches!(one.proposal.reason, LARGE | THINKING);
+        let frees = rendered.iter().filter(is_opening_epoch).map(|one| one.proposal.block.tokens - one.tokens);
+        if frees.sum::<u64>() < self.choice.min_tokens_freed {
             rendered.retain(|one| one.proposal.reason == LARGE);
         }
         Ok(rendered)
     }
 
     /// Builds the batch that is committed before anything is shown.
-    fn batch(&self, rendered: &[Rendered], assembled: &Assembled) -> Batch {
+    fn batch(&self, rendered: &[RenderedProposal], builder: &ReplyBuilder) -> Batch {
         let mut batch = Batch {
-            tools: self.tools.filter(|tools| self.ledger.tools != Some(*tools)),
-            withdrawn: assembled.withdrawn.clone(),
+            tools: self.model_and_tools.filter(|hash| self.ledger.tools != Some(*hash)),
+            withdrawn: builder.withdrawn.clone(),
             ..Batch::after(self.ledger)
         };
-        let mut in_context = assembled.in_context.clone();
-        let mut changed: BTreeSet<BlockKey> = assembled.withdrawn.iter().copied().collect();
+        let mut in_context = builder.in_context.clone();
+        let mut changed: BTreeSet<BlockKey> = builder.withdrawn.iter().copied().collect();
         let (mut before, mut after) = (0, 0);
-        for &Rendered { proposal, ref id, ref replacement, tokens, explains } in rendered {
+        for &RenderedProposal { proposal, ref id, ref replacement, tokens, has_explanation } in rendered {
             let (block, original) = (proposal.block, proposal.source.original());
             (before, after) = (before + block.tokens, after + tokens);
             changed.insert(block.key);
             in_context.insert(original.hash);
-            batch.printed.extend(explains.then(|| explanation_in(original.hash)));
+            batch.printed.extend(has_explanation.then(|| explanation_in(original.hash)));
             batch.folded.push((block.folded_kind(), block.tokens, tokens));
             batch.projections.push(Projection {
                 block: block.key,
@@ -110,7 +110,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
                 original: original.hash,
                 reason: proposal.reason.into(),
             });
-            if let Source::New(original) = &proposal.source {
+            if let OriginalSource::New(original) = &proposal.source {
                 batch.originals.push((id.clone(), original.clone()));
             }
         }
@@ -120,7 +120,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         }
         let reason = rendered.first().map(|first| self.choice.cause.unwrap_or(first.proposal.reason));
         let epoch = Epoch {
-            reason: reason.unwrap_or(RETURNED).into(),
+            reason: reason.unwrap_or(RETURNED_REASON).into(),
             tokens_freed: before - after,
             tokens_rebilled: self.rebilled(&changed) + after,
             blocks: changed.len() as u64,
@@ -139,7 +139,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
     /// them in again.
     fn rebilled(&self, changed: &BTreeSet<BlockKey>) -> u64 {
         let blocks = self.blocks;
-        let is_entry = |at: &usize| self.choice.entries.get(*at).is_none_or(|is_entry| *is_entry);
+        let is_entry = |at: &usize| self.choice.after_cache_entry.get(*at).is_none_or(|is_entry| *is_entry);
         let first = blocks.iter().position(|block| changed.contains(&block.key)).unwrap_or(blocks.len());
         let from = (0..=first).rev().find(is_entry).unwrap_or(0);
         let taken_in = blocks[from.min(first)..].iter().filter(|block| !changed.contains(&block.key));
@@ -149,13 +149,14 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
     /// Shows the rows as stored; some may be those of a concurrent call.
     fn show_stored(
         &self,
-        rendered: &[Rendered],
+        rendered: &[RenderedProposal],
         batch: &Batch,
         stored: &[Projection],
-        assembled: &mut Assembled,
+        builder: &mut ReplyBuilder,
     ) -> Result<()> {
         let Engine { store, contents, replacements, .. } = self.engine;
-        let rendered: HashMap<BlockKey, &Rendered> = rendered.iter().map(|one| (one.proposal.block.key, one)).collect();
+        let rendered: HashMap<BlockKey, &RenderedProposal> =
+            rendered.iter().map(|one| (one.proposal.block.key, one)).collect();
         let stored: HashMap<BlockKey, &Projection> = stored.iter().map(|row| (row.block, row)).collect();
         for block in self.blocks {
             let Some(&row) = stored.get(&block.key) else { continue };
@@ -163,7 +164,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
             let Some(change) = read.replacement.change(block.message, block.block) else { continue };
             let ours = rendered.get(&block.key).filter(|_| batch.projections.contains(row));
             let (reason, id) = ours.map_or(("replay", None), |one| (one.proposal.reason, Some(one.id.to_string())));
-            assembled.show(block, reason, id, change, read.tokens);
+            builder.show(block, reason, id, change, read.tokens);
         }
         Ok(())
     }

@@ -4,35 +4,35 @@ use serde_json::Value;
 
 use super::blocks::KeyedBlock;
 use super::engine::Engine;
-use super::labels::{arguments_label, without_cut};
+use super::labels::{arguments_label, split_cut_note};
 use super::placeholder::{Placeholder, preview_chars, summary};
 use super::replacement::Replacement;
 use super::report::LARGE;
 use super::thinking_gap::ThinkingGap;
 use crate::content::Hints;
-use crate::history::{Meter, may_replace, tells_of_failure};
+use crate::history::{Meter, can_replace, reports_failure};
 use crate::pipeline::restore;
 use crate::reference::{ContentHash, Media, Original, SHORT_ID_DIGITS};
 use crate::store::{Millis, Scope};
-use crate::transcript::{BlockKind, UNSTATED_MIME, frame};
+use crate::transcript::{BlockKind, UNSTATED_MIME, image_frame};
 
 /// A fold that becomes a patch once its original is durable.
 pub(super) struct Proposal<'e, 't, 'a> {
     pub(super) block: &'e KeyedBlock<'t, 'a>,
     pub(super) reason: &'static str,
-    pub(super) source: Source,
+    pub(super) source: OriginalSource,
     pub(super) placeholder: Placeholder<'a>,
 }
 
 /// The source of a fold's original.
-pub(super) enum Source {
+pub(super) enum OriginalSource {
     /// A new original, to be stored.
     New(Original),
     /// An original that the store already has; the block is a copy of it.
     Stored(Original),
 }
 
-impl Source {
+impl OriginalSource {
     pub(super) fn original(&self) -> &Original {
         match self {
             Self::New(original) | Self::Stored(original) => original,
@@ -66,21 +66,21 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
             Some(found.1)
         };
         let (source, placeholder) = match (block.block.kind, &block.block.result) {
-            (BlockKind::Text(text), Some(result)) if may_replace(result, text, config) => {
+            (BlockKind::Text(text), Some(result)) if can_replace(result, text, config) => {
                 let max_chars = match reason {
                     LARGE => config.sccs_summary_max_chars,
-                    _ => preview_chars(result.is_error || tells_of_failure(text), config),
+                    _ => preview_chars(result.is_error || reports_failure(text), config),
                 };
                 let source = match stored().filter(|stored| stored.media == Media::Text) {
-                    Some(stored) => Source::Stored(stored),
+                    Some(stored) => OriginalSource::Stored(stored),
                     None => {
                         let label = secrets.label(&Hints::from(result).label());
                         let copied = copy_of.and_then(|original| Some((restored(text, original)?, original)));
-                        Source::New(match (masked, &copied) {
-                            (Some(masked), _) => Original::text(&secrets.storable(masked)?, label),
-                            (None, Some((copied, hash))) => secrets.original_of(copied, *hash, label)?,
+                        OriginalSource::New(match (masked, &copied) {
+                            (Some(masked), _) => Original::text(&secrets.text_to_store(masked)?, label),
+                            (None, Some((copied, hash))) => secrets.original_to_store(copied, *hash, label)?,
                             (None, None) => secrets
-                                .original_of(text, block.key.hash, label)?
+                                .original_to_store(text, block.key.hash, label)?
                                 .exactly(text, block.block.exact.as_deref()),
                         })
                     }
@@ -88,7 +88,7 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
                 let text = source.original().read_text()?;
                 let placeholder =
                     Placeholder::output(source.original(), &text, &summary(&text, result, max_chars, config));
-                if !self.may_pay(&placeholder, source.original(), block.tokens) {
+                if !self.can_pay(&placeholder, source.original(), block.tokens) {
                     return None;
                 }
                 (source, placeholder)
@@ -96,28 +96,29 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
             (BlockKind::Call(call), _) => {
                 let label = secrets.label(&arguments_label(call.name));
                 let json = call.arguments.to_json();
-                let original = secrets.original_of(&json, ContentHash::of(json.as_bytes()), label)?;
-                (Source::New(original), Placeholder::Arguments(call))
+                let original = secrets.original_to_store(&json, ContentHash::of(json.as_bytes()), label)?;
+                (OriginalSource::New(original), Placeholder::Arguments(call))
             }
             (BlockKind::Image(image), result) => {
                 let source = match stored() {
-                    Some(stored) => Source::Stored(stored),
+                    Some(stored) => OriginalSource::Stored(stored),
                     None => {
                         let bytes = base64_simd::STANDARD.decode_to_vec(image.base64?).ok()?;
                         let label =
                             result.as_ref().map_or_else(|| "image".to_owned(), |result| Hints::from(result).label());
                         let mime = image.mime.unwrap_or(UNSTATED_MIME);
-                        Source::New(Original::image(bytes, mime, secrets.label(&label)))
+                        OriginalSource::New(Original::image(bytes, mime, secrets.label(&label)))
                     }
                 };
                 // A smaller copy may have a different type than the stored original.
                 let mime = match &source {
-                    Source::Stored(Original { media: Media::Image(mime), .. }) => Some(mime.as_str()),
+                    OriginalSource::Stored(Original { media: Media::Image(mime), .. }) => Some(mime.as_str()),
                     _ => None,
                 };
-                let twins = self.blocks.iter().filter(|other| other.key == block.key);
-                let frames: Vec<Value> =
-                    twins.filter_map(|twin| frame(twin.block.path.follow(twin.message.raw)?, mime)).collect();
+                let same_key = self.blocks.iter().filter(|other| other.key == block.key);
+                let frames: Vec<Value> = same_key
+                    .filter_map(|other| image_frame(other.block.path.follow(other.message.raw)?, mime))
+                    .collect();
                 if frames.is_empty() {
                     return None;
                 }
@@ -125,8 +126,9 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
             }
             (BlockKind::Thinking(part), _) => {
                 let json = part.to_string();
-                let original = secrets.original_of(&json, ContentHash::of(json.as_bytes()), "thinking".to_owned())?;
-                (Source::New(original), Placeholder::Nothing(ThinkingGap::of(block.message, block.block)?))
+                let original =
+                    secrets.original_to_store(&json, ContentHash::of(json.as_bytes()), "thinking".to_owned())?;
+                (OriginalSource::New(original), Placeholder::Nothing(ThinkingGap::of(block.message, block.block)?))
             }
             _ => return None,
         };
@@ -134,7 +136,7 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
     }
 
     /// Returns true if an output's placeholder without names costs less than `tokens`.
-    fn may_pay(&self, placeholder: &Placeholder, original: &Original, tokens: u64) -> bool {
+    fn can_pay(&self, placeholder: &Placeholder, original: &Original, tokens: u64) -> bool {
         let id = original.hash.to_ref_id(SHORT_ID_DIGITS);
         let shown = placeholder.render(&id, &self.engine.config, &Meter::new(None, self.engine.config.encoding), false);
         // No token is shorter than a byte.
@@ -145,7 +147,7 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
 
 /// Returns the text that a fold restores without the store, if that is the original.
 fn restored(fold: &str, original: ContentHash) -> Option<String> {
-    let without = without_cut(fold).map(|(without, _)| without);
+    let without = split_cut_note(fold).map(|(without, _)| without);
     let mut texts = [Some(fold), without].into_iter().flatten().map(|fold| restore(fold, &[]));
     texts.find(|text| ContentHash::of(text.as_bytes()) == original)
 }

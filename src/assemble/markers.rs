@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::fetch_answers::is_output;
-use super::labels::without_cut;
+use super::labels::split_cut_note;
 use crate::reference::{Marker, RefId, find_markers};
 use crate::transcript::{Block, BlockKind, Step};
 
 /// The beginning of an image placeholder.
-pub(super) const IMAGE_WAS_HERE: &str = "[image was here";
+pub(super) const IMAGE_PLACEHOLDER_START: &str = "[image was here";
 
 /// Returns true if a text begins like the placeholder of a whole output.
 pub(super) fn is_reference(text: &str) -> bool {
@@ -24,14 +24,14 @@ fn marker_at_start(text: &str) -> Option<RefId> {
 }
 
 /// Returns true if a text block is an element of a message's content, which another element may replace.
-pub(super) fn is_part(block: &Block) -> bool {
+pub(super) fn is_content_element(block: &Block) -> bool {
     matches!(block.path.steps(), [.., Step::Index(_), Step::Key("text")])
 }
 
 /// Returns the id that one of our blocks names.
 pub(super) fn named_original(block: &Block) -> Option<RefId> {
     match block.kind {
-        BlockKind::Text(text) if text.starts_with(IMAGE_WAS_HERE) && is_part(block) => {
+        BlockKind::Text(text) if text.starts_with(IMAGE_PLACEHOLDER_START) && is_content_element(block) => {
             let (range, marker) = find_markers(text).next()?;
             match marker {
                 Marker::Reference(id) if range.end == text.len() => Some(id),
@@ -39,27 +39,27 @@ pub(super) fn named_original(block: &Block) -> Option<RefId> {
             }
         }
         BlockKind::Text(text) if is_output(block) => marker_at_start(text).or_else(|| {
-            let last = without_cut(text).map_or(text, |(text, _)| text).rsplit('\n').next()?;
+            let last = split_cut_note(text).map_or(text, |(text, _)| text).rsplit('\n').next()?;
             let (range, marker) = find_markers(last).next()?;
             match marker {
                 Marker::Rewind(id) if range.start == 0 && last[range.end..].starts_with(" original: ") => Some(id),
                 _ => None,
             }
         }),
-        BlockKind::Call(call) => elided_original(&call.arguments.to_value()?),
+        BlockKind::Call(call) => id_in_arguments(&call.arguments.to_value()?),
         _ => None,
     }
 }
 
 /// Returns the id in the first note of shrunken arguments.
-fn elided_original(value: &Value) -> Option<RefId> {
+fn id_in_arguments(value: &Value) -> Option<RefId> {
     match value {
         Value::String(text) => {
             let (_, rest) = text.strip_prefix("<<")?.split_once(" chars elided by concertina ")?;
             marker_at_start(rest)
         }
-        Value::Array(items) => items.iter().find_map(elided_original),
-        Value::Object(fields) => fields.values().find_map(elided_original),
+        Value::Array(items) => items.iter().find_map(id_in_arguments),
+        Value::Object(fields) => fields.values().find_map(id_in_arguments),
         _ => None,
     }
 }

@@ -51,7 +51,7 @@ mod unfold_thinking;
 
 pub use crate::reference::FETCH_TOOL;
 pub use assemble_options::AssembleOptions;
-pub use birth::{Fresh, HostCuts};
+pub use birth::{FreshResult, HostCuts};
 pub use engine::Engine;
 pub use fetch_request::{Fetch, Fetched, FetchedBlock};
 pub use host_options::over_defaults;

@@ -11,14 +11,14 @@ use serde_json::Value;
 use crate::content::numbered::listed_lines;
 
 /// The note on a page of rendered arguments.
-const RENDERED: &str = " of the arguments as text; the id alone gives their JSON";
+const RENDERED_NOTE: &str = " of the arguments as text; the id alone gives their JSON";
 
 /// A line. In a listing it includes the unnumbered lines below it.
 pub(super) struct NumberedLine<'t> {
     /// The number by which it is requested. Numbers rise.
     pub(super) number: usize,
     /// Its 1-based position in the text.
-    place: usize,
+    position: usize,
     /// The text, with its line end.
     pub(super) text: &'t str,
 }
@@ -26,9 +26,9 @@ pub(super) struct NumberedLine<'t> {
 /// The source of line numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbering {
-    Places,
-    Printed,
-    Rendering,
+    Position,
+    PrintedNumbers,
+    Rendered,
 }
 
 /// The lines of a text. Concatenated, they are the text.
@@ -44,66 +44,67 @@ impl<'t> NumberedLines<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         let mut total = 0;
         let line = |(number, text): (usize, &'t str)| {
-            let place = total + 1;
+            let position = total + 1;
             total += text.split_inclusive('\n').count();
-            NumberedLine { number, place, text }
+            NumberedLine { number, position, text }
         };
         let all: Vec<NumberedLine> = listed_lines(text).unwrap_or_default().into_iter().map(line).collect();
         // Most listings begin with the first line of a file, so their numbers are positions.
-        if all.iter().any(|line| line.number != line.place) {
-            Self { all, numbering: Numbering::Printed, total }
+        if all.iter().any(|line| line.number != line.position) {
+            Self { all, numbering: Numbering::PrintedNumbers, total }
         } else {
-            Self::by_place(text, Numbering::Places)
+            Self::by_position(text, Numbering::Position)
         }
     }
 
-    /// Splits [`rendered`] arguments into lines.
+    /// Splits arguments that [`render_arguments`] rendered into lines.
     pub(super) fn of_rendering(text: &'t str) -> Self {
-        Self::by_place(text, Numbering::Rendering)
+        Self::by_position(text, Numbering::Rendered)
     }
 
-    fn by_place(text: &'t str, numbering: Numbering) -> Self {
+    fn by_position(text: &'t str, numbering: Numbering) -> Self {
         let lines = text.split_inclusive('\n').zip(1..);
-        let all: Vec<NumberedLine> = lines.map(|(text, place)| NumberedLine { number: place, place, text }).collect();
+        let all: Vec<NumberedLine> =
+            lines.map(|(text, position)| NumberedLine { number: position, position, text }).collect();
         Self { total: all.len(), all, numbering }
     }
 
     /// Returns the lines in a range, and whether they were found by position. Positions are used in a listing in which
     /// no line has such a number, and for an open range that begins before all numbers, as a continued page does.
-    pub(super) fn find(&self, asked: &RangeInclusive<usize>) -> (Range<usize>, bool) {
-        let (first, last) = (*asked.start(), *asked.end());
+    pub(super) fn find(&self, requested: &RangeInclusive<usize>) -> (Range<usize>, bool) {
+        let (first, last) = (*requested.start(), *requested.end());
         let end = self.all.partition_point(|line| line.number <= last);
         let start = self.all.partition_point(|line| line.number < first).min(end);
-        let goes_on = last == usize::MAX && self.all.first().is_some_and(|line| first < line.number);
-        if start < end && !goes_on {
+        let is_continuation = last == usize::MAX && self.all.first().is_some_and(|line| first < line.number);
+        if start < end && !is_continuation {
             return (start..end, false);
         }
-        let begun = |place: usize| self.all.partition_point(|line| line.place <= place);
-        let end = begun(last);
-        let start = if first > self.total { end } else { begun(first).saturating_sub(1) };
+        let lines_starting_by = |position: usize| self.all.partition_point(|line| line.position <= position);
+        let end = lines_starting_by(last);
+        let start = if first > self.total { end } else { lines_starting_by(first).saturating_sub(1) };
         (start..end, true)
     }
 
     /// Returns the number of the line in which a part of the text begins. `part` must be a slice of the text.
     pub(super) fn number_of(&self, part: &str) -> usize {
-        let begun = self.all.partition_point(|line| line.text.as_ptr() <= part.as_ptr());
-        self.all.get(begun.saturating_sub(1)).map_or(1, |line| line.number)
+        let count = self.all.partition_point(|line| line.text.as_ptr() <= part.as_ptr());
+        self.all.get(count.saturating_sub(1)).map_or(1, |line| line.number)
     }
 
     /// Describes the lines of a page, which were found by position or by number: `lines 41-80 of 300`.
-    pub(super) fn describe(&self, page: &Range<usize>, is_by_place: bool) -> String {
-        let (numbers, total) = (self.numbers(page), self.total);
+    pub(super) fn describe(&self, page: &Range<usize>, is_by_position: bool) -> String {
+        let (first_and_last, total) = (self.first_and_last(page), self.total);
         match self.numbering {
-            Numbering::Places => format!("lines {numbers} of {total}"),
-            Numbering::Printed if is_by_place => {
-                let first = self.all.get(page.start).map_or(1, |line| line.place);
-                let last = self.all.get(page.end).map_or(total, |next| next.place - 1);
-                format!("lines {first}-{last} of {total}, numbered {numbers} in it")
+            Numbering::Position => format!("lines {first_and_last} of {total}"),
+            Numbering::PrintedNumbers if is_by_position => {
+                let first = self.all.get(page.start).map_or(1, |line| line.position);
+                let last = self.all.get(page.end).map_or(total, |next| next.position - 1);
+                format!("lines {first}-{last} of {total}, numbered {first_and_last} in it")
             }
-            Numbering::Printed => {
-                format!("lines {numbers} as numbered in it, of {}", self.numbers(&(0..self.all.len())))
+            Numbering::PrintedNumbers => {
+                format!("lines {first_and_last} as numbered in it, of {}", self.first_and_last(&(0..self.all.len())))
             }
-            Numbering::Rendering => format!("lines {numbers} of {total}{RENDERED}"),
+            Numbering::Rendered => format!("lines {first_and_last} of {total}{RENDERED_NOTE}"),
         }
     }
 
@@ -111,28 +112,30 @@ impl<'t> NumberedLines<'t> {
     pub(super) fn count(&self) -> String {
         let total = self.total;
         match self.numbering {
-            Numbering::Places => format!("{total} lines"),
-            Numbering::Printed => format!("{total} lines, numbered {} in it", self.numbers(&(0..self.all.len()))),
-            Numbering::Rendering => format!("{total} lines{RENDERED}"),
+            Numbering::Position => format!("{total} lines"),
+            Numbering::PrintedNumbers => {
+                format!("{total} lines, numbered {} in it", self.first_and_last(&(0..self.all.len())))
+            }
+            Numbering::Rendered => format!("{total} lines{RENDERED_NOTE}"),
         }
     }
 
     /// Returns the note for line numbers that are not positions in the original.
     pub(super) fn numbering(&self) -> &'static str {
         match self.numbering {
-            Numbering::Places => "",
-            Numbering::Printed => ", numbered as in it",
-            Numbering::Rendering => RENDERED,
+            Numbering::Position => "",
+            Numbering::PrintedNumbers => ", numbered as in it",
+            Numbering::Rendered => RENDERED_NOTE,
         }
     }
 
     /// Returns true if the lines are those of a rendering.
     pub(super) fn is_rendering(&self) -> bool {
-        self.numbering == Numbering::Rendering
+        self.numbering == Numbering::Rendered
     }
 
     /// Formats the first and the last number of a non-empty part.
-    fn numbers(&self, part: &Range<usize>) -> String {
+    fn first_and_last(&self, part: &Range<usize>) -> String {
         let number = |at: usize| self.all.get(at).map_or(0, |line| line.number);
         format!("{}-{}", number(part.start), number(part.end.saturating_sub(1)))
     }
@@ -140,7 +143,7 @@ impl<'t> NumberedLines<'t> {
 
 /// Renders arguments as text: strings are unquoted, and a string with line breaks stands below its key. Returns `None`
 /// if the input is not a non-empty JSON object or array.
-pub(super) fn rendered(json: &str) -> Option<String> {
+pub(super) fn render_arguments(json: &str) -> Option<String> {
     let value: Value = serde_json::from_str(json).ok()?;
     let mut text = String::with_capacity(json.len());
     write_members(&value, &mut text);

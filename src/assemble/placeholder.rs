@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::blocks::KeyedBlock;
-use super::labels::cut_of;
+use super::labels::cut_note_of;
 use super::numbered_lines::NumberedLines;
 use super::replacement::Replacement;
 use super::secret_policy::SecretPolicy;
@@ -15,16 +15,16 @@ use crate::content::cut_note::cut_text;
 use crate::history::Meter;
 use crate::plan::arguments;
 use crate::reference::{ContentHash, Marker, Original, RefId};
-use crate::store::{Ledger, Printed, PrintedText};
+use crate::store::{Ledger, PrintedKind, PrintedText};
 use crate::summarize::{Around, describe, salient_identifiers, summarize};
 use crate::transcript::{BlockKind, Call, ToolResult};
 
 /// The minimum number of characters of a failed result's summary. Chosen by judgement.
-const FAILED_CHARS: u64 = 120;
+const MIN_FAILED_SUMMARY_CHARS: u64 = 120;
 
 /// Returns the number of summary characters that an old result keeps.
 pub(super) fn preview_chars(has_failed: bool, config: &Config) -> u64 {
-    if has_failed { config.keep_preview_chars.max(FAILED_CHARS) } else { config.keep_preview_chars }
+    if has_failed { config.keep_preview_chars.max(MIN_FAILED_SUMMARY_CHARS) } else { config.keep_preview_chars }
 }
 
 /// The explanation of placeholders, printed once, in the first placeholder of a session.
@@ -33,11 +33,11 @@ its line: ask for id:41-80): before an edit, for exact indentation or more than 
 exists. Never copy a placeholder into a file or command.";
 
 /// The tokens from which on an output has room for the explanation, which costs about 80. Chosen by judgement.
-const EXPLAINED_TOKENS: u64 = 500;
+const MIN_EXPLAINED_TOKENS: u64 = 500;
 
 /// Returns the number of original tokens per kept name, and the expected tokens per name. The learned scorer omits
 /// names that are not worth keeping, so it is allowed more of them and uses fewer tokens each.
-fn allowance(config: &Config) -> (u64, u64) {
+fn name_budget_of(config: &Config) -> (u64, u64) {
     match config.name_scorer {
         NameScorer::Learned => (8, 3),
         NameScorer::Rule => (12, 5),
@@ -45,13 +45,13 @@ fn allowance(config: &Config) -> (u64, u64) {
 }
 
 /// The maximum number of line numbers among the names of one placeholder. Chosen by judgement.
-const LINE_NUMBERS: usize = 8;
+const MAX_LINE_NUMBERS: usize = 8;
 /// The minimum number of lines between two line numbers among the names. Chosen by judgement.
-const LINES_PER_NUMBER: usize = 30;
+const MIN_LINES_BETWEEN_NUMBERS: usize = 30;
 
 /// The maximum number of characters of summary and names together, whatever the options say. It keeps an output's
 /// placeholder below 6,000 characters with marker and size. Chosen by judgement.
-const TEXT_CHARS: usize = 5600;
+const MAX_TEXT_CHARS: usize = 5600;
 
 /// A placeholder before its id is known.
 #[derive(Debug)]
@@ -70,48 +70,54 @@ impl Placeholder<'_> {
     /// Creates a placeholder for a text, without names.
     pub(super) fn output(original: &Original, text: &str, summary: &str) -> Self {
         let (characters, lines) = (text.chars().count(), text.lines().count());
-        let summary: String = summary.chars().take(TEXT_CHARS).collect();
+        let summary: String = summary.chars().take(MAX_TEXT_CHARS).collect();
         let notes = cut_text(text).notes.into_iter().filter(|note| !summary.contains(note));
-        let cut: Vec<&str> = cut_of(original).into_iter().chain(notes).collect();
+        let cut: Vec<&str> = cut_note_of(original).into_iter().chain(notes).collect();
         let cut = (!cut.is_empty()).then(|| cut.join("; "));
         Self::Output { summary, characters, lines, cut }
     }
 
     /// Adds the names of an output of `tokens` tokens that are not in context yet, with the cache-aware schedule. The
     /// names of the summary and the added ones then count as in context.
-    pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, around: &mut Around) {
+    pub(super) fn add_names(&mut self, original: &Original, tokens: u64, config: &Config, visible: &mut Around) {
         let Self::Output { summary, .. } = self else { return };
         let Some(text) = original.read_text() else { return };
-        let limit = usize::try_from(names_kept(tokens, config)).unwrap_or(usize::MAX);
-        around.add(summary);
-        let mut left = TEXT_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
+        let limit = usize::try_from(max_names(tokens, config)).unwrap_or(usize::MAX);
+        visible.add(summary);
+        let mut left = MAX_TEXT_CHARS.saturating_sub(summary.chars().count() + "\nnames:".len());
         let fits = |name: &&&str| {
             left = left.saturating_sub(name.chars().count() + 1);
             left > 0
         };
-        let names = salient_identifiers(&text, limit, around, config.name_scorer);
+        let names = salient_identifiers(&text, limit, visible, config.name_scorer);
         let names: Vec<&str> = names.iter().take_while(fits).copied().collect();
         if !names.is_empty() {
-            around.add(&names.join(" "));
+            visible.add(&names.join(" "));
             summary.push_str("\nnames:");
             summary.push_str(&with_lines(&text, names));
         }
     }
 
     /// Returns true if the placeholder of a block of this many tokens has room for the explanation of placeholders.
-    pub(super) fn may_explain(&self, tokens: u64) -> bool {
-        matches!(self, Self::Output { .. }) && tokens >= EXPLAINED_TOKENS
+    pub(super) fn can_explain(&self, tokens: u64) -> bool {
+        matches!(self, Self::Output { .. }) && tokens >= MIN_EXPLAINED_TOKENS
     }
 
     /// Renders the replacement of the block. Returns `None` for arguments that have nothing to shorten.
-    pub(super) fn render(&self, id: &RefId, config: &Config, meter: &Meter, explains: bool) -> Option<Replacement> {
+    pub(super) fn render(
+        &self,
+        id: &RefId,
+        config: &Config,
+        meter: &Meter,
+        has_explanation: bool,
+    ) -> Option<Replacement> {
         let marker = Marker::Reference(id.clone());
         Some(match self {
             Self::Output { summary, characters, lines, cut } => {
-                let size = size(*characters, *lines);
+                let size_words = size_words(*characters, *lines);
                 let cut = cut.as_ref().map_or_else(String::new, |words| format!("; {words}"));
-                let explanation = if explains { EXPLANATION } else { "" };
-                Replacement::Text(format!("{marker} (Summary: {summary})\n[{size} folded{cut}]{explanation}"))
+                let explanation = if has_explanation { EXPLANATION } else { "" };
+                Replacement::Text(format!("{marker} (Summary: {summary})\n[{size_words} folded{cut}]{explanation}"))
             }
             Self::Image { frames, tokens } => Replacement::Image {
                 text: format!("[image was here — {tokens} tokens] {marker}"),
@@ -119,7 +125,7 @@ impl Placeholder<'_> {
             },
             Self::Arguments(call) => {
                 let shrunk = arguments::shrink(call, config, meter, Some(&marker))?;
-                Replacement::Arguments(SecretPolicy(config.secrets).showable(shrunk.value)?)
+                Replacement::Arguments(SecretPolicy(config.secrets).arguments_to_show(shrunk.value)?)
             }
             Self::Nothing(gap) => Replacement::Thinking(gap.clone()),
         })
@@ -134,7 +140,7 @@ pub(super) fn explained_in(ledger: &Ledger) -> impl Iterator<Item = ContentHash>
 /// Returns the record that the placeholder of an original contained the explanation.
 pub(super) fn explanation_in(original: ContentHash) -> PrintedText {
     let text = ContentHash::of(format!("{}{EXPLANATION}", original.to_hex()).as_bytes());
-    PrintedText { text, printed: Printed::Placeholder, original, saved: 0 }
+    PrintedText { text, kind: PrintedKind::Placeholder, original, saved: 0 }
 }
 
 /// Lists names in text order, with line numbers in between, so that a part of the text can be requested: ` a b L41 c
@@ -142,36 +148,36 @@ pub(super) fn explanation_in(original: ContentHash) -> PrintedText {
 fn with_lines(text: &str, mut names: Vec<&str>) -> String {
     names.sort_by_key(|name| name.as_ptr());
     let lines = NumberedLines::of(text);
-    let step = LINES_PER_NUMBER.max(lines.all.len() / LINE_NUMBERS);
-    let mut said = lines.number_of(text);
-    let mut told = String::new();
+    let step = MIN_LINES_BETWEEN_NUMBERS.max(lines.all.len() / MAX_LINE_NUMBERS);
+    let mut last_number = lines.number_of(text);
+    let mut listed = String::new();
     for name in names {
         let line = lines.number_of(name);
-        if line - said >= step {
-            told.push_str(&format!(" L{line}"));
-            said = line;
+        if line - last_number >= step {
+            listed.push_str(&format!(" L{line}"));
+            last_number = line;
         }
-        told.push(' ');
-        told.push_str(name);
+        listed.push(' ');
+        listed.push_str(name);
     }
-    told
+    listed
 }
 
 /// Returns true if placeholders list names beside their summaries: only with the cache-aware schedule.
-pub(super) fn lists_names(config: &Config) -> bool {
+pub(super) fn has_names(config: &Config) -> bool {
     config.schedule == Schedule::CacheAware && config.keep_names > 0
 }
 
 /// Returns the summary of a tool output, without the names that the placeholder lists itself.
 pub(super) fn summary(text: &str, result: &ToolResult, max_chars: u64, config: &Config) -> String {
-    let tell = if lists_names(config) { describe } else { summarize };
+    let summarize_text = if has_names(config) { describe } else { summarize };
     let max_chars = usize::try_from(max_chars).unwrap_or(usize::MAX);
-    tell(text, &Hints::from(result), max_chars, config.sccs_enable_smart_summary)
+    summarize_text(text, &Hints::from(result), max_chars, config.sccs_enable_smart_summary)
 }
 
 /// Returns the maximum number of names kept of a text; short texts keep fewer.
-fn names_kept(tokens: u64, config: &Config) -> u64 {
-    if lists_names(config) { (tokens / allowance(config).0).min(config.keep_names) } else { 0 }
+fn max_names(tokens: u64, config: &Config) -> u64 {
+    if has_names(config) { (tokens / name_budget_of(config).0).min(config.keep_names) } else { 0 }
 }
 
 /// Estimates the tokens that folding a block frees, without rendering its placeholder; used by the plan only. For
@@ -186,13 +192,13 @@ pub(super) fn expected_savings(block: &KeyedBlock, config: &Config) -> u64 {
     /// The assumed characters per token of a preview, and the divisor that bounds a preview's share of the output's
     /// tokens. Chosen by judgement.
     const PREVIEW_CHARS_PER_TOKEN: u64 = 4;
-    const PREVIEW_PARTS: u64 = 4;
+    const PREVIEW_DIVISOR: u64 = 4;
     let cost = match block.block.kind {
         BlockKind::Text(_) => {
             let has_failed = block.block.result.is_some_and(|result| result.is_error);
             let preview =
-                (preview_chars(has_failed, config) / PREVIEW_CHARS_PER_TOKEN).min(block.tokens / PREVIEW_PARTS);
-            FRAME_TOKENS + preview + allowance(config).1 * names_kept(block.tokens, config)
+                (preview_chars(has_failed, config) / PREVIEW_CHARS_PER_TOKEN).min(block.tokens / PREVIEW_DIVISOR);
+            FRAME_TOKENS + preview + name_budget_of(config).1 * max_names(block.tokens, config)
         }
         BlockKind::Call(call) => return arguments::expected_savings(&call, block.tokens),
         BlockKind::Image(_) => IMAGE_NOTE_TOKENS,
@@ -201,7 +207,7 @@ pub(super) fn expected_savings(block: &KeyedBlock, config: &Config) -> u64 {
     block.tokens.saturating_sub(cost)
 }
 
-fn size(characters: usize, lines: usize) -> String {
+fn size_words(characters: usize, lines: usize) -> String {
     match lines {
         0 | 1 => format!("{characters} characters"),
         _ => format!("{lines} lines, {characters} characters"),

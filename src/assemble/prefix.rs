@@ -27,7 +27,7 @@ pub(super) struct Prefix(u64);
 
 /// The maximum number of ways to read the replacements in one message that are tried: two to the power of twelve,
 /// chosen by judgement. Beyond it no text is taken for one of our replacements.
-const WAYS: usize = 4096;
+const MAX_READINGS: usize = 4096;
 
 impl Prefix {
     /// Adds a message whose blocks have these `hashes`, and returns the place of each block.
@@ -41,11 +41,11 @@ impl Prefix {
         decisions: &'d Decisions<'l>,
     ) -> Vec<PlacedBlock<'d, 'l>> {
         // Thinking that has left does not change the indexes of the blocks after it.
-        let mut lasting = 0..;
+        let mut stable_indexes = 0..;
         let indexes: Vec<usize> = (message.blocks.iter().enumerate())
             .map(|(index, block)| match block.kind {
                 BlockKind::Thinking(_) => index,
-                _ => lasting.next().unwrap_or(index),
+                _ => stable_indexes.next().unwrap_or(index),
             })
             .collect();
         // The place depends on the content that a block stood for, and not on the row that says so.
@@ -60,10 +60,10 @@ impl Prefix {
                 contents
             })
             .collect();
-        let ways = contents.iter().try_fold(1_usize, |ways, contents| ways.checked_mul(contents.len() + 1));
+        let readings = contents.iter().try_fold(1_usize, |readings, contents| readings.checked_mul(contents.len() + 1));
         // The last way assumes no replacements and always holds.
-        for way in (0..ways.unwrap_or(usize::MAX).min(WAYS)).map(Some).chain([None]) {
-            let mut rest = way;
+        for reading in (0..readings.unwrap_or(usize::MAX).min(MAX_READINGS)).map(Some).chain([None]) {
+            let mut rest = reading;
             let mut choose = |contents: &Vec<ContentHash>| {
                 let (more, at) = (rest? / (contents.len() + 1), rest? % (contents.len() + 1));
                 rest = Some(more);
@@ -72,7 +72,7 @@ impl Prefix {
             let chosen: Vec<Option<ContentHash>> = contents.iter().map(&mut choose).collect();
             let mut prefix = *self;
             for ((block, hash), content) in message.blocks.iter().zip(hashes).zip(&chosen) {
-                prefix.add_block(message, block, &content.unwrap_or(*hash));
+                prefix.hash_block(message, block, &content.unwrap_or(*hash));
             }
             let place_block = |((index, shown), content): ((&usize, &ContentHash), Option<ContentHash>)| {
                 let place = prefix.place(message, *index);
@@ -90,7 +90,7 @@ impl Prefix {
         unreachable!("the last way holds")
     }
 
-    fn add_block(&mut self, message: &Message, block: &Block, hash: &ContentHash) {
+    fn hash_block(&mut self, message: &Message, block: &Block, hash: &ContentHash) {
         if matches!(message.role, Role::System | Role::Other)
             || matches!(block.kind, BlockKind::Thinking(_) | BlockKind::Other(_))
         {

@@ -51,14 +51,14 @@ pub enum RedactorAnswer {
 }
 
 /// The number of answers cached, of some hundred bytes each. Chosen by judgement.
-const ANSWERS: usize = 1 << 14;
+const MAX_ANSWERS: usize = 1 << 14;
 
 /// The cached answers of the caller's redactor, by the key of their question.
 pub(super) struct RedactorAnswers(Cache<String, RedactorAnswer>);
 
 impl Default for RedactorAnswers {
     fn default() -> Self {
-        Self(Cache::new(ANSWERS))
+        Self(Cache::new(MAX_ANSWERS))
     }
 }
 
@@ -73,7 +73,7 @@ impl RedactorAnswers {
     /// # Errors
     /// The question, if it was not answered yet.
     pub(super) fn answer_for(&self, block: &KeyedBlock) -> Result<RedactorAnswer, Box<Question>> {
-        let beside = shown_beside(&block.block.kind, block.block.result.as_ref());
+        let beside = text_beside(&block.block.kind, block.block.result.as_ref());
         let key = ContentHash::of(format!("{}{beside}", block.key.hash.to_hex()).as_bytes()).to_hex();
         if let Some(answer) = self.0.get(&key) {
             let is_text = matches!(block.block.kind, BlockKind::Text(_));
@@ -93,27 +93,27 @@ impl RedactorAnswers {
 
 /// Returns the text stored or shown beside a block's own, with the plain strings of JSON: a redactor knows secrets in
 /// plain form, and JSON escapes quotes, backslashes and line ends.
-fn shown_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
-    let given = match (kind, result) {
+fn text_beside(kind: &BlockKind, result: Option<&ToolResult>) -> String {
+    let arguments = match (kind, result) {
         (BlockKind::Call(call), _) => Some(call.arguments),
         (_, Some(result)) => result.arguments,
         _ => None,
     };
     let value = match kind {
         BlockKind::Thinking(part) => Some(Cow::Borrowed(*part)),
-        _ => given.and_then(|arguments| arguments.value()),
+        _ => arguments.and_then(|arguments| arguments.value()),
     };
-    let json = given.map(|arguments| arguments.to_json());
+    let json = arguments.map(|arguments| arguments.to_json());
     let label = result.map(|result| Hints::from(result).label());
     let mut lines: Vec<Cow<str>> = json.into_iter().chain(label).map(Cow::Owned).collect();
     if let Some(value) = &value {
-        add_strings(value, &mut lines);
+        collect_strings(value, &mut lines);
     }
     lines.join("\n")
 }
 
 /// Adds all strings of a value, keys included. The words of a list are also added joined.
-fn add_strings<'v>(value: &'v Value, strings: &mut Vec<Cow<'v, str>>) {
+fn collect_strings<'v>(value: &'v Value, strings: &mut Vec<Cow<'v, str>>) {
     match value {
         Value::String(text) => strings.push(text.into()),
         Value::Array(items) => {
@@ -121,12 +121,12 @@ fn add_strings<'v>(value: &'v Value, strings: &mut Vec<Cow<'v, str>>) {
             if let Some(words) = words.filter(|words| words.len() > 1) {
                 strings.push(words.join(" ").into());
             }
-            items.iter().for_each(|item| add_strings(item, strings));
+            items.iter().for_each(|item| collect_strings(item, strings));
         }
         Value::Object(fields) => {
             for (key, field) in fields {
                 strings.push(key.into());
-                add_strings(field, strings);
+                collect_strings(field, strings);
             }
         }
         _ => {}

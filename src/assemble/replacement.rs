@@ -29,7 +29,7 @@ pub(super) enum Replacement {
     Image {
         /// The text of the placeholder.
         text: String,
-        /// The fields that leave with each of the row's images, in order: [`crate::transcript::frame`].
+        /// The fields that leave with each of the row's images, in order: [`crate::transcript::image_frame`].
         frames: Vec<Value>,
     },
     /// Thinking that left, by its place.
@@ -77,8 +77,8 @@ impl Replacement {
     pub(super) fn shown(&self, contents: &ContentCache) -> (Option<ContentHash>, u64) {
         let (hash, tokens) = match self {
             Self::Text(text) | Self::Image { text, .. } => contents.of_text(text),
-            Self::Arguments(Value::String(json)) => contents.of_tagged(ContentKind::Arguments, json),
-            Self::Arguments(value) => contents.of_tagged(ContentKind::Arguments, &value.to_string()),
+            Self::Arguments(Value::String(json)) => contents.of_kind(ContentKind::Arguments, json),
+            Self::Arguments(value) => contents.of_kind(ContentKind::Arguments, &value.to_string()),
             Self::Thinking(_) => return (None, 0),
         };
         (Some(hash), tokens)
@@ -102,7 +102,7 @@ impl StoredReplacement {
     /// [`Error::StoreDamaged`].
     fn read(json: &str, location: impl FnOnce() -> String, contents: &ContentCache) -> Result<Self> {
         let replacement: Replacement = serde_json::from_str(json).map_err(|error| {
-            let reason = format!("a row that says how a block is shown cannot be read: {error}");
+            let reason = format!("a projection cannot be read: {error}");
             Error::StoreDamaged { path: location(), reason }
         })?;
         let (shown, tokens) = replacement.shown(contents);
@@ -111,14 +111,14 @@ impl StoredReplacement {
 }
 
 /// The number of replacements cached, of about a kilobyte each. Chosen by judgement.
-const REPLACEMENTS: usize = 1 << 14;
+const MAX_REPLACEMENTS: usize = 1 << 14;
 
 /// The parsed replacements of the ledger's rows.
 pub(super) struct ReplacementCache(Cache<[u8; 32], Arc<StoredReplacement>>);
 
 impl Default for ReplacementCache {
     fn default() -> Self {
-        Self(Cache::new(REPLACEMENTS))
+        Self(Cache::new(MAX_REPLACEMENTS))
     }
 }
 
@@ -133,8 +133,8 @@ impl ReplacementCache {
         location: impl FnOnce() -> String,
         contents: &ContentCache,
     ) -> Result<Arc<StoredReplacement>> {
-        let make = || Ok(Arc::new(StoredReplacement::read(json, location, contents)?));
-        self.0.get_or_insert_with(&ContentKind::Text.blake3(json), make)
+        let parse = || Ok(Arc::new(StoredReplacement::read(json, location, contents)?));
+        self.0.get_or_insert_with(&ContentKind::Text.blake3(json), parse)
     }
 }
 

@@ -16,14 +16,14 @@ use crate::transcript::Patch;
 
 /// The reply of an assembly under construction, with the originals that it refers to.
 #[derive(Default)]
-pub(super) struct Assembled {
+pub(super) struct ReplyBuilder {
     pub(super) reply: Reply,
     pub(super) in_context: BTreeSet<ContentHash>,
     /// Decisions of earlier calls that no longer hold.
     pub(super) withdrawn: Vec<BlockKey>,
 }
 
-impl Assembled {
+impl ReplyBuilder {
     /// Adds a change with its action. The block costs `tokens_after` afterwards.
     pub(super) fn show(
         &mut self,
@@ -63,26 +63,26 @@ pub(super) enum BlockState {
 }
 
 /// Applies earlier decisions as patches, and returns the state of each block.
-pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], assembled: &mut Assembled) -> Vec<BlockState> {
+pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], builder: &mut ReplyBuilder) -> Vec<BlockState> {
     let rows: HashMap<BlockKey, &Decision> = decisions.rows.iter().map(|row| (row.projection.block, row)).collect();
     let state_of = |block: &KeyedBlock| {
         if let Some(original) = decisions.placeholders.get(&block.key.hash) {
-            assembled.in_context.insert(*original);
+            builder.in_context.insert(*original);
             return BlockState::Placeholder(block.tokens);
         }
         if let Some(Decision { projection, stored }) = rows.get(&block.key) {
             let Some(change) = stored.replacement.change(block.message, block.block) else {
                 return BlockState::Replaced(block.tokens);
             };
-            if still_holds(projection, block) {
-                assembled.in_context.insert(projection.original);
-                assembled.show(block, "replay", None, change, stored.tokens);
+            if is_valid(projection, block) {
+                builder.in_context.insert(projection.original);
+                builder.show(block, "replay", None, change, stored.tokens);
                 return BlockState::Replaced(stored.tokens);
             }
-            assembled.withdrawn.push(projection.block);
+            builder.withdrawn.push(projection.block);
         }
         // A copy in context keeps its original alive: its placeholder will name it.
-        assembled.in_context.extend(decisions.copies.get(&block.key.hash));
+        builder.in_context.extend(decisions.copies.get(&block.key.hash));
         BlockState::Open
     };
     blocks.iter().map(state_of).collect()
@@ -91,10 +91,10 @@ pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], assembled: &m
 /// Returns true if a decision still holds. A block folded because of something later needs that to exist. A block
 /// folded for its age or for lack of room is restored when it is young again: the host went back in the history, or the
 /// agent has just fetched a copy.
-fn still_holds(row: &Projection, block: &KeyedBlock) -> bool {
+fn is_valid(row: &Projection, block: &KeyedBlock) -> bool {
     let is_young = matches!(block.fate, Fate::Young { .. });
     match row.reason.as_str() {
-        _ if block.fate.may_go().is_some() => true,
+        _ if block.fate.permission().is_some() => true,
         LARGE => true,
         THINKING => block.fate == Fate::Finished,
         reason if Reason::needs_successor(reason) => false,

@@ -15,7 +15,7 @@ use crate::config::Encoding;
 use crate::error::Result;
 use crate::history::measure::message_tokens;
 use crate::plan::bill::{BilledCall, PreviousRequest, bill};
-use crate::plan::host_compaction::{HostCompaction, TokenScale, weigh};
+use crate::plan::host_compaction::{HostCompaction, TokenScale, add_growth};
 use crate::plan::prices::{Family, Prices};
 use crate::store::figures::{Recent, Request, Turn};
 use crate::store::{Millis, Scope, TurnStatus};
@@ -65,8 +65,8 @@ impl Engine {
         recent: &Recent,
         now: Millis,
     ) -> Vec<Request> {
-        let own = self.contents.of_text(turn.tool).1;
-        let mut bills = Bills {
+        let tool_tokens = self.contents.of_text(turn.tool).1;
+        let mut billing = Billing {
             before: recent.last.map(|last| PreviousRequest {
                 at: last.at,
                 sent: last.sent,
@@ -82,31 +82,32 @@ impl Engine {
         let mut tokens =
             TurnTokens { messages: turn.messages, encoding: self.config.encoding, by_model: HashMap::new() };
         for (answer, counted) in assemblies.unrecorded(&answers) {
-            bills.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
+            billing.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
         }
-        let weights = |request: &Request| Some((request.sent.saturating_sub(request.overhead), request.counted?));
-        let measured =
-            |request: Option<Request>| request.filter(|request| request.is_measured).as_ref().and_then(weights);
-        let (mut first, mut begun) = (measured(recent.first), measured(recent.begun));
-        let mut weighed = recent.begun.and_then(|begun| begun.weighed).unwrap_or_default();
-        let mut scale = TokenScale::OWN;
+        let counts = |request: &Request| Some((request.sent.saturating_sub(request.overhead), request.counted?));
+        let measured_counts =
+            |request: Option<Request>| request.filter(|request| request.is_measured).as_ref().and_then(counts);
+        let (mut first_assembled, mut last_assembled) =
+            (measured_counts(recent.first_assembled), measured_counts(recent.last_assembled));
+        let mut growth = recent.last_assembled.and_then(|last_assembled| last_assembled.growth).unwrap_or_default();
+        let mut scale = TokenScale::IDENTITY;
         for (number, answer) in answers.iter().enumerate() {
             let index = number as isize;
             // An assembly that was made for an earlier turn says nothing about this one.
             let position = positions.iter().rfind(|position| (0..=index).contains(&position.answers));
             let Some(position) = position else {
                 let counted = tokens.between(0, answer.index, answer.model.as_ref());
-                bills.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
+                billing.add_bypassed(answer, BilledCall { counted, ..call_of(answer, now) });
                 continue;
             };
             let record = position.record;
             let is_next = position.answers == index;
-            let overhead = if record.has_fetch_tool { own } else { 0 };
+            let overhead = if record.has_fetch_tool { tool_tokens } else { 0 };
             if let Some(usage) = answer.usage.filter(|_| is_next) {
                 let latest = (usage.total().saturating_sub(overhead), record.tokens);
-                weighed = begun.map_or(weighed, |begun| weigh(weighed, begun, latest));
-                begun = Some(latest);
-                scale = TokenScale::weighed(weighed, *first.get_or_insert(latest));
+                growth = last_assembled.map_or(growth, |last_assembled| add_growth(growth, last_assembled, latest));
+                last_assembled = Some(latest);
+                scale = TokenScale::fit(growth, *first_assembled.get_or_insert(latest));
             }
             let mut call = call_of(answer, if is_next { record.at } else { position.until });
             let since = |rows: &[(Millis, u64)], until: Millis| -> u64 {
@@ -127,7 +128,7 @@ impl Engine {
                 .filter_map(|position| position.record.rewritten)
                 .max();
             call.begins_turn = number == 0;
-            call.was_compacted = is_next && record.compacted_at > bills.before.map(|before| before.at);
+            call.was_compacted = is_next && record.compacted_at > billing.before.map(|before| before.at);
             if answer.usage.is_none() {
                 let new = tokens.between(position.messages.min(answer.index), answer.index, answer.model.as_ref());
                 call.counted = overhead + record.tokens + new;
@@ -138,9 +139,9 @@ impl Engine {
                 kept: scale.of(record.compaction.kept),
                 summarized: scale.of(record.compaction.summarized()),
             });
-            bills.push(answer, &call, (is_next.then_some(record.tokens), Some(weighed)), compaction.as_ref());
+            billing.push(answer, &call, (is_next.then_some(record.tokens), Some(growth)), compaction.as_ref());
         }
-        bills.requests
+        billing.requests
     }
 }
 
@@ -180,13 +181,13 @@ fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
 }
 
 /// Bills requests, one after the other.
-struct Bills<'a> {
+struct Billing<'a> {
     before: Option<PreviousRequest>,
     turn: &'a FinishedTurn<'a>,
     requests: Vec<Request>,
 }
 
-impl Bills<'_> {
+impl Billing<'_> {
     /// Adds a request that was not made from a known assembly.
     fn add_bypassed(&mut self, answer: &ModelAnswer, call: BilledCall) {
         // The host alone produced this request, so the state without the plugin equals the one that was sent.
@@ -197,12 +198,12 @@ impl Bills<'_> {
     }
 
     /// Adds a request. `counted` is our token count of the messages if an assembly was made just for this request,
-    /// `weighed` the session's weights so far.
+    /// `growth` the token growth of the session so far.
     fn push(
         &mut self,
         answer: &ModelAnswer,
         call: &BilledCall,
-        (counted, weighed): (Option<u64>, Option<(u64, u64)>),
+        (counted, growth): (Option<u64>, Option<(u64, u64)>),
         compaction: Option<&HostCompaction>,
     ) {
         let FinishedTurn { prices, usd, answer_price, .. } = *self.turn;
@@ -224,7 +225,7 @@ impl Bills<'_> {
             at: call.at,
             is_measured: call.usage.is_some(),
             counted,
-            weighed,
+            growth,
             sent: billed.sent,
             without: billed.without,
             dropped: billed.dropped,
@@ -232,8 +233,8 @@ impl Bills<'_> {
             fetched: billed.fetched,
             sent_bill: billed.sent_bill,
             without_bill: billed.without_bill,
-            without_under: billed.under,
-            without_over: billed.over,
+            without_under: billed.overestimate,
+            without_over: billed.underestimate,
             answered,
             answer_bill: answered.zip(answer_price).map(|(tokens, price)| tokens as f64 * price),
             usd,

@@ -17,15 +17,15 @@ use super::decisions::{Decision, Decisions};
 use super::engine::Engine;
 use super::fetch::ORIGINALS_AT_ONCE;
 use super::fetch_answers::is_output;
-use super::labels::{cut_of, is_cut_at, without_cut};
-use super::markers::{IMAGE_WAS_HERE, is_part, is_reference, named_original};
+use super::labels::{cut_note_of, is_cut_at, split_cut_note};
+use super::markers::{IMAGE_PLACEHOLDER_START, is_content_element, is_reference, named_original};
 use super::prefix::{PlacedBlock, Prefix};
 use super::replacement::Replacement;
-use super::unfold_thinking::{ReturningThinking, returning_thinking};
+use super::unfold_thinking::{RemovedThinking, removed_thinking};
 use crate::error::Result;
 use crate::pipeline::restore;
 use crate::reference::{ContentHash, Media, Original, RefId};
-use crate::store::{BlockKey, Ledger, Millis, Printed, Scope};
+use crate::store::{BlockKey, Ledger, Millis, PrintedKind, Scope};
 use crate::transcript::{
     Arguments, Block, BlockKind, Patch, Path, Rewrite, Step, Transcript, has_opaque, image_in_place, image_part,
     shape_at, text_value, with_payload,
@@ -56,19 +56,19 @@ struct Referent {
 }
 
 /// The work on one list of messages.
-struct Unfolding<'a> {
+struct UnfoldJob<'a> {
     engine: &'a Engine,
     agent_id: &'a str,
     messages: &'a [Value],
     now: Millis,
     /// True if a session is named.
     has_ledger: bool,
-    fetched: HashMap<RefId, Option<Original>>,
+    originals: HashMap<RefId, Option<Original>>,
     patches: Vec<Patch>,
     /// Notes to remove: message, content, index.
-    notes: Vec<(usize, Path, usize)>,
+    image_notes: Vec<(usize, Path, usize)>,
     /// Parts to put back: message, content, the former index, the part.
-    returns: Vec<(usize, Path, usize, Value)>,
+    restored_parts: Vec<(usize, Path, usize, Value)>,
     unfolded: u64,
     missing: Vec<RefId>,
 }
@@ -89,46 +89,46 @@ impl Engine {
             .as_ref()
             .map(|ledger| Decisions::of(ledger, || self.store.location(), &self.replacements, &self.contents))
             .transpose()?;
-        let mut unfolding = Unfolding {
+        let mut job = UnfoldJob {
             engine: self,
             agent_id,
             messages,
             now,
             has_ledger: ledger.is_some(),
-            fetched: HashMap::new(),
+            originals: HashMap::new(),
             patches: Vec::new(),
-            notes: Vec::new(),
-            returns: Vec::new(),
+            image_notes: Vec::new(),
+            restored_parts: Vec::new(),
             unfolded: 0,
             missing: Vec::new(),
         };
         let transcript = Transcript::read(messages);
         let referents = match (&ledger, &decisions) {
-            (Some(ledger), Some(decisions)) => by_ledger(ledger, decisions, &transcript),
-            _ => transcript.blocks().map(|(_, block)| by_marker(block, true)).collect(),
+            (Some(ledger), Some(decisions)) => referents_by_ledger(ledger, decisions, &transcript),
+            _ => transcript.blocks().map(|(_, block)| referent_by_marker(block, true)).collect(),
         };
-        unfolding.fetch(referents.iter().flatten().map(|referent| referent.original.clone()).collect())?;
+        job.look_up(referents.iter().flatten().map(|referent| referent.original.clone()).collect())?;
         let mut referents = referents.into_iter();
         for (index, message) in transcript.messages.iter().enumerate() {
             let referents: Vec<_> = referents.by_ref().take(message.blocks.len()).collect();
-            unfolding.message(index, &message.blocks, &referents);
+            job.restore_message(index, &message.blocks, &referents);
         }
         if let Some(decisions) = &decisions {
-            unfolding.thinking(decisions, &transcript)?;
+            job.restore_thinking(decisions, &transcript)?;
         }
-        let patches = unfolding.merge_contents();
+        let patches = job.merge_content_patches();
         Ok(Unfolded {
             rewrite: Rewrite { patches, ..Rewrite::default() },
-            unfolded: unfolding.unfolded,
-            missing: unfolding.missing,
+            unfolded: job.unfolded,
+            missing: job.missing,
         })
     }
 }
 
 /// Returns what each block of a transcript stands for, by the ledger of its session.
-fn by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) -> Vec<Option<Referent>> {
+fn referents_by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) -> Vec<Option<Referent>> {
     let printed: HashMap<ContentHash, (ContentHash, bool)> =
-        (ledger.printed.iter()).map(|row| (row.text, (row.original, row.printed == Printed::Placeholder))).collect();
+        (ledger.printed.iter()).map(|row| (row.text, (row.original, row.kind == PrintedKind::Placeholder))).collect();
     let mut prefix = Prefix::default();
     let mut placed: Vec<(ContentHash, PlacedBlock)> = Vec::new();
     for message in &transcript.messages {
@@ -136,18 +136,18 @@ fn by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) ->
         placed.extend(hashes.iter().copied().zip(prefix.add_message(message, &hashes, decisions)));
     }
     let exact = placed.iter().filter_map(|(_, placed)| placed.decision);
-    let mut taken: HashSet<BlockKey> = exact.map(|row| row.projection.block).collect();
+    let mut used_rows: HashSet<BlockKey> = exact.map(|row| row.projection.block).collect();
     // Images with equal keys share a row, and are restored in order.
-    let mut seen: HashMap<BlockKey, usize> = HashMap::new();
+    let mut images_seen: HashMap<BlockKey, usize> = HashMap::new();
     let mut referents = Vec::with_capacity(placed.len());
     for ((_, block), (hash, PlacedBlock { decision, .. })) in transcript.blocks().zip(placed) {
-        let row = decision.filter(|row| may_show(row, block)).or_else(|| {
-            let fits = |row: &&Decision| may_show(row, block);
-            decisions.shown_as(&hash).filter(fits).find(|row| taken.insert(row.projection.block))
+        let row = decision.filter(|row| can_show(row, block)).or_else(|| {
+            let can_show_here = |row: &&Decision| can_show(row, block);
+            decisions.shown_as(&hash).filter(can_show_here).find(|row| used_rows.insert(row.projection.block))
         });
         referents.push(match (row, printed.get(&hash).filter(|_| block.result.is_some())) {
             (Some(row), _) => {
-                let number = seen.entry(row.projection.block).or_default();
+                let number = images_seen.entry(row.projection.block).or_default();
                 let frame = match &row.stored.replacement {
                     Replacement::Image { frames, .. } => frames.get(*number).or(frames.last()).cloned(),
                     _ => None,
@@ -160,52 +160,52 @@ fn by_ledger(ledger: &Ledger, decisions: &Decisions, transcript: &Transcript) ->
                 let original = original.to_ref_id(64);
                 Some(Referent { original, is_whole: *is_whole, frame: None, is_ours: true })
             }
-            (None, None) => by_marker(block, false),
+            (None, None) => referent_by_marker(block, false),
         });
     }
     referents
 }
 
 /// Returns true if a block can be the shown form of a row.
-fn may_show(row: &Decision, block: &Block) -> bool {
+fn can_show(row: &Decision, block: &Block) -> bool {
     match (&row.stored.replacement, block.kind) {
         (Replacement::Text(_), BlockKind::Text(_)) => block.result.is_some(),
-        (Replacement::Image { .. }, BlockKind::Text(_)) => is_part(block),
+        (Replacement::Image { .. }, BlockKind::Text(_)) => is_content_element(block),
         (Replacement::Arguments(_), BlockKind::Call(_)) => true,
         _ => false,
     }
 }
 
 /// Returns what a block stands for, by its marker alone.
-fn by_marker(block: &Block, is_ours: bool) -> Option<Referent> {
+fn referent_by_marker(block: &Block, is_ours: bool) -> Option<Referent> {
     let is_whole = matches!(block.kind, BlockKind::Text(text) if is_reference(text));
     named_original(block).map(|original| Referent { original, is_whole, frame: None, is_ours })
 }
 
-impl Unfolding<'_> {
-    fn message(&mut self, index: usize, blocks: &[Block], referents: &[Option<Referent>]) {
-        let mut noted = Vec::new();
+impl UnfoldJob<'_> {
+    fn restore_message(&mut self, index: usize, blocks: &[Block], referents: &[Option<Referent>]) {
+        let mut noted_originals = Vec::new();
         for (block, referent) in blocks.iter().zip(referents) {
             let ours = referent.as_ref().filter(|referent| referent.is_ours);
-            let original = ours.and_then(|referent| Some((referent, self.fetched.get(&referent.original)?.clone()?)));
+            let original = ours.and_then(|referent| Some((referent, self.originals.get(&referent.original)?.clone()?)));
             if let Some((referent, original)) = original {
-                self.show(index, block, &original, referent, &mut noted);
+                self.restore_block(index, block, &original, referent, &mut noted_originals);
             } else if let BlockKind::Text(text) = block.kind
                 && !self.has_ledger
                 && is_output(block)
-                && let Some(restored) = restored_alone(text)
+                && let Some(restored) = restored_without_store(text)
             {
                 self.set_text(index, block, restored);
             }
         }
         if !self.has_ledger {
-            self.noted_images(index, blocks, &noted);
+            self.restore_noted_images(index, blocks, &noted_originals);
         }
     }
 
     /// Looks up the originals that are not known yet, several at once.
-    fn fetch(&mut self, ids: Vec<RefId>) -> Result<()> {
-        let mut known: HashSet<RefId> = self.fetched.keys().cloned().collect();
+    fn look_up(&mut self, ids: Vec<RefId>) -> Result<()> {
+        let mut known: HashSet<RefId> = self.originals.keys().cloned().collect();
         let new: Vec<RefId> = ids.into_iter().filter(|id| known.insert(id.clone())).collect();
         for ids in new.chunks(ORIGINALS_AT_ONCE) {
             let found = self.engine.store.get_all(ids, self.agent_id, self.now)?;
@@ -213,28 +213,28 @@ impl Unfolding<'_> {
                 if found.is_none() {
                     self.missing.push(id.clone());
                 }
-                self.fetched.insert(id.clone(), found.map(|(_, original)| original));
+                self.originals.insert(id.clone(), found.map(|(_, original)| original));
             }
         }
         Ok(())
     }
 
     /// Puts removed thinking back into its messages. If it is already there, the message is the host's own.
-    fn thinking(&mut self, decisions: &Decisions, transcript: &Transcript) -> Result<()> {
-        let (returns, unclear) = returning_thinking(decisions, transcript);
-        self.missing.extend(unclear.iter().map(|hash| hash.to_ref_id(64)));
-        self.fetch(returns.iter().map(|thinking| thinking.original.to_ref_id(64)).collect())?;
+    fn restore_thinking(&mut self, decisions: &Decisions, transcript: &Transcript) -> Result<()> {
+        let (removed, ambiguous) = removed_thinking(decisions, transcript);
+        self.missing.extend(ambiguous.iter().map(|hash| hash.to_ref_id(64)));
+        self.look_up(removed.iter().map(|thinking| thinking.original.to_ref_id(64)).collect())?;
         let path = Path::new().key("content");
-        for ReturningThinking { message_index: message, index, original } in returns {
+        for RemovedThinking { message_index: message, index, original } in removed {
             let id = original.to_ref_id(64);
-            let Some(Some(stored)) = self.fetched.get(&id) else { continue };
+            let Some(Some(stored)) = self.originals.get(&id) else { continue };
             let part: Option<Value> = serde_json::from_slice(&stored.bytes).ok();
             let content = path.follow(&self.messages[message]).and_then(Value::as_array);
             match (part, content) {
                 (Some(part), Some(content)) if content.get(index) == Some(&part) => {}
                 (Some(part), Some(_)) => {
                     self.unfolded += 1;
-                    self.returns.push((message, path.clone(), index, part));
+                    self.restored_parts.push((message, path.clone(), index, part));
                 }
                 _ => self.missing.push(id),
             }
@@ -242,25 +242,25 @@ impl Unfolding<'_> {
         Ok(())
     }
 
-    fn show(
+    fn restore_block(
         &mut self,
         message: usize,
         block: &Block,
         original: &Original,
         referent: &Referent,
-        noted: &mut Vec<Original>,
+        noted_originals: &mut Vec<Original>,
     ) {
         let stored = || original.read_text();
         match (block.kind, &original.media) {
             (BlockKind::Text(text), Media::Text) => {
                 let Some(stored) = stored() else { return };
-                if (referent.is_whole || restores(text, original, &stored))
+                if (referent.is_whole || can_restore(text, original, &stored))
                     && let Some(value) = text_value(&original.bytes)
                 {
                     self.set(message, block.path.clone(), value);
                 }
             }
-            (BlockKind::Text(text), Media::Image(mime)) if text.starts_with(IMAGE_WAS_HERE) => {
+            (BlockKind::Text(text), Media::Image(mime)) if text.starts_with(IMAGE_PLACEHOLDER_START) => {
                 let path = block.path.clone().parent();
                 let Some(shown) = path.follow(&self.messages[message]).filter(|part| !has_opaque(part)) else { return };
                 let base64 = base64_simd::STANDARD.encode_to_string(&original.bytes);
@@ -270,11 +270,11 @@ impl Unfolding<'_> {
                     self.set(message, path, image);
                 }
             }
-            (BlockKind::Text(_), Media::Image(_)) if is_part(block) => {
+            (BlockKind::Text(_), Media::Image(_)) if is_content_element(block) => {
                 let part = block.path.clone().parent();
                 if let Some(Step::Index(at)) = part.steps().last().copied() {
-                    self.notes.push((message, part.parent(), at));
-                    noted.push(original.clone());
+                    self.image_notes.push((message, part.parent(), at));
+                    noted_originals.push(original.clone());
                 }
             }
             (BlockKind::Image(_), Media::Image(mime)) => self.set_image(message, block, &original.bytes, mime),
@@ -294,13 +294,13 @@ impl Unfolding<'_> {
 
     /// Restores scaled images by the notes at the end of the content. Without a ledger nothing else marks them, so it
     /// is clear which images they are only if every image has a note.
-    fn noted_images(&mut self, message: usize, blocks: &[Block], noted: &[Original]) {
+    fn restore_noted_images(&mut self, message: usize, blocks: &[Block], noted_originals: &[Original]) {
         let images: Vec<&Block> = blocks.iter().filter(|block| matches!(block.kind, BlockKind::Image(_))).collect();
-        if images.len() != noted.len() {
-            self.notes.retain(|(of, ..)| *of != message);
+        if images.len() != noted_originals.len() {
+            self.image_notes.retain(|(of, ..)| *of != message);
             return;
         }
-        for (block, original) in images.into_iter().zip(noted) {
+        for (block, original) in images.into_iter().zip(noted_originals) {
             if let Media::Image(mime) = &original.media {
                 self.set_image(message, block, &original.bytes, mime);
             }
@@ -327,10 +327,12 @@ impl Unfolding<'_> {
 
     /// Returns the patches. A content that loses notes or gets parts back becomes one whole patch; outer contents come
     /// first, because they contain the inner ones.
-    fn merge_contents(&mut self) -> Vec<Patch> {
+    fn merge_content_patches(&mut self) -> Vec<Patch> {
         let mut contents: Vec<(usize, Path)> = Vec::new();
-        let noted = self.notes.iter().map(|(message, content, _)| (message, content));
-        for (message, content) in noted.chain(self.returns.iter().map(|(message, content, ..)| (message, content))) {
+        let noted_originals = self.image_notes.iter().map(|(message, content, _)| (message, content));
+        for (message, content) in
+            noted_originals.chain(self.restored_parts.iter().map(|(message, content, ..)| (message, content)))
+        {
             if !contents.iter().any(|known| known == &(*message, content.clone())) {
                 contents.push((*message, content.clone()));
             }
@@ -347,15 +349,18 @@ impl Unfolding<'_> {
             let changed =
                 Rewrite { patches, ..Rewrite::default() }.apply(&self.messages[*message..=*message]).remove(0);
             let Some(Value::Array(parts)) = content.follow(&changed) else { continue };
-            let out: HashSet<usize> = self
-                .notes
+            let removed_indexes: HashSet<usize> = self
+                .image_notes
                 .iter()
                 .filter(|(of, place, _)| of == message && place == content)
                 .map(|(.., at)| *at)
                 .collect();
-            let kept = parts.iter().enumerate().filter(|(at, _)| !out.contains(at)).map(|(_, part)| part.clone());
+            let kept =
+                parts.iter().enumerate().filter(|(at, _)| !removed_indexes.contains(at)).map(|(_, part)| part.clone());
             let mut parts: Vec<Value> = kept.collect();
-            for (_, _, index, part) in self.returns.iter().filter(|(of, place, ..)| of == message && place == content) {
+            for (_, _, index, part) in
+                self.restored_parts.iter().filter(|(of, place, ..)| of == message && place == content)
+            {
                 parts.insert((*index).min(parts.len()), part.clone());
             }
             merged.push(Patch { message: *message, path: content.clone(), value: Value::Array(parts) });
@@ -372,16 +377,16 @@ impl Unfolding<'_> {
 
 /// Returns true if a text, which may be a part of an original or shortened at birth, restores all of it: alone, or with
 /// the original.
-fn restores(text: &str, original: &Original, stored: &str) -> bool {
-    let restores = |text: &str| restore(text, std::slice::from_ref(original)) == stored;
-    let without_note = || text.strip_suffix(&format!("\n[{}]", cut_of(original)?));
-    restores(text) || without_note().is_some_and(restores)
+fn can_restore(text: &str, original: &Original, stored: &str) -> bool {
+    let can_restore = |text: &str| restore(text, std::slice::from_ref(original)) == stored;
+    let without_note = || text.strip_suffix(&format!("\n[{}]", cut_note_of(original)?));
+    can_restore(text) || without_note().is_some_and(can_restore)
 }
 
 /// Restores the folds in a text that need no store; `None` if there are none. A cut note at the end is ours if the text
 /// before it restores to exactly that length.
-fn restored_alone(text: &str) -> Option<String> {
+fn restored_without_store(text: &str) -> Option<String> {
     let restored = |text: &str| Some(restore(text, &[])).filter(|restored| restored != text);
-    let of_cut = without_cut(text).and_then(|(text, units)| restored(text).filter(|text| is_cut_at(text, units)));
+    let of_cut = split_cut_note(text).and_then(|(text, units)| restored(text).filter(|text| is_cut_at(text, units)));
     of_cut.or_else(|| restored(text))
 }

@@ -4,13 +4,13 @@ use super::table::Config;
 
 impl Config {
     /// Returns true if results of this tool may be replaced or rewritten at all (`onlyTools`, `skipTools`).
-    pub fn may_touch_tool(&self, tool_name: &str) -> bool {
+    pub fn can_touch_tool(&self, tool_name: &str) -> bool {
         (self.only_tools.is_empty() || matches_any(&self.only_tools, tool_name))
             && !matches_any(&self.skip_tools, tool_name)
     }
 
     /// Returns true if the output of this command line may be replaced or rewritten at all (`skipCommands`).
-    pub fn may_touch_command(&self, command: &str) -> bool {
+    pub fn can_touch_command(&self, command: &str) -> bool {
         !matches_any(&self.skip_commands, command.trim())
     }
 

@@ -55,7 +55,7 @@ mod tests {
         let haiku = of("Claude-Haiku-4.5");
         assert_eq!((haiku.stale_calls, haiku.keep_names, haiku.thrift), (3, 5, Thrift::High));
         assert_eq!(of("claude-haiku-3").stale_calls, 4, "of its thrift");
-        assert_eq!(of("small").sccs_compress_threshold, 2000, "lifted to the minimum");
+        assert_eq!(of("small").sccs_compress_threshold, 2000, "raised to the minimum");
         assert_eq!((of("gpt-5"), config.of_model(None).into_owned()), (config.clone(), config.clone()));
     }
 }

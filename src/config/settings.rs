@@ -56,28 +56,28 @@ macro_rules! settings {
 
 settings! {
     Basic {
-        "sccsEnabled": "Fold tool output", "When this is off, everything goes to the model as it is, and nothing is stored.";
-        "preset": "How far to fold", "Lossless keeps to forms that can be undone from the text alone. Balanced also leaves out what can be fetched back from the store. Max also shortens prose.";
-        "thrift": "Thrift", "Careful folds late and leaves much in sight. Normal is where 95 % of what agents use stays in sight. High folds soon and leaves little: the lowest bill, and more is fetched back.";
-        "thinking": "Old thinking", "Auto drops the thinking of finished turns where the provider allows it. Keep always sends it.";
+        "sccsEnabled": "Fold tool output", "When this is off, everything goes to the model unchanged, and nothing is stored.";
+        "preset": "How far to fold", "Lossless uses only rewrites that the text alone can undo. Balanced also uses rewrites that need the store. Max also shortens prose.";
+        "thrift": "Thrift", "Careful folds late and keeps long previews. Normal keeps 95 % of what agents use in the context. High folds early and keeps little: the bill is lowest, and more is fetched.";
+        "thinking": "Old thinking", "Auto removes the thinking of finished turns if the provider allows it. Keep always sends it.";
         "skipTools": "Tools to leave alone", "The output of these tools is never changed. Names may hold * and ?.";
         "skipCommands": "Commands to leave alone", "The output of these commands is never changed. The patterns are for the whole command line and may hold * and ?.";
-        "exactTools": "Tools with exact output", "Fresh output of these tools stays exact, because the agent goes on from it. Names may hold * and ?. Output of a command that prints files stays exact, too, unless the list is empty. Of line numbers each tenth stays.";
-        "secrets": "Texts that hold a secret", "Keep-inline leaves such a text as it is and never stores it. Redact blanks the secret for good. Store treats it like any other text.";
-        "sccsStorageDir": "Store directory", "Where originals are kept. Empty means the directory \"concertina\" in OpenClaw's state directory. A relative path starts in the state directory.";
-        "storeMaxBytes": "Largest store (bytes)", "When the store is full, originals of ended sessions go first. What a live session shows always stays.";
-        "purgeOnReset": "Forget a session on reset", "Deletes the originals of a session as soon as it is reset or deleted. What its transcript still shows can then no longer be fetched.";
+        "exactTools": "Tools with exact output", "Fresh output of these tools stays exact, because the next edit needs its bytes. Names may hold * and ?. Output of a command that prints files stays exact too, unless the list is empty. Only every tenth line number is kept.";
+        "secrets": "Texts that hold a secret", "Keep-inline leaves such a text unchanged and never stores it. Redact removes the secret for good. Store treats it like any other text.";
+        "sccsStorageDir": "Store directory", "The directory that keeps originals. Empty means the directory \"concertina\" in OpenClaw's state directory. A relative path starts in the state directory.";
+        "storeMaxBytes": "Largest store (bytes)", "When the store is full, originals of ended sessions are removed first. Content that a live session shows is always kept.";
+        "purgeOnReset": "Forget a session on reset", "Deletes the originals of a session as soon as it is reset or deleted. Placeholders in its transcript can then no longer be fetched.";
     }
     Advanced {
-        "schedule": "When to fold", "Cache-aware waits until folding pays with the provider's prompt cache. Every-turn folds by age alone, for providers without a cache.";
-        "contextThresholdPercent": "Context is full at (percent)", "Above this share of the token budget, everything that may go is folded at once.";
-        "staleTurns": "Old after (user turns)", "Content of more user turns ago may go. What was written to a file goes after half as many, and so do bulky results.";
-        "staleCalls": "Old after (model calls)", "Content of more model calls ago may go, even within one user turn. What was written to a file goes after half as many.";
-        "imageAgeTurns": "Images are old after (user turns)", "Images of more user turns ago may go.";
+        "schedule": "When to fold", "Cache-aware folds when that pays with the provider's prompt cache. Every-turn folds by age alone, for providers without a cache.";
+        "contextThresholdPercent": "Context is full at (percent)", "Above this share of the token budget, everything foldable is folded at once.";
+        "staleTurns": "Old after (user turns)", "Content older than this may be folded. Written files and bulky results may be folded after half as many turns.";
+        "staleCalls": "Old after (model calls)", "Content older than this may be folded, even within one user turn. Written files may be folded after half as many calls.";
+        "imageAgeTurns": "Images are old after (user turns)", "Images older than this may be folded.";
         "minTokensToFold": "Smallest content to fold (tokens)", "Smaller content stays.";
-        "keepNames": "Names to keep", "At most this many names, paths and numbers of folded content stay in sight.";
-        "nameScorer": "How names are chosen", "Learned goes by what agents needed again in recorded sessions. Rule goes by the shape of a name and how often it stands there.";
-        "keepPreviewChars": "Preview length (characters)", "This much of the beginning of folded content stays in sight.";
+        "keepNames": "Names to keep", "At most this many names, paths and numbers of folded content stay in its placeholder.";
+        "nameScorer": "How names are chosen", "Learned is a model of what agents needed again in recorded sessions. Rule uses the shape of a name and how often it occurs.";
+        "keepPreviewChars": "Preview length (characters)", "This many characters of folded content stay in its placeholder.";
         "sccsCompressThreshold": "Fold fresh output above (characters)", "Longer output is replaced by a reference and a summary before it is first sent.";
         "sccsSummaryMaxChars": "Summary length (characters)", "A summary is at most this long.";
         "sccsStorageTtlSeconds": "Keep originals for (seconds)", "How long originals stay after OpenClaw has deleted their session.";
@@ -92,17 +92,17 @@ settings! {
     }
     Expert {
         "sccsStoreUrl": "Shared database", "For several machines: a PostgreSQL database that keeps the originals instead of a directory. A secret reference, or an address.";
-        "sccsStoreNamespace": "Tenant in the database", "A schema of its own in that database. Gateways with the same name share originals.";
-        "maxDeferredTurns": "Longest wait (user turns)", "Content that has waited this long goes as soon as what was saved before pays for it.";
+        "sccsStoreNamespace": "Tenant in the database", "A schema in that database. Gateways with the same name share originals.";
+        "maxDeferredTurns": "Longest wait (user turns)", "Content that has waited this long is folded as soon as earlier savings pay for it.";
         "models": "Options by model", "Patterns of model names, each with its own thrift, ages or sizes: { \"*haiku*\": { \"thrift\": \"high\" } }.";
-        "minTokensToSqueeze": "Smallest content to fold by age (tokens)", "Counts when folding by age alone. Smaller content stays.";
+        "minTokensToSqueeze": "Smallest content to fold by age (tokens)", "Applies when folding by age alone. Smaller content is not folded.";
         "compat": "Form of shortened arguments", "None keeps the shape of tool-call arguments. Clawsqueezer writes the object that ClawSqueezer 1.0 wrote.";
         "sccsEnableSmartSummary": "Summaries by type", "When this is off, a summary is the beginning of the text.";
         "sccsMaxEntries": "Originals held in memory", "The disk holds the rest.";
         "encoding": "Vocabulary for counting tokens", "Use the one that is nearest to your model's.";
-        "fusion.stages": "Stages", "Each stage by its name: false leaves it out, { \"order\": 40 } moves it.";
+        "fusion.stages": "Stages", "Each stage by its name: false removes it, { \"order\": 40 } moves it.";
         "rules.scope": "What to shorten", "Refresh shortens the repeated rules only. All also shortens prose in fresh tool output.";
-        "rules.abbreviations": "File of abbreviations", "A JSON file in the workspace: { \"entries\": { \"long\": \"short\" } }. They are used beside the built-in ones.";
+        "rules.abbreviations": "File of abbreviations", "A JSON file in the workspace: { \"entries\": { \"long\": \"short\" } }. They are used in addition to the built-in ones.";
     }
 }
 

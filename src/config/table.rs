@@ -111,116 +111,117 @@ macro_rules! lenient {
 }
 
 options! {
-    /// How far rewriting may go: only restorable rewrites, also rewrites that the store can undo, or also shortened
-    /// prose.
+    /// The limit of rewriting: only rewrites that the text alone can undo, also rewrites that need the store, or also
+    /// shortened prose.
     preset: Preset = Preset::Balanced, "preset";
-    /// Rewrite fresh tool outputs by the fusion pipeline before they are first sent.
+    /// Rewrites fresh tool outputs with the fusion pipeline before they are first sent.
     fusion_enabled: bool = true, "fusion.enabled";
-    /// Stages of the pipeline by name: `false` leaves one out, `{ order }` moves it.
+    /// The stages of the pipeline by name: `false` removes a stage, `{ order }` moves it.
     fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
-    /// When content that was already sent may change: by ages alone, or when it pays with the provider's prompt cache.
+    /// When content that was already sent may change: by age alone, or when it pays with the provider's prompt cache.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
-    /// How soon content goes and how much of it stays in its place: the defaults of `minTokensToFold`, `staleCalls` and
-    /// `keepPreviewChars`, each of which can be set by itself.
+    /// How early content is folded and how much of it stays: the defaults of `minTokensToFold`, `staleCalls` and
+    /// `keepPreviewChars`, each of which can also be set by itself.
     thrift: Thrift = Thrift::Careful, "thrift";
-    /// Options that depend on the model, by patterns of its name: `{ "*haiku*": { "thrift": "high" } }`. They win over
-    /// what is set for all models.
+    /// Options by pattern of the model's name: `{ "*haiku*": { "thrift": "high" } }`. They override the options for all
+    /// models.
     models: Models = Models::default(), "models";
-    /// With "cache-aware": content that has waited this many user turns goes as soon as what was saved before pays for
-    /// it.
+    /// With "cache-aware": content that has waited for this many user turns is folded as soon as earlier savings pay
+    /// for it.
     max_deferred_turns: u64 = 100, "maxDeferredTurns", [min 1];
-    /// With "cache-aware": above this percentage of the token budget the context counts as full and is folded at once.
+    /// With "cache-aware": above this percentage of the token budget the context counts as full, and everything
+    /// foldable is folded at once.
     context_threshold_percent: u64 = 70, "contextThresholdPercent", [min 10];
-    /// With "cache-aware": content smaller than this many tokens stays.
+    /// With "cache-aware": content of fewer tokens is not folded.
     min_tokens_to_fold: u64 = 150, "minTokensToFold", [min 50];
-    /// With "cache-aware": "auto" lets a model's thinking of finished turns leave together with what is folded before
-    /// it, where the provider documents that it may be omitted; "keep" sends all of it.
+    /// With "cache-aware": "auto" removes a model's thinking of finished turns together with content before it, if the
+    /// provider documents that it may be omitted; "keep" sends all of it.
     thinking: Thinking = Thinking::Auto, "thinking";
-    /// With "cache-aware": at most how many names, paths and numbers of what goes are kept, so that the agent can go on
-    /// using them; fewer of what is short.
+    /// With "cache-aware": the maximum number of names, paths and numbers of folded content that its placeholder keeps,
+    /// so that the agent can go on using them. Short content keeps fewer.
     keep_names: u64 = 120, "keepNames", [min 0];
-    /// With "cache-aware": what chooses those names, a model of what recorded sessions needed again, or a rule made by
-    /// hand.
+    /// With "cache-aware": the scorer that chooses these names: a model learned from recorded sessions, or a rule made
+    /// by hand.
     name_scorer: NameScorer = NameScorer::Learned, "nameScorer";
-    /// Content older than this many user turns may go; the body of a write that succeeded after half as many, since the
-    /// file holds it, and with "cache-aware" a result of 16,000 bytes or more.
+    /// Content older than this many user turns may be folded. The body of a successful write may be folded after half
+    /// as many, because the file holds it, and so may, with "cache-aware", a result of 16,000 bytes or more.
     stale_turns: u64 = 4, "staleTurns", [min 1];
-    /// Content older than this many model calls may go, even within one user turn, and up to four calls earlier where
-    /// nothing is cached; the body of a write that succeeded after half as many.
+    /// Content older than this many model calls may be folded, even within one user turn, and up to four calls earlier
+    /// if nothing is cached. The body of a successful write may be folded after half as many.
     stale_calls: u64 = 18, "staleCalls", [min 1];
-    /// Content smaller than this many tokens stays.
+    /// Content of fewer tokens is not folded by age.
     min_tokens_to_squeeze: u64 = 200, "minTokensToSqueeze", [min 50];
-    /// How many characters of what goes are kept as a preview.
+    /// The number of characters of folded content that its placeholder shows.
     keep_preview_chars: u64 = 200, "keepPreviewChars", [min 0];
-    /// Images go after this many user turns.
+    /// Images older than this many user turns may be folded.
     image_age_turns: u64 = 2, "imageAgeTurns", [min 1];
-    /// Drop heartbeat prompts together with their HEARTBEAT_OK answers. Only `squeeze()` does this: OpenClaw filters
-    /// them itself.
+    /// Removes heartbeat prompts together with their HEARTBEAT_OK answers. Only `squeeze()` does this, because OpenClaw
+    /// filters them itself.
     prune_heartbeats: bool = true, "pruneHeartbeats";
-    /// A tool result of more characters than this is cut whatever its age; 0 turns it off. Only `squeeze()` does this.
+    /// A tool result of more characters is cut whatever its age; 0 disables this. Only `squeeze()` does this.
     large_result_threshold: u64 = 50000, "largeResultThreshold", [min 0];
-    /// How many characters of a cut result are kept.
+    /// The number of characters that are kept at the beginning of a cut result.
     large_result_preview_chars: u64 = 500, "largeResultPreviewChars", [min 0];
-    /// Shape of shrunk tool-call arguments: ours, or the `_squeezed` object of ClawSqueezer 1.0.
+    /// The form of shortened tool-call arguments: Concertina's own, or the `_squeezed` object of ClawSqueezer 1.0.
     compat: Compat = Compat::None, "compat";
-    /// Replace large outputs by a reference and a summary. Off means that nothing is replaced or stored.
+    /// Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored.
     sccs_enabled: bool = true, "sccsEnabled", lenient;
-    /// An output of more characters than this is replaced.
+    /// An output of more characters is replaced.
     sccs_compress_threshold: u64 = 3000, "sccsCompressThreshold", [min 2000], lenient;
-    /// Longest summary, in characters.
+    /// The maximum length of a summary, in characters.
     sccs_summary_max_chars: u64 = 300, "sccsSummaryMaxChars", [min 50], lenient;
-    /// Summarize by type; off keeps the head of the text instead.
+    /// Summarizes by content type; if it is off, a summary is the beginning of the text.
     sccs_enable_smart_summary: bool = true, "sccsEnableSmartSummary", lenient;
-    /// How many seconds an original lives after the last time an assembled context referred to it; what was folded at
-    /// birth and never assembled since, after its birth. In OpenClaw: after the host has deleted its session.
+    /// The lifetime of an original, in seconds, after the last assembled context that referred to it, or after its
+    /// birth if there was none. In OpenClaw: after the host has deleted its session.
     sccs_storage_ttl_seconds: u64 = StoreOptions::default().ttl_seconds, "sccsStorageTtlSeconds", [min 600], lenient;
-    /// Directory of the store; empty means the host's state directory for this plugin. In OpenClaw a relative one
+    /// The directory of the store; empty for the host's state directory of this plugin. In OpenClaw a relative path
     /// starts in its state directory.
     sccs_storage_dir: String = String::new(), "sccsStorageDir", lenient;
-    /// Address of a PostgreSQL database that keeps the originals of several machines instead of a directory,
-    /// `postgresql://user:password@host/database`, as text or as a secret reference of OpenClaw; never printed. Only
-    /// the plugin does this: the library has `url`.
+    /// The address of a PostgreSQL database that keeps the originals of several machines instead of a directory,
+    /// `postgresql://user:password@host/database`, as text or as a secret reference of OpenClaw. It is never printed.
+    /// Only the plugin has this option: the library has `url`.
     sccs_store_url: StoreUrl = StoreUrl::default(), "sccsStoreUrl";
-    /// Tenant in that database: a schema of this name, which no other tenant sees. Only the plugin does this: the
-    /// library has `namespace`.
+    /// The tenant in that database: a schema of this name, which no other tenant sees. Only the plugin has this option:
+    /// the library has `namespace`.
     sccs_store_namespace: String = "concertina".to_owned(), "sccsStoreNamespace";
-    /// How many originals are held in memory; the disk holds more.
+    /// The number of originals held in memory. The disk holds the others.
     sccs_max_entries: u64 = StoreOptions::default().max_entries, "sccsMaxEntries", [min 1000], lenient;
-    /// Largest size of the store on disk, in bytes. What a live session shows is never removed: when nothing else is
-    /// left, nothing more is folded.
+    /// The maximum size of the store on disk, in bytes. Content that a live session shows is never removed: if nothing
+    /// else is left, nothing more is folded.
     store_max_bytes: u64 = StoreOptions::default().max_bytes, "storeMaxBytes", [min 1048576];
-    /// Forget a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds` later. What its
-    /// transcript still shows can then not be fetched. Only the plugin does this.
+    /// Deletes the originals of a session as soon as its user resets or deletes it, instead of `sccsStorageTtlSeconds`
+    /// later. Placeholders in its transcript can then no longer be fetched. Only the plugin does this.
     purge_on_reset: bool = false, "purgeOnReset";
-    /// What happens to a text that seems to hold a secret.
+    /// The treatment of a text that seems to hold a secret.
     secrets: Secrets = Secrets::KeepInline, "secrets";
-    /// Tools whose results are never touched (globs).
+    /// Tools whose results are never changed (globs).
     skip_tools: Vec<String> = Vec::new(), "skipTools";
-    /// Commands whose output is never touched (globs over the command line).
+    /// Commands whose output is never changed (globs over the command line).
     skip_commands: Vec<String> = Vec::new(), "skipCommands";
-    /// Tools whose results stay exact while fresh, because the next edit needs them, or another agent wrote them for
-    /// this one (globs). Unless the list is empty, so does the output of a command or search that prints files (`cat`,
-    /// `sed -n`, `rg -A20`), logs excepted. Each line stays as it is; of the numbers that a tool prints before lines
-    /// each tenth stays.
+    /// Tools whose results stay exact while they are fresh, because the next edit needs their bytes, or another agent
+    /// wrote them for this one (globs). Unless the list is empty, the output of a command or
+    /// search that prints files (`cat`, `sed -n`, `rg -A20`) stays exact too, except logs. Lines are unchanged; only
+    /// every tenth printed line number is kept.
     exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat", "str_replace_editor", "str_replace_based_edit_tool", "text_editor", "task", "agent", "subagent", "sessions_send"].map(str::to_owned).to_vec(), "exactTools";
-    /// When not empty, only results of these tools are touched (globs).
+    /// If the list is not empty, only results of these tools are changed (globs).
     only_tools: Vec<String> = Vec::new(), "onlyTools";
-    /// Repeat the workspace's rule files at the end of the context every so many user turns; 0 turns it off. Only the
+    /// Repeats the workspace's rule files at the end of the context every so many user turns; 0 disables this. Only the
     /// plugin does this.
     rules_refresh_every_turns: u64 = 0, "rules.refreshEveryTurns", [min 0];
-    /// How much of the rule files' wording goes: 0 off, 1 light (formatting), 2 standard (also fillers and
-    /// abbreviations), 3 aggressive.
+    /// How much the rule files are shortened: 0 off, 1 light (formatting), 2 standard (also fillers and abbreviations),
+    /// 3 aggressive.
     rules_level: RulesLevel = RulesLevel::Standard, "rules.level";
-    /// Most characters of the repeated rules; files that do not fit are left out and named.
+    /// The maximum number of characters of the repeated rules. Files that do not fit are left out and named.
     rules_max_chars: u64 = 8000, "rules.maxChars", [min 200];
-    /// Which files of the workspace are rule files (globs; `*` stays within a directory, `**` does not).
+    /// The rule files of the workspace (globs; `*` stays within a directory, `**` does not).
     rules_files: Vec<String> = ["AGENTS.md", "SOUL.md", "rules/*.md"].map(str::to_owned).to_vec(), "rules.files";
-    /// Shorten only the repeated rule files, or also prose in fresh tool results. Prompts of users stay as they are.
+    /// Shortens only the repeated rule files, or also prose in fresh tool results. Prompts of users stay as they are.
     rules_scope: RulesScope = RulesScope::Refresh, "rules.scope";
-    /// JSON file of the workspace, `{ "entries": { long: short } }`, with abbreviations beside the built-in ones; empty
-    /// for none.
+    /// A JSON file of the workspace, `{ "entries": { long: short } }`, with abbreviations in addition to the built-in
+    /// ones; empty for none.
     rules_abbreviations: String = String::new(), "rules.abbreviations";
-    /// Vocabulary that token counts use.
+    /// The vocabulary with which tokens are counted.
     encoding: Encoding = Encoding::O200kBase, "encoding";
 }
 

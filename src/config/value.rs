@@ -153,7 +153,7 @@ pub(super) fn accept<T: OptionValue>(
             let Some(lifted) = T::from_number(minimum).filter(|_| lenient) else {
                 return Err(refused());
             };
-            warnings.push(format!("{name} is {}; lifted to the minimum {minimum}", shorten(value)));
+            warnings.push(format!("{name} is {}; raised to the minimum {minimum}", shorten(value)));
             Ok(lifted)
         }
         _ => Ok(read),

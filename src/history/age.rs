@@ -3,16 +3,16 @@
 //! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user
 //! message only calls count. A block that is both old and superseded may go from the earlier of the two moments.
 
-use super::exempt::plans;
+use super::exempt::plan_calls;
 use super::superseded::held_elsewhere;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
-use super::{Fate, FoldablePart, MayGo, Reason, foldable_part, may_touch};
+use super::{Fate, FoldPermission, FoldablePart, Reason, can_touch, foldable_part};
 use crate::config::{Config, Schedule};
 use crate::transcript::{Block, BlockKind, Message, Role, Transcript};
 
 /// The minimum number of model calls after a block before it may leave because the context is full. Chosen by
 /// judgement.
-const YOUNGEST_CALLS: u64 = 2;
+const MIN_CALLS_BEFORE_EVICTION: u64 = 2;
 
 /// The number of model calls by which a nearly stale block may be short of stale. Chosen on the development corpus
 /// (`npm run bench:replay`).
@@ -31,10 +31,10 @@ const BULKY_BYTES: usize = 16_000;
 /// stale is nearly stale. A block that something later holds may go at once. Blocks of tools that `skipTools` or
 /// `onlyTools` exclude stay, as does the last call of a planning tool.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
-    let held = held_elsewhere(transcript);
+    let held_elsewhere_blocks = held_elsewhere(transcript);
     let clock = Clock::of(transcript);
     let finished = finished_until(transcript);
-    let plans = plans(transcript);
+    let plan_calls = plan_calls(transcript);
     let mut fates = Vec::with_capacity(transcript.messages.len());
     for (message_index, message) in transcript.messages.iter().enumerate() {
         let may_lose_thinking = message_index < finished && says_more_than_thinking(message);
@@ -43,27 +43,27 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
                 return Fate::Finished;
             }
             let Some(part) = foldable_part(message, block) else { return Fate::Stays };
-            if !may_touch(block, config) {
+            if !can_touch(block, config) {
                 return Fate::Stays;
             }
             let at = (message_index, block_index);
-            if plans.contains(&at) {
+            if plan_calls.contains(&at) {
                 return Fate::Stays;
             }
-            let limits = limits(block, part, held.written.contains(&at), config);
+            let limits = limits(block, part, held_elsewhere_blocks.written.contains(&at), config);
             let old = clock.calls_since_old(message, limits);
-            let later = held.superseded.get(&at);
+            let later = held_elsewhere_blocks.superseded.get(&at);
             let (reason, calls) = match (later, old) {
                 (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
                 (_, Some(calls)) => (Reason::Stale, calls),
                 _ if is_for_script(block) => return Fate::Stays,
-                _ if !is_persons(part, block) && message.calls_after >= YOUNGEST_CALLS => {
+                _ if !is_sent_by_user(part, block) && message.calls_after >= MIN_CALLS_BEFORE_EVICTION => {
                     let [_, calls] = limits;
                     return Fate::Young { is_nearly_stale: message.calls_after + NEARLY_STALE_CALLS > calls };
                 }
                 _ => return Fate::Stays,
             };
-            Fate::MayGo(MayGo { reason, is_old: old.is_some(), calls, turns: clock.turns_since(calls) })
+            Fate::Foldable(FoldPermission { reason, is_old: old.is_some(), calls, turns: clock.turns_since(calls) })
         };
         fates.push(message.blocks.iter().enumerate().map(of).collect());
     }
@@ -73,7 +73,7 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
 /// Returns the maximum age of a block, in user turns and in model calls.
 fn limits(block: &Block, part: FoldablePart, is_written: bool, config: &Config) -> [u64; 2] {
     match part {
-        FoldablePart::Image if is_persons(part, block) => [config.image_age_turns, u64::MAX],
+        FoldablePart::Image if is_sent_by_user(part, block) => [config.image_age_turns, u64::MAX],
         FoldablePart::Image => [config.image_age_turns, config.stale_calls],
         FoldablePart::Arguments if is_written => {
             [config.stale_turns, config.stale_calls].map(|limit| limit.div_ceil(2))
@@ -95,7 +95,7 @@ fn is_bulky(block: &Block) -> bool {
 }
 
 /// An image that a person sent is the task of the turn, however many calls it takes.
-fn is_persons(part: FoldablePart, block: &Block) -> bool {
+fn is_sent_by_user(part: FoldablePart, block: &Block) -> bool {
     part == FoldablePart::Image && block.result.is_none()
 }
 

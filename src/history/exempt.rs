@@ -29,32 +29,32 @@ const HEADING_BYTES: usize = 4096;
 
 /// Returns true if a tool result must stay in context.
 pub(super) fn is_exempt(result: &ToolResult, text: &str) -> bool {
-    is_host_file(result, text) || is_users_word(result, text) || is_result_of_figures(text)
+    is_host_file(result, text) || is_user_answer(result, text) || is_mostly_numbers(text)
 }
 
 /// Returns true if a short text consists largely of figures. They mean nothing without their words, and with these a
 /// placeholder is hardly shorter.
-fn is_result_of_figures(text: &str) -> bool {
+fn is_mostly_numbers(text: &str) -> bool {
     /// A placeholder with its summary costs about as much as a text of this size.
-    const MOST_BYTES: usize = 400;
-    const MOST_TOKENS: usize = 90;
+    const MAX_BYTES: usize = 400;
+    const MAX_TOKENS: usize = 90;
     /// Numbers of two digits or more. Chosen by judgement.
-    const LEAST_FIGURES: usize = 4;
-    let figures = || text.split(|c: char| !c.is_ascii_digit()).filter(|figure| figure.len() > 1).count();
-    text.len() <= MOST_BYTES
-        && figures() >= LEAST_FIGURES
+    const MIN_NUMBERS: usize = 4;
+    let numbers = || text.split(|c: char| !c.is_ascii_digit()).filter(|number| number.len() > 1).count();
+    text.len() <= MAX_BYTES
+        && numbers() >= MIN_NUMBERS
         && !text.lines().any(Stamp::leads)
-        && tokens::count(text, Encoding::O200kBase) < MOST_TOKENS
+        && tokens::count(text, Encoding::O200kBase) < MAX_TOKENS
 }
 
 /// Returns true if a tool result holds an answer of the user.
-fn is_users_word(result: &ToolResult, text: &str) -> bool {
+fn is_user_answer(result: &ToolResult, text: &str) -> bool {
     let head = head(text, ANSWER_BYTES);
     result.tool_name.is_some_and(|tool| ASKING_TOOLS.contains(&tool)) || head.contains("the user said:")
 }
 
 /// Returns the last call of each planning tool.
-pub(super) fn plans(transcript: &Transcript) -> Vec<BlockPosition> {
+pub(super) fn plan_calls(transcript: &Transcript) -> Vec<BlockPosition> {
     let mut last: Vec<(&str, BlockPosition)> = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {

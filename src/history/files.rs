@@ -13,7 +13,7 @@ use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS, ToolResult};
 
 /// The effect of a call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(super) enum FileEffect {
     /// It requests these lines.
     Read(LineRange),
     /// Its arguments hold the whole file.
@@ -27,33 +27,37 @@ pub(super) enum Use {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileUse {
     pub(super) path: String,
-    pub(super) does: Use,
+    pub(super) effect: FileEffect,
     /// True if the path is relative to the working directory of a shell, which other calls may have changed.
     pub(super) is_in_shell: bool,
 }
 
 /// The keys under which tools take the working directory.
-const FOLDER: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "working_dir", "workingDir"];
+const FOLDER_KEYS: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "working_dir", "workingDir"];
 
 /// Keys that do not affect which lines are read or written.
-const ASIDE: &[&str] = &["description", "explanation", "timeout", "encoding", "overwrite", "create_dirs"];
+const NEUTRAL_KEYS: &[&str] = &["description", "explanation", "timeout", "encoding", "overwrite", "create_dirs"];
 
 /// The keys that bound a read.
-const RANGE: &[&str] =
+const RANGE_KEYS: &[&str] =
     &["offset", "limit", "start", "end", "start_line", "end_line", "startLine", "endLine", "view_range"];
 
 /// The keys that hold a whole file.
-const BODY: &[&str] = &["content", "contents", "text", "file_text", "fileText"];
+const BODY_KEYS: &[&str] = &["content", "contents", "text", "file_text", "fileText"];
 
-/// File tools by their exact names, with the keys that they may have beside [`FILE_KEYS`] and [`ASIDE`]; an edit may
-/// have any.
-const TOOLS: &[(&[&str], Use, &[&str])] = &[
+/// File tools by their exact names, with the keys that they may have beside [`FILE_KEYS`] and [`NEUTRAL_KEYS`]; an edit
+/// may have any.
+const FILE_TOOLS: &[(&[&str], FileEffect, &[&str])] = &[
     (
         &["read", "Read", "read_file", "readFile", "ReadFile", "view", "View", "view_file", "open_file", "cat"],
-        Use::Read(LineRange::ALL),
-        RANGE,
+        FileEffect::Read(LineRange::ALL),
+        RANGE_KEYS,
     ),
-    (&["write", "Write", "write_file", "writeFile", "WriteFile", "create_file", "createFile"], Use::Write, BODY),
+    (
+        &["write", "Write", "write_file", "writeFile", "WriteFile", "create_file", "createFile"],
+        FileEffect::Write,
+        BODY_KEYS,
+    ),
     (
         &[
             "edit",
@@ -68,7 +72,7 @@ const TOOLS: &[(&[&str], Use, &[&str])] = &[
             "replace_in_file",
             "insert",
         ],
-        Use::Edit { keeps_lines: false },
+        FileEffect::Edit { keeps_lines: false },
         &[],
     ),
 ];
@@ -77,7 +81,7 @@ const TOOLS: &[(&[&str], Use, &[&str])] = &[
 const EDITORS: &[&str] = &["str_replace_editor", "str_replace_based_edit_tool", "text_editor"];
 
 /// The keys under which edits take the old and the new text.
-const REPLACED: &[(&str, &str)] = &[
+const REPLACEMENT_KEYS: &[(&str, &str)] = &[
     ("old_string", "new_string"),
     ("oldString", "newString"),
     ("oldText", "newText"),
@@ -93,32 +97,31 @@ pub(super) fn file_use(call: &Call) -> Option<FileUse> {
     let folder = folder(arguments)?;
     let path = FILE_KEYS.iter().find_map(|key| arguments.get(*key)?.as_str());
     let Some(path) = path else { return shell_use(call.name, arguments, folder) };
-    let (does, keys) = if EDITORS.contains(&call.name) {
+    let (effect, keys) = if EDITORS.contains(&call.name) {
         match arguments.get("command")?.as_str()? {
-            "view" => (Use::Read(LineRange::ALL), RANGE),
-            "create" => (Use::Write, BODY),
-            "str_replace" | "insert" => (Use::Edit { keeps_lines: false }, &[][..]),
+            "view" => (FileEffect::Read(LineRange::ALL), RANGE_KEYS),
+            "create" => (FileEffect::Write, BODY_KEYS),
+            "str_replace" | "insert" => (FileEffect::Edit { keeps_lines: false }, &[][..]),
             _ => return None,
         }
     } else {
-        let (_, does, keys) = TOOLS.iter().find(|(names, ..)| names.contains(&call.name))?;
-        (*does, *keys)
+        let (_, effect, keys) = FILE_TOOLS.iter().find(|(names, ..)| names.contains(&call.name))?;
+        (*effect, *keys)
     };
     let is_known = |key: &str| FILE_KEYS.contains(&key) || keys.contains(&key) || key == "command";
-    let does = match does {
-        Use::Edit { .. } => Use::Edit { keeps_lines: keeps_lines(arguments) },
+    let effect = match effect {
+        FileEffect::Edit { .. } => FileEffect::Edit { keeps_lines: keeps_lines(arguments) },
         _ if !has_only(arguments, is_known) => return None,
-        Use::Read(_) => Use::Read(lines_asked(arguments)?),
-        Use::Write => {
-            Some(Use::Write).filter(|_| BODY.iter().any(|key| arguments.get(*key).is_some_and(Value::is_string)))?
-        }
+        FileEffect::Read(_) => FileEffect::Read(requested_lines(arguments)?),
+        FileEffect::Write => Some(FileEffect::Write)
+            .filter(|_| BODY_KEYS.iter().any(|key| arguments.get(*key).is_some_and(Value::is_string)))?,
     };
-    Some(FileUse { path: resolve(folder, path), does, is_in_shell: false })
+    Some(FileUse { path: resolve(folder, path), effect, is_in_shell: false })
 }
 
 /// Returns the folder that the arguments name, if any. The outer `None` means that it is not plain.
 fn folder(arguments: &Map<String, Value>) -> Option<Option<&str>> {
-    let mut named = FOLDER.iter().filter_map(|key| arguments.get(*key)).filter(|value| !value.is_null());
+    let mut named = FOLDER_KEYS.iter().filter_map(|key| arguments.get(*key)).filter(|value| !value.is_null());
     match (named.next(), named.next()) {
         (None, _) => Some(None),
         (Some(Value::String(folder)), None) => Some(Some(folder)),
@@ -132,8 +135,8 @@ fn has_only(arguments: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> 
     arguments.iter().all(|(key, value)| {
         let key = key.as_str();
         is_known(key)
-            || ASIDE.contains(&key)
-            || FOLDER.contains(&key)
+            || NEUTRAL_KEYS.contains(&key)
+            || FOLDER_KEYS.contains(&key)
             || matches!(value, Value::Null | Value::Bool(false))
     })
 }
@@ -142,7 +145,7 @@ fn has_only(arguments: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> 
 fn keeps_lines(arguments: &Map<String, Value>) -> bool {
     let count = |value: &Value| value.as_str().map(|text| text.matches('\n').count());
     let is_even = |edit: &Map<String, Value>| {
-        let replaced = REPLACED.iter().find_map(|(old, new)| Some((edit.get(*old)?, edit.get(*new)?)));
+        let replaced = REPLACEMENT_KEYS.iter().find_map(|(old, new)| Some((edit.get(*old)?, edit.get(*new)?)));
         replaced.is_some_and(|(old, new)| count(old).is_some() && count(old) == count(new))
     };
     match arguments.get("edits").and_then(Value::as_array) {
@@ -153,7 +156,7 @@ fn keeps_lines(arguments: &Map<String, Value>) -> bool {
 
 /// Returns the range that a read tool's arguments request; `None` if they count in another way, for instance from the
 /// end.
-fn lines_asked(arguments: &Map<String, Value>) -> Option<LineRange> {
+fn requested_lines(arguments: &Map<String, Value>) -> Option<LineRange> {
     let given = |key: &str| arguments.get(key).filter(|value| !value.is_null());
     let number = |keys: &[&str]| match keys.iter().find_map(|key| given(key)) {
         Some(value) => value.as_u64().map(Some),
@@ -180,14 +183,14 @@ fn lines_asked(arguments: &Map<String, Value>) -> Option<LineRange> {
 const SHELLS: &[&str] = &["exec", "bash", "Bash", "shell", "run_command", "run_terminal_cmd", "execute_command"];
 
 /// Shell tools that keep their working directory between calls.
-const STAYING: &[&str] = &["bash", "Bash", "run_terminal_cmd"];
+const STATEFUL_SHELLS: &[&str] = &["bash", "Bash", "run_terminal_cmd"];
 
 /// Keys that do not affect what a command prints.
-const RUN: &[&str] = &["timeout_ms", "timeoutMs", "yieldMs", "title", "justification", "pty", "login"];
+const RUN_KEYS: &[&str] = &["timeout_ms", "timeoutMs", "yieldMs", "title", "justification", "pty", "login"];
 
 /// Returns true if a call may change the working directory of later commands in its shell.
 pub(super) fn may_change_folder(call: &Call) -> bool {
-    STAYING.contains(&call.name)
+    STATEFUL_SHELLS.contains(&call.name)
         && call.arguments.command().is_none_or(|command| {
             let mut words = command.split(|character: char| !character.is_alphanumeric() && character != '-');
             words.any(|word| matches!(word, "cd" | "pushd" | "popd"))
@@ -196,22 +199,22 @@ pub(super) fn may_change_folder(call: &Call) -> bool {
 
 fn shell_use(tool: &str, arguments: &Map<String, Value>, folder: Option<&str>) -> Option<FileUse> {
     let command = COMMAND_KEYS.iter().find_map(|key| arguments.get(*key)?.as_str())?;
-    if !SHELLS.contains(&tool) || !has_only(arguments, |key| COMMAND_KEYS.contains(&key) || RUN.contains(&key)) {
+    if !SHELLS.contains(&tool) || !has_only(arguments, |key| COMMAND_KEYS.contains(&key) || RUN_KEYS.contains(&key)) {
         return None;
     }
-    let (other, command) = in_folder(command);
+    let (other, command) = split_leading_cd(command);
     let folder = match other {
         Some(other) => Some(resolve(folder, plain(other)?)),
         None => folder.map(str::to_owned),
     };
-    let (path, does) = read_or_written(command)?;
+    let (path, effect) = path_and_effect(command)?;
     let path = resolve(folder.as_deref(), plain(path)?);
-    let is_in_shell = STAYING.contains(&tool) && !is_rooted(&path);
-    Some(FileUse { path, does, is_in_shell })
+    let is_in_shell = STATEFUL_SHELLS.contains(&tool) && !is_rooted(&path);
+    Some(FileUse { path, effect, is_in_shell })
 }
 
 /// Splits a leading `cd … &&` from a command: returns the folder, if any, and the rest.
-fn in_folder(command: &str) -> (Option<&str>, &str) {
+fn split_leading_cd(command: &str) -> (Option<&str>, &str) {
     let command = command.trim();
     match command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
         Some((folder, rest)) => (Some(folder.trim()), rest.trim()),
@@ -223,19 +226,19 @@ fn in_folder(command: &str) -> (Option<&str>, &str) {
 /// names it.
 pub(super) fn opened_file(result: &ToolResult) -> Option<String> {
     let arguments = result.arguments?;
-    let printed = || match read_or_written(in_folder(&arguments.command()?).1)? {
-        (path, Use::Read(_)) => Some(path.to_owned()),
+    let printed = || match path_and_effect(split_leading_cd(&arguments.command()?).1)? {
+        (path, FileEffect::Read(_)) => Some(path.to_owned()),
         _ => None,
     };
     arguments.file_path().or_else(printed)
 }
 
 /// Returns the path that a plain command reads or writes.
-fn read_or_written(command: &str) -> Option<(&str, Use)> {
+fn path_and_effect(command: &str) -> Option<(&str, FileEffect)> {
     if let Some((path, body)) =
         command.strip_prefix("cat >").filter(|rest| !rest.starts_with('>')).and_then(|rest| rest.split_once("<<"))
     {
-        return Some((path.trim(), Use::Write)).filter(|_| is_one_heredoc(body));
+        return Some((path.trim(), FileEffect::Write)).filter(|_| is_single_heredoc(body));
     }
     // `$` means the end of the file here, and the quotes keep the shell from expanding it.
     if command.replacen(",$p'", "", 1).contains(['|', ';', '&', '<', '>', '$', '`', '*', '?', '\n', '\\', '(', '{']) {
@@ -252,7 +255,8 @@ fn read_or_written(command: &str) -> Option<(&str, Use)> {
         ["head", count, path] => (path, LineRange { first: 1, last: Some(count.strip_prefix('-')?.parse().ok()?) }),
         _ => return None,
     };
-    Some((path, Use::Read(lines))).filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
+    Some((path, FileEffect::Read(lines)))
+        .filter(|_| lines.first > 0 && lines.last.is_none_or(|last| last >= lines.first))
 }
 
 /// Splits a command into words. A quoted part is one word, without its quotes.
@@ -271,7 +275,7 @@ fn words(command: &str) -> Vec<&str> {
 }
 
 /// Returns true if nothing follows the here-document that a command feeds to `cat`.
-fn is_one_heredoc(after: &str) -> bool {
+fn is_single_heredoc(after: &str) -> bool {
     let Some((word, body)) = after.split_once('\n') else { return false };
     let end = word.trim_start_matches('-').trim().trim_matches(['\'', '"']);
     let is_word = !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -301,13 +305,13 @@ mod tests {
         let arguments = serde_json::from_str(arguments).unwrap();
         let arguments = Arguments::Value(&arguments);
         let call = Call { id: "c", name, arguments, is_typed: false, is_of_script: false };
-        let Some(FileUse { path, does, .. }) = file_use(&call) else { return "no file\n".to_owned() };
-        match does {
-            Use::Read(LineRange { first, last: Some(last) }) => format!("{path}: read {first}-{last}\n"),
-            Use::Read(LineRange { first, last: None }) => format!("{path}: read {first}-\n"),
-            Use::Write => format!("{path}: write\n"),
-            Use::Edit { keeps_lines: true } => format!("{path}: edit that keeps lines\n"),
-            Use::Edit { keeps_lines: false } => format!("{path}: edit\n"),
+        let Some(FileUse { path, effect, .. }) = file_use(&call) else { return "no file\n".to_owned() };
+        match effect {
+            FileEffect::Read(LineRange { first, last: Some(last) }) => format!("{path}: read {first}-{last}\n"),
+            FileEffect::Read(LineRange { first, last: None }) => format!("{path}: read {first}-\n"),
+            FileEffect::Write => format!("{path}: write\n"),
+            FileEffect::Edit { keeps_lines: true } => format!("{path}: edit that keeps lines\n"),
+            FileEffect::Edit { keeps_lines: false } => format!("{path}: edit\n"),
         }
     }
 

@@ -21,8 +21,10 @@ use crate::transcript::{Block, BlockKind, Message, Role, ToolResult};
 
 pub use age::fates;
 pub use measure::{Meter, message_tokens};
-pub use oversize::{is_cut, is_exact, is_over, keeps_lines, may_go_fresh, may_replace, may_shrink_fresh};
-pub use read_result::tells_of_failure;
+pub use oversize::{
+    can_replace, can_replace_fresh, can_shorten_fresh, is_exact, is_over_threshold, is_truncated, must_keep_lines,
+};
+pub use read_result::reports_failure;
 
 /// The position of a block: the index of its message, and its index in that message.
 pub type BlockPosition = (usize, usize);
@@ -68,7 +70,7 @@ impl Reason {
 
 /// The permission to fold a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MayGo {
+pub struct FoldPermission {
     /// The reason that applied first.
     pub reason: Reason,
     /// True if its age alone is enough.
@@ -90,16 +92,16 @@ pub enum Fate {
         is_nearly_stale: bool,
     },
     /// It may go whenever that pays.
-    MayGo(MayGo),
+    Foldable(FoldPermission),
     /// Thinking of a finished turn: it may leave together with what goes before it, where the provider allows that.
     Finished,
 }
 
 impl Fate {
     /// Returns the permission to fold the block at any time, if there is one.
-    pub fn may_go(self) -> Option<MayGo> {
+    pub fn permission(self) -> Option<FoldPermission> {
         match self {
-            Self::MayGo(may_go) => Some(may_go),
+            Self::Foldable(permission) => Some(permission),
             Self::Stays | Self::Young { .. } | Self::Finished => None,
         }
     }
@@ -107,8 +109,8 @@ impl Fate {
 
 /// Returns true if the options permit a block of this tool or command to be replaced. A result without a known tool
 /// matches no listed tool.
-pub fn may_touch(block: &Block, config: &Config) -> bool {
-    if !may_touch_output(block.result.as_ref(), config) {
+pub fn can_touch(block: &Block, config: &Config) -> bool {
+    if !can_touch_output(block.result.as_ref(), config) {
         return false;
     }
     let tool_name = match (&block.kind, block.result) {
@@ -116,15 +118,15 @@ pub fn may_touch(block: &Block, config: &Config) -> bool {
         (BlockKind::Call(call), None) => Some(call.name),
         _ => None,
     };
-    tool_name.map_or(config.only_tools.is_empty(), |name| config.may_touch_tool(name))
+    tool_name.map_or(config.only_tools.is_empty(), |name| config.can_touch_tool(name))
 }
 
 /// Returns true if `skipCommands` permits the output of the command behind a result to be replaced. Each line of a
 /// command is checked as well.
-pub fn may_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
+pub fn can_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
     config.skip_commands.is_empty()
         || result.and_then(|result| result.arguments?.command()).is_none_or(|command| {
-            config.may_touch_command(&command) && command.lines().all(|line| config.may_touch_command(line))
+            config.can_touch_command(&command) && command.lines().all(|line| config.can_touch_command(line))
         })
 }
 

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::command_output::{Prints, names_file, prints_of};
-use super::{exempt, may_touch, may_touch_output};
+use super::{can_touch, can_touch_output, exempt};
 use crate::config::Config;
 use crate::reference::FETCH_TOOL;
 use crate::tokens::utf16;
@@ -14,40 +14,40 @@ use crate::transcript::{Block, BlockKind, ToolResult, is_cache_point};
 
 /// Returns true if `squeeze()` cuts a block at any age: an output of more than `largeResultThreshold` UTF-16 units that
 /// no script parses.
-pub fn is_cut(block: &Block, config: &Config) -> bool {
-    let most = config.large_result_threshold as usize;
-    most > 0
+pub fn is_truncated(block: &Block, config: &Config) -> bool {
+    let max_chars = config.large_result_threshold as usize;
+    max_chars > 0
         && block.result.is_some_and(|result| !result.is_for_script)
-        && matches!(block.kind, BlockKind::Text(text) if utf16::exceeds(text, most))
-        && may_touch(block, config)
+        && matches!(block.kind, BlockKind::Text(text) if utf16::exceeds(text, max_chars))
+        && can_touch(block, config)
 }
 
 /// Returns true if a text is over the reference threshold.
-pub fn is_over(text: &str, config: &Config) -> bool {
+pub fn is_over_threshold(text: &str, config: &Config) -> bool {
     text.chars().count() as u64 > config.sccs_compress_threshold
 }
 
 /// Returns true if an output may be replaced while it is fresh, because the agent does not need its exact bytes.
-pub fn may_go_fresh(message: &Value, block: &Block, config: &Config) -> bool {
-    may_shrink_fresh(message, block) && block.result.is_some_and(|result| !is_exact(&result, config))
+pub fn can_replace_fresh(message: &Value, block: &Block, config: &Config) -> bool {
+    can_shorten_fresh(message, block) && block.result.is_some_and(|result| !is_exact(&result, config))
 }
 
 /// Returns true if an output may be shortened while it is fresh. That excludes answers of the fetch tool, results that
 /// a script of the model parses, and blocks with a cache breakpoint of the caller.
-pub fn may_shrink_fresh(message: &Value, block: &Block) -> bool {
-    let may_shrink = |result: &ToolResult| result.tool_name != Some(FETCH_TOOL) && !result.is_for_script;
-    block.result.as_ref().is_some_and(may_shrink) && !is_cache_point(message, &block.path)
+pub fn can_shorten_fresh(message: &Value, block: &Block) -> bool {
+    let can_shorten = |result: &ToolResult| result.tool_name != Some(FETCH_TOOL) && !result.is_for_script;
+    block.result.as_ref().is_some_and(can_shorten) && !is_cache_point(message, &block.path)
 }
 
 /// Returns true if a tool's outputs stay exact, line by line, or if a command or a search printed files as such a tool
 /// would.
 pub fn is_exact(result: &ToolResult, config: &Config) -> bool {
-    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed(result, config) == Prints::Files
+    config.is_exact_tool(result.tool_name.unwrap_or_default()) || printed_files(result, config) == Prints::Files
 }
 
 /// Returns true if a search printed lines of files: the shortened form must keep all of them, comments included.
-pub fn keeps_lines(result: &ToolResult, config: &Config) -> bool {
-    printed(result, config) == Prints::Hits
+pub fn must_keep_lines(result: &ToolResult, config: &Config) -> bool {
+    printed_files(result, config) == Prints::Hits
 }
 
 /// Search tools by their exact names.
@@ -66,7 +66,7 @@ const SEARCH_TOOLS: &[&str] = &[
 /// The keys under which search tools take how many lines around a hit they print.
 const AROUND: &[&str] = &["-A", "-B", "-C", "context", "context_lines", "before", "after"];
 
-fn printed(result: &ToolResult, config: &Config) -> Prints {
+fn printed_files(result: &ToolResult, config: &Config) -> Prints {
     let Some(arguments) = result.arguments.filter(|_| !config.exact_tools.is_empty()) else { return Prints::Nothing };
     if result.tool_name.is_some_and(|name| SEARCH_TOOLS.contains(&name)) {
         let is_around = arguments.value().is_some_and(|value| AROUND.iter().any(|key| value.get(key).is_some()));
@@ -78,9 +78,9 @@ fn printed(result: &ToolResult, config: &Config) -> Prints {
 
 /// Returns true if the options permit an output to be replaced and the agent need not keep it in context. A result
 /// without a known tool is treated like any other.
-pub fn may_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
+pub fn can_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
     config.sccs_enabled
-        && config.may_touch_tool(result.tool_name.unwrap_or_default())
-        && may_touch_output(Some(result), config)
+        && config.can_touch_tool(result.tool_name.unwrap_or_default())
+        && can_touch_output(Some(result), config)
         && !exempt::is_exempt(result, text)
 }

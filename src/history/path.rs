@@ -8,7 +8,7 @@ pub(super) fn resolve(folder: Option<&str>, path: &str) -> String {
     let (folder, path) = (folder.map(str::trim), path.trim());
     let folder = folder.filter(|_| root_of(path).is_empty());
     let whole = folder.map_or_else(|| path.to_owned(), |folder| format!("{folder}/{path}"));
-    let whole = if is_of_windows(&whole) { whole.replace('\\', "/") } else { whole };
+    let whole = if is_windows_path(&whole) { whole.replace('\\', "/") } else { whole };
     let root = root_of(&whole);
     let mut parts: Vec<&str> = Vec::new();
     for part in whole[root.len()..].split('/') {
@@ -34,7 +34,7 @@ pub(super) fn is_rooted(path: &str) -> bool {
     !root_of(path.trim()).is_empty()
 }
 
-fn is_of_windows(path: &str) -> bool {
+fn is_windows_path(path: &str) -> bool {
     path.starts_with(r"\\")
         || matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
@@ -45,7 +45,7 @@ fn root_of(path: &str) -> &str {
         [b'/', ..] => &path[..1],
         [b'~'] => path,
         [b'~', b'/', ..] | [b'\\', b'\\', ..] => &path[..2],
-        _ if is_of_windows(path) => &path[..3],
+        _ if is_windows_path(path) => &path[..3],
         _ => "",
     }
 }

@@ -22,7 +22,7 @@ impl LineRange {
     pub(super) const ALL: Self = Self { first: 1, last: None };
 
     /// Returns true if every line of `other` is in this range.
-    pub(super) fn cover(self, other: Self) -> bool {
+    pub(super) fn covers(self, other: Self) -> bool {
         other.without(self).next().is_none()
     }
 
@@ -38,7 +38,7 @@ impl LineRange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReadResult<'a> {
     /// The lines that were returned.
-    pub(super) came_back: LineRange,
+    pub(super) returned: LineRange,
     /// The same range, extended without end if it reaches the end of the file.
     pub(super) lines: LineRange,
     /// The text, without a notice of the host at its end.
@@ -50,7 +50,7 @@ pub(super) struct ReadResult<'a> {
 ///
 /// The end of the file is reached if fewer lines than requested came back without a notice that there are more. A text
 /// that stands for another one (a placeholder, a shortened output) has no countable lines.
-pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>> {
+pub(super) fn read_result(requested: LineRange, text: &str) -> Option<ReadResult<'_>> {
     /// Hosts that cut a read without a notice cut it at a multiple of this many lines: 500, 1,000 and 2,000 are in use.
     const SILENT_CUT_LINES: u64 = 500;
     let whole = renumbered(text);
@@ -72,45 +72,48 @@ pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>
             None => (text, None),
         };
     let (mut count, mut end) = (0, 0);
-    let mut cut: Option<&str> = None;
+    let mut notice: Option<&str> = None;
     for line in text.split_inclusive('\n') {
         if line.starts_with("<system-reminder>") {
             break;
         }
-        if cut.is_some() {
+        if notice.is_some() {
             // Lines are missing in the middle.
             if !line.trim().is_empty() {
                 return None;
             }
         } else if line.trim_start().starts_with(['[', '(', '<', '.', '…']) && CUT_NOTICE.is_match(line) {
-            cut = Some(line);
+            notice = Some(line);
         } else {
             count += 1;
             end += line.len();
         }
     }
-    let cut = cut.or(cut_within_line);
+    let notice = notice.or(cut_within_line);
     let mut text = text[..end].trim_end();
-    if cut.is_some_and(|cut| COUNTS_CHARACTERS.is_match(cut) && last_before(cut).is_none()) {
+    if notice.is_some_and(|notice| COUNTS_CHARACTERS.is_match(notice) && last_shown_line(notice).is_none()) {
         // The last line is an incomplete remainder.
         text = text[..text.rfind('\n')?].trim_end();
         count = 1 + memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
     }
-    if text.is_empty() || cut.and_then(|cut| cut_number(cut, "first")).is_some_and(|first| first != asked.first) {
+    if text.is_empty()
+        || notice.and_then(|notice| number_in_notice(notice, "first")).is_some_and(|first| first != requested.first)
+    {
         return None;
     }
     let len = text.len();
-    let ends = asked.first.checked_add(count)?.checked_sub(1)?;
-    let is_silent = count % SILENT_CUT_LINES == 0;
-    let is_all = match asked.last {
-        None => !is_silent,
-        Some(last) => ends < last && !is_silent,
+    let last_line_number = requested.first.checked_add(count)?.checked_sub(1)?;
+    let may_be_silent_cut = count % SILENT_CUT_LINES == 0;
+    let is_shorter_than_requested = match requested.last {
+        None => !may_be_silent_cut,
+        Some(last) => last_line_number < last && !may_be_silent_cut,
     };
     // Lines added by a host or a shell are not part of the file.
-    let ends = [asked.last, cut.and_then(last_before)].into_iter().flatten().fold(ends, u64::min);
-    let came_back = LineRange { first: asked.first, last: Some(ends) };
-    let reaches_the_end = cut.is_none() && is_all;
-    let lines = if reaches_the_end { LineRange { last: None, ..came_back } } else { came_back };
+    let last_line_number =
+        [requested.last, notice.and_then(last_shown_line)].into_iter().flatten().fold(last_line_number, u64::min);
+    let returned = LineRange { first: requested.first, last: Some(last_line_number) };
+    let reaches_the_end = notice.is_none() && is_shorter_than_requested;
+    let lines = if reaches_the_end { LineRange { last: None, ..returned } } else { returned };
     let text = match whole {
         Cow::Borrowed(whole) => Cow::Borrowed(&whole[..len]),
         Cow::Owned(mut whole) => {
@@ -118,7 +121,7 @@ pub(super) fn read_result(asked: LineRange, text: &str) -> Option<ReadResult<'_>
             Cow::Owned(whole)
         }
     };
-    (ends >= asked.first).then_some(ReadResult { came_back, lines, text })
+    (last_line_number >= requested.first).then_some(ReadResult { returned, lines, text })
 }
 
 fn regex(pattern: &str) -> Regex {
@@ -154,13 +157,13 @@ static COUNTS_CHARACTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\b(?:ch
 static CUT_NUMBERS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)use offset[= ]+(?<next>[0-9]+)|lines (?<first>[0-9]+) ?- ?(?<last>[0-9]+)"));
 
-fn cut_number(cut: &str, name: &str) -> Option<u64> {
-    CUT_NUMBERS.captures_iter(cut).find_map(|found| found.name(name)?.as_str().parse().ok())
+fn number_in_notice(notice: &str, name: &str) -> Option<u64> {
+    CUT_NUMBERS.captures_iter(notice).find_map(|found| found.name(name)?.as_str().parse().ok())
 }
 
 /// Returns the line before the one to continue with, or the last line shown, according to a cut notice.
-fn last_before(cut: &str) -> Option<u64> {
-    cut_number(cut, "next").and_then(|next| next.checked_sub(1)).or_else(|| cut_number(cut, "last"))
+fn last_shown_line(notice: &str) -> Option<u64> {
+    number_in_notice(notice, "next").and_then(|next| next.checked_sub(1)).or_else(|| number_in_notice(notice, "last"))
 }
 
 /// Texts that shells and tools print when there is no output.
@@ -180,7 +183,7 @@ const HEAD_BYTES: usize = 400;
 
 /// Returns true if the first or last two lines of a result report that its call failed, as systems and shells do, or as
 /// an error envelope of a tool.
-pub fn tells_of_failure(text: &str) -> bool {
+pub fn reports_failure(text: &str) -> bool {
     static ENVELOPE: LazyLock<Regex> =
         LazyLock::new(|| regex(r#"(?i)\A\s*<tool_use_error>|"status"\s*:\s*"error"|"error"\s*:\s*["{]"#));
     let is_failure = |line: &str| refuses(line) || ENVELOPE.is_match(head(line, HEAD_BYTES));
@@ -189,7 +192,7 @@ pub fn tells_of_failure(text: &str) -> bool {
 
 /// Returns true if the answer to a call that changes a file reports that it did not: a person refused it, or the tool
 /// failed.
-pub(super) fn tells_of_no_change(text: &str) -> bool {
+pub(super) fn reports_no_change(text: &str) -> bool {
     static NO_CHANGE: LazyLock<Regex> = LazyLock::new(|| {
         regex(
             r"(?i)missing tool result|(?-ui:\bE[A-Z]{3,}:)|denied|rejected|cancell?ed|aborted|interrupted|unable to|\snot\s|user modified|no changes|doesn't want to",
@@ -201,7 +204,7 @@ pub(super) fn tells_of_no_change(text: &str) -> bool {
 
 /// Returns true if the answer to a call that writes a whole file reports success, in the words of known tools or by
 /// empty output.
-pub(super) fn tells_of_writing(text: &str) -> bool {
+pub(super) fn reports_success(text: &str) -> bool {
     static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
         regex(
             r#"(?ix)
@@ -246,9 +249,9 @@ mod tests {
 
     #[test]
     fn a_range_covers_what_lies_in_it() {
-        assert!(LineRange::ALL.cover(of(5, 9)) && LineRange::ALL.cover(LineRange::ALL));
-        assert!(of(2, 9).cover(of(2, 9)) && !of(2, 9).cover(of(1, 3)) && !of(2, 9).cover(of(8, 10)));
-        assert!(!of(1, 900).cover(LineRange::ALL) && !from(2).cover(LineRange::ALL) && from(2).cover(from(3)));
+        assert!(LineRange::ALL.covers(of(5, 9)) && LineRange::ALL.covers(LineRange::ALL));
+        assert!(of(2, 9).covers(of(2, 9)) && !of(2, 9).covers(of(1, 3)) && !of(2, 9).covers(of(8, 10)));
+        assert!(!of(1, 900).covers(LineRange::ALL) && !from(2).covers(LineRange::ALL) && from(2).covers(from(3)));
     }
 
     #[test]
@@ -274,34 +277,34 @@ mod tests {
         let folded = format!("{}\n\n[7 more lines in file. Use offset=60 to continue]", Fold::new("x", LEGEND, bare));
         let whole = format!("{listing}\n[7 more lines in file. Use offset=60 to continue]");
         assert_eq!(read_result(LineRange::ALL, &folded), read_result(LineRange::ALL, &whole));
-        assert_eq!(read_result(LineRange::ALL, &folded).unwrap().came_back, of(1, 59));
+        assert_eq!(read_result(LineRange::ALL, &folded).unwrap().returned, of(1, 59));
     }
 
     /// The argument is the requested range.
     #[test]
     fn what_reads_show() {
-        check!("reads", |input, asked| {
-            let (first, last) = asked.split_once('-').expect("a range");
-            let asked = LineRange { first: first.parse().unwrap(), last: last.parse().ok() };
-            let Some(ReadResult { came_back, lines, text }) = read_result(asked, input) else {
+        check!("reads", |input, requested| {
+            let (first, last) = requested.split_once('-').expect("a range");
+            let requested = LineRange { first: first.parse().unwrap(), last: last.parse().ok() };
+            let Some(ReadResult { returned, lines, text }) = read_result(requested, input) else {
                 return "nothing".to_owned();
             };
             let written = |LineRange { first, last }| {
                 format!("{first}-{}", last.map_or_else(String::new, |last: u64| last.to_string()))
             };
-            format!("came back {}, shows {}, {} bytes", written(came_back), written(lines), text.len())
+            format!("came back {}, shows {}, {} bytes", written(returned), written(lines), text.len())
         });
     }
 
     /// Each line of an input is an answer, with its line ends as `\n`.
     #[test]
     fn what_answers_of_tools_say() {
-        check!("tool_answers", |input, asked| {
+        check!("tool_answers", |input, requested| {
             let says = |line: &str| {
                 let answer = line.replace("\\n", "\n");
-                match asked {
-                    "no change" => tells_of_no_change(&answer),
-                    "written" => tells_of_writing(&answer),
+                match requested {
+                    "no change" => reports_no_change(&answer),
+                    "written" => reports_success(&answer),
                     _ => read_result(LineRange::ALL, &answer).is_some(),
                 }
             };

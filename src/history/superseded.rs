@@ -13,8 +13,8 @@ use std::collections::{HashMap, HashSet};
 use memchr::memmem;
 use quick_cache::DefaultHashBuilder;
 
-use super::files::{FileUse, Use, file_use, may_change_folder};
-use super::read_result::{LineRange, ReadResult, read_result, tells_of_failure, tells_of_no_change, tells_of_writing};
+use super::files::{FileEffect, FileUse, file_use, may_change_folder};
+use super::read_result::{LineRange, ReadResult, read_result, reports_failure, reports_no_change, reports_success};
 use super::{BlockPosition, Reason};
 use crate::transcript::{BlockKind, Transcript};
 
@@ -41,13 +41,13 @@ const REPEAT_MIN_BYTES: usize = 200;
 
 /// The maximum number of earlier texts that are searched for in one later read, so that the work stays linear. Chosen
 /// by judgement.
-const SEARCHES: u8 = 8;
+const MAX_SEARCHES: u8 = 8;
 
 /// The maximum number of gaps in a range that later reads may leave to be closed by others. Chosen by judgement.
-const GAPS: usize = 16;
+const MAX_GAPS: usize = 16;
 
 /// The maximum number of later reads remembered per file. Chosen by judgement.
-const READS: usize = 256;
+const MAX_READS: usize = 256;
 
 /// The later uses of a file, as seen walking back from the newest message.
 #[derive(Default)]
@@ -77,20 +77,20 @@ struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// Returns the shown part of the file, if it can be determined.
-    fn shown(&self, asked: LineRange) -> Option<ReadResult<'a>> {
+    fn shown(&self, requested: LineRange) -> Option<ReadResult<'a>> {
         match self.texts.as_slice() {
-            [(_, text)] => read_result(asked, text),
+            [(_, text)] => read_result(requested, text),
             _ => None,
         }
     }
 
     /// Returns true if the call did not have its effect. A refused write may be reported in any words, so a write has
     /// failed unless its answer reports success.
-    fn has_failed(&self, does: Use) -> bool {
-        let is_change = !matches!(does, Use::Read(_));
-        let fails = |text| tells_of_failure(text) || is_change && tells_of_no_change(text);
-        let is_ambiguous = || !self.texts.is_empty() && !self.texts.iter().any(|(_, text)| tells_of_writing(text));
-        self.is_error || self.texts.iter().any(|(_, text)| fails(text)) || does == Use::Write && is_ambiguous()
+    fn has_failed(&self, effect: FileEffect) -> bool {
+        let is_change = !matches!(effect, FileEffect::Read(_));
+        let fails = |text| reports_failure(text) || is_change && reports_no_change(text);
+        let is_ambiguous = || !self.texts.is_empty() && !self.texts.iter().any(|(_, text)| reports_success(text));
+        self.is_error || self.texts.iter().any(|(_, text)| fails(text)) || effect == FileEffect::Write && is_ambiguous()
     }
 }
 
@@ -106,41 +106,44 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
     let mut texts: HashMap<&str, u64, DefaultHashBuilder> = HashMap::default();
     for (message_index, message) in transcript.messages.iter().enumerate().rev() {
         for (block_index, block) in message.blocks.iter().enumerate().rev() {
-            let at = (message_index, block_index);
+            let position = (message_index, block_index);
             match (block.kind, block.result) {
                 (BlockKind::Text(text), Some(_)) if text.len() >= REPEAT_MIN_BYTES => {
                     if let Some(calls) = texts.insert(text, message.calls_after) {
-                        superseded.insert(at, Superseded { reason: Reason::Duplicate, calls });
+                        superseded.insert(position, Superseded { reason: Reason::Duplicate, calls });
                     }
                 }
                 (BlockKind::Call(call), None) => {
                     folder_changes += u64::from(may_change_folder(&call));
-                    let Some(FileUse { path, does, is_in_shell }) = file_use(&call) else {
+                    let Some(FileUse { path, effect, is_in_shell }) = file_use(&call) else {
                         unknown_calls += 1;
                         continue;
                     };
                     let later = files.entry((path, is_in_shell.then_some(folder_changes))).or_default();
                     let line_shifts_here = later.line_shifts + unknown_calls;
-                    later.line_shifts += u64::from(!matches!(does, Use::Read(_) | Use::Edit { keeps_lines: true }));
-                    let Some(answer) = answers.remove(&at).filter(|answer| !answer.has_failed(does)) else {
+                    later.line_shifts +=
+                        u64::from(!matches!(effect, FileEffect::Read(_) | FileEffect::Edit { keeps_lines: true }));
+                    let Some(answer) = answers.remove(&position).filter(|answer| !answer.has_failed(effect)) else {
                         continue;
                     };
-                    match does {
-                        Use::Read(asked) => {
-                            let shown = answer.shown(asked);
-                            if let Some(by) = later.of_read(asked, shown.as_ref(), line_shifts_here) {
-                                for (at, _) in answer.texts {
-                                    let known = superseded.entry(at).or_insert(by);
-                                    if by.calls > known.calls {
-                                        *known = by;
+                    match effect {
+                        FileEffect::Read(requested) => {
+                            let shown = answer.shown(requested);
+                            if let Some(superseded_by) =
+                                later.supersedes_read(requested, shown.as_ref(), line_shifts_here)
+                            {
+                                for (position, _) in answer.texts {
+                                    let known = superseded.entry(position).or_insert(superseded_by);
+                                    if superseded_by.calls > known.calls {
+                                        *known = superseded_by;
                                     }
                                 }
                             }
                             if let Some(ReadResult { lines, text, .. }) = shown {
                                 let calls = message.calls_after;
-                                later.reads.retain(|known| !lines.cover(known.lines));
+                                later.reads.retain(|known| !lines.covers(known.lines));
                                 // The newest read is forgotten; then more stays than necessary.
-                                if later.reads.len() == READS {
+                                if later.reads.len() == MAX_READS {
                                     later.reads.remove(0);
                                 }
                                 later.reads.push(LaterRead {
@@ -148,16 +151,16 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
                                     text,
                                     calls,
                                     line_shifts: line_shifts_here,
-                                    searches: SEARCHES,
+                                    searches: MAX_SEARCHES,
                                 });
                             }
                         }
-                        Use::Write | Use::Edit { .. } => {
-                            if let Some(by) = later.of_body() {
-                                superseded.insert(at, by);
+                        FileEffect::Write | FileEffect::Edit { .. } => {
+                            if let Some(superseded_by) = later.supersedes_body() {
+                                superseded.insert(position, superseded_by);
                             }
-                            if does == Use::Write {
-                                written.insert(at);
+                            if effect == FileEffect::Write {
+                                written.insert(position);
                                 later.write = Some(message.calls_after);
                             }
                         }
@@ -173,7 +176,7 @@ pub(super) fn held_elsewhere(transcript: &Transcript) -> HeldElsewhere {
 /// Returns the texts that answer each call.
 fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<BlockPosition, Answer<'a>> {
     let mut answers: HashMap<BlockPosition, Answer> = HashMap::new();
-    for (message, block_index, block) in transcript.places() {
+    for (message, block_index, block) in transcript.indexed_blocks() {
         let Some((result, call)) = block.result.and_then(|result| Some((result, result.call?))) else { continue };
         let answer = answers.entry(call).or_default();
         answer.is_error |= result.is_error;
@@ -186,14 +189,22 @@ fn answers<'a>(transcript: &Transcript<'a>) -> HashMap<BlockPosition, Answer<'a>
 
 impl LaterUses<'_> {
     /// Returns what supersedes a read, at the earliest moment.
-    fn of_read(&mut self, asked: LineRange, shown: Option<&ReadResult>, line_shifts: u64) -> Option<Superseded> {
-        let read =
-            self.reads_of(shown.map_or(asked, |shown| shown.came_back), shown.map(|shown| &*shown.text), line_shifts);
-        self.or_write(read)
+    fn supersedes_read(
+        &mut self,
+        requested: LineRange,
+        shown: Option<&ReadResult>,
+        line_shifts: u64,
+    ) -> Option<Superseded> {
+        let read = self.calls_since_shown(
+            shown.map_or(requested, |shown| shown.returned),
+            shown.map(|shown| &*shown.text),
+            line_shifts,
+        );
+        self.earlier_of_write(read)
     }
 
     /// Returns the number of model calls since later reads show all of these lines, by number or by text.
-    fn reads_of(&mut self, lines: LineRange, text: Option<&str>, line_shifts: u64) -> Option<u64> {
+    fn calls_since_shown(&mut self, lines: LineRange, text: Option<&str>, line_shifts: u64) -> Option<u64> {
         let mut missing = vec![lines];
         for read in self.reads.iter_mut().rev() {
             if read.lines == LineRange::ALL || read.line_shifts == line_shifts {
@@ -201,7 +212,7 @@ impl LaterUses<'_> {
                 if missing.is_empty() {
                     return Some(read.calls);
                 }
-                if missing.len() > GAPS {
+                if missing.len() > MAX_GAPS {
                     return None;
                 }
             } else if let Some(text) = text.filter(|text| text.len() <= read.text.len() && read.searches > 0) {
@@ -215,12 +226,14 @@ impl LaterUses<'_> {
     }
 
     /// Returns what supersedes a written body: a read of the whole file, or a later body.
-    fn of_body(&self) -> Option<Superseded> {
-        self.or_write(self.reads.iter().filter(|read| read.lines == LineRange::ALL).map(|read| read.calls).max())
+    fn supersedes_body(&self) -> Option<Superseded> {
+        self.earlier_of_write(
+            self.reads.iter().filter(|read| read.lines == LineRange::ALL).map(|read| read.calls).max(),
+        )
     }
 
     /// Returns the earlier of a read this many calls ago and the earliest whole write.
-    fn or_write(&self, read: Option<u64>) -> Option<Superseded> {
+    fn earlier_of_write(&self, read: Option<u64>) -> Option<Superseded> {
         read.max(self.write).map(|calls| Superseded { reason: Reason::Superseded, calls })
     }
 }

@@ -34,7 +34,8 @@ fn ripe(messages: &[Value]) -> Vec<(usize, Reason, u64, u64)> {
 fn ripe_with(messages: &[Value], options: &Value) -> Vec<(usize, Reason, u64, u64)> {
     let (config, _) = Config::from_json(options.as_object().unwrap()).unwrap();
     let fates = fates(&Transcript::read(messages), &config);
-    let blocks = fates.iter().enumerate().flat_map(|(at, blocks)| blocks.iter().map(move |fate| (at, fate.may_go())));
+    let blocks =
+        fates.iter().enumerate().flat_map(|(at, blocks)| blocks.iter().map(move |fate| (at, fate.permission())));
     blocks.filter_map(|(at, may)| may.map(|may| (at, may.reason, may.calls, may.turns))).collect()
 }
 
@@ -64,11 +65,11 @@ fn age_is_counted_from_the_moment_it_was_reached() {
 #[test]
 fn a_turn_that_begins_makes_all_before_it_older() {
     let config = Config::default();
-    let may_go = |transcript: &Transcript| fates(transcript, &config)[2][0].may_go();
+    let permission = |transcript: &Transcript| fates(transcript, &config)[2][0].permission();
     for turns in 1..=6 {
         let before = aged(turns);
         let after = aged(turns + 1);
-        let [ahead, begun] = [Transcript::before_turn(&before), Transcript::read(&after)].map(|read| may_go(&read));
+        let [ahead, begun] = [Transcript::before_turn(&before), Transcript::read(&after)].map(|read| permission(&read));
         assert_eq!(ahead, begun, "{turns} turns");
         assert_eq!(ahead.is_some(), turns >= 4);
     }

@@ -11,7 +11,8 @@ use crate::transcript::{Block, BlockKind, Message, Role, Transcript, call_links,
 /// one message of it.
 pub(super) fn finished_until(transcript: &Transcript) -> usize {
     let messages = &transcript.messages;
-    let starts = (0..messages.len()).rev().filter(|&at| messages[at].role == Role::Assistant && !messages[at].goes_on);
+    let starts =
+        (0..messages.len()).rev().filter(|&at| messages[at].role == Role::Assistant && !messages[at].is_continuation);
     let mut follows = None;
     for start in starts {
         let answer = transcript.answer_at(start);

@@ -16,13 +16,13 @@ use crate::transcript::{Arguments, COMMAND_KEYS, Call, string_in};
 
 /// The tokens above which fetchable arguments lose strings, the largest first. Chosen on the development corpus (`npm
 /// run bench:replay`).
-const MOST_TOKENS: usize = 60;
+const MAX_TOKENS: usize = 60;
 
 /// The divisor that limits the beginning shown in a note to a share of the removed tokens. Chosen by judgement.
-const HEAD_PARTS: usize = 4;
+const HEAD_DIVISOR: usize = 4;
 
 /// The replacement of every further string after the first note.
-const AGAIN: &str = "<<elided, as above>>";
+const REPEATED_NOTE: &str = "<<elided, as above>>";
 
 /// Without a reference, strings of at most this many UTF-16 units stay. It exceeds the length of any note, so that
 /// notes stay too, and of a usual path.
@@ -40,7 +40,7 @@ const MAX_DEPTH: usize = 128;
 
 /// Shrunk arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shrunk {
+pub struct ShrunkArguments {
     /// The value to set at the path of the call's block.
     pub value: Value,
     /// Tokens of the value.
@@ -53,7 +53,7 @@ pub struct Shrunk {
 /// alone. `reference` is printed once, in the first note. The arguments then cost at most 60 tokens if their strings
 /// permit it, and some more if they include a command, whose beginning stays. Under `compat: "clawsqueezer"` the result
 /// is the published `{ _squeezed, summary }` instead.
-pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<Shrunk> {
+pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Marker>) -> Option<ShrunkArguments> {
     let before = meter.arguments(&call.arguments);
     let mut value = call.arguments.to_value()?;
     match config.compat {
@@ -76,7 +76,7 @@ pub fn shrink(call: &Call, config: &Config, meter: &Meter, reference: Option<&Ma
         Arguments::Value(_) => value,
         Arguments::Json(_) => Value::String(json),
     };
-    (tokens < before).then_some(Shrunk { value, tokens })
+    (tokens < before).then_some(ShrunkArguments { value, tokens })
 }
 
 /// Estimates the tokens that [`shrink`] with a reference would free of arguments that cost `tokens`, without counting
@@ -85,32 +85,32 @@ pub fn expected_savings(call: &Call, tokens: u64) -> u64 {
     /// Tokens of a note with the id and a beginning, and the bytes of a string that costs more; counted on its wording.
     const NOTE: (u64, u64) = (34, 100);
     /// The same for the replacement of a further string.
-    const FURTHER: (u64, u64) = (7, 28);
+    const FURTHER_NOTE: (u64, u64) = (7, 28);
     /// The addition to both for the beginning of a command.
-    const COMMAND: (u64, u64) = (18, 70);
-    if tokens <= MOST_TOKENS as u64 {
+    const COMMAND_EXTRA: (u64, u64) = (18, 70);
+    if tokens <= MAX_TOKENS as u64 {
         return 0;
     }
     let Some(mut value) = call.arguments.to_value() else { return 0 };
     let total = value.to_string().len() as u64;
     let command = string_in(&value, COMMAND_KEYS).is_some();
     let mut texts = Vec::new();
-    strings(&mut value, 0, &mut texts);
-    let mut sizes: Vec<u64> = texts.iter().filter(|text| !stays(text)).map(|text| escaped_len(text)).collect();
+    collect_strings(&mut value, 0, &mut texts);
+    let mut sizes: Vec<u64> = texts.iter().filter(|text| !is_kept(text)).map(|text| escaped_len(text)).collect();
     sizes.sort_unstable_by_key(|&size| Reverse(size));
-    let mut left = tokens;
+    let mut remaining_tokens = tokens;
     for (at, size) in sizes.into_iter().enumerate() {
-        let (cost, least) = match at {
-            0 if command => (NOTE.0 + COMMAND.0, NOTE.1 + COMMAND.1),
+        let (cost, min_bytes) = match at {
+            0 if command => (NOTE.0 + COMMAND_EXTRA.0, NOTE.1 + COMMAND_EXTRA.1),
             0 => NOTE,
-            _ => FURTHER,
+            _ => FURTHER_NOTE,
         };
-        if left <= MOST_TOKENS as u64 || size <= least {
+        if remaining_tokens <= MAX_TOKENS as u64 || size <= min_bytes {
             break;
         }
-        left = (left + cost).saturating_sub(tokens * size / total.max(1));
+        remaining_tokens = (remaining_tokens + cost).saturating_sub(tokens * size / total.max(1));
     }
-    tokens.saturating_sub(left)
+    tokens.saturating_sub(remaining_tokens)
 }
 
 /// Returns the length in bytes of a string within JSON, ignoring rare control characters.
@@ -124,51 +124,55 @@ fn escaped_len(text: &str) -> u64 {
 fn fold_strings(value: &mut Value, before: usize, marker: &Marker, head_chars: usize, meter: &Meter) -> bool {
     let command = string_in(value, COMMAND_KEYS).map(str::to_owned);
     let mut texts = Vec::new();
-    strings(value, 0, &mut texts);
-    let mut by_cost: Vec<(usize, usize)> =
-        texts.iter().enumerate().filter(|(_, text)| !stays(text)).map(|(at, text)| (meter.text(text), at)).collect();
-    by_cost.sort_by_key(|&(cost, at)| (Reverse(cost), at));
+    collect_strings(value, 0, &mut texts);
+    let mut by_tokens: Vec<(usize, usize)> =
+        texts.iter().enumerate().filter(|(_, text)| !is_kept(text)).map(|(at, text)| (meter.text(text), at)).collect();
+    by_tokens.sort_by_key(|&(cost, at)| (Reverse(cost), at));
     let note = |chars: usize, head: &str| note(chars, &format!(" {marker}"), head);
-    let (mut left, mut chars, mut folded) = (before, 0, Vec::new());
-    for (cost, at) in by_cost {
-        let instead = if folded.is_empty() { meter.text(&note(utf16::len(texts[at]), "")) } else { meter.text(AGAIN) };
-        if left <= MOST_TOKENS || cost <= instead {
+    let (mut remaining_tokens, mut chars, mut folded) = (before, 0, Vec::new());
+    for (cost, at) in by_tokens {
+        let note_tokens =
+            if folded.is_empty() { meter.text(&note(utf16::len(texts[at]), "")) } else { meter.text(REPEATED_NOTE) };
+        if remaining_tokens <= MAX_TOKENS || cost <= note_tokens {
             break;
         }
-        left = left + instead - cost.min(left);
+        remaining_tokens = remaining_tokens + note_tokens - cost.min(remaining_tokens);
         chars += utf16::len(texts[at]);
         folded.push(at);
     }
     folded.sort_unstable();
     let Some((&first, further)) = folded.split_first() else { return false };
-    let head_tokens = (before.saturating_sub(left) / HEAD_PARTS).min(MOST_TOKENS.saturating_sub(left));
+    let head_tokens =
+        (before.saturating_sub(remaining_tokens) / HEAD_DIVISOR).min(MAX_TOKENS.saturating_sub(remaining_tokens));
     let is_command = command.as_deref() == Some(texts[first].as_str());
-    let began = utf16::head(texts[first], if is_command { head_chars.max(COMMAND_CHARS) } else { head_chars });
+    let beginning = utf16::head(texts[first], if is_command { head_chars.max(COMMAND_CHARS) } else { head_chars });
     // The beginning is shown at full length or not at all, since half a name is useless. A command always shows its
     // own.
-    let fits = || meter.text(&note(chars, began)) <= meter.text(&note(chars, "")) + head_tokens;
-    let head = if is_command || fits() { began } else { "" };
+    let fits = || meter.text(&note(chars, beginning)) <= meter.text(&note(chars, "")) + head_tokens;
+    let head = if is_command || fits() { beginning } else { "" };
     *texts[first] = note(chars, head);
     for &at in further {
-        *texts[at] = AGAIN.to_owned();
+        *texts[at] = REPEATED_NOTE.to_owned();
     }
     true
 }
 
 /// Collects every string of a value, in order.
-fn strings<'v>(value: &'v mut Value, depth: usize, texts: &mut Vec<&'v mut String>) {
+fn collect_strings<'v>(value: &'v mut Value, depth: usize, texts: &mut Vec<&'v mut String>) {
     match value {
         Value::String(text) => texts.push(text),
-        Value::Array(items) if depth < MAX_DEPTH => items.iter_mut().for_each(|item| strings(item, depth + 1, texts)),
+        Value::Array(items) if depth < MAX_DEPTH => {
+            items.iter_mut().for_each(|item| collect_strings(item, depth + 1, texts))
+        }
         Value::Object(fields) if depth < MAX_DEPTH => {
-            fields.values_mut().for_each(|field| strings(field, depth + 1, texts));
+            fields.values_mut().for_each(|field| collect_strings(field, depth + 1, texts));
         }
         _ => {}
     }
 }
 
 /// Returns true if a string is kept whatever it costs: a path, an address, a name, or one of our notes.
-fn stays(text: &str) -> bool {
+fn is_kept(text: &str) -> bool {
     let is_word = !text.contains(char::is_whitespace) && !utf16::exceeds(text, SHORT_CHARS);
     is_word || (text.starts_with("<<") && text.ends_with(">>") && text.contains(" chars elided by concertina"))
 }
@@ -176,7 +180,7 @@ fn stays(text: &str) -> bool {
 /// Shortens each long string of a value to a note with its beginning. Returns true if any was shortened.
 fn shrink_strings(value: &mut Value, head_chars: usize, meter: &Meter) -> bool {
     let mut texts = Vec::new();
-    strings(value, 0, &mut texts);
+    collect_strings(value, 0, &mut texts);
     let mut is_shorter = false;
     for text in texts.into_iter().filter(|text| utf16::exceeds(text, SHORT_CHARS)) {
         let note = note(utf16::len(text), "", utf16::head(text, head_chars));
@@ -274,7 +278,7 @@ mod tests {
         let after = shrunk(Arguments::Value(&given), &Config::default(), Some(&marker)).unwrap();
         assert_eq!(after["old"].as_str().unwrap().matches("[REF_ID: 0123456789abcdef]").count(), 1, "{after}");
         assert!(after["old"].as_str().unwrap().starts_with("<<6,600 chars elided"), "{after}");
-        assert_eq!(after["new"], AGAIN);
+        assert_eq!(after["new"], REPEATED_NOTE);
     }
 
     #[test]
@@ -287,17 +291,17 @@ mod tests {
         let edits = json!({ "path": "src/plan/arguments.rs", "edits": edits });
         let rows: Vec<Value> = (0..200).map(|at| json!({ "sku": at * 37, "paid": at % 3 == 0 })).collect();
         for (given, most) in [
-            (json!({ "path": "src/plan/arguments.rs", "content": body() }), MOST_TOKENS),
+            (json!({ "path": "src/plan/arguments.rs", "content": body() }), MAX_TOKENS),
             // Many of its characters are escaped.
             (
                 json!({ "path": "src/plan/arguments.rs", "content": serde_json::to_string_pretty(&rows).unwrap() }),
-                MOST_TOKENS,
+                MAX_TOKENS,
             ),
             (edits, 100),
-            (json!({ "command": "cargo test --locked && ".repeat(20), "timeout": 60 }), MOST_TOKENS),
+            (json!({ "command": "cargo test --locked && ".repeat(20), "timeout": 60 }), MAX_TOKENS),
             (
                 json!({ "first": "some words that are not long ".repeat(6), "second": "and as many of them again ".repeat(6) }),
-                MOST_TOKENS,
+                MAX_TOKENS,
             ),
         ] {
             let after = folded(&given).unwrap();
@@ -319,7 +323,7 @@ mod tests {
             assert_eq!(folded(&after), None, "{after}");
         }
         let short = json!({ "command": "ls -la", "why": "a few words ".repeat(12) });
-        assert!(meter.text(&short.to_string()) <= MOST_TOKENS && folded(&short).is_none());
+        assert!(meter.text(&short.to_string()) <= MAX_TOKENS && folded(&short).is_none());
     }
 
     #[test]

@@ -65,9 +65,9 @@ pub struct Billed {
     /// The bill without the plugin.
     pub without_bill: f64,
     /// The amount by which that may be too high.
-    pub under: f64,
+    pub overestimate: f64,
     /// The amount by which that may be too low.
-    pub over: f64,
+    pub underestimate: f64,
     /// Tokens and bill of each call with which the host alone would have compacted the conversation before this
     /// request; 0 for calls that are not made.
     pub compacting: [(u64, f64); 2],
@@ -95,18 +95,18 @@ pub fn bill(
         return Billed { sent, dropped, fetched, sent_bill, ..Billed::default() };
     }
     let fetched = call.fetched.min(sent.saturating_sub(call.overhead));
-    let whole = (sent + call.freed).saturating_sub(fetched + call.overhead);
-    let would_be = match (before, compaction) {
+    let unfolded = (sent + call.freed).saturating_sub(fetched + call.overhead);
+    let uncompacted = match (before, compaction) {
         // The host alone compacts at other times than with the plugin, so its history continues unchanged.
         (Some(before), Some(_)) if call.was_compacted => before.without,
-        _ => whole.saturating_add_signed(dropped.saturating_neg()),
+        _ => unfolded.saturating_add_signed(dropped.saturating_neg()),
     };
-    let is_over = |compaction: &&HostCompaction| {
+    let must_compact = |compaction: &&HostCompaction| {
         let last = before.map_or(0, |before| before.without);
-        would_be > compaction.window || call.begins_turn && last.max(would_be) > compaction.limit()
+        uncompacted > compaction.window || call.begins_turn && last.max(uncompacted) > compaction.limit()
     };
-    let compacting = compaction.filter(is_over);
-    let without = compacting.map_or(would_be, |compaction| compaction.compacted(would_be));
+    let compacting = compaction.filter(must_compact);
+    let without = compacting.map_or(uncompacted, |compaction| compaction.compacted(uncompacted));
     let read = match (before, rewritten) {
         (Some(before), Some(_)) => before.without,
         (Some(before), None) if usage.read >= before.sent.div_ceil(2) => {
@@ -116,26 +116,26 @@ pub fn bill(
         _ => usage.read,
     };
     let read = read.min(compacting.map_or(without, |compaction| compaction.fixed.min(without))) as f64;
-    let taken_in = usage.input + usage.written;
-    let price = match taken_in {
+    let uncached = usage.input + usage.written;
+    let price = match uncached {
         0 => prices.write,
-        _ => (usage.input as f64 + usage.written as f64 * prices.write) / taken_in as f64,
+        _ => (usage.input as f64 + usage.written as f64 * prices.write) / uncached as f64,
     };
     let without_bill = read * prices.read + (without as f64 - read) * price;
-    let dropped = whole as i64 - without as i64;
+    let dropped = unfolded as i64 - without as i64;
     let share = without_bill / (without.max(1)) as f64;
-    let (less, more) = match compaction {
-        Some(compaction) if dropped != 0 => compaction.margins(without, whole),
+    let (may_be_lower, may_be_higher) = match compaction {
+        Some(compaction) if dropped != 0 => compaction.margins(without, unfolded),
         _ => (0, 0),
     };
-    let (under, over) = (less as f64 * share, more as f64 * share);
+    let (overestimate, underestimate) = (may_be_lower as f64 * share, may_be_higher as f64 * share);
     // Neither compaction call hits the cache: their tools differ from the conversation's.
     let compacting = compacting.map_or([0; 2], |compaction| {
         let flushed = before.filter(|_| call.begins_turn).map_or(0, |before| before.without.min(compaction.window));
         [flushed, compaction.to_summarize()]
     });
     let compacting = compacting.map(|tokens| (tokens, tokens as f64 * price));
-    Billed { sent, without, dropped, fetched, sent_bill, without_bill, under, over, compacting }
+    Billed { sent, without, dropped, fetched, sent_bill, without_bill, overestimate, underestimate, compacting }
 }
 
 #[cfg(test)]
@@ -250,21 +250,25 @@ mod tests {
                                 summarized: window / 20,
                             };
                             let real = compacting_host(&compaction, grows, 60, calls);
-                            let (mut whole, mut before, mut modelled) =
+                            let (mut unfolded, mut before, mut modelled) =
                                 (compaction.fixed, None::<PreviousRequest>, Vec::new());
                             for number in 0..60 * calls {
                                 let was_compacted = has_compacted && number > 0 && number % (20 * calls) == 0;
-                                whole = if was_compacted { compaction.fixed + compaction.kept } else { whole + grows };
-                                let freed = whole * folded / 100;
-                                let usage = Some(Usage { input: whole - freed, read: 0, written: 0, output: None });
+                                unfolded =
+                                    if was_compacted { compaction.fixed + compaction.kept } else { unfolded + grows };
+                                let freed = unfolded * folded / 100;
+                                let usage = Some(Usage { input: unfolded - freed, read: 0, written: 0, output: None });
                                 let begins_turn = number % calls == 0;
                                 let call = BilledCall { usage, freed, begins_turn, was_compacted, ..CALL };
                                 let billed = bill(&call, before.as_ref(), &PRICES, Some(&compaction));
                                 let what =
                                     format!("{window} {grows} {calls} {folded} {has_compacted} {number}: {billed:?}");
-                                assert!(billed.without <= window && billed.under <= billed.without_bill, "{what}");
+                                assert!(
+                                    billed.without <= window && billed.overestimate <= billed.without_bill,
+                                    "{what}"
+                                );
                                 assert!(billed.compacting.iter().all(|(tokens, _)| *tokens <= window), "{what}");
-                                assert_eq!(billed.sent, whole - freed);
+                                assert_eq!(billed.sent, unfolded - freed);
                                 before = Some(PreviousRequest {
                                     at: call.at,
                                     sent: billed.sent,

@@ -12,7 +12,7 @@ use crate::transcript::{Message, Transcript};
 
 /// The reason why nothing of the history is cached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cold {
+pub enum ColdCause {
     /// No model call was made yet.
     Fresh,
     /// The last call is longer ago than the cache lives.
@@ -25,7 +25,7 @@ pub enum Cold {
     Unused,
 }
 
-impl Cold {
+impl ColdCause {
     /// Returns the reason for the epoch log.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -38,12 +38,12 @@ impl Cold {
     }
 
     /// Returns true if the next call will find a cache again, so that later changes cost something.
-    pub fn is_over_soon(self) -> bool {
+    pub fn is_cache_refilled_by_next_call(self) -> bool {
         self != Self::Unused
     }
 
     /// Returns true if an epoch with this reason found the cache cold.
-    pub fn is_reason(reason: &str) -> bool {
+    pub fn is_cold_reason(reason: &str) -> bool {
         reason.starts_with("cold: ")
     }
 }
@@ -52,20 +52,20 @@ impl Cold {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cache {
     /// The reason why no cache holds anything, if so.
-    pub cold: Option<Cold>,
+    pub cold: Option<ColdCause>,
     /// Indexes of the calls that left an entry in this model's cache; each entry holds the messages before its index.
-    pub own: Vec<usize>,
+    pub calls_with_entry: Vec<usize>,
     /// The index of the last call of each other live cache.
-    pub others: Vec<usize>,
+    pub last_calls_of_other_caches: Vec<usize>,
     /// The index of the first message that was in no request yet.
-    pub sent: usize,
+    pub first_unsent_message: usize,
     /// Tokens of the last request as reported by the provider, with system prompt and tools; 0 if not reported.
     pub last_request: u64,
 }
 
 /// The margin added to a cache's promised life, in percent: a needless epoch costs more than a late one. Chosen by
 /// judgement.
-const MARGIN_PERCENT: i64 = 5;
+const CACHE_LIFE_MARGIN_PERCENT: i64 = 5;
 
 impl Cache {
     /// Estimates the state from a history. `is_switched` tells from the ledger that the last assembly was for another
@@ -81,41 +81,43 @@ impl Cache {
     ) -> Self {
         let calls = || transcript.messages.iter().enumerate().filter(|(_, message)| message.is_call());
         let Some((at, last)) = calls().next_back() else {
-            return Self { cold: Some(Cold::Fresh), ..Self::default() };
+            return Self { cold: Some(ColdCause::Fresh), ..Self::default() };
         };
-        let life = prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(MARGIN_PERCENT) / 100);
-        let lives = |call: &Message| call.timestamp.or(last_call).is_none_or(|time| now.saturating_sub(time) <= life);
+        let cache_life_ms =
+            prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(CACHE_LIFE_MARGIN_PERCENT) / 100);
+        let is_cache_alive =
+            |call: &Message| call.timestamp.or(last_call).is_none_or(|time| now.saturating_sub(time) <= cache_life_ms);
         let usage = last.usage().unwrap_or_default();
         let writes_are_reported = || calls().any(|(_, call)| call.usage().is_some_and(|usage| usage.written > 0));
-        let cold = if !lives(last) {
-            Some(Cold::Lapsed)
+        let cold = if !is_cache_alive(last) {
+            Some(ColdCause::Lapsed)
         } else if was_compacted_after(transcript, last) {
-            Some(Cold::Compacted)
+            Some(ColdCause::Compacted)
         } else if usage.total() > 0 && usage.read == 0 && usage.written == 0 && writes_are_reported() {
-            Some(Cold::Unused)
+            Some(ColdCause::Unused)
         } else {
             None
         };
-        let mut cache = Self { cold, sent: at, last_request: usage.total(), ..Self::default() };
+        let mut cache = Self { cold, first_unsent_message: at, last_request: usage.total(), ..Self::default() };
         let name = |call: &Message| call.raw["model"].as_str().map(str::to_owned);
         let model = model.map(str::to_owned).or_else(|| name(last));
         let is_own = |name: &Option<String>| {
             name.as_ref().zip(model.as_ref()).is_none_or(|(one, other)| is_same_model(one, other))
         };
-        let mut others: Vec<(Option<String>, usize)> = Vec::new();
-        for (at, call) in calls().filter(|(_, call)| lives(call)) {
+        let mut last_calls_of_other_caches: Vec<(Option<String>, usize)> = Vec::new();
+        for (at, call) in calls().filter(|(_, call)| is_cache_alive(call)) {
             let name = name(call);
             if is_own(&name) {
-                cache.own.push(at);
+                cache.calls_with_entry.push(at);
             } else {
-                others.retain(|(other, _)| *other != name);
-                others.push((name, at));
+                last_calls_of_other_caches.retain(|(other, _)| *other != name);
+                last_calls_of_other_caches.push((name, at));
             }
         }
-        cache.others = others.into_iter().map(|(_, at)| at).collect();
+        cache.last_calls_of_other_caches = last_calls_of_other_caches.into_iter().map(|(_, at)| at).collect();
         // The answer does not state the tools of its request, and in some shapes not the model.
-        if is_switched && cold.is_none() && cache.own.last() == Some(&at) {
-            cache.others.push(at);
+        if is_switched && cold.is_none() && cache.calls_with_entry.last() == Some(&at) {
+            cache.last_calls_of_other_caches.push(at);
         }
         cache
     }
@@ -157,8 +159,11 @@ mod tests {
             let now = call["now"].as_i64().expect("the time of the call");
             let transcript = Transcript::read(&messages);
             let cache = Cache::of(&transcript, &PRICES, model, is_switched, last_call.as_i64(), now);
-            let state = cache.cold.map_or("warm", Cold::as_str);
-            format!("{state}; entries of this model after {:?}, of others after {:?}", cache.own, cache.others)
+            let state = cache.cold.map_or("warm", ColdCause::as_str);
+            format!(
+                "{state}; entries of this model after {:?}, of others after {:?}",
+                cache.calls_with_entry, cache.last_calls_of_other_caches
+            )
         });
     }
 

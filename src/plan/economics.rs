@@ -8,7 +8,7 @@
 //! that no session is dearer than untouched because it ends too soon; otherwise the rent must be [`LONG_RENT`] times
 //! the price, which limits the risk.
 
-use super::cache::Cold;
+use super::cache::ColdCause;
 use super::prices::Prices;
 use crate::history::Fate;
 
@@ -29,27 +29,27 @@ const LIMIT_BATCH_PERCENT: u64 = 15;
 
 /// A block of the history as the planner sees it, in order.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Item {
+pub struct PlannedBlock {
     /// Tokens as shown now.
     pub tokens: u64,
     /// Tokens that folding it frees; 0 if it stays.
-    pub frees: u64,
+    pub tokens_freed: u64,
     /// The decision whether it may go, and since when.
     pub fate: Fate,
     /// True if the cache of the called model holds it.
-    pub is_held: bool,
+    pub is_cached: bool,
     /// The number of other live caches that hold it: those of other models and lists of tools.
-    pub others: u64,
+    pub other_caches: u64,
     /// True if a cache entry ends before this block.
-    pub is_entry: bool,
+    pub is_after_cache_entry: bool,
     /// The effect of a change before it, for thinking that such a change affects; otherwise `None`.
     pub thinking: Option<ThinkingEffect>,
 }
 
-impl Item {
+impl PlannedBlock {
     /// Returns the number of caches that have to take it in again when something before it changes.
-    fn caches(&self) -> u64 {
-        u64::from(self.is_held) + self.others
+    fn cache_count(&self) -> u64 {
+        u64::from(self.is_cached) + self.other_caches
     }
 }
 
@@ -64,13 +64,13 @@ pub enum ThinkingEffect {
 
 /// The state that a decision depends on, beside the blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Situation {
+pub struct PlanContext {
     /// Prices of tokens.
     pub prices: Prices,
     /// The reason why nothing is cached, if so.
-    pub cold: Option<Cold>,
+    pub cold: Option<ColdCause>,
     /// True if a changed prefix invalidates retained thinking.
-    pub binds_thinking: bool,
+    pub is_thinking_bound: bool,
     /// Tokens of each request outside the blocks: system prompt and tools.
     pub overhead: u64,
     /// The number of tokens above which the context is full.
@@ -85,9 +85,9 @@ pub struct Situation {
 
 /// The reason for an epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
+pub enum EpochCause {
     /// Nothing is cached, so it costs nothing.
-    Cold(Cold),
+    Cold(ColdCause),
     /// The rent reaches the price.
     SkiRental,
     /// The context is full.
@@ -98,7 +98,7 @@ pub enum Cause {
     Bound,
 }
 
-impl Cause {
+impl EpochCause {
     /// Returns true if there is a cached prefix to break.
     pub fn is_warm(self) -> bool {
         !matches!(self, Self::Cold(_))
@@ -118,117 +118,124 @@ impl Cause {
 
 /// A decision: fold these items, by index, in order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
+pub struct FoldPlan {
     /// The reason for the epoch.
-    pub cause: Cause,
+    pub cause: EpochCause,
     /// The indexes of the items to fold; never empty.
-    pub items: Vec<usize>,
+    pub blocks: Vec<usize>,
     /// The tokens that the items must free once counted, without thinking that leaves with them; with less, the epoch
     /// is not worth it.
-    pub least: u64,
+    pub min_tokens_freed: u64,
 }
 
 /// Decides whether to open an epoch, and for which blocks. Linear in the items.
-pub fn decide(items: &[Item], situation: &Situation) -> Option<Decision> {
+pub fn plan_folds(blocks: &[PlannedBlock], context: &PlanContext) -> Option<FoldPlan> {
     // Blocks before thinking that would become invalid stay.
-    let start = items.iter().rposition(|item| item.thinking == Some(ThinkingEffect::Holds)).map_or(0, |last| last + 1);
-    let (cause, mut chosen, least) = choose(items, start, situation)?;
-    let leaves = |at: &usize| items[*at].thinking == Some(ThinkingEffect::Leaves);
+    let start =
+        blocks.iter().rposition(|block| block.thinking == Some(ThinkingEffect::Holds)).map_or(0, |last| last + 1);
+    let (cause, mut chosen, min_tokens_freed) = choose(blocks, start, context)?;
+    let is_leaving_thinking = |at: &usize| blocks[*at].thinking == Some(ThinkingEffect::Leaves);
     let changed = if cause.is_warm() { chosen.first().copied() } else { Some(start) };
-    chosen.extend((changed?..items.len()).filter(leaves));
+    chosen.extend((changed?..blocks.len()).filter(is_leaving_thinking));
     chosen.sort_unstable();
-    (!chosen.is_empty()).then_some(Decision { cause, items: chosen, least })
+    (!chosen.is_empty()).then_some(FoldPlan { cause, blocks: chosen, min_tokens_freed })
 }
 
 /// Chooses the blocks from `start` on to fold, without the thinking that leaves with them, and the tokens they must
 /// free.
-fn choose(items: &[Item], start: usize, situation: &Situation) -> Option<(Cause, Vec<usize>, u64)> {
-    let ripe = |at: &usize| items[*at].fate.may_go().is_some() && items[*at].frees > 0;
+fn choose(blocks: &[PlannedBlock], start: usize, context: &PlanContext) -> Option<(EpochCause, Vec<usize>, u64)> {
+    let is_foldable = |at: &usize| blocks[*at].fate.permission().is_some() && blocks[*at].tokens_freed > 0;
     // Once the cache is warm again, folding these would cost more.
-    let nearly = |at: &usize| matches!(items[*at].fate, Fate::Young { is_nearly_stale: true }) && items[*at].frees > 0;
-    if let Some(cold) = situation.cold {
-        let goes = |at: &usize| ripe(at) || cold.is_over_soon() && nearly(at);
-        return Some((Cause::Cold(cold), (start..items.len()).filter(goes).collect(), 0));
+    let is_nearly_stale =
+        |at: &usize| matches!(blocks[*at].fate, Fate::Young { is_nearly_stale: true }) && blocks[*at].tokens_freed > 0;
+    if let Some(cold) = context.cold {
+        let is_chosen = |at: &usize| is_foldable(at) || cold.is_cache_refilled_by_next_call() && is_nearly_stale(at);
+        return Some((EpochCause::Cold(cold), (start..blocks.len()).filter(is_chosen).collect(), 0));
     }
-    let context: u64 = items.iter().map(|item| item.tokens).sum::<u64>() + situation.overhead;
-    let limits = [(Cause::Limit, situation.limit), (Cause::Cliff, situation.cliff)];
+    let context_tokens: u64 = blocks.iter().map(|block| block.tokens).sum::<u64>() + context.overhead;
+    let limits = [(EpochCause::Limit, context.limit), (EpochCause::Cliff, context.cliff)];
     for (cause, limit) in limits {
-        if let Some(limit) = limit.filter(|&limit| context > limit)
-            && let Some(items) = make_room(items, start, context, limit)
+        if let Some(limit) = limit.filter(|&limit| context_tokens > limit)
+            && let Some(blocks) = free_to_limit(blocks, start, context_tokens, limit)
         {
-            return Some((cause, items, context * LIMIT_BATCH_PERCENT / 100));
+            return Some((cause, blocks, context_tokens * LIMIT_BATCH_PERCENT / 100));
         }
     }
-    let (cause, first, least) = pays_from(items, start, context, situation)?;
-    let goes = |at: &usize| ripe(at) || nearly(at);
-    Some((cause, (first.max(start)..items.len()).filter(goes).collect(), least))
+    let (cause, first, min_tokens_freed) = first_paying_block(blocks, start, context_tokens, context)?;
+    let is_chosen = |at: &usize| is_foldable(at) || is_nearly_stale(at);
+    Some((cause, (first.max(start)..blocks.len()).filter(is_chosen).collect(), min_tokens_freed))
 }
 
 /// Chooses the blocks to fold when the context is full: all that may go, then the oldest young ones, until enough is
 /// freed. Returns `None` if that cannot be reached, because a small gain at every call would break the prefix at every
 /// call.
-fn make_room(items: &[Item], start: usize, context: u64, limit: u64) -> Option<Vec<usize>> {
-    let goal = (context * LIMIT_BATCH_PERCENT / 100).max(context - limit);
+fn free_to_limit(blocks: &[PlannedBlock], start: usize, context_tokens: u64, limit: u64) -> Option<Vec<usize>> {
+    let goal = (context_tokens * LIMIT_BATCH_PERCENT / 100).max(context_tokens - limit);
     let mut chosen: Vec<usize> = Vec::new();
     let mut freed = 0;
-    let indexes = || (start..items.len()).filter(|&at| items[at].frees > 0);
-    for at in indexes().filter(|&at| items[at].fate.may_go().is_some()) {
+    let indexes = || (start..blocks.len()).filter(|&at| blocks[at].tokens_freed > 0);
+    for at in indexes().filter(|&at| blocks[at].fate.permission().is_some()) {
         chosen.push(at);
-        freed += items[at].frees;
+        freed += blocks[at].tokens_freed;
     }
-    for at in indexes().filter(|&at| matches!(items[at].fate, Fate::Young { .. })) {
+    for at in indexes().filter(|&at| matches!(blocks[at].fate, Fate::Young { .. })) {
         if freed >= goal {
             break;
         }
         chosen.push(at);
-        freed += items[at].frees;
+        freed += blocks[at].tokens_freed;
     }
     chosen.sort_unstable();
-    (freed >= context * LIMIT_BATCH_PERCENT / 100).then_some(chosen)
+    (freed >= context_tokens * LIMIT_BATCH_PERCENT / 100).then_some(chosen)
 }
 
 /// Returns the number of tokens that must be freed for a cached prefix to be broken.
-fn enough(context: u64, prices: &Prices) -> u64 {
+fn min_batch_tokens(context_tokens: u64, prices: &Prices) -> u64 {
     // If a cache read costs as much as a write, there is no cached prefix to break.
-    if prices.write > prices.read { MIN_BATCH_TOKENS.min(context * MIN_BATCH_PERCENT / 100) } else { 1 }
+    if prices.write > prices.read { MIN_BATCH_TOKENS.min(context_tokens * MIN_BATCH_PERCENT / 100) } else { 1 }
 }
 
 /// Returns the reason, the first item of the largest tail from `start` on whose folding pays, and the tokens to free.
 ///
 /// The part that caches have to take in again begins at the last entry before the change, not at the change itself.
-fn pays_from(items: &[Item], start: usize, context: u64, situation: &Situation) -> Option<(Cause, usize, u64)> {
-    let Prices { read, write, .. } = situation.prices;
-    let enough = enough(context, &situation.prices);
-    let unchanged = since_entry(items);
-    // `now` is what the coming call saves at once.
-    let (mut rent, mut now, mut survives, mut freed, mut has_waited) = (0.0, 0.0, 0u64, 0u64, false);
+fn first_paying_block(
+    blocks: &[PlannedBlock],
+    start: usize,
+    context_tokens: u64,
+    context: &PlanContext,
+) -> Option<(EpochCause, usize, u64)> {
+    let Prices { read, write, .. } = context.prices;
+    let min_batch_tokens = min_batch_tokens(context_tokens, &context.prices);
+    let since_cache_entry = tokens_since_cache_entry(blocks);
+    // `saved_at_once` is what the coming call saves at once.
+    let (mut rent, mut saved_at_once, mut recached_tokens, mut freed, mut has_waited) = (0.0, 0.0, 0u64, 0u64, false);
     let mut first = None;
-    for (at, item) in items.iter().enumerate().skip(start).rev() {
-        let Some(ripe) = item.fate.may_go().filter(|_| item.frees > 0) else {
-            let leaves = item.thinking == Some(ThinkingEffect::Leaves);
-            survives += if leaves { 0 } else { item.tokens * item.caches() };
+    for (at, block) in blocks.iter().enumerate().skip(start).rev() {
+        let Some(permission) = block.fate.permission().filter(|_| block.tokens_freed > 0) else {
+            let is_leaving_thinking = block.thinking == Some(ThinkingEffect::Leaves);
+            recached_tokens += if is_leaving_thinking { 0 } else { block.tokens * block.cache_count() };
             continue;
         };
-        freed += item.frees;
-        has_waited |= ripe.turns >= situation.max_deferred_turns;
-        if item.caches() > 0 {
-            let next = if item.is_held { read } else { write };
-            now += if item.is_held { 0.0 } else { write * item.frees as f64 };
-            rent += (read * ripe.calls as f64 + next) * item.frees as f64;
+        freed += block.tokens_freed;
+        has_waited |= permission.turns >= context.max_deferred_turns;
+        if block.cache_count() > 0 {
+            let next = if block.is_cached { read } else { write };
+            saved_at_once += if block.is_cached { 0.0 } else { write * block.tokens_freed as f64 };
+            rent += (read * permission.calls as f64 + next) * block.tokens_freed as f64;
             // Its placeholder has to be taken in too.
-            survives += (item.tokens - item.frees) * item.caches();
+            recached_tokens += (block.tokens - block.tokens_freed) * block.cache_count();
         }
-        let is_free = survives == 0 && item.caches() == 0;
-        let price = (write - read).max(0.0) * (survives + unchanged[at]) as f64;
-        let is_covered = price <= situation.saved + now;
-        let pays = rent >= price && (is_covered || rent >= LONG_RENT * price);
-        let may_break = freed >= enough && !situation.binds_thinking;
+        let is_free = recached_tokens == 0 && block.cache_count() == 0;
+        let price = (write - read).max(0.0) * (recached_tokens + since_cache_entry[at]) as f64;
+        let is_covered = price <= context.saved + saved_at_once;
+        let is_rent_paid = rent >= price && (is_covered || rent >= LONG_RENT * price);
+        let can_break_prefix = freed >= min_batch_tokens && !context.is_thinking_bound;
         if is_free {
-            first = Some((Cause::SkiRental, at, 1));
-        } else if may_break && pays {
-            first = Some((Cause::SkiRental, at, enough));
-        } else if may_break && has_waited && is_covered {
-            first = Some((Cause::Bound, at, enough));
+            first = Some((EpochCause::SkiRental, at, 1));
+        } else if can_break_prefix && is_rent_paid {
+            first = Some((EpochCause::SkiRental, at, min_batch_tokens));
+        } else if can_break_prefix && has_waited && is_covered {
+            first = Some((EpochCause::Bound, at, min_batch_tokens));
         }
     }
     first
@@ -236,25 +243,25 @@ fn pays_from(items: &[Item], start: usize, context: u64, situation: &Situation) 
 
 /// Returns for each item the tokens between it and the last entry before it, summed over the caches that would have to
 /// take them in again.
-fn since_entry(items: &[Item]) -> Vec<u64> {
+fn tokens_since_cache_entry(blocks: &[PlannedBlock]) -> Vec<u64> {
     let mut since = 0;
-    let tokens = |item: &Item| {
-        let before = if item.is_entry { 0 } else { since };
-        since = before + item.tokens * item.caches();
+    let tokens = |block: &PlannedBlock| {
+        let before = if block.is_after_cache_entry { 0 } else { since };
+        since = before + block.tokens * block.cache_count();
         before
     };
-    items.iter().map(tokens).collect()
+    blocks.iter().map(tokens).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{MayGo, Reason};
+    use crate::history::{FoldPermission, Reason};
 
-    const WARM: Situation = Situation {
+    const WARM: PlanContext = PlanContext {
         prices: Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 },
         cold: None,
-        binds_thinking: false,
+        is_thinking_bound: false,
         overhead: 0,
         limit: None,
         cliff: None,
@@ -262,161 +269,180 @@ mod tests {
         saved: f64::INFINITY,
     };
 
-    fn stays(tokens: u64) -> Item {
-        Item { tokens, frees: 0, fate: Fate::Stays, is_held: true, others: 0, is_entry: true, thinking: None }
+    fn stays(tokens: u64) -> PlannedBlock {
+        PlannedBlock {
+            tokens,
+            tokens_freed: 0,
+            fate: Fate::Stays,
+            is_cached: true,
+            other_caches: 0,
+            is_after_cache_entry: true,
+            thinking: None,
+        }
     }
 
-    fn ripe(tokens: u64, calls: u64) -> Item {
-        let fate = Fate::MayGo(MayGo { reason: Reason::Stale, is_old: true, calls, turns: calls });
-        Item { tokens, frees: tokens - 50, fate, is_held: true, others: 0, is_entry: true, thinking: None }
+    fn foldable(tokens: u64, calls: u64) -> PlannedBlock {
+        let fate = Fate::Foldable(FoldPermission { reason: Reason::Stale, is_old: true, calls, turns: calls });
+        PlannedBlock {
+            tokens,
+            tokens_freed: tokens - 50,
+            fate,
+            is_cached: true,
+            other_caches: 0,
+            is_after_cache_entry: true,
+            thinking: None,
+        }
     }
 
     #[test]
     fn a_block_is_bought_when_its_rent_reaches_the_price() {
         // Price 1.15 * (50 + 4000) = 4657.5; rent 0.1 * 1950 = 195 a call, the next one's included.
-        let after = |calls| decide(&[stays(500), ripe(2000, calls), stays(4000)], &WARM);
+        let after = |calls| plan_folds(&[stays(500), foldable(2000, calls), stays(4000)], &WARM);
         assert_eq!(after(22), None);
-        assert_eq!(after(23), Some(Decision { cause: Cause::SkiRental, items: vec![1], least: 130 }));
+        assert_eq!(after(23), Some(FoldPlan { cause: EpochCause::SkiRental, blocks: vec![1], min_tokens_freed: 130 }));
     }
 
     #[test]
     fn an_epoch_is_paid_out_of_what_was_saved_or_after_a_long_rent() {
-        let after = |calls| [stays(500), ripe(2000, calls), stays(4000)];
-        let items = after(30);
-        assert_eq!(decide(&items, &Situation { saved: 4657.0, ..WARM }), None);
-        assert!(decide(&items, &Situation { saved: 4658.0, ..WARM }).is_some());
+        let after = |calls| [stays(500), foldable(2000, calls), stays(4000)];
+        let blocks = after(30);
+        assert_eq!(plan_folds(&blocks, &PlanContext { saved: 4657.0, ..WARM }), None);
+        assert!(plan_folds(&blocks, &PlanContext { saved: 4658.0, ..WARM }).is_some());
         // Rent 195 a call, price 4657.5.
-        let poor = Situation { saved: 0.0, max_deferred_turns: 1000, ..WARM };
-        assert_eq!(decide(&after(94), &poor), None);
-        assert!(decide(&after(95), &poor).is_some());
+        let poor = PlanContext { saved: 0.0, max_deferred_turns: 1000, ..WARM };
+        assert_eq!(plan_folds(&after(94), &poor), None);
+        assert!(plan_folds(&after(95), &poor).is_some());
     }
 
     #[test]
     fn the_largest_tail_that_pays_goes_and_what_stands_before_it_waits() {
-        let items = [ripe(2000, 1), stays(90_000), ripe(5000, 30), stays(1000), ripe(2000, 0)];
-        assert_eq!(decide(&items, &WARM).unwrap().items, [2, 4]);
+        let blocks = [foldable(2000, 1), stays(90_000), foldable(5000, 30), stays(1000), foldable(2000, 0)];
+        assert_eq!(plan_folds(&blocks, &WARM).unwrap().blocks, [2, 4]);
     }
 
     #[test]
     fn cold_takes_all_and_even_little() {
-        let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
-        let items = [ripe(100, 0), stays(90_000), ripe(200, 0)];
+        let cold = PlanContext { cold: Some(ColdCause::Lapsed), ..WARM };
+        let blocks = [foldable(100, 0), stays(90_000), foldable(200, 0)];
         assert_eq!(
-            decide(&items, &cold),
-            Some(Decision { cause: Cause::Cold(Cold::Lapsed), items: vec![0, 2], least: 0 })
+            plan_folds(&blocks, &cold),
+            Some(FoldPlan { cause: EpochCause::Cold(ColdCause::Lapsed), blocks: vec![0, 2], min_tokens_freed: 0 })
         );
-        assert_eq!(decide(&items, &WARM), None);
-        assert_eq!(decide(&[stays(5)], &cold), None);
+        assert_eq!(plan_folds(&blocks, &WARM), None);
+        assert_eq!(plan_folds(&[stays(5)], &cold), None);
     }
 
     #[test]
     fn what_is_nearly_ripe_goes_where_nothing_is_cached_and_soon_will_be() {
-        let young = |is_nearly_stale| Item { fate: Fate::Young { is_nearly_stale }, ..ripe(2000, 0) };
-        let items = [young(true), young(false), stays(4000), ripe(2000, 0)];
-        let chosen = |cold| decide(&items, &Situation { cold, ..WARM }).map(|decision| decision.items);
-        assert_eq!(chosen(Some(Cold::Lapsed)), Some(vec![0, 3]));
-        assert_eq!(chosen(Some(Cold::Unused)), Some(vec![3]), "it can still go for nothing when it is ripe");
+        let young = |is_nearly_stale| PlannedBlock { fate: Fate::Young { is_nearly_stale }, ..foldable(2000, 0) };
+        let blocks = [young(true), young(false), stays(4000), foldable(2000, 0)];
+        let chosen = |cold| plan_folds(&blocks, &PlanContext { cold, ..WARM }).map(|decision| decision.blocks);
+        assert_eq!(chosen(Some(ColdCause::Lapsed)), Some(vec![0, 3]));
+        assert_eq!(chosen(Some(ColdCause::Unused)), Some(vec![3]), "it can still go for nothing when it is ripe");
         assert_eq!(chosen(None), Some(vec![3]));
     }
 
     #[test]
     fn without_a_price_of_writing_any_gain_pays() {
-        let flat = Situation { prices: Prices { read: 1.0, write: 1.0, ..WARM.prices }, saved: 0.0, ..WARM };
-        let items = [ripe(100, 0), stays(90_000)];
-        assert_eq!(decide(&items, &flat).unwrap().items, [0]);
-        assert_eq!(decide(&items, &WARM), None);
+        let flat = PlanContext { prices: Prices { read: 1.0, write: 1.0, ..WARM.prices }, saved: 0.0, ..WARM };
+        let blocks = [foldable(100, 0), stays(90_000)];
+        assert_eq!(plan_folds(&blocks, &flat).unwrap().blocks, [0]);
+        assert_eq!(plan_folds(&blocks, &WARM), None);
     }
 
     #[test]
     fn a_full_context_lets_go_enough_at_once_or_nothing() {
-        let full = Situation { limit: Some(9000), ..WARM };
-        let young = |tokens| Item { fate: Fate::Young { is_nearly_stale: false }, ..ripe(tokens, 0) };
-        let items = [stays(5000), ripe(500, 0), young(2000), young(3000)];
-        assert_eq!(decide(&items, &full), Some(Decision { cause: Cause::Limit, items: vec![1, 2], least: 1575 }));
-        assert_eq!(decide(&[ripe(300, 0), stays(9500)], &full), None, "300 of 9,800 tokens are too few");
-        let cliff = Situation { limit: None, cliff: Some(9000), ..WARM };
-        assert_eq!(decide(&items, &cliff).unwrap().cause, Cause::Cliff);
+        let full = PlanContext { limit: Some(9000), ..WARM };
+        let young = |tokens| PlannedBlock { fate: Fate::Young { is_nearly_stale: false }, ..foldable(tokens, 0) };
+        let blocks = [stays(5000), foldable(500, 0), young(2000), young(3000)];
+        assert_eq!(
+            plan_folds(&blocks, &full),
+            Some(FoldPlan { cause: EpochCause::Limit, blocks: vec![1, 2], min_tokens_freed: 1575 })
+        );
+        assert_eq!(plan_folds(&[foldable(300, 0), stays(9500)], &full), None, "300 of 9,800 tokens are too few");
+        let cliff = PlanContext { limit: None, cliff: Some(9000), ..WARM };
+        assert_eq!(plan_folds(&blocks, &cliff).unwrap().cause, EpochCause::Cliff);
     }
 
     #[test]
     fn deferral_is_bounded_by_what_was_saved() {
-        let after = |calls| [ripe(3000, calls), stays(90_000)];
-        assert_eq!(decide(&after(39), &WARM), None);
-        assert_eq!(decide(&after(40), &WARM).unwrap().cause, Cause::Bound);
+        let after = |calls| [foldable(3000, calls), stays(90_000)];
+        assert_eq!(plan_folds(&after(39), &WARM), None);
+        assert_eq!(plan_folds(&after(40), &WARM).unwrap().cause, EpochCause::Bound);
         // Price 1.15 * (50 + 90,000).
-        assert_eq!(decide(&after(40), &Situation { saved: 103_000.0, ..WARM }), None);
-        assert!(decide(&after(40), &Situation { saved: 104_000.0, ..WARM }).is_some());
+        assert_eq!(plan_folds(&after(40), &PlanContext { saved: 103_000.0, ..WARM }), None);
+        assert!(plan_folds(&after(40), &PlanContext { saved: 104_000.0, ..WARM }).is_some());
     }
 
     /// Neighbours: entries at no, one or each block before the change, and zero to two other caches.
     #[test]
     fn a_change_costs_all_since_the_last_entry_in_each_cache() {
-        for others in 0..=2u64 {
+        for other_caches in 0..=2u64 {
             for (entry, rewritten) in [(None, 5000 + 50 + 4000), (Some(1), 3000 + 50 + 4000), (Some(2), 50 + 4000)] {
-                let items = |calls| {
-                    let mut items = [stays(2000), stays(3000), ripe(2000, calls), stays(4000)];
-                    for (at, item) in items.iter_mut().enumerate() {
-                        item.is_entry = entry == Some(at);
-                        item.others = others;
+                let blocks = |calls| {
+                    let mut blocks = [stays(2000), stays(3000), foldable(2000, calls), stays(4000)];
+                    for (at, block) in blocks.iter_mut().enumerate() {
+                        block.is_after_cache_entry = entry == Some(at);
+                        block.other_caches = other_caches;
                     }
-                    items
+                    blocks
                 };
-                let price = 1.15 * (rewritten * (1 + others)) as f64;
+                let price = 1.15 * (rewritten * (1 + other_caches)) as f64;
                 let calls = (price / 195.0).ceil() as u64;
-                let unbounded = Situation { max_deferred_turns: 1000, ..WARM };
-                assert_eq!(decide(&items(calls - 2), &unbounded), None, "{others} {entry:?}");
-                assert!(decide(&items(calls), &unbounded).is_some(), "{others} {entry:?}");
+                let unbounded = PlanContext { max_deferred_turns: 1000, ..WARM };
+                assert_eq!(plan_folds(&blocks(calls - 2), &unbounded), None, "{other_caches} {entry:?}");
+                assert!(plan_folds(&blocks(calls), &unbounded).is_some(), "{other_caches} {entry:?}");
             }
         }
     }
 
     #[test]
     fn what_only_another_cache_holds_saves_a_write_at_once() {
-        let items = |frees: u64| {
-            let mut items = [stays(500), Item { frees, ..ripe(frees + 50, 0) }, stays(4000)];
-            items.iter_mut().for_each(|item| (item.is_held, item.others) = (false, 1));
-            items
+        let blocks = |tokens_freed: u64| {
+            let mut blocks = [stays(500), PlannedBlock { tokens_freed, ..foldable(tokens_freed + 50, 0) }, stays(4000)];
+            blocks.iter_mut().for_each(|block| (block.is_cached, block.other_caches) = (false, 1));
+            blocks
         };
-        let poor = Situation { saved: 0.0, ..WARM };
+        let poor = PlanContext { saved: 0.0, ..WARM };
         // Price 1.15 * 4,050, and 1.25 of each token that goes.
-        assert_eq!(decide(&items(3700), &poor), None);
-        assert!(decide(&items(3750), &poor).is_some());
+        assert_eq!(plan_folds(&blocks(3700), &poor), None);
+        assert!(plan_folds(&blocks(3750), &poor).is_some());
     }
 
     #[test]
     fn finished_thinking_leaves_with_what_changes_before_it_and_opens_nothing() {
-        let thinking = |tokens| Item { thinking: Some(ThinkingEffect::Leaves), ..stays(tokens) };
-        let items = [thinking(400), ripe(2000, 23), thinking(300), stays(4000), thinking(200)];
-        assert_eq!(decide(&items, &WARM).unwrap().items, [1, 2, 4]);
+        let thinking = |tokens| PlannedBlock { thinking: Some(ThinkingEffect::Leaves), ..stays(tokens) };
+        let blocks = [thinking(400), foldable(2000, 23), thinking(300), stays(4000), thinking(200)];
+        assert_eq!(plan_folds(&blocks, &WARM).unwrap().blocks, [1, 2, 4]);
         // Thinking that leaves is not taken in again: a price of 4,050 tokens, as without it.
-        assert_eq!(decide(&[ripe(2000, 22), thinking(300), stays(4000)], &WARM), None);
-        assert_eq!(decide(&[thinking(50_000), stays(4000)], &WARM), None);
-        let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
-        assert_eq!(decide(&items, &cold).unwrap().items, [0, 1, 2, 4]);
-        assert_eq!(decide(&items[2..4], &cold).unwrap().items, [0]);
+        assert_eq!(plan_folds(&[foldable(2000, 22), thinking(300), stays(4000)], &WARM), None);
+        assert_eq!(plan_folds(&[thinking(50_000), stays(4000)], &WARM), None);
+        let cold = PlanContext { cold: Some(ColdCause::Lapsed), ..WARM };
+        assert_eq!(plan_folds(&blocks, &cold).unwrap().blocks, [0, 1, 2, 4]);
+        assert_eq!(plan_folds(&blocks[2..4], &cold).unwrap().blocks, [0]);
     }
 
     #[test]
     fn nothing_changes_before_thinking_that_would_be_spoilt() {
-        let holds = Item { thinking: Some(ThinkingEffect::Holds), ..stays(100) };
-        let leaves = Item { thinking: Some(ThinkingEffect::Leaves), ..stays(100) };
-        let items = [leaves, ripe(5000, 60), holds, ripe(5000, 60), stays(10)];
-        let cold = Situation { cold: Some(Cold::Lapsed), ..WARM };
-        let full = Situation { limit: Some(2000), ..WARM };
-        for situation in [WARM, cold, full] {
-            assert_eq!(decide(&items, &situation).unwrap().items, [3], "{situation:?}");
+        let holds = PlannedBlock { thinking: Some(ThinkingEffect::Holds), ..stays(100) };
+        let is_leaving_thinking = PlannedBlock { thinking: Some(ThinkingEffect::Leaves), ..stays(100) };
+        let blocks = [is_leaving_thinking, foldable(5000, 60), holds, foldable(5000, 60), stays(10)];
+        let cold = PlanContext { cold: Some(ColdCause::Lapsed), ..WARM };
+        let full = PlanContext { limit: Some(2000), ..WARM };
+        for context in [WARM, cold, full] {
+            assert_eq!(plan_folds(&blocks, &context).unwrap().blocks, [3], "{context:?}");
         }
-        assert_eq!(decide(&items[..3], &cold), None);
+        assert_eq!(plan_folds(&blocks[..3], &cold), None);
     }
 
     #[test]
     fn bound_thinking_changes_only_what_was_never_sent_or_must_go() {
-        let bound = Situation { binds_thinking: true, ..WARM };
-        let unsent = Item { is_held: false, ..ripe(3000, 0) };
-        let items = [ripe(5000, 60), stays(100), unsent];
-        assert_eq!(decide(&items, &bound).unwrap().items, [2]);
-        assert_eq!(decide(&items[..2], &bound), None);
-        let full = Situation { limit: Some(2000), ..bound };
-        assert_eq!(decide(&items[..2], &full).unwrap().cause, Cause::Limit);
+        let bound = PlanContext { is_thinking_bound: true, ..WARM };
+        let unsent = PlannedBlock { is_cached: false, ..foldable(3000, 0) };
+        let blocks = [foldable(5000, 60), stays(100), unsent];
+        assert_eq!(plan_folds(&blocks, &bound).unwrap().blocks, [2]);
+        assert_eq!(plan_folds(&blocks[..2], &bound), None);
+        let full = PlanContext { limit: Some(2000), ..bound };
+        assert_eq!(plan_folds(&blocks[..2], &full).unwrap().cause, EpochCause::Limit);
     }
 }

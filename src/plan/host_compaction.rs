@@ -10,13 +10,13 @@
 const RESERVE_TOKENS: u64 = 20_000;
 
 /// The divisor that limits the reserve to a share of the window.
-const RESERVE_PARTS: u64 = 4;
+const RESERVE_DIVISOR: u64 = 4;
 
 /// Tokens of the newest messages that the host keeps, by its own estimate.
 const KEPT_TOKENS: u64 = 20_000;
 
 /// The divisor that gives the share of the window for tool results.
-const RESULT_PARTS: u64 = 2;
+const RESULT_DIVISOR: u64 = 2;
 
 /// Characters per token, by the host's estimate.
 pub const CHARS_PER_TOKEN: u64 = 4;
@@ -28,7 +28,7 @@ pub const IMAGE_TOKENS: u64 = 2000;
 const SUMMARIZED_CHARS: u64 = 2000;
 
 /// The divisor that limits the share of system prompt and tools in the window: more leaves no conversation.
-const FIXED_PARTS: u64 = 2;
+const FIXED_DIVISOR: u64 = 2;
 
 /// Tokens of a summary. The host cuts it at 16,000 characters; most are shorter. Chosen by judgement.
 const SUMMARY_TOKENS: u64 = 1000;
@@ -44,7 +44,7 @@ pub struct TokenScale {
 
 impl TokenScale {
     /// The scale of our own counts.
-    pub const OWN: Self = Self { ratio: 1.0, fixed: 0 };
+    pub const IDENTITY: Self = Self { ratio: 1.0, fixed: 0 };
 
     /// Converts a number of our tokens to the provider's.
     pub fn of(&self, tokens: u64) -> u64 {
@@ -63,7 +63,7 @@ const LARGEST_RATIO_HALVES: u64 = 5;
 impl TokenScale {
     /// Computes the scale of a session from the summed token differences between its requests, and from its first
     /// request. Both pairs are the provider's count, then our count of the messages.
-    pub fn weighed((reported, counted): (u64, u64), first: (u64, u64)) -> Self {
+    pub fn fit((reported, counted): (u64, u64), first: (u64, u64)) -> Self {
         let ratio = (reported + PRIOR_TOKENS) as f64 / (counted + PRIOR_TOKENS) as f64;
         Self { ratio, fixed: first.0.saturating_sub((first.1 as f64 * ratio) as u64) }
     }
@@ -71,12 +71,13 @@ impl TokenScale {
 
 /// Adds the token difference of two requests to the sums: the provider's counts, and our counts of the messages. A pair
 /// whose ratio no vocabulary explains (for instance with images) is ignored.
-pub fn weigh(weighed: (u64, u64), before: (u64, u64), after: (u64, u64)) -> (u64, u64) {
+pub fn add_growth(growth: (u64, u64), before: (u64, u64), after: (u64, u64)) -> (u64, u64) {
     let (reported, counted) = (after.0.abs_diff(before.0), after.1.abs_diff(before.1));
-    let is_same_way = (after.0 > before.0) == (after.1 > before.1);
-    let is_likely =
-        is_same_way && reported * LARGEST_RATIO_HALVES > counted * 2 && reported * 2 < counted * LARGEST_RATIO_HALVES;
-    if is_likely { (weighed.0 + reported, weighed.1 + counted) } else { weighed }
+    let is_same_direction = (after.0 > before.0) == (after.1 > before.1);
+    let is_plausible = is_same_direction
+        && reported * LARGEST_RATIO_HALVES > counted * 2
+        && reported * 2 < counted * LARGEST_RATIO_HALVES;
+    if is_plausible { (growth.0 + reported, growth.1 + counted) } else { growth }
 }
 
 /// The position at which a compacting host cuts a history, which is read from its end. Counts are in our tokens.
@@ -87,24 +88,24 @@ pub struct CompactionCut {
     /// Tokens read since the last possible cut: as they are, and as passed to the summary.
     pending: (u64, u64),
     estimated: u64,
-    is_enough: bool,
+    has_enough: bool,
 }
 
 impl CompactionCut {
     /// Adds a part of a message.
     pub fn add(&mut self, chars: u64, tokens: u64, is_result: bool) {
         self.estimated += chars / CHARS_PER_TOKEN;
-        let most = if is_result { SUMMARIZED_CHARS } else { chars };
+        let max_chars = if is_result { SUMMARIZED_CHARS } else { chars };
         self.pending.0 += tokens;
-        self.pending.1 += if chars > most { tokens * most / chars } else { tokens };
+        self.pending.1 += if chars > max_chars { tokens * max_chars / chars } else { tokens };
     }
 
     /// Ends a message. The history can be cut before a message that is no tool result.
-    pub fn end_message(&mut self, may_begin: bool) {
-        if may_begin && !self.is_enough {
+    pub fn end_message(&mut self, can_cut_before: bool) {
+        if can_cut_before && !self.has_enough {
             self.kept += std::mem::take(&mut self.pending).0;
         }
-        self.is_enough |= self.estimated >= KEPT_TOKENS;
+        self.has_enough |= self.estimated >= KEPT_TOKENS;
     }
 
     /// Returns the tokens that are summarized.
@@ -129,33 +130,33 @@ pub struct HostCompaction {
 impl HostCompaction {
     /// Returns the maximum number of characters of tool results in a prompt.
     pub fn result_chars(window: u64) -> u64 {
-        window * CHARS_PER_TOKEN / RESULT_PARTS
+        window * CHARS_PER_TOKEN / RESULT_DIVISOR
     }
 
     /// Returns the window that leaves this many tokens for the messages.
     pub fn window_for(budget: u64, fixed: u64) -> u64 {
         let limit = budget + fixed;
-        limit + RESERVE_TOKENS.min(limit / (RESERVE_PARTS - 1))
+        limit + RESERVE_TOKENS.min(limit / (RESERVE_DIVISOR - 1))
     }
 
     /// Returns the largest request after which a turn begins without compaction.
     pub fn limit(&self) -> u64 {
-        self.window - RESERVE_TOKENS.min(self.window / RESERVE_PARTS)
+        self.window - RESERVE_TOKENS.min(self.window / RESERVE_DIVISOR)
     }
 
     /// Returns the tokens of a prompt before the kept messages.
-    fn head(&self) -> u64 {
-        self.fixed.min(self.window / FIXED_PARTS) + SUMMARY_TOKENS
+    fn head_tokens(&self) -> u64 {
+        self.fixed.min(self.window / FIXED_DIVISOR) + SUMMARY_TOKENS
     }
 
     /// Returns the tokens of a prompt after compaction, given its tokens before.
     pub fn compacted(&self, tokens: u64) -> u64 {
-        (self.head() + self.kept).min(self.limit()).min(tokens)
+        (self.head_tokens() + self.kept).min(self.limit()).min(tokens)
     }
 
     /// Returns the tokens that are passed to the summary, including newest messages for which the window has no room.
     pub fn to_summarize(&self) -> u64 {
-        let room = self.limit().saturating_sub(self.head());
+        let room = self.limit().saturating_sub(self.head_tokens());
         (self.summarized + self.kept.saturating_sub(room)).min(self.window)
     }
 
@@ -193,13 +194,13 @@ mod tests {
 
     #[test]
     fn a_scale_is_weighed_on_texts_alone() {
-        let weighed = weigh((0, 0), (10_000, 0), (24_000, 20_000));
-        assert_eq!(weighed, (14_000, 20_000));
+        let growth = add_growth((0, 0), (10_000, 0), (24_000, 20_000));
+        assert_eq!(growth, (14_000, 20_000));
         // An image of which the provider counts every byte, and a request that grew while its messages shrank.
-        assert_eq!(weigh(weighed, (24_000, 20_000), (120_000, 20_100)), weighed);
-        assert_eq!(weigh(weighed, (24_000, 20_000), (25_000, 10_000)), weighed);
-        let scale = TokenScale::weighed(weighed, (11_000, 1000));
+        assert_eq!(add_growth(growth, (24_000, 20_000), (120_000, 20_100)), growth);
+        assert_eq!(add_growth(growth, (24_000, 20_000), (25_000, 10_000)), growth);
+        let scale = TokenScale::fit(growth, (11_000, 1000));
         assert!((scale.ratio - 0.727).abs() < 0.001 && scale.fixed == 10_273, "{scale:?}");
-        assert_eq!(TokenScale::weighed((0, 0), (10_000, 0)), TokenScale { ratio: 1.0, fixed: 10_000 });
+        assert_eq!(TokenScale::fit((0, 0), (10_000, 0)), TokenScale { ratio: 1.0, fixed: 10_000 });
     }
 }

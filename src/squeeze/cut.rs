@@ -7,13 +7,13 @@ use super::excerpt::{failures, last_lines};
 use crate::tokens::utf16;
 
 /// The maximum number of UTF-16 units of an excerpt around one failure. Chosen by judgement.
-const EXCERPT_CHARS: usize = 200;
+const MAX_EXCERPT_CHARS: usize = 200;
 
 /// The divisor of the preview length that gives the tail's length. Chosen by judgement.
-const TAIL_PARTS: usize = 2;
+const TAIL_DIVISOR: usize = 2;
 
-const FAILURES: &str = "\n[… lines with failures]\n";
-const TAIL: &str = "\n[… the end]\n";
+const FAILURES_TITLE: &str = "\n[… lines with failures]\n";
+const TAIL_TITLE: &str = "\n[… the end]\n";
 
 /// Returns the cut form of a text of `tokens` tokens.
 ///
@@ -25,27 +25,27 @@ pub(super) fn cut(text: &str, tokens: usize, is_plain_string: bool, preview_char
     let tokens = if is_plain_string { String::new() } else { format!(", ~{} tokens", utf16::thousands(tokens)) };
     let head = utf16::head(text, preview_chars);
     let rest = text[head.len()..].trim_end();
-    let tail = last_lines(rest, preview_chars / TAIL_PARTS);
+    let tail = last_lines(rest, preview_chars / TAIL_DIVISOR);
     let failures = excerpts(&rest[..rest.len() - tail.len()], preview_chars);
-    let mut cut = format!("[large result truncated — was {chars} chars{tokens}]\nPreview: {head}");
-    for (title, part) in [(FAILURES, failures.as_str()), (TAIL, tail)] {
+    let mut shortened = format!("[large result truncated — was {chars} chars{tokens}]\nPreview: {head}");
+    for (title, part) in [(FAILURES_TITLE, failures.as_str()), (TAIL_TITLE, tail)] {
         if !part.is_empty() {
-            cut.push_str(title);
-            cut.push_str(part);
+            shortened.push_str(title);
+            shortened.push_str(part);
         }
     }
-    cut
+    shortened
 }
 
 /// Returns the maximum number of UTF-16 units after the header of a cut text.
-pub(super) fn most_kept_chars(preview_chars: usize) -> usize {
-    2 * preview_chars + preview_chars / TAIL_PARTS + utf16::len(FAILURES) + utf16::len(TAIL)
+pub(super) fn max_kept_chars(preview_chars: usize) -> usize {
+    2 * preview_chars + preview_chars / TAIL_DIVISOR + utf16::len(FAILURES_TITLE) + utf16::len(TAIL_TITLE)
 }
 
 /// Returns the lines of a text that report a failure, in order, in at most this many UTF-16 units.
-fn excerpts(text: &str, most_chars: usize) -> String {
+fn excerpts(text: &str, max_chars: usize) -> String {
     let mut found = String::new();
-    let mut left = most_chars;
+    let mut remaining_chars = max_chars;
     let mut from = 0;
     for failure in failures(text) {
         if failure.start < from {
@@ -53,22 +53,22 @@ fn excerpts(text: &str, most_chars: usize) -> String {
         }
         let before = &text[from..failure.start];
         let start = before.rfind('\n').map_or(from, |at| from + at + 1);
-        let lead = utf16::tail(&text[start..failure.start], EXCERPT_CHARS / 2);
+        let lead = utf16::tail(&text[start..failure.start], MAX_EXCERPT_CHARS / 2);
         let start = failure.start - lead.len();
-        let excerpt = utf16::head(&text[start..], EXCERPT_CHARS);
+        let excerpt = utf16::head(&text[start..], MAX_EXCERPT_CHARS);
         let excerpt = excerpt.split_once('\n').map_or(excerpt, |(line, _)| line);
         // Always after the match, so that the search advances.
         from = failure.end.max(start + excerpt.len());
         let line = excerpt.trim();
         let chars = utf16::len(line) + usize::from(!found.is_empty());
-        if chars > left {
+        if chars > remaining_chars {
             break;
         }
         if !found.is_empty() {
             found.push('\n');
         }
         found.push_str(line);
-        left -= chars;
+        remaining_chars -= chars;
     }
     found
 }
@@ -111,7 +111,7 @@ mod tests {
             for preview_chars in [0, 1, 100, 500, 5000] {
                 let short = cut(&text, 1, true, preview_chars);
                 let header = short.find("Preview: ").unwrap() + "Preview: ".len();
-                assert!(utf16::len(&short[header..]) <= most_kept_chars(preview_chars), "{short}");
+                assert!(utf16::len(&short[header..]) <= max_kept_chars(preview_chars), "{short}");
             }
         }
     }

@@ -27,9 +27,9 @@ pub(super) fn find(transcript: &Transcript) -> Heartbeats {
     let mut kept = Vec::new();
     let mut index = 0;
     while index < messages.len() {
-        let before = kept.iter().rev().map(|&kept: &usize| messages[kept].role).find(|role| is_speech(*role));
+        let before = kept.iter().rev().map(|&kept: &usize| messages[kept].role).find(|role| is_conversation(*role));
         let after = messages.get(index + 2).map(|message| message.role);
-        let is_pair = is_prompt(&messages[index]) && messages.get(index + 1).is_some_and(is_bare_answer);
+        let is_pair = is_heartbeat_prompt(&messages[index]) && messages.get(index + 1).is_some_and(is_heartbeat_answer);
         if is_pair && before != Some(Role::User) && after.is_none_or(|role| role == Role::User) {
             prompts.push(index);
             index += 2;
@@ -38,19 +38,19 @@ pub(super) fn find(transcript: &Transcript) -> Heartbeats {
             index += 1;
         }
     }
-    if !kept.iter().any(|&kept| is_speech(messages[kept].role)) {
+    if !kept.iter().any(|&kept| is_conversation(messages[kept].role)) {
         prompts.pop();
     }
-    let pending = messages.len().checked_sub(1).filter(|&last| is_prompt(&messages[last]));
+    let pending = messages.len().checked_sub(1).filter(|&last| is_heartbeat_prompt(&messages[last]));
     Heartbeats { prompts, pending }
 }
 
-fn is_speech(role: Role) -> bool {
+fn is_conversation(role: Role) -> bool {
     matches!(role, Role::User | Role::Assistant | Role::Tool)
 }
 
 /// Returns the text of a message that has only text (and thinking).
-fn only_text(message: &Message) -> Option<String> {
+fn text_if_only_text(message: &Message) -> Option<String> {
     let mut text = String::new();
     for block in &message.blocks {
         match block.kind {
@@ -62,9 +62,9 @@ fn only_text(message: &Message) -> Option<String> {
     Some(text)
 }
 
-fn is_bare_answer(message: &Message) -> bool {
+fn is_heartbeat_answer(message: &Message) -> bool {
     message.role == Role::Assistant
-        && only_text(message).is_some_and(|text| {
+        && text_if_only_text(message).is_some_and(|text| {
             let word = text.trim_matches(|c: char| c.is_whitespace() || "*_`~.!\"'".contains(c));
             // The token's own underscore survives: it is inside the word.
             word.eq_ignore_ascii_case("HEARTBEAT_OK")
@@ -73,16 +73,16 @@ fn is_bare_answer(message: &Message) -> bool {
 
 /// Recognizes the prompts that OpenClaw sends (its default, its poll, its periodic tasks, its event notices), a bare
 /// "heartbeat", and custom prompts that request the token when there is nothing to do.
-fn is_prompt(message: &Message) -> bool {
-    static BARE: LazyLock<Regex> = LazyLock::new(|| {
+fn is_heartbeat_prompt(message: &Message) -> bool {
+    static BARE_HEARTBEAT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)\A[\[(<*\s]*(?:openclaw )?heartbeat(?:[ _-](?:check|poll|ping|prompt|tick))?[\])>*.!:\s]*\z")
             .expect("the pattern of bare heartbeats is valid")
     });
-    static ASKS: LazyLock<Regex> = LazyLock::new(|| {
+    static TOKEN_REQUEST: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:reply|respond|answer|return|say|output)\b[^.?!\n]{0,30}\bHEARTBEAT_OK\b")
             .expect("the pattern of requests is valid")
     });
-    static NOTHING: LazyLock<Regex> = LazyLock::new(|| {
+    static NOTHING_TO_DO: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r"(?i)\b(?:nothing|no (?:tasks?|action|changes?|alerts?|issues?)|all (?:is )?(?:good|clear|well|quiet))\b",
         )
@@ -91,16 +91,16 @@ fn is_prompt(message: &Message) -> bool {
     if !message.starts_turn {
         return false;
     }
-    let Some(text) = only_text(message) else { return false };
+    let Some(text) = text_if_only_text(message) else { return false };
     let text = text.trim();
-    let asks = || ASKS.is_match(text);
+    let has_token_request = || TOKEN_REQUEST.is_match(text);
     let host_starts =
         ["Run the following periodic tasks", "An async command completion event was triggered", "[OpenClaw heartbeat"];
     text.starts_with("Read HEARTBEAT.md if it exists")
         || text == "[OpenClaw heartbeat poll]"
-        || BARE.is_match(text)
-        || (host_starts.iter().any(|start| text.starts_with(start)) && asks())
-        || (!text.contains('?') && NOTHING.is_match(text) && asks())
+        || BARE_HEARTBEAT.is_match(text)
+        || (host_starts.iter().any(|start| text.starts_with(start)) && has_token_request())
+        || (!text.contains('?') && NOTHING_TO_DO.is_match(text) && has_token_request())
 }
 
 #[cfg(test)]

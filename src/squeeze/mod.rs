@@ -12,7 +12,7 @@ mod repair;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::history::{Fate, FoldablePart, Meter, fates, foldable_part, is_cut, message_tokens};
+use crate::history::{Fate, FoldablePart, Meter, fates, foldable_part, is_truncated, message_tokens};
 use crate::plan::arguments;
 use crate::transcript::{Block, BlockKind, Message, MessageSource, Patch, Rewrite, Role, Step, Transcript};
 
@@ -55,11 +55,11 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut patches = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {
-            let folded = cut_large(block, config, &meter)
-                .or_else(|| fold(message, block, fates[message_index][block_index], config, &meter));
-            if let Some(folded) = folded {
-                stats.count(folded.part, folded.tokens_freed);
-                patches.push(Patch { message: message_index, path: block.path.clone(), value: folded.value });
+            let eviction = truncate_large(block, config, &meter)
+                .or_else(|| evict_stale(message, block, fates[message_index][block_index], config, &meter));
+            if let Some(eviction) = eviction {
+                stats.count(eviction.part, eviction.tokens_freed);
+                patches.push(Patch { message: message_index, path: block.path.clone(), value: eviction.value });
             }
         }
     }
@@ -67,7 +67,7 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
 }
 
 /// A block's replacement.
-struct Folded {
+struct Eviction {
     /// The value to set at the block's path.
     value: Value,
     /// The kind of the block; `None` for a large result.
@@ -94,40 +94,40 @@ fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut St
     if !config.prune_heartbeats {
         return None;
     }
-    let found = heartbeat::find(transcript);
-    let dropped: Vec<usize> = found.prompts.iter().flat_map(|&prompt| [prompt, prompt + 1]).collect();
-    stats.heartbeats_pruned = found.prompts.len();
+    let heartbeats = heartbeat::find(transcript);
+    let dropped: Vec<usize> = heartbeats.prompts.iter().flat_map(|&prompt| [prompt, prompt + 1]).collect();
+    stats.heartbeats_pruned = heartbeats.prompts.len();
     for &index in &dropped {
         stats.tokens_freed +=
             message_tokens(std::slice::from_ref(transcript.messages[index].raw), None, config.encoding);
     }
-    let mut drops = dropped.iter().copied().peekable();
+    let mut remaining_drops = dropped.iter().copied().peekable();
     let sequence = (0..transcript.messages.len())
-        .filter(|index| drops.next_if_eq(index).is_none())
+        .filter(|index| remaining_drops.next_if_eq(index).is_none())
         .map(MessageSource::Keep)
         .collect();
-    transcript.forget(dropped.iter().copied().chain(found.pending));
+    transcript.drop_messages(dropped.iter().copied().chain(heartbeats.pending));
     (!dropped.is_empty()).then_some(sequence)
 }
 
 /// Cuts a result of more than `largeResultThreshold` characters, unless the cut form would cost more.
-fn cut_large(block: &Block, config: &Config, meter: &Meter) -> Option<Folded> {
+fn truncate_large(block: &Block, config: &Config, meter: &Meter) -> Option<Eviction> {
     let BlockKind::Text(text) = block.kind else { return None };
-    if !is_cut(block, config) || is_placeholder(block, config) {
+    if !is_truncated(block, config) || is_placeholder(block, config) {
         return None;
     }
     let tokens = meter.text(text);
     let is_plain_string = block.path.steps().last() == Some(&Step::Key("content"));
-    let cut = cut::cut(text, tokens, is_plain_string, config.large_result_preview_chars as usize);
-    let tokens_freed = saving(tokens, meter.text(&cut))?;
-    Some(Folded { value: Value::String(cut), part: None, tokens_freed })
+    let truncated = cut::cut(text, tokens, is_plain_string, config.large_result_preview_chars as usize);
+    let tokens_freed = tokens_saved(tokens, meter.text(&truncated))?;
+    Some(Eviction { value: Value::String(truncated), part: None, tokens_freed })
 }
 
 /// Returns the placeholder of a stale block, unless it would cost as much as the block. Content cannot be restored
 /// here, so superseded blocks stay until they are old.
-fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &Meter) -> Option<Folded> {
+fn evict_stale(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &Meter) -> Option<Eviction> {
     let part = foldable_part(message, block)?;
-    fate.may_go().filter(|may_go| may_go.is_old)?;
+    fate.permission().filter(|permission| permission.is_old)?;
     let tokens = meter.block(block);
     if (tokens as u64) < config.min_tokens_to_squeeze || is_placeholder(block, config) {
         return None;
@@ -150,11 +150,11 @@ fn fold(message: &Message, block: &Block, fate: Fate, config: &Config, meter: &M
         }
         _ => return None,
     };
-    let tokens_freed = saving(tokens, tokens_after)?;
-    Some(Folded { value, part: Some(part), tokens_freed })
+    let tokens_freed = tokens_saved(tokens, tokens_after)?;
+    Some(Eviction { value, part: Some(part), tokens_freed })
 }
 
-fn saving(before: usize, after: usize) -> Option<usize> {
+fn tokens_saved(before: usize, after: usize) -> Option<usize> {
     before.checked_sub(after).filter(|&saved| saved > 0)
 }
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::cut::most_kept_chars;
+use super::cut::max_kept_chars;
 use super::excerpt::{failures, last_lines};
 use crate::content::cut_note::cut_text;
 use crate::tokens::utf16;
@@ -75,7 +75,7 @@ pub(super) fn is_placeholder(text: &str, preview_chars: usize, large_preview_cha
     HEADER.captures(start).is_some_and(|found| {
         let header = utf16::len(&found[0]);
         let kept = match found.get(1) {
-            Some(_) => most_kept_chars(large_preview_chars),
+            Some(_) => max_kept_chars(large_preview_chars),
             None => 2 * preview_chars + utf16::len(GAP),
         };
         !utf16::exceeds(text, header + kept)

@@ -13,7 +13,7 @@ use crate::transcript::{
 };
 
 /// The text of an inserted result.
-const MISSING: &str = "[concertina] missing tool result — synthetic error inserted for API compatibility.";
+const MISSING_RESULT: &str = "[concertina] missing tool result — synthetic error inserted for API compatibility.";
 
 /// The statistics of one `repairToolPairing()` call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,16 +43,16 @@ struct Call<'a> {
 }
 
 /// A result without a call of its own.
-struct Dropped {
-    place: ResultPosition,
+struct UnmatchedResult {
+    position: ResultPosition,
     /// True if there are calls with its id and all of them are answered.
-    was_called: bool,
+    is_duplicate: bool,
 }
 
 /// Calls with their results.
 struct Pairs<'a> {
     calls: Vec<Call<'a>>,
-    dropped: Vec<Dropped>,
+    unmatched: Vec<UnmatchedResult>,
     /// The first user message that carries results of a message's calls, keyed by the last message before the results.
     carriers: HashMap<usize, usize>,
 }
@@ -66,16 +66,16 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     if let Some(unreadable) = messages.iter().position(hides_links) {
         return (Rewrite::default(), RepairStats { unreadable: Some(unreadable), ..RepairStats::default() });
     }
-    let Pairs { calls, dropped, carriers } = pair(messages);
-    let duplicates = dropped.iter().filter(|dropped| dropped.was_called).count();
+    let Pairs { calls, unmatched, carriers } = pair(messages);
+    let duplicates = unmatched.iter().filter(|unmatched| unmatched.is_duplicate).count();
     let mut stats = RepairStats {
-        orphan_results_dropped: dropped.len() - duplicates,
+        orphan_results_dropped: unmatched.len() - duplicates,
         duplicate_results_dropped: duplicates,
         ..RepairStats::default()
     };
-    let mut edits: Vec<Edit> = messages.iter().map(|_| Edit::default()).collect();
+    let mut edits: Vec<MessageEdit> = messages.iter().map(|_| MessageEdit::default()).collect();
     let moved = calls.iter().filter_map(|call| call.displaced);
-    for (message, block) in dropped.iter().map(|dropped| dropped.place).chain(moved) {
+    for (message, block) in unmatched.iter().map(|unmatched| unmatched.position).chain(moved) {
         match block {
             None => edits[message].is_removed = true,
             Some(block) => {
@@ -85,24 +85,24 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
     }
     for (message, edit) in messages.iter().zip(&mut edits) {
         // A message of another role without its results would itself be an orphan.
-        let has_lost = !takes_blocks(message) && !edit.removed_blocks.is_empty();
-        edit.is_removed |= has_lost && edit.removed_blocks.len() == result_links(message).len();
+        let has_removed_blocks = !takes_blocks(message) && !edit.removed_blocks.is_empty();
+        edit.is_removed |= has_removed_blocks && edit.removed_blocks.len() == result_links(message).len();
     }
     let has_tool_messages =
         messages.iter().any(|message| result_links(message).iter().any(|result| result.block.is_none()));
-    let last_at_once = last_at_once(messages);
+    let last_parallel_call = last_parallel_call(messages);
     for call in &calls {
         let Some(result) = result_to_insert(messages, call, has_tool_messages, &mut stats) else { continue };
-        let follower = carriers.get(&call.message).copied().unwrap_or(call.message + 1);
+        let result_carrier = carriers.get(&call.message).copied().unwrap_or(call.message + 1);
         match result {
-            Inserted::Block(block) if messages.get(follower).is_some_and(takes_blocks) => {
-                let is_from_later_message = call.displaced.is_some_and(|(from, _)| from > follower);
-                let edit = &mut edits[follower];
+            Inserted::Block(block) if messages.get(result_carrier).is_some_and(takes_blocks) => {
+                let is_from_later_message = call.displaced.is_some_and(|(from, _)| from > result_carrier);
+                let edit = &mut edits[result_carrier];
                 let results = if is_from_later_message { &mut edit.last_results } else { &mut edit.first_results };
                 results.push(block);
             }
             Inserted::Block(block) => edits[call.message].user_blocks_after.push(block),
-            Inserted::Message(source) => edits[last_at_once[call.message]].after.push(source),
+            Inserted::Message(source) => edits[last_parallel_call[call.message]].after.push(source),
         }
     }
     let rewrite = rewrite(messages, edits);
@@ -114,54 +114,55 @@ pub fn repair_tool_pairing(messages: &[Value]) -> (Rewrite, RepairStats) {
 fn pair(messages: &[Value]) -> Pairs<'_> {
     let mut calls: Vec<Call> = Vec::new();
     // The calls of each id that have no result yet; an id that was ever called keeps its entry.
-    let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut unanswered: HashMap<&str, Vec<usize>> = HashMap::new();
     // Results that come before any call with their id.
-    let mut early: HashMap<&str, Vec<ResultPosition>> = HashMap::new();
-    let mut dropped = Vec::new();
+    let mut results_before_calls: HashMap<&str, Vec<ResultPosition>> = HashMap::new();
+    let mut unmatched = Vec::new();
     let mut carriers = HashMap::new();
     // The last message without results.
-    let mut plain = 0;
+    let mut last_without_results = 0;
     for (message_index, message) in messages.iter().enumerate() {
         let links = if has_failed(message) { Vec::new() } else { call_links(message) };
         for link in links {
-            open.entry(link.id).or_default().push(calls.len());
+            unanswered.entry(link.id).or_default().push(calls.len());
             calls.push(Call { message: message_index, link, answered: false, displaced: None });
         }
         let results = result_links(message);
         if results.is_empty() {
-            plain = message_index;
+            last_without_results = message_index;
         } else if takes_blocks(message) {
-            carriers.entry(plain).or_insert(message_index);
+            carriers.entry(last_without_results).or_insert(message_index);
         }
-        let is_separate = takes_blocks(message) && carriers.get(&plain) != Some(&message_index);
+        let is_separate = takes_blocks(message) && carriers.get(&last_without_results) != Some(&message_index);
         for ResultLink { id, block } in results {
-            let place = (message_index, block);
-            let is_in_place =
-                |call: &Call| call.link.shape == Shape::Responses || call.message == plain && !is_separate;
-            match open.get_mut(id).map(Vec::pop) {
-                Some(Some(call)) if is_in_place(&calls[call]) => calls[call].answered = true,
-                Some(Some(call)) => calls[call].displaced = Some(place),
-                Some(None) => dropped.push(Dropped { place, was_called: true }),
-                None => early.entry(id).or_default().push(place),
+            let position = (message_index, block);
+            let is_in_order = |call: &Call| {
+                call.link.shape == Shape::Responses || call.message == last_without_results && !is_separate
+            };
+            match unanswered.get_mut(id).map(Vec::pop) {
+                Some(Some(call)) if is_in_order(&calls[call]) => calls[call].answered = true,
+                Some(Some(call)) => calls[call].displaced = Some(position),
+                Some(None) => unmatched.push(UnmatchedResult { position, is_duplicate: true }),
+                None => results_before_calls.entry(id).or_default().push(position),
             }
         }
     }
-    for (id, places) in early {
-        let was_called = open.contains_key(id);
-        let mut waiting = open.remove(id).unwrap_or_default().into_iter();
-        for place in places {
-            match waiting.next() {
-                Some(call) => calls[call].displaced = Some(place),
-                None => dropped.push(Dropped { place, was_called }),
+    for (id, places) in results_before_calls {
+        let is_duplicate = unanswered.contains_key(id);
+        let mut unanswered_calls = unanswered.remove(id).unwrap_or_default().into_iter();
+        for position in places {
+            match unanswered_calls.next() {
+                Some(call) => calls[call].displaced = Some(position),
+                None => unmatched.push(UnmatchedResult { position, is_duplicate }),
             }
         }
     }
-    dropped.retain(|orphan| orphan.was_called || !may_answer_no_call(&messages[orphan.place.0]));
-    Pairs { calls, dropped, carriers }
+    unmatched.retain(|orphan| orphan.is_duplicate || !can_answer_non_call(&messages[orphan.position.0]));
+    Pairs { calls, unmatched, carriers }
 }
 
 /// Returns true if an item may be the output of something other than a call, for instance of a program.
-fn may_answer_no_call(message: &Value) -> bool {
+fn can_answer_non_call(message: &Value) -> bool {
     let kind = message["type"].as_str().filter(|kind| message["role"].is_null() && kind.ends_with("_output"));
     kind.is_some_and(|kind| !kind.ends_with("_call_output") && kind != "tool_search_output")
 }
@@ -178,7 +179,7 @@ fn takes_blocks(message: &Value) -> bool {
 
 /// Returns for each message the index of the last parallel call in the Responses API; the message's own index
 /// otherwise.
-fn last_at_once(messages: &[Value]) -> Vec<usize> {
+fn last_parallel_call(messages: &[Value]) -> Vec<usize> {
     let is_item = |index: usize| call_links(&messages[index]).iter().any(|call| call.shape == Shape::Responses);
     let mut last: Vec<usize> = (0..messages.len()).collect();
     for index in (1..messages.len()).rev() {
@@ -217,17 +218,17 @@ fn result_to_insert(
     Some(match shape {
         // Hosts that keep Anthropic's calls may keep results as messages of their own.
         Shape::Anthropic if !has_tool_messages => Inserted::Block(json!({
-            "type": "tool_result", "tool_use_id": id, "is_error": true, "content": [{ "type": "text", "text": MISSING }],
+            "type": "tool_result", "tool_use_id": id, "is_error": true, "content": [{ "type": "text", "text": MISSING_RESULT }],
         })),
-        Shape::OpenAi => {
-            Inserted::Message(MessageSource::Insert(json!({ "role": "tool", "tool_call_id": id, "content": MISSING })))
-        }
+        Shape::OpenAi => Inserted::Message(MessageSource::Insert(
+            json!({ "role": "tool", "tool_call_id": id, "content": MISSING_RESULT }),
+        )),
         Shape::Responses => {
             Inserted::Message(MessageSource::Insert(missing_output(messages[call.message]["type"].as_str(), id)))
         }
         Shape::Anthropic | Shape::OpenClaw => Inserted::Message(MessageSource::Insert(json!({
             "role": "toolResult", "toolCallId": id, "toolName": name.unwrap_or("unknown"),
-            "content": [{ "type": "text", "text": MISSING }], "isError": true,
+            "content": [{ "type": "text", "text": MISSING_RESULT }], "isError": true,
         }))),
     })
 }
@@ -236,21 +237,23 @@ fn result_to_insert(
 /// `function_call_output`, as Codex does for its shell.
 fn missing_output(kind: Option<&str>, id: &str) -> Value {
     match kind {
-        Some("custom_tool_call") => json!({ "type": "custom_tool_call_output", "call_id": id, "output": MISSING }),
+        Some("custom_tool_call") => {
+            json!({ "type": "custom_tool_call_output", "call_id": id, "output": MISSING_RESULT })
+        }
         Some("shell_call") => json!({ "type": "shell_call_output", "call_id": id,
-            "output": [{ "stdout": "", "stderr": MISSING, "outcome": { "type": "exit", "exit_code": 1 } }] }),
+            "output": [{ "stdout": "", "stderr": MISSING_RESULT, "outcome": { "type": "exit", "exit_code": 1 } }] }),
         Some("apply_patch_call") => {
-            json!({ "type": "apply_patch_call_output", "call_id": id, "status": "failed", "output": MISSING })
+            json!({ "type": "apply_patch_call_output", "call_id": id, "status": "failed", "output": MISSING_RESULT })
         }
         Some("tool_search_call") => json!({ "type": "tool_search_output", "call_id": id, "status": "incomplete",
             "execution": "client", "tools": [] }),
-        _ => json!({ "type": "function_call_output", "call_id": id, "output": MISSING }),
+        _ => json!({ "type": "function_call_output", "call_id": id, "output": MISSING_RESULT }),
     }
 }
 
 /// The changes to one message.
 #[derive(Default)]
-struct Edit {
+struct MessageEdit {
     is_removed: bool,
     removed_blocks: BTreeSet<usize>,
     /// Results for the front of a user message.
@@ -262,23 +265,23 @@ struct Edit {
     after: Vec<MessageSource>,
 }
 
-fn rewrite(messages: &[Value], edits: Vec<Edit>) -> Rewrite {
+fn rewrite(messages: &[Value], edits: Vec<MessageEdit>) -> Rewrite {
     let path = Path::new().key("content");
     let mut patches = Vec::new();
     let mut sequence = Vec::with_capacity(messages.len());
     for (index, edit) in edits.into_iter().enumerate() {
         let mut is_empty = edit.is_removed;
         let is_unsorted = has_words_before_results(&messages[index]);
-        let has_lost = !edit.removed_blocks.is_empty();
-        if has_lost || is_unsorted || !edit.first_results.is_empty() || !edit.last_results.is_empty() {
+        let has_removed_blocks = !edit.removed_blocks.is_empty();
+        if has_removed_blocks || is_unsorted || !edit.first_results.is_empty() || !edit.last_results.is_empty() {
             let results = |blocks: Vec<Value>| blocks.into_iter().map(|block| (true, block));
             let blocks = messages[index]["content"].as_array().into_iter().flatten().enumerate();
             let kept = blocks.filter(|(at, _)| !edit.removed_blocks.contains(at));
             let kept = kept.map(|(at, block)| (is_result(block), part_of(index, &path.clone().index(at))));
-            let sorts = is_unsorted || !edit.last_results.is_empty();
+            let must_sort = is_unsorted || !edit.last_results.is_empty();
             let kept = results(edit.first_results).chain(kept);
             let mut content: Vec<(bool, Value)> = kept.chain(results(edit.last_results)).collect();
-            content.sort_by_key(|(is_result, _)| sorts && !is_result);
+            content.sort_by_key(|(is_result, _)| must_sort && !is_result);
             is_empty |= content.is_empty();
             if !is_empty {
                 let value = content.into_iter().map(|(_, block)| block).collect();

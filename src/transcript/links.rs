@@ -93,7 +93,7 @@ pub fn result_links(message: &Value) -> Vec<ResultLink<'_>> {
 /// a result.
 pub fn hides_links(message: &Value) -> bool {
     let is_opaque = |value: &Value| value.get(OPAQUE).is_some();
-    let hides = |part: &Value| {
+    let is_hidden = |part: &Value| {
         let mut keys = ["role", "type"].iter().chain(&CALL_IDS).chain(&RESULT_IDS).chain(&RESULT_BLOCK_IDS);
         is_opaque(part) || keys.any(|key| part.get(key).is_some_and(has_opaque))
     };
@@ -105,11 +105,11 @@ pub fn hides_links(message: &Value) -> bool {
         None => message["role"].is_null() && message["id"].is_string(),
     };
     let mut lists = ["content", "tool_calls"].iter();
-    let mut holds_hidden =
-        || lists.any(|key| message.get(key).is_some_and(is_opaque) || parts(message, key).any(hides));
+    let mut has_hidden_part =
+        || lists.any(|key| message.get(key).is_some_and(is_opaque) || parts(message, key).any(is_hidden));
     // The content of a message that is itself a result is only text.
     let is_result = result_links(message).iter().any(|result| result.block.is_none() && !result.id.is_empty());
-    is_reference || hides(message) || !is_result && holds_hidden()
+    is_reference || is_hidden(message) || !is_result && has_hidden_part()
 }
 
 /// Returns true if a block is a result that its message carries.

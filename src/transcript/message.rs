@@ -45,7 +45,7 @@ pub struct Message<'a> {
     /// that was given up, because no model call answered it, is part of the next one.
     pub starts_turn: bool,
     /// True if it continues the answer that the message before it begins, as items of the Responses API do.
-    pub goes_on: bool,
+    pub is_continuation: bool,
     /// The age in user turns: 1 from the newest turn start on, or 2 if a turn begins whose message is not here.
     /// Messages before the first turn start are the oldest. 0 if no turn has started or begins: then only calls
     /// determine an age.
@@ -60,7 +60,7 @@ impl Message<'_> {
     pub fn is_call(&self) -> bool {
         let has_failed = || matches!(self.raw["stopReason"].as_str(), Some("error" | "aborted"));
         let was_sent = || !(self.raw["provider"] == "openclaw" || has_failed());
-        self.role == Role::Assistant && !self.goes_on && (was_sent() || self.usage().is_some())
+        self.role == Role::Assistant && !self.is_continuation && (was_sent() || self.usage().is_some())
     }
 
     /// Returns true if it is a summary that a host inserted for compacted messages.
@@ -77,12 +77,12 @@ impl Message<'_> {
 impl<'a> Transcript<'a> {
     /// Returns the messages of the answer that begins at this index.
     pub fn answer_at(&self, index: usize) -> &[Message<'a>] {
-        let more = self.messages[index + 1..].iter().take_while(|message| message.goes_on).count();
+        let more = self.messages[index + 1..].iter().take_while(|message| message.is_continuation).count();
         &self.messages[index..=index + more]
     }
 
     /// Forgets messages that are about to be dropped: they have no blocks, start no turn and age nothing.
-    pub fn forget(&mut self, indexes: impl IntoIterator<Item = usize>) {
+    pub fn drop_messages(&mut self, indexes: impl IntoIterator<Item = usize>) {
         for index in indexes {
             let message = &mut self.messages[index];
             message.role = Role::Other;
@@ -94,11 +94,11 @@ impl<'a> Transcript<'a> {
 
     /// Returns all blocks with the index of their message, oldest first.
     pub fn blocks(&self) -> impl Iterator<Item = (usize, &Block<'a>)> {
-        self.places().map(|(message, _, block)| (message, block))
+        self.indexed_blocks().map(|(message, _, block)| (message, block))
     }
 
     /// Returns all blocks with the index of their message and their own index in it, oldest first.
-    pub fn places(&self) -> impl Iterator<Item = (usize, usize, &Block<'a>)> {
+    pub fn indexed_blocks(&self) -> impl Iterator<Item = (usize, usize, &Block<'a>)> {
         let messages = self.messages.iter().enumerate();
         messages
             .flat_map(|(at, message)| message.blocks.iter().enumerate().map(move |(index, block)| (at, index, block)))
@@ -112,7 +112,7 @@ fn join_failed_turns(messages: &mut [Message], turn_begins: bool) {
     for message in messages.iter_mut().rev() {
         if message.is_call() {
             (has_later_turn, has_failed) = (false, false);
-        } else if message.role == Role::Assistant && !message.goes_on {
+        } else if message.role == Role::Assistant && !message.is_continuation {
             has_failed |= has_later_turn;
         } else if message.starts_turn {
             message.starts_turn = !has_failed;

@@ -19,7 +19,7 @@ pub use links::{CallLink, ResultLink, Shape, call_links, hides_links, is_result,
 pub use message::{Message, Role, Transcript};
 pub use patch::{MessageSource, Patch, Path, Rewrite, Step, part_of};
 pub use read::{
-    frame, has_opaque, image_in_place, is_cache_point, text_beside, text_in_place, text_value, with_payload,
+    has_opaque, image_frame, image_in_place, is_cache_point, text_beside, text_in_place, text_value, with_payload,
 };
 pub use shape::{UNSTATED_MIME, image_part, shape_at};
 pub use usage::Usage;

@@ -46,7 +46,7 @@ impl<'a> Transcript<'a> {
 
 fn read(messages: &[Value], turn_begins: bool) -> Transcript<'_> {
     let mut read: Vec<Message> = messages.iter().map(message).collect();
-    join_items(&mut read);
+    mark_continuations(&mut read);
     pair_results_with_calls(&mut read);
     set_ages(&mut read, turn_begins);
     Transcript { messages: read, turn_begins }
@@ -92,7 +92,7 @@ fn is_of_script(part: &Value) -> bool {
 
 fn message(raw: &Value) -> Message<'_> {
     let role = role(raw);
-    let own_result = (role == Role::Tool).then(|| ToolResult {
+    let message_result = (role == Role::Tool).then(|| ToolResult {
         call_id: id_of(raw, &RESULT_IDS),
         tool_name: raw["toolName"].as_str().or(raw["name"].as_str()),
         is_error: is_error(raw),
@@ -103,11 +103,11 @@ fn message(raw: &Value) -> Message<'_> {
     match role {
         Role::Other => {}
         Role::Tool if item_type(raw).is_some() => {
-            content(&raw["output"], &Path::new().key("output"), own_result, &mut blocks);
+            content(&raw["output"], &Path::new().key("output"), message_result, &mut blocks);
         }
         _ if item_type(raw).is_some() => block(raw, &Path::new(), None, &mut blocks),
         _ => {
-            content(&raw["content"], &Path::new().key("content"), own_result, &mut blocks);
+            content(&raw["content"], &Path::new().key("content"), message_result, &mut blocks);
             calls(raw, &mut blocks);
         }
     }
@@ -115,18 +115,22 @@ fn message(raw: &Value) -> Message<'_> {
         && blocks.iter().all(|block| block.result.is_none())
         && blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
     let timestamp = time::read(&raw["timestamp"]);
-    Message { raw, role, timestamp, blocks, starts_turn, goes_on: false, turn_age: 0, calls_after: 0 }
+    Message { raw, role, timestamp, blocks, starts_turn, is_continuation: false, turn_age: 0, calls_after: 0 }
 }
 
 /// Marks each item of an answer except the first as a continuation.
-fn join_items(messages: &mut [Message]) {
+fn mark_continuations(messages: &mut [Message]) {
     // The words among the items may be written as a message.
     let is_one = |pair: &[Message]| {
         pair.iter().all(|message| message.role == Role::Assistant)
             && pair.iter().any(|message| message.raw["type"].is_string())
     };
-    let goes_on: Vec<bool> = messages.windows(2).map(is_one).collect();
-    messages.iter_mut().skip(1).zip(goes_on).for_each(|(message, goes_on)| message.goes_on = goes_on);
+    let is_continuation: Vec<bool> = messages.windows(2).map(is_one).collect();
+    messages
+        .iter_mut()
+        .skip(1)
+        .zip(is_continuation)
+        .for_each(|(message, is_continuation)| message.is_continuation = is_continuation);
 }
 
 fn content<'a>(value: &'a Value, path: &Path, result: Option<ToolResult<'a>>, blocks: &mut Vec<Block<'a>>) {
@@ -313,22 +317,22 @@ const IMAGE_FIELDS: [&str; 7] = ["type", "text", "data", "mimeType", "source", "
 /// Returns the fields that leave with an image, without the payload. Other fields are kept by name only, for their
 /// order. [`image_in_place`] rebuilds the block, with this MIME type or its own. Returns `None` for a block without a
 /// payload, or one that JSON does not carry exactly.
-pub fn frame(part: &Value, mime: Option<&str>) -> Option<Value> {
-    let mut frame = if has_opaque(part) { None } else { with_base64(part, mime, "") }?;
-    for (key, value) in frame.as_object_mut()? {
+pub fn image_frame(part: &Value, mime: Option<&str>) -> Option<Value> {
+    let mut image_frame = if has_opaque(part) { None } else { with_base64(part, mime, "") }?;
+    for (key, value) in image_frame.as_object_mut()? {
         if !IMAGE_FIELDS.contains(&key.as_str()) {
             *value = Value::Null;
         }
     }
-    Some(frame)
+    Some(image_frame)
 }
 
 /// Rebuilds the image block in whose place a text block stands. Fields that are not part of the image are taken from
 /// the text block.
-pub fn image_in_place(frame: &Value, text_block: &Value, base64: &str) -> Option<Value> {
+pub fn image_in_place(image_frame: &Value, text_block: &Value, base64: &str) -> Option<Value> {
     let is_own = |key: &str| IMAGE_FIELDS.contains(&key);
     let others = text_block.as_object()?;
-    let framed = frame.as_object()?.iter().filter_map(|(key, value)| {
+    let framed = image_frame.as_object()?.iter().filter_map(|(key, value)| {
         let value = if is_own(key) { value } else { others.get(key)? };
         Some((key.clone(), value.clone()))
     });
@@ -390,7 +394,7 @@ pub(super) fn id_of<'a>(value: &'a Value, keys: &[&str]) -> &'a str {
 
 /// The calls of one id in the newest answer that has such calls.
 #[derive(Default)]
-struct CallsOfId<'a> {
+struct CallsWithId<'a> {
     /// The first message of the answer.
     message: usize,
     calls: Vec<((usize, usize), Call<'a>)>,
@@ -403,19 +407,19 @@ struct CallsOfId<'a> {
 /// Gives each result the name and arguments of its call: the call with its id in the newest answer before it. If one
 /// answer makes several calls with the same id, or without one, they are answered in order.
 fn pair_results_with_calls(messages: &mut [Message]) {
-    let mut by_id: HashMap<&str, CallsOfId> = HashMap::new();
+    let mut by_id: HashMap<&str, CallsWithId> = HashMap::new();
     let mut answer = 0;
     for (message_index, message) in messages.iter_mut().enumerate() {
-        if !message.goes_on {
+        if !message.is_continuation {
             answer = message_index;
         }
         for (block_index, block) in message.blocks.iter_mut().enumerate() {
             if let Some(result) = &mut block.result {
                 let Some(calls) = by_id.get_mut(result.call_id) else { continue };
-                let by = Some((message_index, carrier(&block.path)));
-                if calls.answered_by != by {
+                let carrier = Some((message_index, result_block_index(&block.path)));
+                if calls.answered_by != carrier {
                     calls.answered += usize::from(calls.answered_by.is_some());
-                    calls.answered_by = by;
+                    calls.answered_by = carrier;
                 }
                 let Some((at, call)) = calls.calls.get(calls.answered.min(calls.calls.len() - 1)) else { continue };
                 result.tool_name = result.tool_name.or(Some(call.name));
@@ -425,7 +429,7 @@ fn pair_results_with_calls(messages: &mut [Message]) {
             } else if let BlockKind::Call(call) = block.kind {
                 let known = by_id.entry(call.id).or_default();
                 if known.message != answer {
-                    *known = CallsOfId { message: answer, ..CallsOfId::default() };
+                    *known = CallsWithId { message: answer, ..CallsWithId::default() };
                 }
                 known.calls.push(((message_index, block_index), call));
             }
@@ -434,7 +438,7 @@ fn pair_results_with_calls(messages: &mut [Message]) {
 }
 
 /// Returns the index of the block that carries the result at a path; `None` if the message itself is the result.
-fn carrier(path: &Path) -> Option<usize> {
+fn result_block_index(path: &Path) -> Option<usize> {
     match path.steps() {
         [_, Step::Index(at), Step::Key("content"), ..] => Some(*at),
         _ => None,
@@ -539,10 +543,10 @@ mod tests {
             json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA", "detail": "low" } }),
             json!({ "type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "high" }),
         ] {
-            let frame = frame(&part, None).unwrap();
-            assert!(!frame.to_string().contains("AAAA"));
+            let image_frame = image_frame(&part, None).unwrap();
+            assert!(!image_frame.to_string().contains("AAAA"));
             let shown = text_in_place(&part, "image");
-            assert_eq!(image_in_place(&frame, &shown, "AAAA").unwrap().to_string(), part.to_string());
+            assert_eq!(image_in_place(&image_frame, &shown, "AAAA").unwrap().to_string(), part.to_string());
         }
     }
 
@@ -554,7 +558,7 @@ mod tests {
             { "role": "assistant", "content": "c" },
         ]);
         let mut transcript = Transcript::read(messages.as_array().unwrap());
-        transcript.forget([1, 2]);
+        transcript.drop_messages([1, 2]);
         assert_eq!((transcript.messages[0].turn_age, transcript.messages[0].calls_after), (1, 0));
         assert_eq!(transcript.blocks().count(), 1);
     }
@@ -576,8 +580,11 @@ mod tests {
             format!("; {kind}{}", block.result.map_or_else(String::new, of_tool))
         };
         let blocks: String = message.blocks.iter().map(block).collect();
-        let goes_on = if message.goes_on { " goes on" } else { "" };
-        format!("{:?}{goes_on}, turn {}, {} calls after{blocks}\n", message.role, message.turn_age, message.calls_after)
+        let is_continuation = if message.is_continuation { " goes on" } else { "" };
+        format!(
+            "{:?}{is_continuation}, turn {}, {} calls after{blocks}\n",
+            message.role, message.turn_age, message.calls_after
+        )
     }
 
     /// The lines of an input are the messages of a transcript, those of the output their descriptions.

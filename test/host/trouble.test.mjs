@@ -73,7 +73,7 @@ test("of a result of 5 MB the model is told that the host cut it, and where", as
   say(shown.slice(-300));
   const [id] = idsIn(shown);
   assert.equal(await onDisk(id), all.slice(0, HANDED_ON));
-  assert.match(shown, /cut by the host at 100,000 characters; the rest was never here/);
+  assert.match(shown, /cut by the host at 100,000 characters; the rest was never received/);
   const whole = await resultOf("print_much", { chars: 60_000 });
   assert.doesNotMatch(whole, /cut by the host/);
 });

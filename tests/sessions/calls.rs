@@ -4,7 +4,7 @@
 use concertina::assemble::{Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule};
 use concertina::squeeze::squeeze;
-use concertina::store::Printed;
+use concertina::store::PrintedKind;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -133,7 +133,7 @@ fn equal_parts_of_two_originals_are_each_known_as_their_own() {
             for (at, page) in &pages {
                 let hash = concertina::reference::ContentHash::of(page.as_bytes());
                 let row =
-                    printed.iter().find(|row| row.text == hash && row.printed == Printed::Copy).expect("a record");
+                    printed.iter().find(|row| row.text == hash && row.kind == PrintedKind::Copy).expect("a record");
                 assert!(row.original.to_hex().starts_with(&ids[*at]), "{part} of {at}: {page:.200}");
             }
         }

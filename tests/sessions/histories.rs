@@ -322,10 +322,10 @@ impl Host {
             8 => {
                 let body = pooled(version);
                 let alike = [
-                    json!({ "removedAt": 1, "beside": body }),
+                    json!({ "removedAt": 1, "neighbour_hash": body }),
                     json!({ "shown": { "type": "text", "text": body }, "frame": { "data": "" } }),
                     json!({ "text": body }),
-                    json!({ "thinking": { "index": 0, "beside": body } }),
+                    json!({ "thinking": { "index": 0, "neighbour_hash": body } }),
                 ];
                 ("note", alike[self.random.next(4)].clone(), "noted".to_owned())
             }
@@ -533,7 +533,7 @@ impl Host {
         let was = Transcript::read(&truth_alone);
         // The number of thinking blocks of each message that were removed so far.
         let mut gone = vec![0; messages.len()];
-        for (message, index, block) in host.places() {
+        for (message, index, block) in host.indexed_blocks() {
             let other = view.messages[message].blocks.get(index - gone[message]);
             if matches!(block.kind, BlockKind::Thinking(_)) {
                 if !other.is_some_and(|other| matches!(other.kind, BlockKind::Thinking(_))) {
@@ -570,7 +570,7 @@ impl Host {
                 && text.ends_with(POOLED)
             {
                 *copies.entry(text).or_default() |= !is_folded;
-                if fates[message][index].may_go().is_some_and(|may_go| may_go.is_old) {
+                if fates[message][index].permission().is_some_and(|permission| permission.is_old) {
                     old.insert(text);
                 }
             }

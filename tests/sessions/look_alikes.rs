@@ -106,9 +106,9 @@ fn is_formed_as(value: &Value, of: &Value) -> bool {
 fn arguments_like_rows() -> Vec<Value> {
     let (body, hex) = (noise(60, 1), "ab".repeat(32));
     let plain = vec![
-        json!({ "removedAt": 3, "beside": body }),
-        json!({ "removedAt": 3, "beside": hex }),
-        json!({ "index": 0, "beside": hex }),
+        json!({ "removedAt": 3, "neighbour_hash": body }),
+        json!({ "removedAt": 3, "neighbour_hash": hex }),
+        json!({ "index": 0, "neighbour_hash": hex }),
         json!({ "shown": { "type": "text", "text": body }, "frame": { "type": "image" } }),
         json!({ "shown": { "type": "x" }, "frame": null }),
         json!({ "text": body }),
@@ -116,11 +116,12 @@ fn arguments_like_rows() -> Vec<Value> {
         json!({ "type": "text", "text": body }),
         json!({ "arguments": { "a": body } }),
         json!({ "image": { "text": body, "frames": [{ "type": "image", "data": "" }] } }),
-        json!({ "thinking": { "index": 1, "beside": hex } }),
+        json!({ "thinking": { "index": 1, "neighbour_hash": hex } }),
         json!({ "type": "thinking", "thinking": body }),
     ];
     let with = |key: &str, value: Value| json!({ key: value, "body": body });
-    let tags = ["text", "arguments", "image", "thinking", "shown", "frame", "removedAt", "index", "beside", "frames"];
+    let tags =
+        ["text", "arguments", "image", "thinking", "shown", "frame", "removedAt", "index", "neighbour_hash", "frames"];
     let mut all = plain.clone();
     for (number, inner) in plain.iter().enumerate() {
         all.push(with("body2", inner.clone()));
@@ -367,7 +368,7 @@ fn words_that_equal_a_placeholder_are_somebodys_own() {
 /// as outputs that are shortened, folded or unchanged.
 #[test]
 fn a_last_line_like_our_note_stays() {
-    let note = |units: &str| format!("[cut by the host at {units} characters; the rest was never here]");
+    let note = |units: &str| format!("[cut by the host at {units} characters; the rest was never received]");
     let same = "the very same line, again and again\n".repeat(200);
     for units in ["5", "20", "7,199", "7199", "x", ""] {
         for text in ["the transcript said:".to_owned(), same.trim_end().to_owned(), noise(300, 7)] {
@@ -399,7 +400,7 @@ fn a_last_line_like_our_note_stays() {
 
 #[test]
 fn a_command_that_ends_like_our_note_makes_no_cut() {
-    let words = "cut by the host at 5 characters; the rest was never here";
+    let words = "cut by the host at 5 characters; the rest was never received";
     for command in [words.to_owned(), format!("({words})"), format!("grep '({words})'"), format!("x {words})")] {
         for pad in 0..4 {
             let command = format!("{}{command}", "y".repeat(pad * 20));

@@ -8,7 +8,7 @@ use concertina::store::copy::{Copied, copy};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::row::Cell;
 use concertina::store::tables::TABLES;
-use concertina::store::{Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt, Scope, Store, TurnStatus};
+use concertina::store::{Batch, Epoch, FoldedKind, PrintedKind, PrintedText, Receipt, Scope, Store, TurnStatus};
 
 use crate::suite::{START, batch_of, projection, scope};
 
@@ -35,7 +35,7 @@ pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
             projections: (0..50).map(|block| projection(&format!("{block}"), name, &text)).collect(),
             printed: vec![PrintedText {
                 text: ContentHash::of(name.as_bytes()),
-                printed: Printed::Copy,
+                kind: PrintedKind::Copy,
                 original: ContentHash::of(text.as_bytes()),
                 saved: 5,
             }],

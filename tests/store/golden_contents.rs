@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use concertina::reference::{Media, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
-    Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt, Retention, Store, StoreOptions, TurnStatus,
+    Batch, Epoch, FoldedKind, PrintedKind, PrintedText, Receipt, Retention, Store, StoreOptions, TurnStatus,
 };
 
 use crate::suite::{self, START, batch_of, projection, scope};
@@ -23,7 +23,7 @@ fn batch(store: &dyn Store) -> Batch {
         projections: vec![projection("block", "\"[REF_ID: 1]\"", "short")],
         printed: vec![PrintedText {
             text: projection("answer", "", "").block.hash,
-            printed: Printed::Copy,
+            kind: PrintedKind::Copy,
             original: text.hash,
             saved: 5,
         }],
@@ -45,7 +45,7 @@ fn turn() -> Turn {
         at: START,
         is_measured: true,
         counted: Some(800),
-        weighed: Some((80, 70)),
+        growth: Some((80, 70)),
         sent: 900,
         without: 2000,
         dropped: 100,

@@ -6,7 +6,7 @@ use concertina::error::Error;
 use concertina::reference::{ContentHash, Media, Original, RefId};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
-    Batch, BlockKey, Epoch, Ledger, Millis, Printed, PrintedText, Projection, Receipt, Scope, Stats, Store,
+    Batch, BlockKey, Epoch, Ledger, Millis, PrintedKind, PrintedText, Projection, Receipt, Scope, Stats, Store,
     StoreOptions, TurnStatus,
 };
 
@@ -282,9 +282,9 @@ fn an_original_that_is_not_what_it_says_is_refused(store: &dyn Store) {
 
 fn the_ledger_replays_what_was_decided(store: &dyn Store) {
     let me = scope("main", "s");
-    let printed = |text: &str, printed| PrintedText {
+    let printed = |text: &str, kind| PrintedText {
         text: ContentHash::of(text.as_bytes()),
-        printed,
+        kind,
         original: ContentHash::of(b"one"),
         saved: 0,
     };
@@ -293,7 +293,7 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
             projection("z", "\"[REF_ID: 1]\\n\\u0000漢\"", "one"),
             projection("a", "{\"b\": 1.10}", "two"),
         ],
-        printed: vec![printed("[REF_ID: 1]", Printed::Placeholder), printed("answer", Printed::Copy)],
+        printed: vec![printed("[REF_ID: 1]", PrintedKind::Placeholder), printed("answer", PrintedKind::Copy)],
         epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 9, tokens_rebilled: 3, blocks: 2 }),
         ..batch_of(store, vec![Original::text("one", "test"), Original::text("two", "test")])
     };
@@ -302,7 +302,7 @@ fn the_ledger_replays_what_was_decided(store: &dyn Store) {
     assert_eq!(*ledger.projections, batch.projections);
     assert_eq!(ledger.epochs, [(START, batch.epoch.clone().unwrap())]);
     let shown = |rows: &[PrintedText]| -> BTreeSet<(ContentHash, bool)> {
-        rows.iter().map(|row| (row.text, row.printed == Printed::Copy)).collect()
+        rows.iter().map(|row| (row.text, row.kind == PrintedKind::Copy)).collect()
     };
     assert_eq!(shown(&ledger.printed), shown(&batch.printed));
     assert_eq!(known(store, &scope("other", "s")), Ledger::default());
@@ -355,7 +355,7 @@ fn of_two_writers_the_first_wins(store: &dyn Store) {
         epoch: Some(epoch.clone()),
         printed: vec![PrintedText {
             text: ContentHash::of(b"shown"),
-            printed: Printed::Copy,
+            kind: PrintedKind::Copy,
             original: ContentHash::of(original.as_bytes()),
             saved: 0,
         }],
@@ -463,7 +463,7 @@ fn a_child_session_inherits_what_its_parent_may_see(store: &dyn Store) {
         projections: vec![projection("block", "\"short\"", "text")],
         printed: vec![PrintedText {
             text: ContentHash::of(b"short"),
-            printed: Printed::Copy,
+            kind: PrintedKind::Copy,
             original: ContentHash::of(b"text"),
             saved: 0,
         }],
@@ -493,7 +493,7 @@ fn a_child_session_may_be_given_only_what_is_named(store: &dyn Store) {
     let (parent, child) = (scope("main", "p"), scope("sub", "c"));
     let printed = |text: &str, original: &str| PrintedText {
         text: ContentHash::of(text.as_bytes()),
-        printed: Printed::Copy,
+        kind: PrintedKind::Copy,
         original: ContentHash::of(original.as_bytes()),
         saved: 0,
     };
@@ -534,7 +534,7 @@ fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(sto
     // From then on, what the parent was shown is the parent's own.
     let shown = PrintedText {
         text: ContentHash::of(b"answer"),
-        printed: Printed::Copy,
+        kind: PrintedKind::Copy,
         original: ContentHash::of(b"the child's"),
         saved: 0,
     };

@@ -66,9 +66,7 @@ pub enum Error {
         reason: String,
     },
     /// The database file was deleted or replaced under the store since the caller read from it.
-    #[error(
-        "the store at {path} was replaced while it was in use; nothing of this call is kept, and the next one works on the new file"
-    )]
+    #[error("the store at {path} was replaced while it was in use: this call was discarded; retry to use the new file")]
     StoreReplaced {
         /// The database file.
         path: String,

@@ -15,20 +15,20 @@ pub type FastSet<K> = HashSet<K, FastState>;
 /// The hasher state of [`FastMap`] and [`FastSet`].
 pub type FastState = BuildHasherDefault<FastHasher>;
 
-/// Returns the value of the first key that has this hash and that `is_it` accepts; if there is none, inserts and
-/// returns the value of `add`. This is for keys that are expensive to build: the map stores only their hashes, and a
+/// Returns the value of the first key that has this hash and that `is_match` accepts; if there is none, inserts and
+/// returns the value of `insert`. This is for keys that are expensive to build: the map stores only their hashes, and a
 /// collision moves on to the next hash.
-pub fn first_like<T: Copy>(
+pub fn find_or_insert<T: Copy>(
     known: &mut FastMap<u64, T>,
     mut hash: u64,
-    is_it: impl Fn(T) -> bool,
-    add: impl FnOnce() -> T,
+    is_match: impl Fn(T) -> bool,
+    insert: impl FnOnce() -> T,
 ) -> T {
     loop {
         match known.entry(hash) {
-            Entry::Occupied(entry) if is_it(*entry.get()) => return *entry.get(),
+            Entry::Occupied(entry) if is_match(*entry.get()) => return *entry.get(),
             Entry::Occupied(_) => hash = hash.wrapping_add(1),
-            Entry::Vacant(entry) => return *entry.insert(add()),
+            Entry::Vacant(entry) => return *entry.insert(insert()),
         }
     }
 }

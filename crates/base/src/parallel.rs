@@ -5,28 +5,28 @@ use std::panic::resume_unwind;
 use std::thread;
 
 /// The maximum number of threads for one call. The host has other work.
-const THREADS_MAX: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// The minimum number of items for which threads are started. A thread costs some 10 microseconds; the summary of a
 /// block costs hundreds.
-const LEAST: usize = 8;
+const MIN_PARALLEL_ITEMS: usize = 8;
 
 /// Returns the results of `work` for all items, in their order. Each thread has its own tools. A panic is propagated to
 /// the caller.
 pub fn map<T: Sync, U: Send, Tools: Default>(items: &[T], work: impl Fn(&mut Tools, &T) -> U + Sync) -> Vec<U> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
-    let threads = if items.len() < LEAST { 1 } else { threads };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
+    let threads = if items.len() < MIN_PARALLEL_ITEMS { 1 } else { threads };
     // Items are dealt out in turn, because neighbours have similar costs.
-    let share = |first: usize| {
+    let run_share = |first: usize| {
         let mut tools = Tools::default();
         items.iter().skip(first).step_by(threads).map(|item| work(&mut tools, item)).collect::<Vec<_>>()
     };
     if threads == 1 {
-        return share(0);
+        return run_share(0);
     }
     let mut shares: Vec<_> = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|first| scope.spawn(move || share(first))).collect();
-        let own = share(0);
+        let others: Vec<_> = (1..threads).map(|first| scope.spawn(move || run_share(first))).collect();
+        let own = run_share(0);
         let others = others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         std::iter::once(own).chain(others).map(Vec::into_iter).collect()
     });
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn each_is_worked_on_once_and_the_order_stays() {
-        for count in [0, 1, LEAST - 1, LEAST, 1000] {
+        for count in [0, 1, MIN_PARALLEL_ITEMS - 1, MIN_PARALLEL_ITEMS, 1000] {
             let items: Vec<usize> = (0..count).collect();
             let worked = map(&items, |count: &mut usize, item| {
                 *count += 1;

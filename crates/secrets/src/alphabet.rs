@@ -46,7 +46,7 @@ impl Alphabet {
         })
     }
 
-    pub(crate) fn has(self, byte: u8) -> bool {
+    pub(crate) fn contains(self, byte: u8) -> bool {
         byte.is_ascii() && self.0 >> byte & 1 == 1
     }
 }

@@ -13,7 +13,7 @@ use crate::password::{is_mixed_password, is_quoted_password};
 use crate::plain_password;
 use crate::table::word_list;
 use crate::unassigned;
-use crate::value::{is_base64, is_placeholder, is_random, is_random_letters, is_uuid, is_word, kind_turns};
+use crate::value::{is_base64, is_placeholder, is_random, is_random_letters, is_uuid, is_word, kind_changes};
 
 word_list!(COUNTED_TOKENS, "counted_tokens.txt");
 
@@ -24,14 +24,14 @@ const SUFFIXES: [&str; 10] = ["", "key", "value", "hex", "b64", "base64", "raw",
 const HASHES: [&str; 6] = ["sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:"];
 
 /// The longest part of a name before the announcing word, in bytes.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME_BYTES: usize = 40;
 
 /// The longest value, in bytes.
-const LONGEST: usize = 512;
+const MAX_VALUE_BYTES: usize = 512;
 
 /// The longest base64 value, such as an AWS session token. Such a value contains no name with a sign, so no value is
 /// read twice.
-const LONGEST_BASE64: usize = 4096;
+const MAX_BASE64_BYTES: usize = 4096;
 
 /// Returns the value assigned to a name that ends with the announcing word, ignoring a suffix.
 pub(crate) fn find(start: Cursor, end: Cursor, announced: Announced) -> Option<Range<usize>> {
@@ -96,7 +96,7 @@ fn find_value(start: Cursor, end: Cursor, is_password: bool) -> Option<Range<usi
     if !is_number && !SUFFIXES.contains(&suffix.as_str()) {
         return None;
     }
-    let name = start.back(LONGEST_NAME, |byte| is_word(byte) || byte == b'-');
+    let name = start.back(MAX_NAME_BYTES, |byte| is_word(byte) || byte == b'-');
     let is_option = name.rest().starts_with(b"--");
     let is_in_query = matches!(name.previous(), Some(b'?' | b'&')) || matches!(start.peek(), Some(b'?' | b'&'));
     let sign = behind.skip_quote();
@@ -112,8 +112,8 @@ fn find_value(start: Cursor, end: Cursor, is_password: bool) -> Option<Range<usi
     // Only a value can follow an option, or a name in a query.
     let may_be_short = is_password || is_option || is_in_query;
     find_random(value, may_be_short, is_tight || is_option, start).or_else(|| {
-        let place = plain_password::Place { name: start, value, is_tight, is_option };
-        is_password.then(|| plain_password::find(&place)).flatten()
+        let assignment = plain_password::Assignment { name: start, value, is_tight, is_option };
+        is_password.then(|| plain_password::find(&assignment)).flatten()
     })
 }
 
@@ -168,7 +168,7 @@ fn is_base64_key(value: &str) -> bool {
     let capitals = value.bytes().filter(u8::is_ascii_uppercase).count();
     value.len() >= 24
         && value.bytes().all(is_base64)
-        && kind_turns(value) * 5 > value.len() * 2
+        && kind_changes(value) * 5 > value.len() * 2
         && capitals * 5 > value.len()
 }
 
@@ -180,16 +180,16 @@ fn literal(value: Cursor) -> Option<(Range<usize>, bool)> {
         Some(quote) => byte.is_ascii_graphic() && byte != quote && byte != b'\\',
         None => byte.is_ascii_graphic() && !b"\"'`,;)}]<>|\\&=".contains(&byte),
     };
-    let is_base64 = start.rest().iter().take(LONGEST).all(|&byte| is_word(byte) || b"+/-.".contains(&byte));
-    let longest = if is_base64 { LONGEST_BASE64 } else { LONGEST };
-    let mut end = start.skip(longest, is_part);
+    let is_base64 = start.rest().iter().take(MAX_VALUE_BYTES).all(|&byte| is_word(byte) || b"+/-.".contains(&byte));
+    let max_bytes = if is_base64 { MAX_BASE64_BYTES } else { MAX_VALUE_BYTES };
+    let mut end = start.skip(max_bytes, is_part);
     if quote.is_none() {
         // Padding of base64.
         end = end.skip(2, |byte| byte == b'=');
     }
     let is_closed = match quote {
         Some(quote) => end.peek() == Some(quote) || end.peek() == Some(b'\\'),
-        None => end.at - start.at < longest,
+        None => end.at - start.at < max_bytes,
     };
     is_closed.then_some((start.at..end.at, quote.is_some()))
 }

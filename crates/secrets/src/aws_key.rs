@@ -6,9 +6,17 @@
 use std::ops::Range;
 
 use crate::cursor::Cursor;
-use crate::value::{digit_turns, is_base64, is_placeholder, kind_turns};
+use crate::value::{digit_changes, is_base64, is_placeholder, kind_changes};
 
+/// The length of a key, in characters.
 const LENGTH: usize = 40;
+
+/// The minimum numbers of changes in a key, between letters and digits and between kinds of characters: either pair is
+/// enough. Few random keys have fewer changes, and no path or identifier has as many.
+const MIN_CHANGES: [(usize, usize); 2] = [(3, 15), (1, 18)];
+
+/// The maximum number of slashes in a key: a path has more. Chosen by judgement.
+const MAX_SLASHES: usize = 4;
 
 /// Returns the ranges of what looks like a secret access key.
 pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
@@ -43,10 +51,9 @@ fn is_alone(start: Cursor, end: Cursor) -> bool {
 fn is_key(run: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| run.bytes().any(|byte| kind(&byte));
     let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    // Few random keys have fewer changes, and no path or identifier has as many.
     is_mixed
-        && (digit_turns(run) >= 3 && kind_turns(run) >= 15 || digit_turns(run) >= 1 && kind_turns(run) >= 18)
-        && run.bytes().filter(|byte| *byte == b'/').count() <= 4
+        && MIN_CHANGES.iter().any(|&(digits, kinds)| digit_changes(run) >= digits && kind_changes(run) >= kinds)
+        && run.bytes().filter(|byte| *byte == b'/').count() <= MAX_SLASHES
         && !run.starts_with(['/', '='])
         && !is_placeholder(run)
 }

@@ -68,7 +68,7 @@ pub(crate) fn read(table: &str) -> Vec<Command> {
 }
 
 /// The longest command line that is read, in bytes.
-const LONGEST: usize = 8192;
+const MAX_LINE_BYTES: usize = 8192;
 
 /// Adds the ranges of passwords that follow the program at `name`. `end` is the position after the blank behind that
 /// name. Returns the end of the command line.
@@ -136,7 +136,7 @@ fn find_password(text: &str, value: Range<usize>, form: Form, found: &mut Vec<Ra
 /// Returns the words of a command line from `start` on, with their quotes, and the end of the line. A backslash at the
 /// end of a line continues it.
 fn words(bytes: &[u8], start: usize) -> (Vec<Range<usize>>, usize) {
-    let limit = bytes.len().min(start + LONGEST);
+    let limit = bytes.len().min(start + MAX_LINE_BYTES);
     let (mut words, mut at) = (Vec::new(), start);
     while at < limit {
         match bytes[at] {

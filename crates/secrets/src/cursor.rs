@@ -8,19 +8,19 @@ use std::ops::Range;
 use crate::value::is_word;
 
 /// The longest run of blanks between a name, its sign and its value, in bytes.
-const BLANKS: usize = 8;
+const MAX_BLANKS: usize = 8;
 
 /// The longest run of blanks and line ends between two words, in bytes.
-const LINES: usize = 64;
+const MAX_LINE_GAP_BYTES: usize = 64;
 
 /// The maximum number of backslashes before a quote: one for JSON inside a string, three or seven for deeper nesting.
-const BACKSLASHES: usize = 7;
+const MAX_BACKSLASHES: usize = 7;
 
 /// The longest escape sequence, in bytes: a 24-bit colour behind `\u001b`.
-const LONGEST_ESCAPE: usize = 26;
+const MAX_ESCAPE_BYTES: usize = 26;
 
 /// The longest value in quotes or on a line of its own, in bytes.
-pub(crate) const LONGEST: usize = 256;
+pub(crate) const MAX_VALUE_BYTES: usize = 256;
 
 /// A position in a text.
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Returns the position after a word, ignoring case.
-    pub(crate) fn eat(self, word: &str) -> Option<Self> {
+    pub(crate) fn skip_word(self, word: &str) -> Option<Self> {
         let is_here = self.rest().get(..word.len()).is_some_and(|here| here.eq_ignore_ascii_case(word.as_bytes()));
         is_here.then(|| self.plus(word.len()))
     }
@@ -87,7 +87,7 @@ impl<'t> Cursor<'t> {
     /// Returns the end of the escape sequence that contains this position, or the position itself if none does.
     pub(crate) fn skip_escape(self) -> Self {
         let ends =
-            (1..=LONGEST_ESCAPE.min(self.at)).filter_map(|back| Self { at: self.at - back, ..self }.escape_end());
+            (1..=MAX_ESCAPE_BYTES.min(self.at)).filter_map(|back| Self { at: self.at - back, ..self }.escape_end());
         ends.map(|end| end.at).find(|&end| end >= self.at).map_or(self, |at| Self { at, ..self })
     }
 
@@ -105,19 +105,19 @@ impl<'t> Cursor<'t> {
     fn escape_end(self) -> Option<Self> {
         let end = match *self.rest() {
             [0x1b, ..] => self.plus(1),
-            [b'\\', b'u', ..] => self.plus(2).eat_digits(4, 16)?,
-            [b'\\', b'x', ..] => self.plus(2).eat_digits(2, 16)?,
-            [b'\\', b'0'..=b'3', ..] => self.plus(1).eat_digits(3, 8)?,
+            [b'\\', b'u', ..] => self.plus(2).skip_digits(4, 16)?,
+            [b'\\', b'x', ..] => self.plus(2).skip_digits(2, 16)?,
+            [b'\\', b'0'..=b'3', ..] => self.plus(1).skip_digits(3, 8)?,
             [b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'v' | b'e', ..] => self.plus(2),
             _ => return None,
         };
-        let parameters = end.plus(1).skip(LONGEST_ESCAPE, |byte| byte.is_ascii_digit() || byte == b';');
+        let parameters = end.plus(1).skip(MAX_ESCAPE_BYTES, |byte| byte.is_ascii_digit() || byte == b';');
         let is_colour = end.peek() == Some(b'[') && parameters.peek() == Some(b'm');
         Some(if is_colour { parameters.plus(1) } else { end })
     }
 
     /// Returns the position after exactly this many digits.
-    fn eat_digits(self, count: usize, radix: u32) -> Option<Self> {
+    fn skip_digits(self, count: usize, radix: u32) -> Option<Self> {
         let end = self.skip(count, |byte| char::from(byte).is_digit(radix));
         (end.at == self.at + count).then_some(end)
     }
@@ -130,13 +130,13 @@ impl<'t> Cursor<'t> {
     }
 
     pub(crate) fn skip_blanks(self) -> Self {
-        self.skip(BLANKS, |byte| matches!(byte, b' ' | b'\t'))
+        self.skip(MAX_BLANKS, |byte| matches!(byte, b' ' | b'\t'))
     }
 
     /// Returns the position after blanks and line ends, real or escaped.
     pub(crate) fn skip_lines(self) -> Self {
         let mut cursor = self;
-        while cursor.at < self.at + LINES {
+        while cursor.at < self.at + MAX_LINE_GAP_BYTES {
             cursor = match cursor.rest() {
                 [b' ' | b'\t' | b'\n' | b'\r', ..] => cursor.plus(1),
                 [b'\\', b'n' | b'r' | b't', ..] => cursor.plus(2),
@@ -148,7 +148,7 @@ impl<'t> Cursor<'t> {
 
     /// Returns the position after a quote and its backslashes, or the position itself if there is no quote.
     pub(crate) fn skip_quote(self) -> Self {
-        let behind = self.skip(BACKSLASHES, |byte| byte == b'\\');
+        let behind = self.skip(MAX_BACKSLASHES, |byte| byte == b'\\');
         if matches!(behind.peek(), Some(b'"' | b'\'' | b'`')) { behind.plus(1) } else { self }
     }
 
@@ -168,9 +168,9 @@ impl<'t> Cursor<'t> {
     pub(crate) fn quoted(self) -> Option<Range<usize>> {
         let start = self.skip_quote();
         let quote = start.previous().filter(|_| start.at > self.at)?;
-        let end = start.skip(LONGEST, |byte| byte != quote && byte != b'\\' && !byte.is_ascii_control());
+        let end = start.skip(MAX_VALUE_BYTES, |byte| byte != quote && byte != b'\\' && !byte.is_ascii_control());
         let behind = end.skip_quote();
-        (end.at < start.at + LONGEST && behind.at > end.at && behind.previous() == Some(quote))
+        (end.at < start.at + MAX_VALUE_BYTES && behind.at > end.at && behind.previous() == Some(quote))
             .then_some(start.at..end.at)
     }
 }

@@ -12,7 +12,7 @@ use crate::value::{is_placeholder, is_random, is_word};
 word_list!(SESSION_COOKIES, "session_cookies.txt");
 
 /// The longest header that is read, in bytes.
-const LONGEST: usize = 8192;
+const MAX_HEADER_BYTES: usize = 8192;
 
 /// Adds the values of the cookies among `name=value; name=value`.
 pub(crate) fn find_cookie_values(text: &str, cookies: Range<usize>, found: &mut Vec<Range<usize>>) {
@@ -106,6 +106,6 @@ fn value(name_end: Cursor) -> Option<(Cursor, Cursor)> {
         return None;
     }
     let start = sign.plus(1).skip(8, |byte| is_between(byte) || byte == b'[');
-    let end = start.skip(LONGEST, |byte| byte.is_ascii() && !b"\n\r\"'`\\".contains(&byte));
+    let end = start.skip(MAX_HEADER_BYTES, |byte| byte.is_ascii() && !b"\n\r\"'`\\".contains(&byte));
     (!start.rest().is_empty()).then_some((start, end))
 }

@@ -3,10 +3,10 @@
 //! A plain word counts only if the context is certain. A stand-in (`password`, `string`, `<password>`) never counts.
 
 use crate::table::word_list;
-use crate::value::{digit_turns, is_mixed, is_placeholder};
+use crate::value::{digit_changes, is_mixed, is_placeholder};
 
 /// The longest password that a person types, in bytes.
-const LONGEST: usize = 128;
+const MAX_PASSWORD_BYTES: usize = 128;
 
 /// The first characters of variables, parameters and paths, and the signs that never occur in them.
 const REFERENCES: [(char, &[char]); 3] = [('$', &['!', '#', '^']), ('@', &['!', '#', '^']), ('/', &['!', '^'])];
@@ -16,7 +16,7 @@ word_list!(SENTENCE_WORDS, "sentence_words.txt");
 
 /// Returns true if a value can be a password in a position where nothing else can stand.
 pub(crate) fn is_password(value: &str) -> bool {
-    (4..=LONGEST).contains(&value.len())
+    (4..=MAX_PASSWORD_BYTES).contains(&value.len())
         && value.bytes().all(|byte| byte.is_ascii_graphic())
         && !is_stand_in(value)
         && !is_placeholder(value)
@@ -64,11 +64,11 @@ pub(crate) fn is_phrase(value: &str) -> bool {
     let is_word = |word: &&str| {
         word.len() >= 2
             && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-            && !SENTENCE_WORDS.has(word)
+            && !SENTENCE_WORDS.contains(word)
     };
     (2..=6).contains(&words.len())
         && words.iter().all(is_word)
-        && !words.iter().any(|word| STAND_INS.has(word))
+        && !words.iter().any(|word| STAND_INS.contains(word))
         && value.len() >= 10
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn is_mixed_password(value: &str) -> bool {
         && has(u8::is_ascii_lowercase)
         && has(u8::is_ascii_digit)
         && (has(u8::is_ascii_uppercase) || value.bytes().any(|byte| b"!@#$%^&*?+=".contains(&byte)))
-        && digit_turns(value) >= 2
+        && digit_changes(value) >= 2
 }
 
 fn is_stand_in(value: &str) -> bool {
@@ -92,7 +92,7 @@ fn is_stand_in(value: &str) -> bool {
     let is_one_sign = lower.bytes().all(|byte| byte == lower.as_bytes()[0]);
     word.len() < 3
         || is_one_sign
-        || STAND_INS.has(word)
+        || STAND_INS.contains(word)
         || (names_one && !lower.bytes().any(|byte| byte.is_ascii_digit()))
         || word.trim_end_matches(|c: char| c.is_ascii_digit()) == "test"
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::cursor::{Cursor, LONGEST};
+use crate::cursor::{Cursor, MAX_VALUE_BYTES};
 use crate::password::{is_bare_password, is_phrase, is_quoted_password};
 use crate::table::word_list;
 use crate::value::{is_mixed, is_word};
@@ -13,7 +13,7 @@ use crate::value::{is_mixed, is_word};
 word_list!(CODE_WORDS, "code_words.txt");
 
 /// An assignment of a value to a name that announces a password.
-pub(crate) struct Place<'t> {
+pub(crate) struct Assignment<'t> {
     /// The position of the announcing word in the name.
     pub(crate) name: Cursor<'t>,
     /// The position of the value or its opening quote.
@@ -25,47 +25,48 @@ pub(crate) struct Place<'t> {
 }
 
 /// The longest line that is searched backwards, in bytes.
-const LONGEST_LINE: usize = 256;
+const MAX_LINE_BYTES: usize = 256;
 
 /// Line ends, real and as JSON and shells escape them.
 const LINE_ENDS: [&str; 6] = ["\n", "\\n", "\\r", "\\u000a", "\\x0a", "\\012"];
 
 /// The distance within which another use of a word makes it a variable, in bytes.
-const NEIGHBOURHOOD: usize = 512;
+const NEIGHBOURHOOD_BYTES: usize = 512;
 
 /// Returns the password at a place.
-pub(crate) fn find(place: &Place) -> Option<Range<usize>> {
-    let text = place.name.text();
+pub(crate) fn find(assignment: &Assignment) -> Option<Range<usize>> {
+    let text = assignment.name.text();
     let bytes = text.as_bytes();
-    let value = place.value.skip_quote();
-    if value.at > place.value.at {
-        return place.value.quoted().filter(|value| is_quoted_password(&text[value.clone()]));
+    let value = assignment.value.skip_quote();
+    if value.at > assignment.value.at {
+        return assignment.value.quoted().filter(|value| is_quoted_password(&text[value.clone()]));
     }
-    let (start, end) = (value.at, value.skip(LONGEST, |byte| !is_line_end(byte)).at);
-    let line = line_start(bytes, place.name.at);
+    let (start, end) = (value.at, value.skip(MAX_VALUE_BYTES, |byte| !is_line_end(byte)).at);
+    let line = line_start(bytes, assignment.name.at);
     let rest = without_comment(text.get(start..end)?);
     let word = rest.split([' ', '\t']).next().unwrap_or_default();
-    if place.is_option {
-        let is_password = (place.is_tight && is_bare_password(word)) || is_option_value(word, &rest[word.len()..]);
+    if assignment.is_option {
+        let is_password = (assignment.is_tight && is_bare_password(word)) || is_option_value(word, &rest[word.len()..]);
         return is_password.then(|| start..start + word.len());
     }
-    let name = Cursor::new(text, line + name_start(&bytes[line..place.name.at])).skip_escape().at.min(place.name.at);
+    let name =
+        Cursor::new(text, line + name_start(&bytes[line..assignment.name.at])).skip_escape().at.min(assignment.name.at);
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
     let opens_string =
-        bytes.get(name).is_some_and(is_quote) && !bytes[place.name.at..place.value.at].iter().any(is_quote);
+        bytes.get(name).is_some_and(is_quote) && !bytes[assignment.name.at..assignment.value.at].iter().any(is_quote);
     let front = Cursor::new(text, line).skip_escapes().at.min(name);
     let is_first = opens_string || is_prompt(&text[front..name]);
-    if is_first && rest.len() > word.len() && !place.is_tight {
+    if is_first && rest.len() > word.len() && !assignment.is_tight {
         let is_password = is_phrase(rest) && !is_among_code(text, line, end);
         return is_password.then(|| start..start + rest.len());
     }
     // `dbname=x password=y;`, `?password=y&z`
     let word = word.split(['&', ';']).next().unwrap_or_default();
-    let path = text[name..place.name.at].bytes().filter(|&byte| byte == b'.').count();
+    let path = text[name..assignment.name.at].bytes().filter(|&byte| byte == b'.').count();
     let is_property = path == 1 || path > 1 && bytes.get(start + word.len()) == Some(&b';');
     let is_member = is_property || text[..name].ends_with(['(', '{', '[', '>', '$', '@']);
     let is_last = rest.len() == word.len();
-    let is_value = match (is_first, place.is_tight) {
+    let is_value = match (is_first, assignment.is_tight) {
         (true, true) => path == 0 || !(has_code(&text[line..start]) || is_among_code(text, line, end)),
         (true, false) => is_last && !is_among_code(text, line, end),
         (false, true) => !is_member,
@@ -93,8 +94,8 @@ fn is_variable(text: &str, word: Range<usize>) -> bool {
         return false;
     }
     let bytes = text.as_bytes();
-    let start = text.ceil_char_boundary(word.start.saturating_sub(NEIGHBOURHOOD));
-    let end = text.floor_char_boundary((word.end + NEIGHBOURHOOD).min(text.len()));
+    let start = text.ceil_char_boundary(word.start.saturating_sub(NEIGHBOURHOOD_BYTES));
+    let end = text.floor_char_boundary((word.end + NEIGHBOURHOOD_BYTES).min(text.len()));
     memchr::memmem::find_iter(&bytes[start..end], shown).map(|at| start + at).filter(|&at| at != word.start).any(|at| {
         let before = &bytes[..at];
         let is_whole = !before.last().is_some_and(|&byte| is_word(byte))
@@ -112,7 +113,7 @@ fn is_among_code(text: &str, line: usize, end: usize) -> bool {
     let before = text[..line].trim_end_matches(['\n', '\r', ' ', 'n', '\\']);
     let before = &text[line_start(bytes, before.len())..before.len()];
     let after = text[end..].trim_start_matches(['\n', '\r', ' ', '\t']);
-    let after = &after[..after.bytes().take(LONGEST_LINE).take_while(|&byte| !is_line_end(byte)).count()];
+    let after = &after[..after.bytes().take(MAX_LINE_BYTES).take_while(|&byte| !is_line_end(byte)).count()];
     [before, after].into_iter().any(|line| has_code(line) || ends_like_code(line))
 }
 
@@ -141,9 +142,9 @@ fn name_start(line: &[u8]) -> usize {
     line.len() - line.iter().rev().take_while(is_part).count()
 }
 
-/// Returns the start of the line of a position. Line ends may be escaped. Searches at most [`LONGEST_LINE`] bytes.
+/// Returns the start of the line of a position. Line ends may be escaped. Searches at most [`MAX_LINE_BYTES`] bytes.
 fn line_start(bytes: &[u8], at: usize) -> usize {
-    let first = at.saturating_sub(LONGEST_LINE);
+    let first = at.saturating_sub(MAX_LINE_BYTES);
     let behind = |at: usize| LINE_ENDS.iter().any(|end| bytes[..at].ends_with(end.as_bytes()));
     let mut start = (first + 1..=at).rev().find(|&at| behind(at)).unwrap_or(first);
     while bytes.get(start).is_some_and(|byte| (128..192).contains(byte)) {

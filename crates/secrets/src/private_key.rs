@@ -23,25 +23,25 @@ pub(crate) const ENCODED: &str = "LS0tLS1CRUdJTi";
 const END: &[u8] = b"-----END ";
 
 /// The minimum number of characters of a key. A shorter one is an example from a manual.
-const LEAST: usize = 40;
+const MIN_KEY_CHARS: usize = 40;
 
 /// The longest line of wrapped base64. A longer line contains the whole key.
-const WIDEST: usize = 128;
+const MAX_WRAP_WIDTH: usize = 128;
 
 /// The longest line of a key, and the longest prefix that its lines share, in bytes.
-const LONGEST: usize = 512;
+const MAX_LINE_BYTES: usize = 512;
 
 /// The longest suffix that the lines of a key share, in bytes: a quote and a plus, or a colour.
-const LONGEST_SUFFIX: usize = 16;
+const MAX_SUFFIX_BYTES: usize = 16;
 
 /// Returns the range of a PEM private key that begins at `armour`. `name` is the position after `-----BEGIN `.
 pub(crate) fn find_pem(armour: Cursor, name: Cursor) -> Option<Range<usize>> {
     let name_end = name.skip(40, |byte| byte.is_ascii_uppercase() || byte == b' ');
-    let body = name_end.eat("-----").filter(|_| name.shown(name_end).contains("PRIVATE KEY"))?;
+    let body = name_end.skip_word("-----").filter(|_| name.shown(name_end).contains("PRIVATE KEY"))?;
     let lines = |line_end| read_lines(armour, body, line_end);
     let readings = [read_body(body), lines(b"\n"), lines(b"\\n")];
     let (count, mut end) = readings.into_iter().max_by_key(|(count, end)| (*count, end.at))?;
-    if count < LEAST {
+    if count < MIN_KEY_CHARS {
         return None;
     }
     if end.rest().starts_with(END) {
@@ -61,7 +61,7 @@ pub(crate) fn find_encoded(start: Cursor) -> Option<Range<usize>> {
     let name = memmem::find(&head, b"PRIVATE KEY")? + "PRIVATE KEY".len();
     let mut end = start.skip(usize::MAX, is_base64);
     let width = end.at - start.at;
-    let (mut count, mut length, mut next) = (width, width, next_line(end).filter(|_| width <= WIDEST));
+    let (mut count, mut length, mut next) = (width, width, next_line(end).filter(|_| width <= MAX_WRAP_WIDTH));
     // All lines but the last have the same width.
     while let (true, Some(line)) = (length == width, next) {
         end = line.skip(width, is_base64);
@@ -69,14 +69,14 @@ pub(crate) fn find_encoded(start: Cursor) -> Option<Range<usize>> {
         count += length;
         next = next_line(end);
     }
-    (count >= name * 4 / 3 + LEAST).then_some(start.at..end.at)
+    (count >= name * 4 / 3 + MIN_KEY_CHARS).then_some(start.at..end.at)
 }
 
 /// Returns the position after a line end, real or escaped, and the indentation of the next line; `None` if there is no
 /// line end.
 fn next_line(cursor: Cursor) -> Option<Cursor> {
-    let line = ["\n", "\r\n", "\\n", "\\r\\n"].iter().find_map(|end| cursor.eat(end))?;
-    Some(line.skip(LONGEST, |byte| matches!(byte, b' ' | b'\t')))
+    let line = ["\n", "\r\n", "\\n", "\\r\\n"].iter().find_map(|end| cursor.skip_word(end))?;
+    Some(line.skip(MAX_LINE_BYTES, |byte| matches!(byte, b' ' | b'\t')))
 }
 
 /// Returns true if a byte may occur in a key in addition to base64: in line ends, real or escaped, and in the header
@@ -99,15 +99,15 @@ fn read_body(body: Cursor) -> (usize, Cursor) {
 /// `-----BEGIN ` at `armour`.
 fn read_lines<'t>(armour: Cursor, body: Cursor<'t>, line_end: &[u8]) -> (usize, Cursor<'t>) {
     let find = |cursor: Cursor, reach: usize| memmem::find(&cursor.rest()[..cursor.rest().len().min(reach)], line_end);
-    let Some(length) = find(body, LONGEST_SUFFIX) else { return (0, body) };
+    let Some(length) = find(body, MAX_SUFFIX_BYTES) else { return (0, body) };
     let suffix = &body.rest()[..length];
-    let before = &armour.before()[armour.at.saturating_sub(LONGEST)..];
+    let before = &armour.before()[armour.at.saturating_sub(MAX_LINE_BYTES)..];
     let prefix = memmem::rfind(before, line_end).map_or(before, |at| &before[at + line_end.len()..]);
     let (mut count, mut end) = (0, body);
     let mut line = body.plus(length + line_end.len());
     while !line.rest().is_empty() {
-        let found = find(line, LONGEST);
-        let length = found.unwrap_or(LONGEST.min(line.rest().len()));
+        let found = find(line, MAX_LINE_BYTES);
+        let length = found.unwrap_or(MAX_LINE_BYTES.min(line.rest().len()));
         let shown = &line.rest()[..length];
         let start = common_beginning(prefix, shown);
         if shown[start..].starts_with(END) {
@@ -156,5 +156,5 @@ pub(crate) fn find_putty(count: Cursor) -> Option<Range<usize>> {
     {
         end = end.plus(1);
     }
-    (end.at - body.at >= LEAST).then(|| body.at..body.at + body.shown(end).trim_end().len())
+    (end.at - body.at >= MIN_KEY_CHARS).then(|| body.at..body.at + body.shown(end).trim_end().len())
 }

@@ -21,7 +21,7 @@ impl Words {
         Self(words)
     }
 
-    pub(crate) fn has(&self, word: &str) -> bool {
+    pub(crate) fn contains(&self, word: &str) -> bool {
         self.0.binary_search_by(|listed| listed.as_str().cmp(word)).is_ok()
     }
 

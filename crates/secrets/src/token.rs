@@ -19,13 +19,13 @@ word_list!(URL_WORDS, "url_words.txt");
 const URL: &str = "://";
 
 /// The longest user and password of a URL, in bytes.
-const LONGEST_LOGIN: usize = 256;
+const MAX_LOGIN_BYTES: usize = 256;
 
 /// A function that finds a secret whose sign is between two positions.
 type Find = fn(Cursor, Cursor) -> Option<Range<usize>>;
 
 /// The forms that are not rows of the table, by their prefix. Discord bot tokens begin with a decimal number in base64.
-const FORMS: [(&str, Find); 14] = [
+const SPECIAL_FORMS: [(&str, Find); 14] = [
     ("eyJ", |start, _| find_web_token(start)),
     (private_key::PEM, private_key::find_pem),
     (private_key::ENCODED, |start, _| private_key::find_encoded(start)),
@@ -50,11 +50,8 @@ struct Part {
 
 impl Part {
     fn read(alphabet: &str, length: &str) -> Option<Self> {
-        let (least, most) = length.split_once('-').unwrap_or((length, length));
-        Some(Self {
-            alphabet: Alphabet::parse(alphabet)?,
-            length: least.parse().ok()?..most.parse::<usize>().ok()? + 1,
-        })
+        let (min, max) = length.split_once('-').unwrap_or((length, length));
+        Some(Self { alphabet: Alphabet::parse(alphabet)?, length: min.parse().ok()?..max.parse::<usize>().ok()? + 1 })
     }
 }
 
@@ -88,20 +85,20 @@ impl Token {
 
     fn find(&self, sign: Cursor, body: Cursor) -> Option<Range<usize>> {
         let start = self.before.as_ref().map_or(sign, |part| {
-            let start = sign.back(part.length.end, |byte| part.alphabet.has(byte));
+            let start = sign.back(part.length.end, |byte| part.alphabet.contains(byte));
             start.skip_escape()
         });
         // In URLs, the token of a Telegram bot follows the word `bot`.
         let is_whole = start.is_start() || self.before.is_some() && start.before().ends_with(b"bot");
-        let run = body.skip(self.after.length.end, |byte| self.after.alphabet.has(byte));
+        let run = body.skip(self.after.length.end, |byte| self.after.alphabet.contains(byte));
         let end = body.plus(body.shown(run).trim_end_matches('.').len());
-        let (lead, shown) = (start.shown(sign), body.shown(end));
-        let has_length = self.before.as_ref().is_none_or(|part| part.length.contains(&lead.len()))
+        let (before_sign, shown) = (start.shown(sign), body.shown(end));
+        let has_length = self.before.as_ref().is_none_or(|part| part.length.contains(&before_sign.len()))
             && self.after.length.contains(&shown.len());
         let is_token = is_whole
             && has_length
             && !end.peek().is_some_and(is_word)
-            && ![lead, shown].iter().any(|part| is_placeholder(&without_escapes(part)))
+            && ![before_sign, shown].iter().any(|part| is_placeholder(&without_escapes(part)))
             && (!self.must_be_random || is_random(shown));
         // After a sign that ends with `=` or a blank, the token begins; a fixed prefix is part of the token.
         let start = if self.sign.ends_with(['=', ' ']) && self.before.is_none() { body } else { start };
@@ -126,7 +123,7 @@ impl Tokens {
         let signs = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::DFA))
-            .build(tokens.iter().map(|token| token.sign.as_str()).chain(FORMS.map(|(sign, _)| sign)))
+            .build(tokens.iter().map(|token| token.sign.as_str()).chain(SPECIAL_FORMS.map(|(sign, _)| sign)))
             .expect("the signs fit into an automaton");
         Self { tokens, signs }
     }
@@ -140,7 +137,7 @@ impl Tokens {
             let which = hit.pattern().as_usize();
             let range = match self.tokens.get(which) {
                 Some(token) => token.find(start, end),
-                None => FORMS[which - self.tokens.len()].1(start, end),
+                None => SPECIAL_FORMS[which - self.tokens.len()].1(start, end),
             };
             at = match &range {
                 // Another sign may begin inside this one: `api_org_` in `\napi_org_`.
@@ -168,12 +165,12 @@ fn find_web_token(start: Cursor) -> Option<Range<usize>> {
 
 /// Returns the position after one part of a web token.
 fn web_token_part(start: Cursor) -> Cursor {
-    start.skip(usize::MAX, |byte| Alphabet::URL.has(byte))
+    start.skip(usize::MAX, |byte| Alphabet::URL.contains(byte))
 }
 
 /// Returns the range of the password in `scheme://user:password@host`, or of user and password if the user is a token.
 fn find_login(start: Cursor) -> Option<Range<usize>> {
-    let end = start.skip(LONGEST_LOGIN, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
+    let end = start.skip(MAX_LOGIN_BYTES, |byte| byte.is_ascii_graphic() && !b"/\"'`<>@".contains(&byte));
     if end.peek() != Some(b'@') {
         return None;
     }
@@ -183,7 +180,7 @@ fn find_login(start: Cursor) -> Option<Range<usize>> {
         return Some(start.at..end.at);
     }
     let password = password?;
-    let is_word = URL_WORDS.has(&password.to_ascii_lowercase()) || password == user;
+    let is_word = URL_WORDS.contains(&password.to_ascii_lowercase()) || password == user;
     let written = without_escapes(password);
     let is_template = written.contains(['{', '(', '[', '*', '$', '%', '\\']) || is_placeholder(&written);
     (password.len() >= 4 && !is_word && !is_template).then(|| end.at - password.len()..end.at)
@@ -194,7 +191,7 @@ fn find_login(start: Cursor) -> Option<Range<usize>> {
 fn is_user_token(user: &str, host: Cursor) -> bool {
     let end = host.skip(64, |byte| !matches!(byte, b'/' | b' ' | b'\n'));
     user.len() >= 24
-        && user.bytes().all(|byte| Alphabet::URL.has(byte))
+        && user.bytes().all(|byte| Alphabet::URL.contains(byte))
         && is_random(user)
         && !is_placeholder(user)
         && memchr::memmem::find(&host.rest()[..end.at - host.at], b"sentry").is_none()
@@ -213,9 +210,9 @@ fn without_escapes(part: &str) -> String {
 /// Returns the range of a Discord bot token: the bot's number in base64, the time in six characters, and a signature.
 fn find_bot_token(start: Cursor, _: Cursor) -> Option<Range<usize>> {
     let dot = |end: Cursor<'_>| end.rest().starts_with(b".");
-    let number = start.skip(28, |byte| Alphabet::ALNUM.has(byte));
-    let time = number.plus(1).skip(7, |byte| Alphabet::URL.has(byte));
-    let end = time.plus(1).skip(44, |byte| Alphabet::URL.has(byte));
+    let number = start.skip(28, |byte| Alphabet::ALNUM.contains(byte));
+    let time = number.plus(1).skip(7, |byte| Alphabet::URL.contains(byte));
+    let end = time.plus(1).skip(44, |byte| Alphabet::URL.contains(byte));
     let has_parts = start.is_start() && dot(number) && dot(time) && time.at - number.at == 7;
     let is_number = || {
         let digits = base64_simd::STANDARD_NO_PAD.decode_to_vec(start.shown(number));
@@ -232,7 +229,7 @@ mod tests {
     /// Returns noise of an alphabet. With `is_mixed`, letters and digits alternate, as `is_random` requires of short
     /// tokens.
     fn part(part: &Part, length: usize, is_mixed: bool) -> String {
-        let all = (0..128).filter(|&byte| part.alphabet.has(byte)).map(char::from);
+        let all = (0..128).filter(|&byte| part.alphabet.contains(byte)).map(char::from);
         let [letters, digits, mixed] = [
             all.clone().filter(char::is_ascii_lowercase).collect(),
             all.clone().filter(char::is_ascii_digit).collect::<String>(),
@@ -252,13 +249,14 @@ mod tests {
     fn each_row_is_found_at_its_shortest_and_not_where_a_part_is_too_short_or_too_long() {
         let tokens = Tokens::read(include_str!("../data/tokens.txt"));
         for token in &tokens.tokens {
-            let lead =
+            let before_sign =
                 |length: usize| token.before.as_ref().map_or_else(String::new, |before| part(before, length, false));
-            let write =
-                |first: usize, last: usize| lead(first) + &token.sign + &part(&token.after, last, token.must_be_random);
+            let write = |first: usize, last: usize| {
+                before_sign(first) + &token.sign + &part(&token.after, last, token.must_be_random)
+            };
             let before = token.before.as_ref().map_or(0..1, |part| part.length.clone());
-            let (least, most) = (token.after.length.start, token.after.length.end);
-            let key = write(before.start, least);
+            let (min, max) = (token.after.length.start, token.after.length.end);
+            let key = write(before.start, min);
             for text in [key.clone(), format!("key: {key}\n"), format!("{{\"key\":\"{key}\"}}")] {
                 let found = tokens.find(&text);
                 assert_eq!(found.len(), 1, "{text}");
@@ -275,11 +273,11 @@ mod tests {
                 };
                 assert!(found.len() == 1 && is_covered(&found[0]), "{text}: {found:?}");
             }
-            let shorter = least.checked_sub(1).map(|length| write(before.start, length));
+            let shorter = min.checked_sub(1).map(|length| write(before.start, length));
             let wrong = token
                 .before
                 .iter()
-                .flat_map(|_| [write(before.start - 1, least), write(before.end, least), write(before.start, most)]);
+                .flat_map(|_| [write(before.start - 1, min), write(before.end, min), write(before.start, max)]);
             let inside = token.before.is_none().then(|| format!("x{key}"));
             for other in wrong.chain(shorter).chain(inside) {
                 assert!(tokens.find(&other).is_empty(), "{other}");

@@ -4,14 +4,33 @@ use crate::table::word_list;
 
 word_list!(PLACEHOLDERS, "placeholders.txt");
 
+/// The minimum length of a random key, in characters. This and the thresholds below are chosen by judgement.
+const MIN_RANDOM_CHARS: usize = 16;
+
+/// The minimum entropy of a random key with digits, in bits per byte.
+const MIN_RANDOM_ENTROPY: f64 = 3.2;
+
+/// The number of changes between letters and digits that are enough by themselves.
+const MIN_DIGIT_CHANGES: usize = 3;
+
+/// The minimum length of a random key of letters only, in characters.
+const MIN_LETTERS_CHARS: usize = 24;
+
+/// The minimum entropy of a random key of letters only, in bits per byte.
+const MIN_LETTERS_ENTROPY: f64 = 3.8;
+
+/// The minimum number of pairs of adjacent capitals in a random key of letters only.
+const MIN_CAPITAL_PAIRS: usize = 3;
+
 /// Returns true if a string is as mixed as a random key: long, with few repeats, and with digits among letters, where
 /// letters and digits, or upper and lower case, alternate much more often than in words. Identifiers with a number,
 /// paths, dates and version numbers are not.
 pub(crate) fn is_random(value: &str) -> bool {
     let length = value.len();
-    length >= 16
-        && (digit_turns(value) >= 3 || (digit_turns(value) >= 1 && kind_turns(value) * 2 > length))
-        && entropy(value) >= 3.2
+    length >= MIN_RANDOM_CHARS
+        && (digit_changes(value) >= MIN_DIGIT_CHANGES
+            || (digit_changes(value) >= 1 && kind_changes(value) * 2 > length))
+        && entropy(value) >= MIN_RANDOM_ENTROPY
         && !is_uuid(value)
 }
 
@@ -19,11 +38,11 @@ pub(crate) fn is_random(value: &str) -> bool {
 /// as joined words do not have them.
 pub(crate) fn is_random_letters(value: &str) -> bool {
     let pairs = value.as_bytes().windows(2).filter(|pair| pair.iter().all(u8::is_ascii_uppercase)).count();
-    value.len() >= 24
+    value.len() >= MIN_LETTERS_CHARS
         && value.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && pairs >= 3
-        && turns(value, |byte| byte.is_ascii_uppercase()) * 3 > value.len()
-        && entropy(value) >= 3.8
+        && pairs >= MIN_CAPITAL_PAIRS
+        && changes(value, |byte| byte.is_ascii_uppercase()) * 3 > value.len()
+        && entropy(value) >= MIN_LETTERS_ENTROPY
 }
 
 /// Returns true if a value has digits among its letters, which words of sentences do not have.
@@ -34,17 +53,17 @@ pub(crate) fn is_mixed(value: &str) -> bool {
 }
 
 /// Returns the number of changes between letters and digits, ignoring other characters.
-pub(crate) fn digit_turns(value: &str) -> usize {
-    turns(value, |byte| byte.is_ascii_digit())
+pub(crate) fn digit_changes(value: &str) -> usize {
+    changes(value, |byte| byte.is_ascii_digit())
 }
 
 /// Returns the number of changes between digits, upper case and lower case, ignoring other characters.
-pub(crate) fn kind_turns(value: &str) -> usize {
-    turns(value, |byte| (byte.is_ascii_digit(), byte.is_ascii_uppercase()))
+pub(crate) fn kind_changes(value: &str) -> usize {
+    changes(value, |byte| (byte.is_ascii_digit(), byte.is_ascii_uppercase()))
 }
 
 /// Returns the number of changes between kinds of letters and digits, ignoring other characters.
-fn turns<Kind: PartialEq>(value: &str, kind: impl Fn(u8) -> Kind) -> usize {
+fn changes<Kind: PartialEq>(value: &str, kind: impl Fn(u8) -> Kind) -> usize {
     let mut kinds = value.bytes().filter(u8::is_ascii_alphanumeric).map(kind);
     let Some(mut last) = kinds.next() else { return 0 };
     kinds.filter_map(|kind| (std::mem::replace(&mut last, kind) != last).then_some(())).count()

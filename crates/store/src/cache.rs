@@ -43,18 +43,18 @@ pub struct CachedProjections {
 /// The weight of an entry: its bytes, but at least so many that no more than the allowed number of entries fit.
 #[derive(Debug, Clone)]
 pub struct Weight {
-    least: u64,
+    min_weight: u64,
 }
 
 impl<K> Weighter<K, Arc<Original>> for Weight {
     fn weight(&self, _: &K, original: &Arc<Original>) -> u64 {
-        (original.bytes.len() as u64).max(self.least)
+        (original.bytes.len() as u64).max(self.min_weight)
     }
 }
 
 impl Weighter<Scope, CachedProjections> for Weight {
     fn weight(&self, _: &Scope, cached: &CachedProjections) -> u64 {
-        cached.rows.iter().map(|row| row.replacement.len() as u64 + PROJECTION_BYTES).sum::<u64>().max(self.least)
+        cached.rows.iter().map(|row| row.replacement.len() as u64 + PROJECTION_BYTES).sum::<u64>().max(self.min_weight)
     }
 }
 
@@ -66,13 +66,13 @@ impl<K: Eq + Hash> ReadCache<K> {
     }
 
     /// Removes and returns a session's projections. If [`CachedProjections::is_complete`] holds for them, the caller
-    /// puts them back with [`ReadCache::keep`].
-    pub fn take(&self, scope: &Scope) -> CachedProjections {
+    /// puts them back with [`ReadCache::insert`].
+    pub fn remove(&self, scope: &Scope) -> CachedProjections {
         self.projections.remove(scope).map(|(_, cached)| cached).unwrap_or_default()
     }
 
     /// Stores a session's projections.
-    pub fn keep(&self, scope: &Scope, cached: CachedProjections) {
+    pub fn insert(&self, scope: &Scope, cached: CachedProjections) {
         self.projections.insert(scope.clone(), cached);
     }
 
@@ -111,6 +111,6 @@ where
         .weight_capacity(max_bytes)
         .build()
         .expect("both capacities are set");
-    let weight = Weight { least: max_bytes.div_ceil(max_entries) };
+    let weight = Weight { min_weight: max_bytes.div_ceil(max_entries) };
     Cache::with_options(options, weight, DefaultHashBuilder::default(), DefaultLifecycle::default())
 }

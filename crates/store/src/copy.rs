@@ -25,7 +25,7 @@ pub struct Copied {
 
 /// The checksums of the rows that were copied: the number of rows of each table, and a hash of all of them.
 #[derive(Default)]
-struct Seen(BTreeMap<&'static str, (u64, Xxh3)>);
+struct TableChecksums(BTreeMap<&'static str, (u64, Xxh3)>);
 
 /// Copies everything into an empty store, reads it back, and compares. `progress` receives the number of originals
 /// copied so far.
@@ -34,28 +34,28 @@ struct Seen(BTreeMap<&'static str, (u64, Xxh3)>);
 /// [`Error::BadArgument`] if the target is not empty; [`Error::StoreDamaged`] if the data read back differs from the
 /// data written.
 pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> Result<Copied> {
-    let mut seen = Seen::default();
+    let mut source_checksums = TableChecksums::default();
     let mut damaged = Vec::new();
     to.import(&mut |put| {
         // A backend may start again.
-        (seen, damaged) = (Seen::default(), Vec::new());
+        (source_checksums, damaged) = (TableChecksums::default(), Vec::new());
         from.export(&mut |table, row| {
-            seen.take(table, &row);
+            source_checksums.add_row(table, &row);
             if table.name == ORIGINALS.name {
-                damaged.extend(damage(&row));
-                progress(seen.count(table));
+                damaged.extend(damaged_id(&row));
+                progress(source_checksums.count(table));
             }
             put(table, row)
         })
     })?;
-    let mut found = Seen::default();
+    let mut target_checksums = TableChecksums::default();
     to.export(&mut |table, row| {
-        found.take(table, &row);
+        target_checksums.add_row(table, &row);
         Ok(())
     })?;
-    let (written, read) = (seen.sums(), found.sums());
+    let (written, read) = (source_checksums.digests(), target_checksums.digests());
     if let Some(name) = written.keys().chain(read.keys()).find(|name| written.get(*name) != read.get(*name)) {
-        let reason = format!("what was copied into the table {name} reads otherwise; use the store that it came from");
+        let reason = format!("the copy of the table {name} differs from the source; keep using the source store");
         return Err(Error::StoreDamaged { path: to.location(), reason });
     }
     Ok(Copied { rows: written.into_iter().map(|(name, (rows, _))| (name, rows)).collect(), damaged })
@@ -63,11 +63,15 @@ pub fn copy(from: &dyn Store, to: &dyn Store, mut progress: impl FnMut(u64)) -> 
 
 /// Returns the error of a backend whose target is not empty.
 pub fn not_empty(table: &Table) -> Error {
-    Error::bad_argument("to", format!("a store with {}", table.name), "an empty store: none is written over")
+    Error::bad_argument(
+        "to",
+        format!("a store with {}", table.name),
+        "an empty store; existing data is never overwritten",
+    )
 }
 
-impl Seen {
-    fn take(&mut self, table: &Table, row: &[Cell]) {
+impl TableChecksums {
+    fn add_row(&mut self, table: &Table, row: &[Cell]) {
         let (rows, hash) = self.0.entry(table.name).or_default();
         *rows += 1;
         for cell in row {
@@ -89,13 +93,13 @@ impl Seen {
         self.0.get(table.name).map_or(0, |(rows, _)| *rows)
     }
 
-    fn sums(&self) -> BTreeMap<&'static str, (u64, u128)> {
+    fn digests(&self) -> BTreeMap<&'static str, (u64, u128)> {
         self.0.iter().map(|(name, (rows, hash))| (*name, (*rows, hash.digest128()))).collect()
     }
 }
 
 /// Returns the id of an original whose bytes do not have the hash of its row.
-fn damage(row: &[Cell]) -> Option<String> {
+fn damaged_id(row: &[Cell]) -> Option<String> {
     // The order is that of the columns of [`ORIGINALS`].
     let [
         _id,
@@ -110,10 +114,10 @@ fn damage(row: &[Cell]) -> Option<String> {
     else {
         return Some(format!("{row:?}").chars().take(80).collect());
     };
-    let whole = || -> Option<()> {
+    let is_undamaged = || -> Option<()> {
         let hash = ContentHash(hash.as_slice().try_into().ok()?);
         let payload = Payload { is_zstd: *is_zstd, bytes: payload.clone() };
         payload.unpack(u64::try_from(*size).ok()?, hash, &RefId::parse(id).ok()?).ok().map(drop)
     };
-    whole().is_none().then(|| id.clone())
+    is_undamaged().is_none().then(|| id.clone())
 }

@@ -17,7 +17,7 @@ pub struct Request {
     pub counted: Option<u64>,
     /// The sum of the differences between consecutive requests of the session, in tokens: as the provider counted them,
     /// and as we did. `None` if no assembly of ours is known to have made the prompt; then nothing was saved.
-    pub weighed: Option<(u64, u64)>,
+    pub growth: Option<(u64, u64)>,
     /// The tokens of the prompt; 0 for a call that only a host without the plugin would have made.
     pub sent: u64,
     /// The tokens that the prompt would have had without the plugin; 0 for a call that would not have been made.
@@ -66,9 +66,9 @@ impl From<&str> for Turn {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recent {
     /// The first request of the session that directly followed an assembly of ours.
-    pub first: Option<Request>,
+    pub first_assembled: Option<Request>,
     /// The last such request.
-    pub begun: Option<Request>,
+    pub last_assembled: Option<Request>,
     /// The last request of the session.
     pub last: Option<Request>,
     /// The last request of the session that would also have been made without the plugin.

@@ -29,9 +29,9 @@ pub const HELD_SESSIONS: &str = "id, session_id, last_seen, ended_at,
 #[derive(Debug, Default)]
 pub struct HostChanges {
     /// Sessions that this host has and that are not yet recorded so, or whose end is taken back.
-    pub found: Vec<i64>,
+    pub added: Vec<i64>,
     /// Sessions that this host no longer has.
-    pub left: Vec<i64>,
+    pub removed: Vec<i64>,
     /// Sessions that no host has and that end now.
     pub ended: Vec<i64>,
 }
@@ -49,11 +49,11 @@ impl HostChanges {
                 (row.get::<Option<Millis>>(3)?, row.get::<bool>(4)?, row.get::<bool>(5)?);
             if listed.contains(&session_id) {
                 if !is_here || ended_at.is_some() {
-                    changes.found.push(id);
+                    changes.added.push(id);
                 }
             } else if now.saturating_sub(last_seen) > UNLISTED_MS {
                 if is_here {
-                    changes.left.push(id);
+                    changes.removed.push(id);
                 }
                 if !is_elsewhere && ended_at.is_none() {
                     changes.ended.push(id);
@@ -65,6 +65,6 @@ impl HostChanges {
 
     /// Returns true if the list changes nothing.
     pub fn is_empty(&self) -> bool {
-        self.found.is_empty() && self.left.is_empty() && self.ended.is_empty()
+        self.added.is_empty() && self.removed.is_empty() && self.ended.is_empty()
     }
 }

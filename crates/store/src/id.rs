@@ -39,7 +39,7 @@ fn shared_digits(a: ContentHash, b: ContentHash) -> usize {
 ///
 /// # Errors
 /// Those of `stored`; [`Error::BadRefId`] if a stored id is invalid.
-pub fn propose<E: From<Error>>(
+pub fn assign_ids<E: From<Error>>(
     hashes: &[ContentHash],
     mut stored: impl FnMut(ContentHash, ContentHash) -> Result<Vec<(ContentHash, String)>, E>,
 ) -> Result<Vec<RefId>, E> {
@@ -48,8 +48,8 @@ pub fn propose<E: From<Error>>(
     let mut ids = Vec::with_capacity(hashes.len());
     for &hash in hashes {
         let (first, last) = hash_range(hash.to_ref_id(SHORT_ID_DIGITS).as_str());
-        let near = stored(first, last)?;
-        if let Some((_, id)) = near.iter().find(|(other, _)| *other == hash) {
+        let in_range = stored(first, last)?;
+        if let Some((_, id)) = in_range.iter().find(|(other, _)| *other == hash) {
             ids.push(RefId::parse(id)?);
             continue;
         }
@@ -58,7 +58,7 @@ pub fn propose<E: From<Error>>(
             ids.push(id.clone());
             continue;
         }
-        let others = near.iter().map(|(other, _)| *other).chain(earlier.iter().map(|(other, _)| *other));
+        let others = in_range.iter().map(|(other, _)| *other).chain(earlier.iter().map(|(other, _)| *other));
         let unshared = others.map(|other| shared_digits(hash, other) + 1).max().unwrap_or(0);
         let id = hash.to_ref_id(unshared.max(SHORT_ID_DIGITS));
         earlier.push((hash, id.clone()));

@@ -54,6 +54,13 @@ impl Default for StoreOptions {
     }
 }
 
+/// The divisor that gives the touch interval as a share of the lifetime: originals live at most one percent longer.
+const TOUCH_INTERVAL_DIVISOR: Millis = 100;
+
+/// The divisor that gives the share of the size limit that is freed in addition to what a commit needs, so that not
+/// every commit at the limit has to search for removable originals. Chosen by judgement.
+const EVICTION_MARGIN_DIVISOR: u64 = 20;
+
 impl StoreOptions {
     /// Returns the host that holds the sessions that are written to; `None` with [`Retention::Clock`].
     pub fn holder(&self) -> Option<&str> {
@@ -63,7 +70,12 @@ impl StoreOptions {
     /// Returns the maximum age of a session's recorded time, after which an assembly that changes nothing writes it
     /// again.
     pub fn touch_interval_ms(&self) -> Millis {
-        self.ttl_ms() / 100
+        self.ttl_ms() / TOUCH_INTERVAL_DIVISOR
+    }
+
+    /// Returns the size in bytes down to which content is evicted for a commit of this many bytes at the limit.
+    pub fn eviction_target(&self, needed: u64) -> u64 {
+        self.max_bytes.saturating_sub(needed).saturating_sub(self.max_bytes / EVICTION_MARGIN_DIVISOR)
     }
 
     /// Returns the time such that an original last referred to before it is expired.

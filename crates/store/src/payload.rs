@@ -10,7 +10,7 @@ use ruzstd::decoding::StreamingDecoder;
 use zstd::bulk::Compressor;
 
 use concertina_base::error::{Error, Result};
-use concertina_base::foreign::calling;
+use concertina_base::foreign::call_foreign;
 use concertina_base::parallel;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
@@ -57,7 +57,7 @@ pub struct Packer(Option<Compressor<'static>>);
 impl Packer {
     /// Compresses bytes; bytes that do not become smaller are stored as they are.
     pub fn pack(&mut self, bytes: &[u8]) -> Payload {
-        match calling("zstd", bytes, || Ok(self.compress(bytes))) {
+        match call_foreign("zstd", bytes, || Ok(self.compress(bytes))) {
             Some(Ok(packed)) if packed.len() < bytes.len() => Payload { is_zstd: true, bytes: packed },
             _ => Payload { is_zstd: false, bytes: bytes.to_vec() },
         }
@@ -110,7 +110,7 @@ fn decompress(frame: &[u8], size: u64) -> Option<Vec<u8>> {
     if zstd::bulk::Decompressor::upper_bound(frame) != Some(size) {
         return None;
     }
-    match calling("zstd", frame, || Ok(zstd::bulk::decompress(frame, size))) {
+    match call_foreign("zstd", frame, || Ok(zstd::bulk::decompress(frame, size))) {
         Some(decompressed) => decompressed.ok(),
         None => decompress_in_rust(frame, size),
     }

@@ -12,13 +12,21 @@ use super::figures::{
     Day, FetchedOriginal, Figures, FiguresQuery, KindTokens, KnownSession, Recent, Request, SessionAmount,
     SessionEpoch, Stored,
 };
-use super::records::{BlockKey, Epoch, Ledger, Printed, PrintedText, Projection, Receipt, Scope, SessionState, Stats};
+use super::records::{
+    BlockKey, Epoch, Ledger, PrintedKind, PrintedText, Projection, Receipt, Scope, SessionState, Stats,
+};
 use super::row::{BadColumn, Cell, Query, Row};
-use super::sums::{SUMS, Sums, SumsSql, WIDTH};
+use super::sums::{SUM_COLUMNS, SUMS, Sums, SumsSql};
 use super::time::{DAY_MS, Millis, date};
 
 /// The time for which warnings are kept.
 pub const WARNINGS_KEPT_MS: Millis = 7 * DAY_MS;
+
+/// The maximum number of sessions, fetches, receipts and warnings that a query returns.
+const MAX_LISTED: usize = 100;
+
+/// The maximum number of epochs among the figures.
+const MAX_FIGURE_EPOCHS: usize = 200;
 
 /// The columns for the tokens by which a result was shortened before it was first sent.
 const ADMITTED: &str = "at, CASE WHEN tokens_before > tokens_after THEN tokens_before - tokens_after ELSE 0 END";
@@ -67,7 +75,8 @@ impl Queries {
                  LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id
                    DESC"
                 .to_owned(),
-            warnings: d.sql("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT 100"),
+            warnings: d
+                .sql(&format!("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT {MAX_LISTED}")),
             insert_request: d.sql(&format!(
                 "INSERT INTO requests (session, {REQUEST}) VALUES ({})",
                 (1..=REQUEST.split(',').count() + 1).map(|at| format!("?{at}")).collect::<Vec<_>>().join(", ")
@@ -119,9 +128,9 @@ impl Queries {
         days.values().for_each(|sums| all += *sums);
         // Dollars are shown only if every request has a price.
         let in_usd = all.is_priced();
-        let mut fetched_count: u64 = one(fetches)?.get(0)?;
+        let mut fetched_count: u64 = only_row(fetches)?.get(0)?;
         for row in swept {
-            fetched_count += row.get::<u64>(1 + WIDTH)?;
+            fetched_count += row.get::<u64>(1 + SUM_COLUMNS)?;
         }
         let session = |row: &Row| {
             Ok::<_, BadColumn>(SessionAmount {
@@ -136,15 +145,17 @@ impl Queries {
             unit: if in_usd { "usd" } else { "input tokens" },
             total: all.total(in_usd, fetched_count),
             days: days.into_iter().map(|(day, sums)| Day { day: date(day), amount: sums.amount(in_usd) }).collect(),
-            sessions: each(if in_usd { by_usd } else { by_tokens }, session)?,
-            epochs: each(epochs, session_epoch)?,
-            kinds: each(kinds, |row| Ok(KindTokens { kind: row.get(0)?, before: row.get(1)?, after: row.get(2)? }))?,
-            fetched: each(fetched, |row| {
+            sessions: read_rows(if in_usd { by_usd } else { by_tokens }, session)?,
+            epochs: read_rows(epochs, session_epoch)?,
+            kinds: read_rows(kinds, |row| {
+                Ok(KindTokens { kind: row.get(0)?, before: row.get(1)?, after: row.get(2)? })
+            })?,
+            fetched: read_rows(fetched, |row| {
                 let (at, ref_id, tokens, session_id) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
                 Ok(FetchedOriginal { at, ref_id, tokens, session_id })
             })?,
             store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
-            last_fold_at: one(last_fold)?.get(0)?,
+            last_fold_at: only_row(last_fold)?.get(0)?,
         })
     }
 
@@ -158,18 +169,18 @@ impl Queries {
         since: Millis,
         run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
     ) -> Result<Recent, E> {
-        let (whose, timed) = (|| self.params([], Some(scope)), || self.params([since], Some(scope)));
-        let answers = run(queries(&self.recent, [whose(), whose(), whose(), whose(), timed(), timed()]))?;
-        let [first, begun, last, last_without, admitted, fetched] = rows(&answers)?;
-        let [first, begun, last, last_without] =
-            [first, begun, last, last_without].map(|rows| rows.first().map(request).transpose());
+        let (session, timed) = (|| self.params([], Some(scope)), || self.params([since], Some(scope)));
+        let answers = run(queries(&self.recent, [session(), session(), session(), session(), timed(), timed()]))?;
+        let [first_assembled, last_assembled, last, last_without, admitted, fetched] = rows(&answers)?;
+        let [first_assembled, last_assembled, last, last_without] =
+            [first_assembled, last_assembled, last, last_without].map(|rows| rows.first().map(request).transpose());
         Ok(Recent {
-            first: first?,
-            begun: begun?,
+            first_assembled: first_assembled?,
+            last_assembled: last_assembled?,
             last: last?,
             last_without: last_without?,
-            admitted: each(admitted, timed_count)?,
-            fetched: each(fetched, timed_count)?,
+            admitted: read_rows(admitted, timed_count)?,
+            fetched: read_rows(fetched, timed_count)?,
         })
     }
 
@@ -182,8 +193,8 @@ impl Queries {
         scope: Option<&Scope>,
         run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
     ) -> Result<Stats, E> {
-        let whose = || self.params([], scope);
-        let params = [whose(), whose(), whose(), Vec::new(), whose(), whose()];
+        let session = || self.params([], scope);
+        let params = [session(), session(), session(), Vec::new(), session(), session()];
         let answers = run(queries(&self.stats[usize::from(scope.is_some())], params))?;
         let [sessions, stored, received, swept, receipts, epochs] = rows(&answers)?;
         let [originals, original_bytes, stored_bytes] = counts(stored)?;
@@ -197,10 +208,10 @@ impl Queries {
             original_bytes,
             stored_bytes,
             turns: turns + swept_turns,
-            receipts: each(receipts, receipt)?,
+            receipts: read_rows(receipts, receipt)?,
             tokens_before: tokens_before + swept_before,
             tokens_after: tokens_after + swept_after,
-            epochs: each(epochs, logged_epoch)?,
+            epochs: read_rows(epochs, logged_epoch)?,
         })
     }
 
@@ -215,9 +226,9 @@ impl Queries {
         holder: Option<&str>,
         run: impl FnOnce(Vec<Query>) -> Result<LedgerRows, E>,
     ) -> Result<Ledger, E> {
-        let whose = || self.params([], Some(scope));
-        let held = [whose(), vec![Cell::from(holder)]].concat();
-        let params = [whose(), whose(), whose(), whose(), whose(), whose(), held];
+        let session = || self.params([], Some(scope));
+        let held = [session(), vec![Cell::from(holder)]].concat();
+        let params = [session(), session(), session(), session(), session(), session(), held];
         let LedgerRows { projections, generation, read_at, answers } = run(queries(&self.ledger, params))?;
         let [printed, admitted, epochs, last_request, in_context, session, is_held] = rows(&answers)?;
         let Some(session) = session.first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
@@ -228,9 +239,9 @@ impl Queries {
         Ok(Ledger {
             version: projections.version,
             projections: projections.rows,
-            printed: each(printed, printed_text)?,
-            admitted: each(admitted, timed_count)?,
-            epochs: each(epochs, logged_epoch)?,
+            printed: read_rows(printed, printed_text)?,
+            admitted: read_rows(admitted, timed_count)?,
+            epochs: read_rows(epochs, logged_epoch)?,
             tools: session.get(0)?,
             is_off: session.get(1)?,
             last_request: last_request.first().map(|row| row.get(0)).transpose()?,
@@ -289,7 +300,7 @@ impl Queries {
     ) -> Result<Vec<(Millis, String)>, E> {
         let answers = run(vec![Query { sql: &self.warnings, params: vec![since.into()] }])?;
         let [warnings] = rows(&answers)?;
-        each(warnings, |row| Ok((row.get(0)?, row.get(1)?))).map_err(E::from)
+        read_rows(warnings, |row| Ok((row.get(0)?, row.get(1)?))).map_err(E::from)
     }
 
     /// Returns the statement that writes a request of the session with this row.
@@ -327,13 +338,13 @@ impl Dialect {
 
 fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
     let SumsSql { selected, columns, .. } = &*SUMS;
-    let whose = if is_one { format!("sessions.id = {}", dialect.session(3)) } else { "TRUE".to_owned() };
-    let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {whose}");
+    let condition = if is_one { format!("sessions.id = {}", dialect.session(3)) } else { "TRUE".to_owned() };
+    let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {condition}");
     let of_range = |table: &str| format!("{} AND at >= ?1 AND at < ?2", of(table));
     let by_session = |price: &str| {
         format!(
             "SELECT session_id, session_key, max(at), {selected} {} GROUP BY sessions.id
-             ORDER BY sum((without_bill - sent_bill) * {price}) DESC NULLS LAST, max(at) DESC LIMIT 100",
+             ORDER BY sum((without_bill - sent_bill) * {price}) DESC NULLS LAST, max(at) DESC LIMIT {MAX_LISTED}",
             of_range("requests")
         )
     };
@@ -348,7 +359,8 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
         by_session("1"),
         by_session("usd"),
         format!(
-            "SELECT at, session_id, reason, blocks, tokens_freed, tokens_rebilled {} ORDER BY epochs.id DESC LIMIT 200",
+            "SELECT at, session_id, reason, blocks, tokens_freed, tokens_rebilled {}
+             ORDER BY epochs.id DESC LIMIT {MAX_FIGURE_EPOCHS}",
             of_range("epochs")
         ),
         format!(
@@ -356,7 +368,10 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
              AND day >= ?1 AND day <= ?2 GROUP BY kind ORDER BY 2 DESC",
             of("folded")
         ),
-        format!("SELECT at, ref_id, tokens, session_id {} ORDER BY fetches.id DESC LIMIT 100", of_range("fetches")),
+        format!(
+            "SELECT at, ref_id, tokens, session_id {} ORDER BY fetches.id DESC LIMIT {MAX_LISTED}",
+            of_range("fetches")
+        ),
         stored_sql(dialect, is_one),
         format!("SELECT max(at) {} AND kind IN ('admit', 'assemble')", of_range("receipts")),
     ]
@@ -374,10 +389,10 @@ fn stored_sql(dialect: &Dialect, is_one: bool) -> String {
 }
 
 fn stats_sql(dialect: &Dialect, is_one: bool) -> [String; 6] {
-    let whose = if is_one { format!("sessions.id = {}", dialect.session(1)) } else { "TRUE".to_owned() };
-    let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {whose}");
+    let condition = if is_one { format!("sessions.id = {}", dialect.session(1)) } else { "TRUE".to_owned() };
+    let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {condition}");
     [
-        format!("SELECT count(*), (SELECT count(*) {}) FROM sessions WHERE {whose}", of("turns")),
+        format!("SELECT count(*), (SELECT count(*) {}) FROM sessions WHERE {condition}", of("turns")),
         stored_sql(dialect, is_one),
         format!(
             "SELECT CAST(coalesce(sum(tokens_before), 0) AS bigint), CAST(coalesce(sum(tokens_after), 0) AS bigint) {}",
@@ -385,16 +400,16 @@ fn stats_sql(dialect: &Dialect, is_one: bool) -> [String; 6] {
         ),
         format!("SELECT turns, tokens_before, tokens_after FROM swept WHERE {}", if is_one { "FALSE" } else { "TRUE" }),
         format!(
-            "SELECT at, kind, tokens_before, tokens_after, detail {} ORDER BY receipts.id DESC LIMIT 100",
+            "SELECT at, kind, tokens_before, tokens_after, detail {} ORDER BY receipts.id DESC LIMIT {MAX_LISTED}",
             of("receipts")
         ),
-        format!("SELECT {EPOCH} {} ORDER BY epochs.id DESC LIMIT 100", of("epochs")),
+        format!("SELECT {EPOCH} {} ORDER BY epochs.id DESC LIMIT {MAX_LISTED}", of("epochs")),
     ]
     .map(|statement| dialect.sql(&statement))
 }
 
 fn recent_sql(dialect: &Dialect) -> [String; 6] {
-    let one = |which: &str| {
+    let first_request = |which: &str| {
         format!("SELECT {REQUEST} FROM requests WHERE session = {} AND {which} LIMIT 1", dialect.session(1))
     };
     let since = |columns: &str, table: &str, which: &str| {
@@ -402,10 +417,10 @@ fn recent_sql(dialect: &Dialect) -> [String; 6] {
         format!("SELECT {columns} FROM {table} WHERE session = {session} AND at >= ?1{which} ORDER BY id")
     };
     [
-        one("counted IS NOT NULL ORDER BY id"),
-        one("counted IS NOT NULL ORDER BY id DESC"),
-        one("sent > 0 ORDER BY id DESC"),
-        one("without > 0 ORDER BY id DESC"),
+        first_request("counted IS NOT NULL ORDER BY id"),
+        first_request("counted IS NOT NULL ORDER BY id DESC"),
+        first_request("sent > 0 ORDER BY id DESC"),
+        first_request("without > 0 ORDER BY id DESC"),
         since(ADMITTED, "receipts", " AND kind = 'admit'"),
         since("at, tokens", "fetches", ""),
     ]
@@ -440,18 +455,18 @@ fn rows<const N: usize>(answers: &[Vec<Row>]) -> Result<[&Vec<Row>; N], BadColum
     answers.map_err(|answers| BadColumn(format!("{} answers instead of {N}", answers.len())))
 }
 
-fn each<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, BadColumn>) -> Result<Vec<T>, BadColumn> {
+fn read_rows<T>(rows: &[Row], read: impl Fn(&Row) -> Result<T, BadColumn>) -> Result<Vec<T>, BadColumn> {
     rows.iter().map(read).collect()
 }
 
 /// Returns the only row.
-fn one(rows: &[Row]) -> Result<&Row, BadColumn> {
+fn only_row(rows: &[Row]) -> Result<&Row, BadColumn> {
     rows.first().ok_or_else(|| BadColumn("there is no row".to_owned()))
 }
 
 /// Returns the counts in the only row.
 fn counts<const N: usize>(rows: &[Row]) -> Result<[u64; N], BadColumn> {
-    let (row, mut counts) = (one(rows)?, [0; N]);
+    let (row, mut counts) = (only_row(rows)?, [0; N]);
     for (column, count) in counts.iter_mut().enumerate() {
         *count = row.get(column)?;
     }
@@ -473,8 +488,8 @@ pub fn projection(row: &Row) -> Result<(i64, Projection), BadColumn> {
 }
 
 fn printed_text(row: &Row) -> Result<PrintedText, BadColumn> {
-    let printed = if row.get(1)? { Printed::Copy } else { Printed::Placeholder };
-    Ok(PrintedText { text: row.get(0)?, printed, original: row.get(2)?, saved: row.get(3)? })
+    let kind = if row.get(1)? { PrintedKind::Copy } else { PrintedKind::Placeholder };
+    Ok(PrintedText { text: row.get(0)?, kind, original: row.get(2)?, saved: row.get(3)? })
 }
 
 fn timed_count(row: &Row) -> Result<(Millis, u64), BadColumn> {
@@ -502,7 +517,7 @@ fn session_epoch(row: &Row) -> Result<SessionEpoch, BadColumn> {
     })
 }
 
-/// Declares the columns of a request, named like its fields; those of `weighed` come last.
+/// Declares the columns of a request, named like its fields; those of `growth` come last.
 macro_rules! request_columns {
     ($($field:ident),+) => {
         const REQUEST: &str = concat!($(stringify!($field), ", ",)+ "growth_reported, growth_counted");
@@ -514,13 +529,13 @@ macro_rules! request_columns {
                 let $field = row.get(column)?;
                 column += 1;
             )+
-            let weighed = row.get::<Option<u64>>(column)?.zip(row.get(column + 1)?);
-            Ok(Request { $($field,)+ weighed })
+            let growth = row.get::<Option<u64>>(column)?.zip(row.get(column + 1)?);
+            Ok(Request { $($field,)+ growth })
         }
 
         /// Returns the columns of [`REQUEST`] for a request.
         fn request_cells(request: &Request) -> impl Iterator<Item = Cell> {
-            let (reported, counted) = request.weighed.unzip();
+            let (reported, counted) = request.growth.unzip();
             [$(request.$field.into(),)+ reported.into(), counted.into()].into_iter()
         }
     };

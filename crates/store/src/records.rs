@@ -42,7 +42,7 @@ pub struct Projection {
 
 /// The kind of a text that Concertina itself printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Printed {
+pub enum PrintedKind {
     /// A placeholder. It is never folded again.
     Placeholder,
     /// An original, fetched whole or in part, or shortened by the pipeline. When it becomes stale, its placeholder
@@ -56,7 +56,7 @@ pub struct PrintedText {
     /// The hash of the text as shown.
     pub text: ContentHash,
     /// The kind of the text.
-    pub printed: Printed,
+    pub kind: PrintedKind,
     /// The original that the text stands for.
     pub original: ContentHash,
     /// The tokens that the text saves, compared with what the host would show without the plugin.

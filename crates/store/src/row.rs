@@ -46,7 +46,7 @@ impl Row {
         cell.and_then(T::from_cell).ok_or_else(|| match cell {
             Some(Cell::Integer(number)) => BadColumn(format!("column {column} is {number}")),
             Some(Cell::Bytes(bytes)) => BadColumn(format!("column {column} has {} bytes", bytes.len())),
-            Some(_) => BadColumn(format!("column {column} has another type than it must have")),
+            Some(_) => BadColumn(format!("column {column} has an unexpected type")),
             None => BadColumn(format!("there is no column {column}")),
         })
     }

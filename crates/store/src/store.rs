@@ -7,7 +7,7 @@ use concertina_base::reference::{ContentHash, Original, RefId};
 
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use super::records::{Batch, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
-use super::tables::Sink;
+use super::tables::RowSink;
 use super::time::Millis;
 
 /// A durable store. All methods block; callers choose the thread.
@@ -113,14 +113,14 @@ pub trait Store: Send + Sync {
     fn purgeable(&self, scope: &Scope) -> Result<Removed>;
 
     /// Reads every row of every table, table by table, while nobody else writes. An error of `take` ends it.
-    fn export(&self, take: &mut Sink<'_>) -> Result<()>;
+    fn export(&self, take: &mut RowSink<'_>) -> Result<()>;
 
     /// Fills an empty store with the rows that `fill` puts, in one transaction. `fill` may be called again from the
     /// start.
     ///
     /// # Errors
     /// [`concertina_base::error::Error::BadArgument`] for a store that is not empty.
-    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()>;
+    fn import(&self, fill: &mut dyn FnMut(&mut RowSink<'_>) -> Result<()>) -> Result<()>;
 
     /// Reads the whole file of the store. If `today` is given, a date such as `2026-01-31`, a damaged file is renamed
     /// with that date in its name and a new one is created, as a line of [`Store::notices`] reports. Returns true if

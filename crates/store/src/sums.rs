@@ -9,7 +9,7 @@ use super::time::DAY_MS;
 
 /// The counts of requests: the column of `swept_requests` for each, and its SQL in every backend. A row with nothing
 /// sent is a call that only a host without the plugin would have made.
-const COUNTS: [(&str, &str); 12] = [
+const COUNT_SUMS: [(&str, &str); 12] = [
     ("requests", "count(CASE WHEN sent > 0 OR without = 0 THEN 1 END)"),
     ("measured", "count(CASE WHEN is_measured THEN 1 END)"),
     ("bypassed", "count(CASE WHEN growth_reported IS NULL AND (sent > 0 OR without = 0) THEN 1 END)"),
@@ -26,7 +26,7 @@ const COUNTS: [(&str, &str); 12] = [
 
 /// The bills of requests in input tokens: the columns `..._bill` and, in dollars, `..._usd` of `swept_requests`, and
 /// the SQL of each.
-const BILLS: [(&str, &str); 6] = [
+const BILL_SUMS: [(&str, &str); 6] = [
     ("sent", "sent_bill"),
     ("without", "without_bill"),
     ("under", "without_under"),
@@ -36,15 +36,15 @@ const BILLS: [(&str, &str); 6] = [
 ];
 
 /// The number of columns of [`Sums`].
-pub(crate) const WIDTH: usize = COUNTS.len() + 2 * BILLS.len();
+pub(crate) const SUM_COLUMNS: usize = COUNT_SUMS.len() + 2 * BILL_SUMS.len();
 
 /// The SQL of the sums of requests, and the columns of `swept_requests` in the same order.
 pub(crate) static SUMS: LazyLock<SumsSql> = LazyLock::new(|| {
     let sum = |expression: &str, kind: &str| format!("CAST(coalesce({expression}, 0) AS {kind})");
     let real = |expression: &str| sum(&format!("sum({expression})"), "double precision");
-    let counts = COUNTS.map(|(name, sql)| (name.to_owned(), sum(sql, "bigint")));
-    let bills = BILLS.map(|(name, sql)| (format!("{name}_bill"), real(sql)));
-    let usd = BILLS.map(|(name, sql)| (format!("{name}_usd"), real(&format!("({sql}) * usd"))));
+    let counts = COUNT_SUMS.map(|(name, sql)| (name.to_owned(), sum(sql, "bigint")));
+    let bills = BILL_SUMS.map(|(name, sql)| (format!("{name}_bill"), real(sql)));
+    let usd = BILL_SUMS.map(|(name, sql)| (format!("{name}_usd"), real(&format!("({sql}) * usd"))));
     let (names, selected): (Vec<String>, Vec<String>) = counts.into_iter().chain(bills).chain(usd).unzip();
     let added = names.iter().map(|name| format!("{name} = swept_requests.{name} + excluded.{name}"));
     SumsSql { added: added.collect::<Vec<_>>().join(", "), selected: selected.join(", "), columns: names.join(", ") }
@@ -63,7 +63,7 @@ pub(crate) struct SumsSql {
 
 /// Returns the statement that adds the requests of sessions that are about to be forgotten to the totals by day.
 /// `is_gone` is the condition on the column `session`, in the SQL of the backend.
-pub fn keep_sums(is_gone: &str) -> String {
+pub fn sql_to_keep_sums(is_gone: &str) -> String {
     let SumsSql { selected, columns, added } = &*SUMS;
     format!(
         "INSERT INTO swept_requests (day, {columns}, fetches) SELECT day, {selected},
@@ -76,9 +76,9 @@ pub fn keep_sums(is_gone: &str) -> String {
 /// Sums of requests, with their bills in both units.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Sums {
-    counts: [u64; COUNTS.len()],
+    counts: [u64; COUNT_SUMS.len()],
     /// The bills in input tokens, and in dollars.
-    bills: [[f64; BILLS.len()]; 2],
+    bills: [[f64; BILL_SUMS.len()]; 2],
 }
 
 impl AddAssign for Sums {
@@ -95,7 +95,7 @@ impl Sums {
         for (column, into) in (from..).zip(&mut sums.counts) {
             *into = row.get(column)?;
         }
-        for (column, into) in (from + COUNTS.len()..).zip(sums.bills.iter_mut().flatten()) {
+        for (column, into) in (from + COUNT_SUMS.len()..).zip(sums.bills.iter_mut().flatten()) {
             *into = row.get(column)?;
         }
         Ok(sums)
@@ -120,7 +120,7 @@ impl Sums {
         let [_, measured, _, compacting, _, _, overhead_tokens, fetch_tokens, _, answered, answer_tokens, unpriced] =
             self.counts;
         let [.., answer_bill, without_answer_bill] = self.bills[usize::from(in_usd)];
-        let known = |bill: f64| (answered > 0 && unpriced == 0).then_some(bill);
+        let if_priced = |bill: f64| (answered > 0 && unpriced == 0).then_some(bill);
         Total {
             amount: self.amount(in_usd),
             measured,
@@ -130,8 +130,8 @@ impl Sums {
             overhead_tokens,
             answered,
             answer_tokens,
-            answer_bill: known(answer_bill),
-            without_answer_bill: known(without_answer_bill),
+            answer_bill: if_priced(answer_bill),
+            without_answer_bill: if_priced(without_answer_bill),
         }
     }
 }

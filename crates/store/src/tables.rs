@@ -32,7 +32,7 @@ pub struct Table {
 }
 
 /// A function that receives rows.
-pub type Sink<'a> = dyn FnMut(&'static Table, Vec<Cell>) -> concertina_base::error::Result<()> + 'a;
+pub type RowSink<'a> = dyn FnMut(&'static Table, Vec<Cell>) -> concertina_base::error::Result<()> + 'a;
 
 /// `table!(name, key, column type, ...)`
 macro_rules! table {
@@ -81,7 +81,7 @@ pub static TABLES: [&Table; 15] = [
 
 impl Table {
     /// Returns true if the table is empty in a new store.
-    pub fn begins_empty(&self) -> bool {
+    pub fn is_empty_in_new_store(&self) -> bool {
         self.key > 0
     }
 

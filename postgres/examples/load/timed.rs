@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
-use concertina::store::tables::Sink;
+use concertina::store::tables::RowSink;
 use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, TurnStatus};
 
 /// The times of the store's calls on this thread.
@@ -87,8 +87,8 @@ timed! {
     fn sweep(&self, now: Millis) -> Result<Removed>;
     fn purge(&self, scope: &Scope) -> Result<Removed>;
     fn purgeable(&self, scope: &Scope) -> Result<Removed>;
-    fn export(&self, take: &mut Sink<'_>) -> Result<()>;
-    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()>;
+    fn export(&self, take: &mut RowSink<'_>) -> Result<()>;
+    fn import(&self, fill: &mut dyn FnMut(&mut RowSink<'_>) -> Result<()>) -> Result<()>;
     fn location(&self) -> String;
     fn notices(&self) -> Vec<String>;
 }

@@ -11,7 +11,7 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 use super::grammar::Grammar;
 use super::languages::Syntax;
 use crate::content::head;
-use crate::foreign::{apart, calling};
+use crate::foreign::{call_foreign, run_with_timeout};
 
 /// The maximum size of code that is parsed as a whole. Longer code is parsed in windows.
 pub(super) const PARSE_MAX_BYTES: usize = 256 << 10;
@@ -186,7 +186,9 @@ fn parse(code: &str, grammar: &'static Grammar) -> Option<Tree> {
         return None;
     }
     let harmless = grammar.harmless(code).into_owned();
-    let tree = calling(grammar.name, code.as_bytes(), || apart(PATIENCE, move || parse_here(&harmless, grammar)));
+    let tree = call_foreign(grammar.name, code.as_bytes(), || {
+        run_with_timeout(PATIENCE, move || parse_here(&harmless, grammar))
+    });
     tree??
 }
 

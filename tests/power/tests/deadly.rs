@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use concertina::foreign::{CRASHES_MAX, Skipped, apart, calling, skipped};
+use concertina::foreign::{MAX_CRASHES, Skipped, call_foreign, run_with_timeout, skipped};
 use concertina::store::{SqliteStore, Store, StoreOptions};
 use concertina_power_test::Deadly;
 
@@ -21,7 +21,7 @@ fn scanned(code: Deadly, patience: Duration) -> Option<()> {
     let text = std::env::var(TEXT).unwrap().into_bytes();
     let store = SqliteStore::open(Path::new(&dir), StoreOptions::default()).unwrap();
     let given = text.clone();
-    let outcome = calling(&format!("{code:?}"), &text, || apart(patience, move || code.scan(&given)));
+    let outcome = call_foreign(&format!("{code:?}"), &text, || run_with_timeout(patience, move || code.scan(&given)));
     assert_eq!(outcome, None);
     println!("{}", store.notices().join("\n"));
     Some(())
@@ -46,12 +46,12 @@ fn ends_three_processes(test: &str, code: Deadly) {
         assert!(end.signal().is_some(), "{text}: {end}");
         let (end, said) = scan(test, dir.path(), text);
         assert!(end.success(), "{text}: {end}");
-        assert!(said.contains(&format!("{code:?} ended the process")), "{said}");
+        assert!(said.contains(&format!("{code:?} crashed the process")), "{said}");
     }
     let (end, said) = scan(test, dir.path(), "d");
     assert!(end.success() && !said.contains("ended"), "{end}: {said}");
     let _store = SqliteStore::open(dir.path(), StoreOptions::default()).unwrap();
-    let of_this = Skipped { code: format!("{code:?}"), texts: CRASHES_MAX, is_off: true };
+    let of_this = Skipped { code: format!("{code:?}"), texts: MAX_CRASHES, is_off: true };
     assert!(skipped().contains(&of_this));
 }
 
@@ -73,12 +73,12 @@ fn what_hangs_is_left_to_itself_and_not_tried_again() {
     }
     let dir = tempfile::tempdir().unwrap();
     let (end, said) = scan(NAME, dir.path(), "a");
-    assert!(end.success() && said.contains("Loop did not come back"), "{end}: {said}");
+    assert!(end.success() && said.contains("Loop hung on a text"), "{end}: {said}");
     // The parser is not run again.
     let started = Instant::now();
     let (end, said) = scan(NAME, dir.path(), "a");
-    assert!(end.success() && !said.contains("did not come back"), "{end}: {said}");
+    assert!(end.success() && !said.contains("hung on a text"), "{end}: {said}");
     assert!(started.elapsed() < Duration::from_secs(60));
     let (end, said) = scan(NAME, dir.path(), "b");
-    assert!(end.success() && said.contains("did not come back"), "{end}: {said}");
+    assert!(end.success() && said.contains("hung on a text"), "{end}: {said}");
 }

@@ -10,11 +10,11 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-use super::{CRASHES_MAX, is_known, learn};
+use super::{MAX_CRASHES, add_crash, is_known};
 use crate::private;
 
-const LIST_NAME: &str = "concertina.crashes";
-const RUNNING_NAME: &str = "concertina.running-";
+const CRASH_LIST_NAME: &str = "concertina.crashes";
+const NOTE_FILE_PREFIX: &str = "concertina.running-";
 
 /// Only crashes that this version recorded count: a later version may have fixed them.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -31,16 +31,16 @@ static OPEN: RwLock<Vec<Weak<Journal>>> = RwLock::new(Vec::new());
 pub struct Journal {
     dir: PathBuf,
     /// `None` if notes cannot be written.
-    running: Mutex<Option<Running>>,
+    notes: Mutex<Option<NoteFile>>,
     notices: Mutex<Vec<String>>,
 }
 
 #[derive(Debug)]
-struct Running {
+struct NoteFile {
     path: PathBuf,
     file: File,
     /// True for each position of the file that holds a note.
-    taken: Vec<bool>,
+    is_used: Vec<bool>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -52,11 +52,11 @@ impl Journal {
     /// notes cannot be written, a notice says so; everything else works without them.
     pub fn open(dir: &Path) -> Arc<Self> {
         let mut notices = Vec::new();
-        let running =
-            private::create_dir(dir).and_then(|()| collect(dir, &mut notices)).and_then(|()| Running::create(dir));
-        let running = running.map_err(|error| notices.push(unkept(dir, &error))).ok();
-        let journal =
-            Arc::new(Self { dir: dir.to_owned(), running: Mutex::new(running), notices: Mutex::new(notices) });
+        let notes = private::create_dir(dir)
+            .and_then(|()| collect_crashes(dir, &mut notices))
+            .and_then(|()| NoteFile::create(dir));
+        let notes = notes.map_err(|error| notices.push(journal_failure_notice(dir, &error))).ok();
+        let journal = Arc::new(Self { dir: dir.to_owned(), notes: Mutex::new(notes), notices: Mutex::new(notices) });
         let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
         open.retain(|journal| journal.strong_count() > 0);
         open.push(Arc::downgrade(&journal));
@@ -70,29 +70,29 @@ impl Journal {
 
     /// Runs an operation on the file of notes. The first failure adds a notice and stops the journal, because a note
     /// that cannot be cleared would be taken for a crash.
-    fn keep<T>(&self, work: impl FnOnce(&mut Running) -> io::Result<T>) -> Option<T> {
-        let mut running = lock(&self.running);
-        work(running.as_mut()?)
+    fn with_notes<T>(&self, work: impl FnOnce(&mut NoteFile) -> io::Result<T>) -> Option<T> {
+        let mut notes = lock(&self.notes);
+        work(notes.as_mut()?)
             .map_err(|error| {
-                *running = None;
-                lock(&self.notices).push(unkept(&self.dir, &error));
+                *notes = None;
+                lock(&self.notices).push(journal_failure_notice(&self.dir, &error));
             })
             .ok()
     }
 }
 
-impl Drop for Running {
+impl Drop for NoteFile {
     fn drop(&mut self) {
         // If the file cannot be removed, the next opener collects its notes and removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-impl Running {
+impl NoteFile {
     /// Creates and locks a new file.
     fn create(dir: &Path) -> io::Result<Self> {
         for number in 1.. {
-            let path = dir.join(format!("{RUNNING_NAME}{}-{number}", std::process::id()));
+            let path = dir.join(format!("{NOTE_FILE_PREFIX}{}-{number}", std::process::id()));
             let file = match open_new(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened?,
@@ -103,7 +103,7 @@ impl Running {
                 locked => locked?,
             }
             if path.exists() {
-                return Ok(Self { path, file, taken: Vec::new() });
+                return Ok(Self { path, file, is_used: Vec::new() });
             }
         }
         unreachable!("some number is free")
@@ -111,24 +111,24 @@ impl Running {
 
     /// Writes a note and returns its position.
     fn write(&mut self, code: &str, hash: u128) -> io::Result<usize> {
-        let free = self.taken.iter().position(|taken| !taken);
-        let place = free.unwrap_or_else(|| {
-            self.taken.push(false);
-            self.taken.len() - 1
+        let free = self.is_used.iter().position(|is_used| !is_used);
+        let position = free.unwrap_or_else(|| {
+            self.is_used.push(false);
+            self.is_used.len() - 1
         });
-        self.set(place, format!("{code:<NAME_BYTES$.NAME_BYTES$} {hash:032x}\n").as_bytes())?;
-        self.taken[place] = true;
-        Ok(place)
+        self.write_at(position, format!("{code:<NAME_BYTES$.NAME_BYTES$} {hash:032x}\n").as_bytes())?;
+        self.is_used[position] = true;
+        Ok(position)
     }
 
-    fn clear(&mut self, place: usize) -> io::Result<()> {
-        self.set(place, &[b' '; NOTE_BYTES])?;
-        self.taken[place] = false;
+    fn clear(&mut self, position: usize) -> io::Result<()> {
+        self.write_at(position, &[b' '; NOTE_BYTES])?;
+        self.is_used[position] = false;
         Ok(())
     }
 
-    fn set(&mut self, place: usize, note: &[u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start((place * NOTE_BYTES) as u64))?;
+    fn write_at(&mut self, position: usize, note: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start((position * NOTE_BYTES) as u64))?;
         self.file.write_all(note)
     }
 }
@@ -138,38 +138,38 @@ fn open_new(path: &Path) -> io::Result<File> {
     private::file(OpenOptions::new().read(true).write(true).create_new(true)).open(path)
 }
 
-fn unkept(dir: &Path, error: &io::Error) -> String {
+fn journal_failure_notice(dir: &Path, error: &io::Error) -> String {
     format!(
-        "what is given to parsers cannot be noted in {}: {error}; a crash there would not be remembered",
+        "the crash journal in {} cannot be written: {error}; a text that crashes a parser will not be remembered",
         dir.display()
     )
 }
 
 /// Appends the notes of dead processes to the list of crashes, then reads the list. Adds a notice for each file that
 /// cannot be read and skips it.
-fn collect(dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
+fn collect_crashes(dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let path = entry.path();
-        if entry.file_name().as_encoded_bytes().starts_with(RUNNING_NAME.as_bytes())
-            && let Err(error) = collect_from(&path, dir, notices)
+        if entry.file_name().as_encoded_bytes().starts_with(NOTE_FILE_PREFIX.as_bytes())
+            && let Err(error) = collect_crashes_from_file(&path, dir, notices)
         {
-            notices.push(unread(&path, &error));
+            notices.push(unreadable_file_notice(&path, &error));
         }
     }
-    let path = dir.join(LIST_NAME);
+    let path = dir.join(CRASH_LIST_NAME);
     match fs::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => notices.push(unread(&path, &error)),
+        Err(error) => notices.push(unreadable_file_notice(&path, &error)),
         Ok(list) => {
             let list = String::from_utf8_lossy(&list);
-            list.lines().filter_map(of_this_version).for_each(|(code, hash)| learn(code, hash));
+            list.lines().filter_map(parse_crash_of_this_version).for_each(|(code, hash)| add_crash(code, hash));
         }
     }
     Ok(())
 }
 
-fn collect_from(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
+fn collect_crashes_from_file(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Result<()> {
     let mut file = match OpenOptions::new().read(true).write(true).open(path) {
         // Another opener collected it first.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -186,7 +186,7 @@ fn collect_from(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Resul
             && let Ok(hash) = u128::from_str_radix(hash, 16)
         {
             append(dir, &format!("{VERSION} {} {hash:032x}\n", code.trim()))?;
-            notices.push(said(code.trim()));
+            notices.push(crash_notice(code.trim()));
         }
     }
     match fs::remove_file(path) {
@@ -195,21 +195,24 @@ fn collect_from(path: &Path, dir: &Path, notices: &mut Vec<String>) -> io::Resul
     }
 }
 
-fn unread(path: &Path, error: &io::Error) -> String {
-    format!("what ended processes inside parsers cannot be read from {}: {error}", path.display())
+fn unreadable_file_notice(path: &Path, error: &io::Error) -> String {
+    format!("the recorded parser crashes in {} cannot be read: {error}; they are ignored", path.display())
 }
 
-fn said(code: &str) -> String {
+fn crash_notice(code: &str) -> String {
     format!(
-        "{code} ended the process, or was ended with it, while it had a text; it is not given that text again, and none after {CRASHES_MAX} such texts, until the next version"
+        "{code} crashed the process, or was interrupted with it; the parser is disabled for that text, and for all \
+         texts after {MAX_CRASHES} such crashes, until the next release"
     )
 }
 
 fn append(dir: &Path, line: &str) -> io::Result<()> {
-    private::file(OpenOptions::new().append(true).create(true)).open(dir.join(LIST_NAME))?.write_all(line.as_bytes())
+    private::file(OpenOptions::new().append(true).create(true))
+        .open(dir.join(CRASH_LIST_NAME))?
+        .write_all(line.as_bytes())
 }
 
-fn of_this_version(line: &str) -> Option<(&str, u128)> {
+fn parse_crash_of_this_version(line: &str) -> Option<(&str, u128)> {
     let (code, hash) = line.strip_prefix(VERSION)?.strip_prefix(' ')?.rsplit_once(' ')?;
     Some((code, u128::from_str_radix(hash, 16).ok()?))
 }
@@ -222,33 +225,33 @@ fn open_journals() -> Vec<Arc<Journal>> {
 pub(super) struct Notes(Vec<(Arc<Journal>, usize)>);
 
 /// Writes to every open journal that the code was given the text.
-pub(super) fn note(code: &str, hash: u128) -> Notes {
+pub(super) fn write_note(code: &str, hash: u128) -> Notes {
     let write = |journal: Arc<Journal>| {
-        let place = journal.keep(|running| running.write(code, hash))?;
-        Some((journal, place))
+        let position = journal.with_notes(|notes| notes.write(code, hash))?;
+        Some((journal, position))
     };
     Notes(open_journals().into_iter().filter_map(write).collect())
 }
 
 impl Drop for Notes {
     fn drop(&mut self) {
-        for (journal, place) in &self.0 {
-            journal.keep(|running| running.clear(*place));
+        for (journal, position) in &self.0 {
+            journal.with_notes(|notes| notes.clear(*position));
         }
     }
 }
 
 /// Adds a text on which the code crashed or hung to the lists of all open journals.
-pub(super) fn add(code: &str, hash: u128) {
+pub(super) fn record_crash(code: &str, hash: u128) {
     if is_known(code, hash) {
         return;
     }
     for journal in open_journals() {
         let line = match append(&journal.dir, &format!("{VERSION} {code} {hash:032x}\n")) {
             Ok(()) => format!(
-                "{code} did not come back with a text and was left to itself; it is not given that text again until the next version"
+                "{code} hung on a text and was abandoned; the parser is disabled for that text until the next release"
             ),
-            Err(error) => unkept(&journal.dir, &error),
+            Err(error) => journal_failure_notice(&journal.dir, &error),
         };
         lock(&journal.notices).push(line);
     }
@@ -257,15 +260,15 @@ pub(super) fn add(code: &str, hash: u128) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foreign::calling;
+    use crate::foreign::call_foreign;
 
     /// Writes a file as a dead process leaves it.
     fn left_behind(dir: &Path, notes: &str) {
-        fs::write(dir.join(format!("{RUNNING_NAME}1-1")), notes).unwrap();
+        fs::write(dir.join(format!("{NOTE_FILE_PREFIX}1-1")), notes).unwrap();
     }
 
     fn list(dir: &Path) -> String {
-        fs::read_to_string(dir.join(LIST_NAME)).unwrap_or_default()
+        fs::read_to_string(dir.join(CRASH_LIST_NAME)).unwrap_or_default()
     }
 
     #[test]
@@ -279,8 +282,8 @@ mod tests {
         let journal = Journal::open(dir.path());
         assert_eq!(list(dir.path()), format!("{VERSION} a dead parser {hash:032x}\n"));
         assert_eq!(journal.notices().len(), 1);
-        assert_eq!(calling("a dead parser", b"deadly", || Ok(())), None);
-        assert_eq!(calling("a dead parser", b"harmless", || Ok(())), Some(()));
+        assert_eq!(call_foreign("a dead parser", b"deadly", || Ok(())), None);
+        assert_eq!(call_foreign("a dead parser", b"harmless", || Ok(())), Some(()));
         // The notes were collected once: the file is removed, the list remains.
         drop(journal);
         assert!(Journal::open(dir.path()).notices().is_empty());
@@ -290,19 +293,19 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_read_is_left_out() {
         let dir = tempfile::tempdir().unwrap();
-        let unreadable = dir.path().join(format!("{RUNNING_NAME}0-1"));
+        let unreadable = dir.path().join(format!("{NOTE_FILE_PREFIX}0-1"));
         fs::create_dir(&unreadable).unwrap();
         let hash = xxhash_rust::xxh3::xxh3_128(b"deadly");
-        let left = dir.path().join(format!("{RUNNING_NAME}1-1"));
+        let left = dir.path().join(format!("{NOTE_FILE_PREFIX}1-1"));
         fs::write(&left, [b"\xff\xff nonsense\n".to_vec(), format!("odd parser {hash:032x}\n").into_bytes()].concat())
             .unwrap();
-        fs::write(dir.path().join(LIST_NAME), b"\xff\n").unwrap();
+        fs::write(dir.path().join(CRASH_LIST_NAME), b"\xff\n").unwrap();
         let journal = Journal::open(dir.path());
         let notices = journal.notices();
         assert_eq!(notices.len(), 2);
         assert!(notices.iter().any(|notice| notice.contains(&*unreadable.to_string_lossy())), "{notices:?}");
-        assert!(lock(&journal.running).is_some() && !left.exists());
-        assert_eq!(calling("odd parser", b"deadly", || Ok(())), None);
+        assert!(lock(&journal.notes).is_some() && !left.exists());
+        assert_eq!(call_foreign("odd parser", b"deadly", || Ok(())), None);
     }
 
     #[test]
@@ -312,14 +315,14 @@ mod tests {
         let standing = || {
             let paths = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
             // A hang in another test is added to the list of every journal.
-            let running = paths.filter(|path| path.file_name() != Some(LIST_NAME.as_ref()));
-            let texts: Vec<String> = running.map(|path| fs::read_to_string(path).unwrap()).collect();
+            let notes = paths.filter(|path| path.file_name() != Some(CRASH_LIST_NAME.as_ref()));
+            let texts: Vec<String> = notes.map(|path| fs::read_to_string(path).unwrap()).collect();
             (texts.len(), texts.iter().filter(|text| text.contains("noted code")).count())
         };
         assert_eq!(standing(), (2, 0));
-        calling("noted code", b"text", || {
+        call_foreign("noted code", b"text", || {
             assert_eq!(standing(), (2, 2));
-            assert_eq!(calling("noted code", b"another", || Ok(standing())), Some((2, 2)));
+            assert_eq!(call_foreign("noted code", b"another", || Ok(standing())), Some((2, 2)));
             Ok(())
         });
         assert_eq!(standing(), (2, 0));
@@ -341,9 +344,9 @@ mod tests {
     fn crashes_of_another_version_do_not_count() {
         let dir = tempfile::tempdir().unwrap();
         let hash = xxhash_rust::xxh3::xxh3_128(b"text");
-        fs::write(dir.path().join(LIST_NAME), format!("0.0.0 old parser {hash:032x}\nnonsense\n")).unwrap();
+        fs::write(dir.path().join(CRASH_LIST_NAME), format!("0.0.0 old parser {hash:032x}\nnonsense\n")).unwrap();
         let _journal = Journal::open(dir.path());
-        assert_eq!(calling("old parser", b"text", || Ok(())), Some(()));
+        assert_eq!(call_foreign("old parser", b"text", || Ok(())), Some(()));
     }
 
     #[test]
@@ -353,6 +356,6 @@ mod tests {
         fs::write(&file, "").unwrap();
         let journal = Journal::open(&file.join("directory"));
         assert_eq!(journal.notices().len(), 1);
-        assert_eq!(calling("unnoted code", b"text", || Ok(())), Some(()));
+        assert_eq!(call_foreign("unnoted code", b"text", || Ok(())), Some(()));
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! Each crash happens at most once. Before a call, [`Journal`] writes a note with the name of the code and the hash of
 //! the text; after the call, the note is cleared. A note that a later process finds names the text that ended the
-//! earlier one. That text is never passed to that code again, and after [`CRASHES_MAX`] such texts the code is disabled
-//! until the next version. A call that does not return in time is abandoned ([`apart`]) and counts as a crash.
+//! earlier one. That text is never passed to that code again, and after [`MAX_CRASHES`] such texts the code is disabled
+//! until the next version. A call that does not return in time is abandoned ([`run_with_timeout`]) and counts as a
+//! crash.
 //!
 //! A process that is killed may have been inside such code by chance. Data that must not be lost therefore needs a
 //! second way that does not depend on that code.
@@ -18,10 +19,10 @@ use std::sync::{PoisonError, RwLock};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use journal::Journal;
-pub use thread::apart;
+pub use thread::run_with_timeout;
 
 /// The number of crashes after which code is disabled.
-pub const CRASHES_MAX: usize = 3;
+pub const MAX_CRASHES: usize = 3;
 
 /// The hashes of the texts that crashed each code, for all directories that this process has opened.
 static CRASHES: RwLock<Option<HashMap<String, HashSet<u128>>>> = RwLock::new(None);
@@ -43,7 +44,7 @@ pub fn skipped() -> Vec<Skipped> {
     let of = |(code, texts): (&String, &HashSet<u128>)| Skipped {
         code: code.clone(),
         texts: texts.len(),
-        is_off: texts.len() >= CRASHES_MAX,
+        is_off: texts.len() >= MAX_CRASHES,
     };
     let mut skipped: Vec<Skipped> = crashes.iter().flatten().map(of).collect();
     skipped.sort_by(|a, b| a.code.cmp(&b.code));
@@ -52,20 +53,20 @@ pub fn skipped() -> Vec<Skipped> {
 
 /// The error for code that did not return in time and may never return.
 #[derive(Debug)]
-pub struct Lost;
+pub struct TimedOut;
 
 /// Passes a text to foreign code, with a note in every open journal during the call. Returns `None` if the code must
 /// not have this text or did not return.
-pub fn calling<T>(code: &str, text: &[u8], call: impl FnOnce() -> Result<T, Lost>) -> Option<T> {
+pub fn call_foreign<T>(code: &str, text: &[u8], call: impl FnOnce() -> Result<T, TimedOut>) -> Option<T> {
     let hash = xxh3_128(text);
     if is_known(code, hash) {
         return None;
     }
-    let _notes = journal::note(code, hash);
+    let _notes = journal::write_note(code, hash);
     let outcome = call();
     if outcome.is_err() {
-        journal::add(code, hash);
-        learn(code, hash);
+        journal::record_crash(code, hash);
+        add_crash(code, hash);
     }
     outcome.ok()
 }
@@ -73,10 +74,10 @@ pub fn calling<T>(code: &str, text: &[u8], call: impl FnOnce() -> Result<T, Lost
 fn is_known(code: &str, hash: u128) -> bool {
     let crashes = CRASHES.read().unwrap_or_else(PoisonError::into_inner);
     let texts = crashes.as_ref().and_then(|crashes| crashes.get(code));
-    texts.is_some_and(|texts| texts.len() >= CRASHES_MAX || texts.contains(&hash))
+    texts.is_some_and(|texts| texts.len() >= MAX_CRASHES || texts.contains(&hash))
 }
 
-fn learn(code: &str, hash: u128) {
+fn add_crash(code: &str, hash: u128) {
     let mut crashes = CRASHES.write().unwrap_or_else(PoisonError::into_inner);
     crashes.get_or_insert_default().entry(code.to_owned()).or_default().insert(hash);
 }
@@ -87,16 +88,16 @@ mod tests {
 
     #[test]
     fn what_did_not_come_back_is_not_called_again() {
-        let call = |text: &str, outcome| calling("lost in tests", text.as_bytes(), || outcome);
+        let call = |text: &str, outcome| call_foreign("lost in tests", text.as_bytes(), || outcome);
         assert_eq!(call("a", Ok(1)), Some(1));
-        assert_eq!(call("b", Err(Lost)), None);
+        assert_eq!(call("b", Err(TimedOut)), None);
         assert_eq!((call("b", Ok(2)), call("a", Ok(3))), (None, Some(3)));
         for text in ["c", "d"] {
-            assert_eq!(call(text, Err(Lost)), None);
+            assert_eq!(call(text, Err(TimedOut)), None);
         }
         assert_eq!(call("a", Ok(4)), None);
-        let of_tests = Skipped { code: "lost in tests".into(), texts: CRASHES_MAX, is_off: true };
+        let of_tests = Skipped { code: "lost in tests".into(), texts: MAX_CRASHES, is_off: true };
         assert!(skipped().contains(&of_tests));
-        assert_eq!(calling("other code", b"b", || Ok(5)), Some(5));
+        assert_eq!(call_foreign("other code", b"b", || Ok(5)), Some(5));
     }
 }

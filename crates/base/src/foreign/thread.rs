@@ -5,36 +5,36 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Lost;
+use super::TimedOut;
 
 /// The stack size. Parsers recurse as deeply as ambiguous code is nested. Stack memory is not committed before it is
 /// used.
 const STACK_BYTES: usize = 64 << 20;
 
 /// The time after which an idle thread ends.
-const REST: Duration = Duration::from_secs(5);
+const IDLE_THREAD_LIFE: Duration = Duration::from_secs(5);
 
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The idle threads, which wait for a job.
-static RESTING: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
+static IDLE_THREADS: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 
-fn resting() -> std::sync::MutexGuard<'static, Vec<Sender<Job>>> {
-    RESTING.lock().unwrap_or_else(PoisonError::into_inner)
+fn idle_threads() -> std::sync::MutexGuard<'static, Vec<Sender<Job>>> {
+    IDLE_THREADS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Gives a job to an idle thread or to a new one. Returns the sender for the next job of that thread.
-fn hand_over(mut job: Job) -> Option<Sender<Job>> {
-    while let Some(thread) = { resting().pop() } {
+fn start_job(mut job: Job) -> Option<Sender<Job>> {
+    while let Some(thread) = { idle_threads().pop() } {
         match thread.send(job) {
             Ok(()) => return Some(thread),
             Err(ended) => job = ended.0,
         }
     }
-    let (jobs, inbox) = mpsc::channel::<Job>();
+    let (jobs, next_jobs) = mpsc::channel::<Job>();
     jobs.send(job).ok()?;
     let work = move || {
-        while let Ok(job) = inbox.recv_timeout(REST) {
+        while let Ok(job) = next_jobs.recv_timeout(IDLE_THREAD_LIFE) {
             job();
         }
     };
@@ -42,24 +42,24 @@ fn hand_over(mut job: Job) -> Option<Sender<Job>> {
     Some(jobs)
 }
 
-/// Runs work on another thread, which is abandoned if the work takes longer than `patience`. Returns `None` if no
+/// Runs work on another thread, which is abandoned if the work takes longer than `time_limit`. Returns `None` if no
 /// thread can be started or the work panicked.
 ///
 /// # Errors
-/// [`Lost`] if the work took longer. Its thread is not used again.
-pub fn apart<T: Send + 'static>(
-    patience: Duration,
+/// [`TimedOut`] if the work took longer. Its thread is not used again.
+pub fn run_with_timeout<T: Send + 'static>(
+    time_limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<Option<T>, Lost> {
+) -> Result<Option<T>, TimedOut> {
     let (done, outcome) = mpsc::channel();
     // The receiver may have stopped waiting.
-    let Some(thread) = hand_over(Box::new(move || drop(done.send(work())))) else { return Ok(None) };
-    match outcome.recv_timeout(patience) {
+    let Some(thread) = start_job(Box::new(move || drop(done.send(work())))) else { return Ok(None) };
+    match outcome.recv_timeout(time_limit) {
         Ok(value) => {
-            resting().push(thread);
+            idle_threads().push(thread);
             Ok(Some(value))
         }
-        Err(RecvTimeoutError::Timeout) => Err(Lost),
+        Err(RecvTimeoutError::Timeout) => Err(TimedOut),
         Err(RecvTimeoutError::Disconnected) => Ok(None),
     }
 }
@@ -72,20 +72,20 @@ mod tests {
 
     #[test]
     fn work_is_done_and_a_panic_is_no_answer() {
-        assert_eq!(apart(LONG, || 1 + 1).unwrap(), Some(2));
-        assert_eq!(apart(LONG, || -> u32 { panic!("on purpose") }).unwrap(), None);
-        assert_eq!(apart(LONG, || 3).unwrap(), Some(3));
+        assert_eq!(run_with_timeout(LONG, || 1 + 1).unwrap(), Some(2));
+        assert_eq!(run_with_timeout(LONG, || -> u32 { panic!("on purpose") }).unwrap(), None);
+        assert_eq!(run_with_timeout(LONG, || 3).unwrap(), Some(3));
     }
 
     #[test]
     fn what_does_not_come_back_is_left() {
-        let stuck = apart(Duration::from_millis(20), || {
+        let stuck = run_with_timeout(Duration::from_millis(20), || {
             loop {
                 std::thread::park();
             }
         });
         assert!(stuck.is_err());
-        assert_eq!(apart(LONG, || 4).unwrap(), Some(4));
+        assert_eq!(run_with_timeout(LONG, || 4).unwrap(), Some(4));
     }
 
     #[test]
@@ -94,6 +94,6 @@ mod tests {
             let room = std::hint::black_box([u64::from(left); 64]);
             if left == 0 { 0 } else { room[0] + deep(left - 1) }
         }
-        assert!(apart(LONG, || deep(50_000)).unwrap().is_some());
+        assert!(run_with_timeout(LONG, || deep(50_000)).unwrap().is_some());
     }
 }

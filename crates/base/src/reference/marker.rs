@@ -63,13 +63,13 @@ pub fn find_markers(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>,
 /// # Errors
 /// [`crate::error::Error::BadRefId`] for anything else.
 pub fn parse_ref(text: &str) -> Result<RefId> {
-    let bare = text
+    let digits = text
         .strip_prefix("[REF_ID: ")
         .and_then(|rest| rest.strip_suffix(']'))
         .or_else(|| text.strip_prefix("[[REWIND:sha256:")?.strip_suffix("]]"))
         .unwrap_or(text);
-    let is_hexadecimal = bare.len() <= 64 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hexadecimal { RefId::parse(&bare.to_ascii_lowercase()) } else { RefId::parse(bare) }
+    let is_hexadecimal = digits.len() <= 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hexadecimal { RefId::parse(&digits.to_ascii_lowercase()) } else { RefId::parse(digits) }
 }
 
 #[cfg(test)]

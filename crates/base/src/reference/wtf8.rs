@@ -10,9 +10,9 @@ use std::borrow::Cow;
 /// The character that replaces a lone surrogate.
 pub const STAND_IN: char = char::REPLACEMENT_CHARACTER;
 
-/// The first byte of an encoded surrogate. The second byte is at least [`SECOND`].
-const FIRST: u8 = 0xED;
-const SECOND: u8 = 0xA0;
+/// The first byte of an encoded surrogate. The second byte is at least [`SURROGATE_SECOND_BYTE_MIN`].
+const SURROGATE_FIRST_BYTE: u8 = 0xED;
+const SURROGATE_SECOND_BYTE_MIN: u8 = 0xA0;
 
 /// Returns the bytes of the text with this stand-in. `units` are the UTF-16 units for every U+FFFD in it, in order.
 pub fn encode(stand_in: &str, units: impl IntoIterator<Item = u16>) -> Vec<u8> {
@@ -30,8 +30,8 @@ pub fn stand_in(bytes: &[u8]) -> Option<Cow<'_, str>> {
         return Some(text.into());
     }
     let mut bytes = bytes.to_vec();
-    for at in memchr::memchr_iter(FIRST, &bytes.clone()) {
-        if bytes.get(at + 1).is_some_and(|second| *second >= SECOND) && at + 2 < bytes.len() {
+    for at in memchr::memchr_iter(SURROGATE_FIRST_BYTE, &bytes.clone()) {
+        if bytes.get(at + 1).is_some_and(|second| *second >= SURROGATE_SECOND_BYTE_MIN) && at + 2 < bytes.len() {
             STAND_IN.encode_utf8(&mut bytes[at..at + 3]);
         }
     }

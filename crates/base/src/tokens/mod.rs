@@ -40,34 +40,34 @@ impl Encoding {
 }
 
 /// The longest piece that the tokenizer is given at once, in bytes.
-const PIECE_BYTES: usize = 16 * 1024;
+const MAX_PIECE_BYTES: usize = 16 * 1024;
 
 /// The length from which counts are cached, in bytes. Shorter texts are counted faster than they are looked up.
-const MEMO_FROM_BYTES: usize = 256;
+const MIN_CACHED_BYTES: usize = 256;
 
 /// Cached counts by content hash. 64k entries of fixed size: at most 8 MB.
-static MEMO: LazyLock<Cache<(u128, Encoding), usize>> = LazyLock::new(|| Cache::new(64 * 1024));
+static COUNT_CACHE: LazyLock<Cache<(u128, Encoding), usize>> = LazyLock::new(|| Cache::new(64 * 1024));
 
 /// Returns the number of tokens of a text.
 ///
 /// Long texts are counted in pieces of at most 16 KB, cut at line or word ends. This keeps the time linear on any input
 /// and is within 0.01 % of the unsplit count on real text. Counts are cached by content hash.
 pub fn count(text: &str, encoding: Encoding) -> usize {
-    if text.len() < MEMO_FROM_BYTES {
+    if text.len() < MIN_CACHED_BYTES {
         return bpe(encoding).count(text);
     }
-    remembered(text, encoding, |text| match text.len() {
-        0..=PIECE_BYTES => bpe(encoding).count(text),
+    cached_count(text, encoding, |text| match text.len() {
+        0..=MAX_PIECE_BYTES => bpe(encoding).count(text),
         // Texts with the same beginning share most of their pieces.
-        _ => pieces(text).map(|piece| remembered(piece, encoding, |piece| bpe(encoding).count(piece))).sum(),
+        _ => pieces(text).map(|piece| cached_count(piece, encoding, |piece| bpe(encoding).count(piece))).sum(),
     })
 }
 
-fn remembered(text: &str, encoding: Encoding, count: impl FnOnce(&str) -> usize) -> usize {
+fn cached_count(text: &str, encoding: Encoding, count: impl FnOnce(&str) -> usize) -> usize {
     let key = (xxh3_128(text.as_bytes()), encoding);
-    MEMO.get(&key).unwrap_or_else(|| {
+    COUNT_CACHE.get(&key).unwrap_or_else(|| {
         let tokens = count(text);
-        MEMO.insert(key, tokens);
+        COUNT_CACHE.insert(key, tokens);
         tokens
     })
 }
@@ -78,21 +78,21 @@ pub fn fits(text: &str, limit: usize, encoding: Encoding) -> bool {
     if text.len() <= limit {
         return true;
     }
-    if text.len() <= PIECE_BYTES {
+    if text.len() <= MAX_PIECE_BYTES {
         return count(text, encoding) <= limit;
     }
     let key = (xxh3_128(text.as_bytes()), encoding);
-    if let Some(tokens) = MEMO.get(&key) {
+    if let Some(tokens) = COUNT_CACHE.get(&key) {
         return tokens <= limit;
     }
     let mut tokens = 0;
     for piece in pieces(text) {
-        tokens += remembered(piece, encoding, |piece| bpe(encoding).count(piece));
+        tokens += cached_count(piece, encoding, |piece| bpe(encoding).count(piece));
         if tokens > limit {
             return false;
         }
     }
-    MEMO.insert(key, tokens);
+    COUNT_CACHE.insert(key, tokens);
     true
 }
 
@@ -113,7 +113,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 /// patterns split anyway (after a line end before a visible character, or before a single space); otherwise after any
 /// line end; otherwise at a character boundary.
 fn piece_end(text: &str) -> usize {
-    if text.len() <= PIECE_BYTES {
+    if text.len() <= MAX_PIECE_BYTES {
         return text.len();
     }
     let bytes = text.as_bytes();
@@ -121,13 +121,13 @@ fn piece_end(text: &str) -> usize {
     // `[\r\n/]*` extends a run of punctuation in o200k_base, so a line end before a slash is no split.
     let is_line_end = |at: &usize| bytes[*at] == b'\n' && visible(at + 1) && bytes[at + 1] != b'/';
     let is_word_end = |at: &usize| bytes[*at] == b' ' && visible(at - 1) && visible(at + 1);
-    let second_half = || (PIECE_BYTES / 2..PIECE_BYTES).rev();
+    let second_half = || (MAX_PIECE_BYTES / 2..MAX_PIECE_BYTES).rev();
     second_half()
         .find(is_line_end)
         .map(|at| at + 1)
         .or_else(|| second_half().find(is_word_end))
         .or_else(|| second_half().find(|&at| bytes[at] == b'\n' && bytes[at + 1] != b'\n').map(|at| at + 1))
-        .or_else(|| (1..=PIECE_BYTES).rev().find(|&at| text.is_char_boundary(at)))
+        .or_else(|| (1..=MAX_PIECE_BYTES).rev().find(|&at| text.is_char_boundary(at)))
         .expect("a character is at most four bytes long")
 }
 
@@ -180,11 +180,11 @@ mod tests {
             "\n".repeat(40_000),
             "\r\n".repeat(40_000),
             "\0".repeat(40_000),
-            format!("{}é{}", "a".repeat(PIECE_BYTES - 1), "a".repeat(9)),
+            format!("{}é{}", "a".repeat(MAX_PIECE_BYTES - 1), "a".repeat(9)),
             "line of text\n/path\n".repeat(5_000),
         ] {
             assert_eq!(pieces(&text).collect::<String>(), text);
-            assert!(pieces(&text).all(|piece| piece.len() <= PIECE_BYTES));
+            assert!(pieces(&text).all(|piece| piece.len() <= MAX_PIECE_BYTES));
         }
     }
 

@@ -136,41 +136,53 @@ impl ImageSize {
 /// measurements, which a bound of 1,568 tokens approximates. The high-resolution tier of the newest Opus models is not
 /// modelled.
 fn anthropic_tokens(size: ImageSize) -> usize {
-    let (width, height) = fit(size, 1568.0);
-    ((width * height / 750.0).ceil() as usize).clamp(1, 1568)
+    const MAX_EDGE_PIXELS: f64 = 1568.0;
+    const PIXELS_PER_TOKEN: f64 = 750.0;
+    const MAX_TOKENS: usize = 1568;
+    let (width, height) = fit(size, MAX_EDGE_PIXELS);
+    ((width * height / PIXELS_PER_TOKEN).ceil() as usize).clamp(1, MAX_TOKENS)
 }
 
 /// OpenAI, "Images and vision": scale into 2048 x 2048, then the short side down to 768, then count 512-pixel tiles.
 fn openai_tokens(size: ImageSize, detail: Option<&str>, base: usize, tile: usize) -> usize {
+    const MAX_EDGE_PIXELS: f64 = 2048.0;
+    const MAX_SHORT_EDGE_PIXELS: f64 = 768.0;
+    const TILE_PIXELS: f64 = 512.0;
     if detail == Some("low") {
         return base;
     }
-    let (width, height) = fit(size, 2048.0);
-    let shrink = (768.0 / width.min(height)).min(1.0);
-    let tiles = |side: f64| (side * shrink / 512.0).ceil().max(1.0) as usize;
+    let (width, height) = fit(size, MAX_EDGE_PIXELS);
+    let shrink = (MAX_SHORT_EDGE_PIXELS / width.min(height)).min(1.0);
+    let tiles = |side: f64| (side * shrink / TILE_PIXELS).ceil().max(1.0) as usize;
     base + tile * tiles(width.round()) * tiles(height.round())
 }
 
 /// OpenAI, "Images and vision": 32-pixel patches. An image of more than 1,536 patches is scaled down to at most 1,536.
 fn openai_patches(size: ImageSize) -> usize {
-    let patches = |side: f64| (side / 32.0).ceil().max(1.0);
+    const PATCH_PIXELS: f64 = 32.0;
+    const MAX_PATCHES: f64 = 1536.0;
+    let patches = |side: f64| (side / PATCH_PIXELS).ceil().max(1.0);
     let (width, height) = (f64::from(size.width), f64::from(size.height));
-    if patches(width) * patches(height) <= 1536.0 {
+    if patches(width) * patches(height) <= MAX_PATCHES {
         return (patches(width) * patches(height)) as usize;
     }
     // The image is shrunk until the patches fit, and a little more so that one side is a whole number of patches.
-    let shrink = (1536.0 * 32.0 * 32.0 / (width * height)).sqrt();
-    let whole = |side: f64| (side * shrink / 32.0).floor() / (side * shrink / 32.0);
+    let shrink = (MAX_PATCHES * PATCH_PIXELS * PATCH_PIXELS / (width * height)).sqrt();
+    let whole = |side: f64| (side * shrink / PATCH_PIXELS).floor() / (side * shrink / PATCH_PIXELS);
     let shrink = shrink * whole(width).min(whole(height));
-    ((patches(width * shrink) * patches(height * shrink)) as usize).clamp(1, 1536)
+    (patches(width * shrink) * patches(height * shrink)).clamp(1.0, MAX_PATCHES) as usize
 }
 
 /// Google, "Understand and count tokens": 258 if both sides are at most 384 pixels, else 258 for each 768-pixel tile.
 fn gemini_tokens(size: ImageSize) -> usize {
-    if size.width <= 384 && size.height <= 384 {
-        return 258;
+    const TILE_TOKENS: usize = 258;
+    const SMALL_EDGE_PIXELS: u32 = 384;
+    const TILE_PIXELS: u32 = 768;
+    if size.width <= SMALL_EDGE_PIXELS && size.height <= SMALL_EDGE_PIXELS {
+        return TILE_TOKENS;
     }
-    258 * size.width.div_ceil(768).max(1) as usize * size.height.div_ceil(768).max(1) as usize
+    let tiles = |side: u32| side.div_ceil(TILE_PIXELS).max(1) as usize;
+    TILE_TOKENS * tiles(size.width) * tiles(size.height)
 }
 
 /// Returns the size, scaled down to at most this longest edge.

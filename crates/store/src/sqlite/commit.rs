@@ -5,22 +5,22 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::context::{grant, require_grant, show};
+use super::context::{grant, record_context, require_grant};
 use super::failure::{Failure, Outcome};
 use super::pages::used_bytes;
 use super::read;
 use super::row::Count;
 use super::session::{self, ensure_session};
-use super::sweep::{evict, find_idle};
+use super::sweep::{evict, find_evictable};
 use crate::options::StoreOptions;
 use crate::payload::{Packed, Packer, Payload};
-use crate::records::{Batch, Epoch, FoldedKind, Printed, Projection, Receipt, Scope};
+use crate::records::{Batch, Epoch, FoldedKind, PrintedKind, Projection, Receipt, Scope};
 use crate::time::{DAY_MS, Millis};
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
 
 /// Returns for each original of a batch whether it is already stored.
-pub(super) fn find_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec<bool>> {
+pub(super) fn are_stored(connection: &Connection, batch: &Batch) -> Outcome<Vec<bool>> {
     batch.originals.iter().map(|(_, original)| Ok(find_original(connection, original.hash)?.is_some())).collect()
 }
 
@@ -34,8 +34,8 @@ pub(super) fn write(
     now: Millis,
 ) -> Outcome<Vec<Projection>> {
     let session = ensure_session(transaction, scope, now)?;
-    session::keep(transaction, session, options.holder())?;
-    make_room(transaction, options, &packed, now)?;
+    session::mark_active(transaction, session, options.holder())?;
+    free_space(transaction, options, &packed, now)?;
     for Packed { id, original, payload } in packed {
         let row = match find_original(transaction, original.hash)? {
             Some((row, issued)) if id.as_str().starts_with(&issued) => row,
@@ -48,10 +48,10 @@ pub(super) fn write(
         };
         grant(transaction, session, row, now)?;
     }
-    let is_decided = decide(transaction, session, scope, batch, now)?;
+    let has_decided = decide(transaction, session, scope, batch, now)?;
     for printed in &batch.printed {
         let original = require_grant(transaction, session, scope, printed.original, now)?;
-        let is_answer = printed.printed == Printed::Copy;
+        let is_answer = printed.kind == PrintedKind::Copy;
         transaction
             .prepare_cached(
                 "INSERT INTO printed (session, text, is_answer, original, saved) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -59,8 +59,8 @@ pub(super) fn write(
             )?
             .execute(params![session, printed.text.0, is_answer, original, Count(printed.saved)])?;
     }
-    if is_decided {
-        log(transaction, session, &batch.receipts, batch.epoch.as_ref(), now)?;
+    if has_decided {
+        write_log(transaction, session, &batch.receipts, batch.epoch.as_ref(), now)?;
         for folded in &batch.folded {
             add_folded(transaction, session, *folded, now)?;
         }
@@ -71,12 +71,12 @@ pub(super) fn write(
             .execute(params![session, now, ref_id, Count(*tokens)])?;
     }
     if let Some(in_context) = &batch.in_context {
-        show(transaction, session, scope, in_context, batch.since, now)?;
+        record_context(transaction, session, scope, in_context, batch.since, now)?;
     }
     if let Some(tools) = batch.tools {
         transaction.prepare_cached("UPDATE sessions SET tools = ?2 WHERE id = ?1")?.execute((session, tools.0))?;
     }
-    in_force(transaction, session, batch)
+    projections_in_force(transaction, session, batch)
 }
 
 /// Withdraws and adds projections. Returns false if the batch had projections to decide and all of them had been
@@ -108,7 +108,7 @@ fn decide(transaction: &Transaction<'_>, session: i64, scope: &Scope, batch: &Ba
 }
 
 /// Returns the projections that the caller did not know, in the order in which they were written.
-fn in_force(connection: &Connection, session: i64, batch: &Batch) -> Outcome<Vec<Projection>> {
+fn projections_in_force(connection: &Connection, session: i64, batch: &Batch) -> Outcome<Vec<Projection>> {
     let mut rows = read::projections(connection, session, batch.since)?;
     for projection in &batch.projections {
         // The ledger contained this projection, and the batch decided it again nevertheless.
@@ -120,7 +120,7 @@ fn in_force(connection: &Connection, session: i64, batch: &Batch) -> Outcome<Vec
     Ok(rows.into_iter().map(|(_, projection)| projection).collect())
 }
 
-fn log(
+fn write_log(
     transaction: &Transaction<'_>,
     session: i64,
     receipts: &[Receipt],
@@ -178,20 +178,27 @@ fn add_folded(
 }
 
 /// Keeps the file below its limit: removes what no session shows, or fails.
-fn make_room(transaction: &Transaction<'_>, options: &StoreOptions, packed: &[Packed<'_>], now: Millis) -> Outcome<()> {
+fn free_space(
+    transaction: &Transaction<'_>,
+    options: &StoreOptions,
+    packed: &[Packed<'_>],
+    now: Millis,
+) -> Outcome<()> {
     let needed: u64 = packed.iter().filter_map(|new| new.payload.as_ref()).map(|new| new.bytes.len() as u64).sum();
-    let fits = |used: u64| needed == 0 || used.saturating_add(needed) <= options.max_bytes;
-    if fits(used_bytes(transaction)?) {
+    let can_fit = |used: u64| needed == 0 || used.saturating_add(needed) <= options.max_bytes;
+    if can_fit(used_bytes(transaction)?) {
         return Ok(());
     }
-    // It frees a little more than needed, so that not every commit at the limit has to search for removable originals.
-    let target = options.max_bytes.saturating_sub(needed).saturating_sub(options.max_bytes / 20);
-    let idle = find_idle(transaction, options, target, now, i64::MAX)?;
-    evict(transaction, options, target, now, &idle)?;
-    if fits(used_bytes(transaction)?) {
+    let target = options.eviction_target(needed);
+    let evictable = find_evictable(transaction, options, target, now, i64::MAX)?;
+    evict(transaction, options, target, now, &evictable)?;
+    if can_fit(used_bytes(transaction)?) {
         return Ok(());
     }
-    Err(Failure::Full(format!("its limit is {} bytes and sessions still show what it holds", options.max_bytes)))
+    Err(Failure::Full(format!(
+        "storeMaxBytes ({}) is reached and everything stored is still in use; raise it or end sessions",
+        options.max_bytes
+    )))
 }
 
 fn find_original(connection: &Connection, hash: ContentHash) -> Outcome<Option<(i64, String)>> {

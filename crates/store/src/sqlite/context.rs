@@ -60,7 +60,7 @@ pub(super) fn require_grant(
 ///
 /// Hashes that the agent may not see are ignored: naming one must not grant it. What others folded after the row
 /// `since` is also in the context, although the caller did not know it.
-pub(super) fn show(
+pub(super) fn record_context(
     transaction: &Transaction<'_>,
     session: i64,
     scope: &Scope,
@@ -70,12 +70,12 @@ pub(super) fn show(
 ) -> Outcome<()> {
     let mut entering = in_context.clone();
     let mut left: Vec<i64> = Vec::new();
-    let mut shown = transaction.prepare_cached(
+    let mut in_context_before = transaction.prepare_cached(
         "SELECT originals.id, originals.hash FROM grants JOIN originals ON originals.id = grants.original
          WHERE grants.session = ?1 AND grants.left_at IS NULL
            AND NOT EXISTS (SELECT 1 FROM projections WHERE session = ?1 AND original = originals.id AND id > ?2)",
     )?;
-    let mut rows = shown.query((session, since))?;
+    let mut rows = in_context_before.query((session, since))?;
     while let Some(row) = rows.next()? {
         if !entering.remove(&ContentHash(row.get(1)?)) {
             left.push(row.get(0)?);

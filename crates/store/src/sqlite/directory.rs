@@ -21,7 +21,7 @@ pub(super) const FILE_NAME: &str = "concertina.sqlite";
 
 /// The prefix of the names of all files of a store.
 #[cfg(unix)]
-const OURS: &[u8] = b"concertina.";
+const FILE_PREFIX: &[u8] = b"concertina.";
 
 /// The name of the file that every use of the database locks.
 const LOCK_NAME: &str = "concertina.lock";
@@ -65,7 +65,7 @@ fn identity_of(found: &fs::Metadata) -> Option<FileIdentity> {
     found.created().ok()
 }
 
-fn beside(file: &Path, ending: &str) -> PathBuf {
+fn with_suffix(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -77,16 +77,16 @@ impl Directory {
     }
 
     pub(super) fn identity(&self) -> Identity {
-        self.look().0
+        self.identity_and_mtime().0
     }
 
     /// Returns the identity of the files and the modification time of the database file.
-    pub(super) fn look(&self) -> (Identity, Option<SystemTime>) {
+    pub(super) fn identity_and_mtime(&self) -> (Identity, Option<SystemTime>) {
         let file = fs::metadata(&self.file).ok();
         let other = |path: &Path| identity_of(&fs::metadata(path).ok()?);
         let identity = Identity {
             file: file.as_ref().and_then(identity_of),
-            log: other(&beside(&self.file, "-wal")),
+            log: other(&with_suffix(&self.file, "-wal")),
             lock: other(&self.lock),
         };
         (identity, file.and_then(|file| file.modified().ok()))
@@ -108,32 +108,32 @@ impl Directory {
         let found = fs::metadata(&self.dir).map_err(|error| unavailable(&self.dir, &error))?;
         let us = rustix::process::geteuid().as_raw();
         if found.uid() != us {
-            let reason = "the directory belongs to another user, who could read and replace what is stored";
+            let reason = "the directory belongs to another user, who could read and replace the stored data";
             return Err(refused(format!("{reason} (its owner is {}, this process runs as {us})", found.uid())));
         }
         let mode = found.mode() & 0o7777;
         let (ours, others): (Vec<_>, Vec<_>) =
-            self.names()?.into_iter().partition(|name| name.as_encoded_bytes().starts_with(OURS));
+            self.names()?.into_iter().partition(|name| name.as_encoded_bytes().starts_with(FILE_PREFIX));
         if !others.is_empty() && mode & 0o022 != 0 {
-            let reason =
-                "others may write the directory, and it holds files that are not the store's; use one of its own";
+            let reason = "other users may write to the directory, and it holds other files; use a separate directory";
             return Err(refused(format!("{reason} (its mode is {mode:04o})")));
         }
-        let (mut wide, mut outcome) = (Vec::new(), "now only its owner has".to_owned());
+        let (mut unrestricted, mut outcome) = (Vec::new(), "they are now limited to the owner".to_owned());
         if others.is_empty() && mode & 0o077 != 0 {
-            wide.push(format!("the directory (mode {mode:04o})"));
+            unrestricted.push(format!("the directory (mode {mode:04o})"));
             if let Err(error) = fs::set_permissions(&self.dir, fs::Permissions::from_mode(0o700)) {
-                outcome = format!("the system does not let those to the directory be changed: {error}");
+                outcome = format!("those of the directory cannot be changed: {error}");
             }
         }
         for name in ours {
             let path = self.dir.join(&name);
-            if let Some(mode) = narrow(&path).map_err(|error| unavailable(&path, &error))? {
-                wide.push(format!("{} (mode {mode:04o})", name.display()));
+            if let Some(mode) = restrict_permissions(&path).map_err(|error| unavailable(&path, &error))? {
+                unrestricted.push(format!("{} (mode {mode:04o})", name.display()));
             }
         }
-        let line = || format!("others had rights to the store at {dir}: {}; {outcome}", wide.join(", "));
-        Ok((!wide.is_empty()).then(line))
+        let line =
+            || format!("other users had permissions for the store at {dir}: {}; {outcome}", unrestricted.join(", "));
+        Ok((!unrestricted.is_empty()).then(line))
     }
 
     #[cfg(not(unix))]
@@ -155,7 +155,7 @@ impl Directory {
         // hold.
         match private::file(options.write(true).create_new(true)).open(&self.file) {
             Ok(_) => self.sync(),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => check_file(&self.file),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => check_size(&self.file),
             Err(error) => Err(unavailable(&self.file, &error)),
         }
     }
@@ -182,10 +182,10 @@ impl Directory {
         if now.file == before.file || now.log.is_none() || now.log != before.log {
             return Ok(());
         }
-        let [log, shared] = SIDE_FILES.map(|ending| beside(&self.file, ending));
+        let [log, shared] = SIDE_FILES.map(|ending| with_suffix(&self.file, ending));
         let is_empty = fs::metadata(&log).is_ok_and(|found| found.len() == 0);
         if !is_empty {
-            let mut names = (1..).map(|number| beside(&log, &format!(".replaced-{number}")));
+            let mut names = (1..).map(|number| with_suffix(&log, &format!(".replaced-{number}")));
             let free = names.find(|name| fs::symlink_metadata(name).is_err()).expect("some number is free");
             fs::rename(&log, &free).map_err(|error| unavailable(&log, &error))?;
         }
@@ -199,21 +199,20 @@ impl Directory {
             _ => format!(".damaged-{today}-{number}"),
         });
         let is_free = |name: &PathBuf| {
-            let all = SIDE_FILES.iter().map(|ending| beside(name, ending)).chain([name.clone()]);
+            let all = SIDE_FILES.iter().map(|ending| with_suffix(name, ending)).chain([name.clone()]);
             all.into_iter().all(|path| fs::symlink_metadata(path).is_err())
         };
-        let free = names.map(|name| beside(&self.file, &name)).find(is_free).expect("some number is free");
+        let free = names.map(|name| with_suffix(&self.file, &name)).find(is_free).expect("some number is free");
         // The log goes first: if the process ends in between, an old log must not meet a new database.
         for ending in SIDE_FILES.into_iter().chain([""]) {
-            let from = beside(&self.file, ending);
-            unless_missing(&from, fs::rename(&from, beside(&free, ending)))?;
+            let from = with_suffix(&self.file, ending);
+            unless_missing(&from, fs::rename(&from, with_suffix(&free, ending)))?;
         }
         self.sync()?;
         let (file, free) = (self.file.display(), free.display());
         Ok(format!(
-            "the store at {file} is damaged ({reason}) and was set aside as {free}; \
-            a new one is in use. To bring it back, stop \
-             every program that uses it, mend it (sqlite3 {free} .recover), and give it the name {file}"
+            "the store at {file} is damaged ({reason}) and was set aside as {free}; a new store is in use. \
+             To recover it, stop every program that uses the store, repair the file (sqlite3 {free} .recover), and rename it to {file}"
         ))
     }
 }
@@ -227,7 +226,7 @@ fn unless_missing(path: &Path, done: std::io::Result<()>) -> Outcome<()> {
 }
 
 /// Checks the size of a database file, without opening it.
-fn check_file(path: &Path) -> Outcome<()> {
+fn check_size(path: &Path) -> Outcome<()> {
     let found = fs::metadata(path).map_err(|error| unavailable(path, &error))?;
     // SQLite treats a file of one byte as an empty one.
     if (1..100).contains(&found.len()) {
@@ -239,16 +238,16 @@ fn check_file(path: &Path) -> Outcome<()> {
 /// Removes the permissions of group and others from a file; returns its permissions if it had such. The file is not
 /// opened for that, because closing it would release the locks that other connections of this process hold.
 #[cfg(unix)]
-fn narrow(path: &Path) -> std::io::Result<Option<u32>> {
+fn restrict_permissions(path: &Path) -> std::io::Result<Option<u32>> {
     use std::os::unix::fs::PermissionsExt;
-    let narrowed = fs::metadata(path).and_then(|found| {
+    let result = fs::metadata(path).and_then(|found| {
         let mode = found.permissions().mode() & 0o7777;
         let is_wide = found.is_file() && mode & 0o077 != 0;
         is_wide.then(|| fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map(|()| mode)).transpose()
     });
-    match narrowed {
+    match result {
         // Another process removed it.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        narrowed => narrowed,
+        result => result,
     }
 }

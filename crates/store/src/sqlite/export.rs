@@ -6,17 +6,17 @@ use super::failure::{Failure, Outcome};
 use super::row::{cell, value};
 use crate::copy::not_empty;
 use crate::row::Cell;
-use crate::tables::{ColumnType, Sink, TABLES, Table};
+use crate::tables::{ColumnType, RowSink, TABLES, Table};
 use concertina_base::error::Error;
 
 /// Reads every row of every table.
-pub(super) fn export(transaction: &Transaction<'_>, take: &mut Sink<'_>) -> Outcome<()> {
+pub(super) fn export(transaction: &Transaction<'_>, take: &mut RowSink<'_>) -> Outcome<()> {
     for table in TABLES {
         let mut statement = transaction.prepare(&table.select(""))?;
         let mut rows = statement.query(())?;
         while let Some(row) = rows.next()? {
             let cells = table.columns.iter().enumerate().map(|(at, (name, of))| {
-                let wrong = || Failure::Damaged(format!("{}.{name} holds something else than {of:?}", table.name));
+                let wrong = || Failure::Damaged(format!("{}.{name} has a value that is not {of:?}", table.name));
                 typed(cell(row.get_ref(at)?)?, *of).ok_or_else(wrong)
             });
             take(table, cells.collect::<Outcome<_>>()?)?;
@@ -42,13 +42,13 @@ fn typed(cell: Cell, of: ColumnType) -> Option<Cell> {
 pub(super) fn import(
     transaction: &Transaction<'_>,
     named: &dyn Fn(Failure) -> Error,
-    fill: &mut dyn FnMut(&mut Sink<'_>) -> concertina_base::error::Result<()>,
+    fill: &mut dyn FnMut(&mut RowSink<'_>) -> concertina_base::error::Result<()>,
 ) -> Outcome<()> {
     // A session may refer to a later one.
     transaction.pragma_update(None, "defer_foreign_keys", true)?;
     for table in TABLES {
         let look = format!("SELECT EXISTS (SELECT 1 FROM {})", table.name);
-        if table.begins_empty() && transaction.query_row(&look, (), |row| row.get(0))? {
+        if table.is_empty_in_new_store() && transaction.query_row(&look, (), |row| row.get(0))? {
             return Err(not_empty(table).into());
         }
         transaction.execute(&format!("DELETE FROM {}", table.name), ())?;

@@ -4,7 +4,7 @@ use rusqlite::Transaction;
 
 use super::context::grant;
 use super::failure::Outcome;
-use super::session::{ensure_session, keep};
+use super::session::{ensure_session, mark_active};
 use crate::id::hash_range;
 use crate::options::StoreOptions;
 use crate::records::Scope;
@@ -26,9 +26,9 @@ pub(super) fn inherit(
     }
     let parent = ensure_session(transaction, parent, now)?;
     let child = ensure_session(transaction, child, now)?;
-    keep(transaction, child, options.holder())?;
+    mark_active(transaction, child, options.holder())?;
     transaction.prepare_cached("UPDATE sessions SET parent = ?2 WHERE id = ?1")?.execute((child, parent))?;
-    for original in given(transaction, parent, named, options.expired_before(now))? {
+    for original in inherited_originals(transaction, parent, named, options.expired_before(now))? {
         grant(transaction, child, original, now)?;
         // There are few rows of each, and the order of a ledger's rows has no meaning.
         transaction
@@ -52,7 +52,7 @@ pub(super) fn inherit(
 
 /// Returns the originals to be inherited: those that the parent's session may see and, if ids are named, whose issued
 /// id is one of them.
-fn given(
+fn inherited_originals(
     transaction: &Transaction<'_>,
     parent: i64,
     named: Option<&[RefId]>,
@@ -68,11 +68,11 @@ fn given(
         "SELECT id FROM originals WHERE hash BETWEEN ?3 AND ?4 AND substr(?5, 1, length(ref_id)) = ref_id
            AND EXISTS (SELECT 1 FROM access WHERE session = ?1 AND original = originals.id AND referred_at >= ?2)",
     )?;
-    let mut given = Vec::new();
+    let mut inherited_originals = Vec::new();
     for id in named {
         let (first, last) = hash_range(id.as_str());
         let found = by_id.query_map((parent, expired_before, first.0, last.0, id.as_str()), |row| row.get(0))?;
-        given.extend(found.collect::<rusqlite::Result<Vec<i64>>>()?);
+        inherited_originals.extend(found.collect::<rusqlite::Result<Vec<i64>>>()?);
     }
-    Ok(given)
+    Ok(inherited_originals)
 }

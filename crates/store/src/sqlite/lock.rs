@@ -15,10 +15,10 @@ use super::failure::{Failure, Outcome, unavailable};
 use concertina_base::private;
 
 /// The interval between attempts.
-const ATTEMPT: Duration = Duration::from_millis(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The pause between the steps of long work, in which every waiter makes an attempt.
-pub(super) const REST: Duration = ATTEMPT.saturating_mul(4);
+pub(super) const STEP_PAUSE: Duration = RETRY_INTERVAL.saturating_mul(4);
 
 /// The mode of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,16 +46,16 @@ impl FileLock {
     }
 
     /// Takes the lock. Waits for others for about `wait_ms` at most.
-    pub(super) fn take(&self, mode: LockMode, wait_ms: u64) -> Outcome<LockGuard> {
-        let mut attempts = wait_ms / ATTEMPT.as_millis() as u64;
+    pub(super) fn lock(&self, mode: LockMode, wait_ms: u64) -> Outcome<LockGuard> {
+        let mut attempts = wait_ms / RETRY_INTERVAL.as_millis() as u64;
         loop {
-            let tried = match mode {
+            let result = match mode {
                 LockMode::Shared => self.0.try_lock_shared(),
                 LockMode::Exclusive => self.0.try_lock(),
             };
-            match tried {
+            match result {
                 Ok(()) => return Ok(LockGuard(Arc::clone(&self.0))),
-                Err(TryLockError::WouldBlock) if attempts > 0 => thread::sleep(ATTEMPT),
+                Err(TryLockError::WouldBlock) if attempts > 0 => thread::sleep(RETRY_INTERVAL),
                 Err(TryLockError::WouldBlock) => return Err(Failure::Locked),
                 Err(TryLockError::Error(error)) => return Err(Failure::System(error)),
             }

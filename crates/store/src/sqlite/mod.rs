@@ -10,7 +10,7 @@ mod export;
 mod failure;
 mod inherit;
 mod lock;
-mod opened;
+mod open_file;
 mod pages;
 mod read;
 mod row;
@@ -30,8 +30,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use self::directory::Directory;
 use self::failure::{Failure, Outcome};
-use self::lock::{LockMode, REST};
-use self::opened::Opened;
+use self::lock::{LockMode, STEP_PAUSE};
+use self::open_file::OpenFile;
 use self::row::{QUERIES, run};
 use super::cache::ReadCache;
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
@@ -40,7 +40,7 @@ use super::payload::pack_new;
 use super::queries::WARNINGS_KEPT_MS;
 use super::records::{Batch, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
 use super::store::Store;
-use super::tables::Sink;
+use super::tables::RowSink;
 use super::time::Millis;
 use concertina_base::error::{Error, Result};
 use concertina_base::foreign::Journal;
@@ -51,7 +51,7 @@ use concertina_base::reference::{ContentHash, Original, RefId};
 /// Any number of them may be open on one directory, in this process or in others, each with its own options.
 pub struct SqliteStore {
     options: StoreOptions,
-    opened: Opened,
+    open_file: OpenFile,
     journal: Arc<Journal>,
     cache: ReadCache<ContentHash>,
     /// The generation of the file from which the cache was filled.
@@ -85,21 +85,21 @@ impl SqliteStore {
         let wait_ms = options.busy_timeout_ms;
         let directory = Directory::new(dir);
         let file = directory.file.clone();
-        let (opened, aside) =
-            Opened::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
+        let (open_file, set_aside_notice) =
+            OpenFile::open(directory, wait_ms, set_aside).map_err(|failure| failure.at(&file, wait_ms))?;
         let journal = Journal::open(dir);
         let cache = ReadCache::new(options.max_entries);
-        Ok((Self { options, opened, journal, cache, cached_generation: AtomicU64::new(1) }, aside))
+        Ok((Self { options, open_file, journal, cache, cached_generation: AtomicU64::new(1) }, set_aside_notice))
     }
 
     /// Returns the database file.
     pub fn path(&self) -> &Path {
-        &self.opened.directory().file
+        &self.open_file.directory().file
     }
 
     /// Closes the store. Every later call returns [`Error::Closed`]. Waits for running calls. Closing twice is allowed.
     pub fn close(&self) {
-        self.opened.close();
+        self.open_file.close();
         self.cache.clear();
     }
 
@@ -109,12 +109,12 @@ impl SqliteStore {
     }
 
     fn attempt<T>(&self, mode: LockMode, work: impl FnOnce(&mut Connection, u64) -> Outcome<T>) -> Outcome<T> {
-        self.opened.take(mode).and_then(|in_use| {
-            let generation = in_use.generation;
+        self.open_file.lock(mode).and_then(|locked| {
+            let generation = locked.generation;
             if self.cached_generation.swap(generation, Ordering::Relaxed) != generation {
                 self.cache.clear();
             }
-            in_use.work(self.opened.directory(), |connection| work(connection, generation))
+            locked.work(self.open_file.directory(), |connection| work(connection, generation))
         })
     }
 
@@ -146,15 +146,15 @@ impl SqliteStore {
         let mut removed = 0;
         loop {
             let found = self.read(|transaction, _| look(transaction))?;
-            for rows in found.chunks(sweep::STEP) {
+            for rows in found.chunks(sweep::STEP_ROWS) {
                 let (more, has_more) = self.write(|transaction, _| step(transaction, rows))?;
                 removed += more;
                 if !has_more {
                     return Ok(removed);
                 }
-                thread::sleep(REST);
+                thread::sleep(STEP_PAUSE);
             }
-            if (found.len() as i64) < sweep::LOOK {
+            if (found.len() as i64) < sweep::MAX_CANDIDATES {
                 return Ok(removed);
             }
         }
@@ -167,7 +167,7 @@ impl SqliteStore {
             |work: fn(&Connection) -> Outcome<u64>| self.with(LockMode::Exclusive, |connection, _| work(connection));
         let mut free = alone(pages::free_pages)?;
         while free > 0 {
-            thread::sleep(REST);
+            thread::sleep(STEP_PAUSE);
             let rest = alone(pages::vacuum)?;
             if rest >= free {
                 break;
@@ -189,7 +189,7 @@ impl Store for SqliteStore {
             return Ok(Vec::new());
         }
         let is_other = |generation| batch.generation != 0 && batch.generation != generation;
-        let stored = self.read(|transaction, _| commit::find_stored(transaction, batch))?;
+        let stored = self.read(|transaction, _| commit::are_stored(transaction, batch))?;
         // No lock is held, because compressing large originals takes time.
         let packed = pack_new(&batch.originals, &stored)?;
         self.write(|transaction, generation| {
@@ -287,11 +287,11 @@ impl Store for SqliteStore {
             |transaction, grants| sweep::expire(transaction, options, now, grants),
         )?;
         let evicted = self.remove(
-            |transaction| sweep::find_idle(transaction, options, target, now, sweep::LOOK),
+            |transaction| sweep::find_evictable(transaction, options, target, now, sweep::MAX_CANDIDATES),
             |transaction, originals| sweep::evict(transaction, options, target, now, originals),
         )?;
         let sessions = self.remove(
-            |transaction| sweep::find_silent(transaction, options, now),
+            |transaction| sweep::find_forgettable(transaction, options, now),
             |transaction, sessions| sweep::forget(transaction, options, now, sessions),
         )?;
         self.shrink_from(before, Removed { originals: expired + evicted, sessions, bytes: 0 })
@@ -318,12 +318,12 @@ impl Store for SqliteStore {
         self.read(|transaction, _| sweep::purgeable(transaction, scope))
     }
 
-    fn export(&self, take: &mut Sink<'_>) -> Result<()> {
+    fn export(&self, take: &mut RowSink<'_>) -> Result<()> {
         // It writes nothing, but takes the write lock to keep other writers out.
         self.write(|transaction, _| export::export(transaction, take))
     }
 
-    fn import(&self, fill: &mut dyn FnMut(&mut Sink<'_>) -> Result<()>) -> Result<()> {
+    fn import(&self, fill: &mut dyn FnMut(&mut RowSink<'_>) -> Result<()>) -> Result<()> {
         self.write(|transaction, _| export::import(transaction, &|failure| self.named(failure), fill))
     }
 
@@ -337,7 +337,7 @@ impl Store for SqliteStore {
         let Err(failure) = found else { return Ok(false) };
         match (today, looked_at, failure.damage()) {
             (Some(today), Some(generation), Some(reason)) => {
-                self.opened.set_aside(today, &reason, generation).map_err(|failure| self.named(failure))
+                self.open_file.set_aside(today, &reason, generation).map_err(|failure| self.named(failure))
             }
             _ => Err(self.named(failure)),
         }
@@ -348,7 +348,7 @@ impl Store for SqliteStore {
     }
 
     fn notices(&self) -> Vec<String> {
-        let mut notices = self.opened.notices();
+        let mut notices = self.open_file.notices();
         notices.extend(self.journal.notices());
         notices
     }

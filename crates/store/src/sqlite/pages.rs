@@ -6,7 +6,7 @@ use super::failure::{Failure, Outcome};
 use super::row::count;
 
 /// The number of pages returned to the system in one transaction: 8 MB.
-const PAGES: u32 = 2048;
+const VACUUM_PAGES: u32 = 2048;
 
 /// Returns the number of free pages.
 pub(super) fn free_pages(connection: &Connection) -> Outcome<u64> {
@@ -15,7 +15,7 @@ pub(super) fn free_pages(connection: &Connection) -> Outcome<u64> {
 
 /// Returns some free pages to the system, and the number of those left. Only the checkpoint makes the file shorter.
 pub(super) fn vacuum(connection: &Connection) -> Outcome<u64> {
-    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))?;
     let mut rows = vacuum.query(())?;
     // Each step frees one page.
     while rows.next()?.is_some() {}

@@ -14,10 +14,10 @@ use crate::row::{BadColumn, Cell};
 use crate::time::Millis;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
 
-/// Returns the ids of contents, by the rule of [`id::propose`].
+/// Returns the ids of contents, by the rule of [`id::assign_ids`].
 pub(super) fn ref_ids(connection: &Connection, hashes: &[ContentHash]) -> Outcome<Vec<RefId>> {
     let mut stored = connection.prepare_cached("SELECT hash, ref_id FROM originals WHERE hash BETWEEN ?1 AND ?2")?;
-    id::propose(hashes, |first, last| {
+    id::assign_ids(hashes, |first, last| {
         let near = stored.query_map((first.0, last.0), |row| Ok((ContentHash(row.get(0)?), row.get(1)?)))?;
         Ok(near.collect::<rusqlite::Result<_>>()?)
     })
@@ -113,14 +113,14 @@ fn cached_projections(
     cache: &ReadCache<ContentHash>,
     generation: u64,
 ) -> Outcome<CachedProjections> {
-    let cached = cache.take(scope);
+    let cached = cache.remove(scope);
     let known = connection
         .prepare_cached("SELECT count(*) FROM projections WHERE session = ?1 AND id <= ?2")?
         .query_row((session, cached.version), |row| count(row, 0))?;
     let cached = if cached.is_complete(generation, known) { cached } else { CachedProjections::default() };
     let newer = projections(connection, session, cached.version)?;
     let cached = cached.with(generation, newer);
-    cache.keep(scope, cached.clone());
+    cache.insert(scope, cached.clone());
     Ok(cached)
 }
 

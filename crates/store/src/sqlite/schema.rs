@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::failure::{Failure, Outcome};
-use crate::version::beside_known;
+use crate::version::with_known_versions;
 
 /// `CNCT`, which marks a database file as ours.
 const APPLICATION_ID: i32 = 0x434e_4354;
@@ -27,10 +27,10 @@ const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
 const NEWEST: i32 = MIGRATIONS.len() as i32;
 
 /// The time that one attempt at opening waits, and the pause before the next one.
-const ATTEMPT: Duration = Duration::from_millis(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The kind of a database file.
-enum Found {
+enum FileKind {
     /// Empty: nothing was ever written, or its creation was interrupted before the first commit.
     Blank,
     /// A store of this version.
@@ -39,11 +39,11 @@ enum Found {
 
 /// Opens an existing file, and creates or migrates the schema as needed.
 pub(super) fn connect(path: &Path, busy_timeout_ms: u64) -> Outcome<Connection> {
-    let mut attempts = busy_timeout_ms / ATTEMPT.as_millis() as u64;
+    let mut attempts = busy_timeout_ms / RETRY_INTERVAL.as_millis() as u64;
     loop {
         match prepare(path) {
             // If two processes create one file at the same time, one fails without SQLite's own waiting.
-            Err(failure) if failure.is_locked() && attempts > 0 => thread::sleep(ATTEMPT),
+            Err(failure) if failure.is_locked() && attempts > 0 => thread::sleep(RETRY_INTERVAL),
             Err(failure) => return Err(failure),
             Ok(connection) => {
                 connection.busy_timeout(Duration::from_millis(busy_timeout_ms))?;
@@ -57,17 +57,17 @@ pub(super) fn connect(path: &Path, busy_timeout_ms: u64) -> Outcome<Connection> 
 fn prepare(path: &Path) -> Outcome<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(ATTEMPT)?;
+    connection.busy_timeout(RETRY_INTERVAL)?;
     // SQLite writes the log back when the last connection closes, but it does not see another copy of SQLite in this
     // process.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // Otherwise a statement is recompiled whenever a parameter changes.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let found = recognise(&connection.transaction()?)?;
-    if matches!(found, Found::Blank) {
+    let kind = recognise(&connection.transaction()?)?;
+    if matches!(kind, FileKind::Blank) {
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     }
-    log_ahead(&connection)?;
+    enable_write_ahead_log(&connection)?;
     // With a write-ahead log, only FULL syncs on every commit.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -86,8 +86,8 @@ pub(super) fn check_version(connection: &Connection) -> Outcome<()> {
     if version <= NEWEST {
         return Ok(());
     }
-    let what_to_do = "update this program and start it again, or use another directory";
-    Err(Failure::Newer(format!("its schema version is {}; {what_to_do}", beside_known(version, NEWEST))))
+    let remedy = "update this program and start it again, or use another directory";
+    Err(Failure::Newer(format!("its schema version is {}; {remedy}", with_known_versions(version, NEWEST))))
 }
 
 /// Reads every page of a file and reports damage.
@@ -98,7 +98,7 @@ pub(super) fn check(connection: &Connection) -> Outcome<()> {
 
 /// Enables the write-ahead log if it is not enabled, also if an earlier opening failed to do so. The statement writes
 /// after its first row, so its error is returned only when the next row is requested.
-fn log_ahead(connection: &Connection) -> Outcome<()> {
+fn enable_write_ahead_log(connection: &Connection) -> Outcome<()> {
     let mut statement = connection.prepare("PRAGMA journal_mode = WAL")?;
     let mut rows = statement.query(())?;
     while rows.next()?.is_some() {}
@@ -106,7 +106,7 @@ fn log_ahead(connection: &Connection) -> Outcome<()> {
 }
 
 /// Returns the kind of a file. One transaction, because another process may be creating the file at this moment.
-fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
+fn recognise(connection: &Transaction<'_>) -> Outcome<FileKind> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let (application, version) = (number("application_id")?, number("user_version")?);
     if application == APPLICATION_ID {
@@ -114,10 +114,10 @@ fn recognise(connection: &Transaction<'_>) -> Outcome<Found> {
     }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
     match (application, usize::try_from(version)) {
-        (0, Ok(0)) if tables == 0 => Ok(Found::Blank),
-        (APPLICATION_ID, Ok(version @ 1..)) => Ok(Found::Ours(version)),
+        (0, Ok(0)) if tables == 0 => Ok(FileKind::Blank),
+        (APPLICATION_ID, Ok(version @ 1..)) => Ok(FileKind::Ours(version)),
         (APPLICATION_ID, _) => {
-            Err(Failure::Foreign(format!("unknown schema version {}", beside_known(version, NEWEST))))
+            Err(Failure::Foreign(format!("unknown schema version {}", with_known_versions(version, NEWEST))))
         }
         _ => Err(Failure::Foreign(format!(
             "it is another program's database, with application id {application:#010x} and {tables} tables and indexes"
@@ -136,8 +136,8 @@ fn migrate(connection: &mut Connection) -> Outcome<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have migrated it first.
     let version = match recognise(&transaction)? {
-        Found::Blank => 0,
-        Found::Ours(version) => version,
+        FileKind::Blank => 0,
+        FileKind::Ours(version) => version,
     };
     if version < MIGRATIONS.len() {
         for statements in &MIGRATIONS[version..] {

@@ -34,8 +34,8 @@ pub(super) fn ensure_session(transaction: &Transaction<'_>, scope: &Scope, now: 
 }
 
 /// Marks a session as active: it has not ended, and is held by the host that asks for it.
-pub(super) fn keep(transaction: &Transaction<'_>, session: i64, holder: Option<&str>) -> Outcome<()> {
-    if is_kept(transaction, session, holder)? {
+pub(super) fn mark_active(transaction: &Transaction<'_>, session: i64, holder: Option<&str>) -> Outcome<()> {
+    if is_active(transaction, session, holder)? {
         return Ok(());
     }
     transaction
@@ -44,8 +44,8 @@ pub(super) fn keep(transaction: &Transaction<'_>, session: i64, holder: Option<&
     holder.map_or(Ok(()), |host| add_host(transaction, session, host))
 }
 
-/// Returns true if [`keep`] would change nothing.
-pub(super) fn is_kept(connection: &Connection, session: i64, holder: Option<&str>) -> Outcome<bool> {
+/// Returns true if [`mark_active`] would change nothing.
+pub(super) fn is_active(connection: &Connection, session: i64, holder: Option<&str>) -> Outcome<bool> {
     Ok(connection
         .prepare_cached(
             "SELECT 1 FROM sessions WHERE id = ?1 AND ended_at IS NULL
@@ -88,25 +88,25 @@ pub(super) fn is_settled(connection: &Connection, host: &str, alive: &BTreeSet<S
 
 /// Applies a host's list. Returns the number of sessions that it ended.
 pub(super) fn settle(transaction: &Transaction<'_>, host: &str, alive: &BTreeSet<String>, now: Millis) -> Outcome<u64> {
-    let HostChanges { found, left, ended } = host_changes(transaction, host, alive, now)?;
+    let HostChanges { added, removed, ended } = host_changes(transaction, host, alive, now)?;
     let mut set_end = transaction.prepare_cached("UPDATE sessions SET ended_at = ?2 WHERE id = ?1")?;
-    let mut leave = transaction.prepare_cached("DELETE FROM session_hosts WHERE session = ?1 AND host = ?2")?;
-    for session in found {
+    let mut remove_host = transaction.prepare_cached("DELETE FROM session_hosts WHERE session = ?1 AND host = ?2")?;
+    for session in added {
         add_host(transaction, session, host)?;
         set_end.execute((session, None::<Millis>))?;
     }
-    for session in left {
-        leave.execute((session, host))?;
+    for session in removed {
+        remove_host.execute((session, host))?;
     }
     for session in &ended {
         set_end.execute((session, now))?;
     }
-    report(transaction, host, now)?;
+    record_report(transaction, host, now)?;
     Ok(ended.len() as u64)
 }
 
 /// Records that a host has reported its sessions, and forgets hosts that are gone.
-fn report(transaction: &Transaction<'_>, host: &str, now: Millis) -> Outcome<()> {
+fn record_report(transaction: &Transaction<'_>, host: &str, now: Millis) -> Outcome<()> {
     transaction.execute("INSERT OR REPLACE INTO hosts VALUES (?1, ?2)", (host, now))?;
     // The time of a host that never reported starts now.
     transaction.execute("INSERT OR IGNORE INTO hosts SELECT DISTINCT host, ?1 FROM session_hosts", (now,))?;
@@ -126,7 +126,7 @@ pub(super) fn write_turn(
     now: Millis,
 ) -> Outcome<TurnStatus> {
     let session = ensure_session(transaction, scope, now)?;
-    keep(transaction, session, holder)?;
+    mark_active(transaction, session, holder)?;
     let added = transaction
         .prepare_cached(
             "INSERT INTO turns (session, advancement_key, at) VALUES (?1, ?2, ?3)
@@ -152,7 +152,7 @@ pub(super) fn switch(
     now: Millis,
 ) -> Outcome<()> {
     let session = ensure_session(transaction, scope, now)?;
-    keep(transaction, session, holder)?;
+    mark_active(transaction, session, holder)?;
     transaction.prepare_cached("UPDATE sessions SET is_off = ?2 WHERE id = ?1")?.execute((session, is_off))?;
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Removes what nobody refers to any more, and returns the space to the system.
 //!
-//! Removable rows are found by a read, at most [`LOOK`] rows at once. Then they are removed by key in steps of [`STEP`]
-//! rows. Each step is a transaction of its own and checks only its own rows again. Between steps, other processes may
-//! use the file, so a sweep never blocks a writer for long. Dependent rows (projections, printed texts) are removed by
-//! foreign key.
+//! Removable rows are found by a read, at most [`MAX_CANDIDATES`] rows at once. Then they are removed by key in steps
+//! of [`STEP_ROWS`] rows. Each step is a transaction of its own and checks only its own rows again. Between steps,
+//! other processes may use the file, so a sweep never blocks a writer for long. Dependent rows (projections, printed
+//! texts) are removed by foreign key.
 
 use std::sync::LazyLock;
 
@@ -15,14 +15,14 @@ use super::row::count;
 use super::session::find_session;
 use crate::options::StoreOptions;
 use crate::records::{Removed, Scope};
-use crate::sums::keep_sums;
+use crate::sums::sql_to_keep_sums;
 use crate::time::Millis;
 
 /// The number of rows removed in one transaction.
-pub(super) const STEP: usize = 256;
+pub(super) const STEP_ROWS: usize = 256;
 
 /// The number of rows found at once.
-pub(super) const LOOK: i64 = 256 * STEP as i64;
+pub(super) const MAX_CANDIDATES: i64 = 256 * STEP_ROWS as i64;
 
 /// The result of a step: the number of rows removed, and true if there may be more.
 pub(super) type Step = (u64, bool);
@@ -34,23 +34,23 @@ pub(super) const EXPIRED: &str =
 /// Selects what may be removed above the limit. Skips grants of held sessions that have not ended, because these keep
 /// everything. This keeps the query fast if everything stored is still shown: then each commit at the limit runs it and
 /// finds nothing.
-pub(super) const IDLE: &str = "SELECT original FROM access WHERE original IN (
+pub(super) const EVICTABLE: &str = "SELECT original FROM access WHERE original IN (
     SELECT original FROM sessions CROSS JOIN access ON access.session = sessions.id
     WHERE (NOT held OR ended_at IS NOT NULL) AND NOT (live AND referred_at >= ?1))
   GROUP BY original HAVING max(live AND referred_at >= ?1) = 0 ORDER BY min(ended) DESC, max(referred_at), original
     LIMIT ?2";
 
 /// The condition for a session that is forgotten.
-const SILENT: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
+const FORGETTABLE: &str = "last_seen < ?1 AND (NOT held OR ended_at < ?1) AND NOT is_off
     AND NOT EXISTS (SELECT 1 FROM grants WHERE session = sessions.id)
     AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND at >= ?1)
     AND NOT EXISTS (SELECT 1 FROM receipts WHERE session = sessions.id AND at >= ?1)";
 
 /// The statement that adds the requests of a session to the totals.
-static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| keep_sums("session = ?1"));
+static KEEP_SUMS: LazyLock<String> = LazyLock::new(|| sql_to_keep_sums("session = ?1"));
 
 /// Returns the results of a query whose parameters are a time and a maximum number of rows.
-fn found<T>(
+fn query_rows<T>(
     connection: &Connection,
     sql: &str,
     time_and_limit: (Millis, i64),
@@ -59,9 +59,9 @@ fn found<T>(
     Ok(connection.prepare_cached(sql)?.query_map(time_and_limit, read)?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns expired grants, at most [`LOOK`].
+/// Returns expired grants, at most [`MAX_CANDIDATES`].
 pub(super) fn find_expired(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<(i64, i64)>> {
-    found(connection, EXPIRED, (options.expired_before(now), LOOK), |row| Ok((row.get(0)?, row.get(1)?)))
+    query_rows(connection, EXPIRED, (options.expired_before(now), MAX_CANDIDATES), |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Removes those of some grants that are still expired, and the originals that no other session may see. Returns the
@@ -87,7 +87,7 @@ pub(super) fn expire(
 
 /// Returns at most `limit` originals that no live session shows: first those of ended sessions, then the least recently
 /// referred to. Returns none if the file's content is at most `target` bytes.
-pub(super) fn find_idle(
+pub(super) fn find_evictable(
     connection: &Connection,
     options: &StoreOptions,
     target: u64,
@@ -97,7 +97,7 @@ pub(super) fn find_idle(
     if used_bytes(connection)? <= target {
         return Ok(Vec::new());
     }
-    found(connection, IDLE, (options.expired_before(now), limit), |row| row.get(0))
+    query_rows(connection, EVICTABLE, (options.expired_before(now), limit), |row| row.get(0))
 }
 
 /// Removes those of some originals that still no live session shows, in order, until the file's content is at most
@@ -123,11 +123,11 @@ pub(super) fn evict(
     Ok((removed, true))
 }
 
-/// Returns sessions for which nothing is kept and that were not seen since they expired, at most [`LOOK`]. Sessions in
-/// which folding is switched off are kept.
-pub(super) fn find_silent(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
-    let silent = format!("SELECT id FROM sessions WHERE {SILENT} LIMIT ?2");
-    found(connection, &silent, (options.expired_before(now), LOOK), |row| row.get(0))
+/// Returns sessions for which nothing is kept and that were not seen since they expired, at most [`MAX_CANDIDATES`].
+/// Sessions in which folding is switched off are kept.
+pub(super) fn find_forgettable(connection: &Connection, options: &StoreOptions, now: Millis) -> Outcome<Vec<i64>> {
+    let forgettable = format!("SELECT id FROM sessions WHERE {FORGETTABLE} LIMIT ?2");
+    query_rows(connection, &forgettable, (options.expired_before(now), MAX_CANDIDATES), |row| row.get(0))
 }
 
 /// Forgets those of some sessions that are still silent. Their sums stay in the totals.
@@ -138,10 +138,11 @@ pub(super) fn forget(
     sessions: &[i64],
 ) -> Outcome<Step> {
     let since = options.expired_before(now);
-    let mut is_silent = transaction.prepare_cached(&format!("SELECT 1 FROM sessions WHERE id = ?2 AND {SILENT}"))?;
+    let mut is_forgettable =
+        transaction.prepare_cached(&format!("SELECT 1 FROM sessions WHERE id = ?2 AND {FORGETTABLE}"))?;
     let mut forgotten = 0;
     for session in sessions {
-        if !is_silent.exists((since, session))? {
+        if !is_forgettable.exists((since, session))? {
             continue;
         }
         transaction
@@ -163,11 +164,11 @@ pub(super) fn forget(
 /// Forgets a session and everything it has.
 pub(super) fn purge(transaction: &Transaction<'_>, scope: &Scope) -> Outcome<Removed> {
     let Some(session) = find_session(transaction, scope)? else { return Ok(Removed::default()) };
-    let theirs = transaction
+    let granted = transaction
         .prepare_cached("DELETE FROM grants WHERE session = ?1 RETURNING original")?
         .query_map((session,), |row| row.get(0))?
         .collect::<rusqlite::Result<Vec<i64>>>()?;
-    let originals = remove_ungranted(transaction, &theirs)?;
+    let originals = remove_ungranted(transaction, &granted)?;
     let sessions = transaction.prepare_cached("DELETE FROM sessions WHERE id = ?1")?.execute((session,))?;
     Ok(Removed { originals, sessions: sessions as u64, bytes: 0 })
 }

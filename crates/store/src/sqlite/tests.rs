@@ -72,7 +72,7 @@ fn a_panic_in_one_call_costs_only_that_call() {
         })
     });
     assert!(panicked.join().is_err());
-    assert!(store.opened.is_poisoned());
+    assert!(store.open_file.is_poisoned());
     assert_eq!(store.stats(None).unwrap().sessions, 0);
     store.commit(&scope(), &batch(&["text"]), 2).unwrap();
     assert_eq!(store.stats(None).unwrap().sessions, 1);
@@ -130,7 +130,7 @@ fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
     store.commit(&scope(), &batch(&texts.iter().map(String::as_str).collect::<Vec<_>>()), 1).unwrap();
     let steps = || {
         let count = |connection: &mut Connection| {
-            let mut idle = connection.prepare(sweep::IDLE)?;
+            let mut idle = connection.prepare(sweep::EVICTABLE)?;
             let found = idle.query_map((0, 1000), |row| row.get::<_, i64>(0))?.count();
             Ok((found, idle.get_status(rusqlite::StatementStatus::VmStep)))
         };
@@ -161,9 +161,9 @@ fn a_sweep_looks_once_and_takes_as_many_steps_as_there_is_to_remove() {
         let after = status.map(looked);
         (after[0] - before[0], after[1] - before[1])
     };
-    let (runs, few) = sweep_of(2 * sweep::STEP, 0);
+    let (runs, few) = sweep_of(2 * sweep::STEP_ROWS, 0);
     assert_eq!(runs, 1);
-    let (runs, many) = sweep_of(8 * sweep::STEP, 100_000);
+    let (runs, many) = sweep_of(8 * sweep::STEP_ROWS, 100_000);
     assert_eq!(runs, 1);
     assert!(many < 5 * few, "{few}, {many}");
 }

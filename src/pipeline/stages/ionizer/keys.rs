@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use super::scan::{Id, Node, Tree};
-use concertina_base::hashing::{FastHasher, FastMap, FastSet, FastState, first_like};
+use concertina_base::hashing::{FastHasher, FastMap, FastSet, FastState, find_or_insert};
 
 /// The lists of keys that the objects of a tree have, numbered.
 #[derive(Default)]
@@ -71,7 +71,7 @@ pub(super) fn number_equal(tree: &Tree<'_>, keys: &Keys<'_>) -> (Vec<Id>, Vec<us
             }
         };
         let is_it = |first: Id| is_equal((first, &tree.nodes[first]), (id, node), keys, &same);
-        let first = first_like(&mut known, hasher.finish(), is_it, || id);
+        let first = find_or_insert(&mut known, hasher.finish(), is_it, || id);
         same.push(first);
         sizes.push(size);
     }

@@ -8,7 +8,9 @@ use concertina::reference::{ContentHash, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::row::Cell;
 use concertina::store::tables::Table;
-use concertina::store::{Batch, Epoch, FoldedKind, Printed, PrintedText, Receipt, SqliteStore, Store, StoreOptions};
+use concertina::store::{
+    Batch, Epoch, FoldedKind, PrintedKind, PrintedText, Receipt, SqliteStore, Store, StoreOptions,
+};
 use concertina_power_test::{Dice, Disk, Fault, Mode};
 use tempfile::TempDir;
 
@@ -33,7 +35,7 @@ fn assembled(originals: &[Original]) -> Batch {
     Batch {
         printed: vec![PrintedText {
             text: ContentHash::of(b"shown"),
-            printed: Printed::Copy,
+            kind: PrintedKind::Copy,
             original: first.hash,
             saved: 5,
         }],

@@ -24,34 +24,34 @@ use super::schema;
 const ATTEMPTS: usize = 3;
 
 /// One connection, with the identity of its file.
-struct Side {
+struct OpenConnection {
     connection: Connection,
     lock: FileLock,
     identity: Identity,
     /// The modification time of the file at the last use.
-    written: Option<SystemTime>,
+    modified_at: Option<SystemTime>,
 }
 
-enum State {
-    Open(Box<Side>),
+enum ConnectionState {
+    Open(Box<OpenConnection>),
     /// The connection must be opened again.
     Lost,
     Closed,
 }
 
 /// The two connections. Reading never shares a connection with a commit.
-pub(super) struct Opened {
+pub(super) struct OpenFile {
     directory: Directory,
     wait_ms: u64,
-    writer: Mutex<State>,
-    reader: Mutex<State>,
+    writer: Mutex<ConnectionState>,
+    reader: Mutex<ConnectionState>,
     generation: AtomicU64,
     notices: Mutex<Vec<String>>,
 }
 
 /// A connection in use.
-pub(super) struct InUse<'a> {
-    state: MutexGuard<'a, State>,
+pub(super) struct LockedConnection<'a> {
+    state: MutexGuard<'a, ConnectionState>,
     mode: LockMode,
     /// The generation of the file. It changes each time that the file is opened again.
     pub(super) generation: u64,
@@ -59,15 +59,15 @@ pub(super) struct InUse<'a> {
     guard: Option<LockGuard>,
 }
 
-impl Opened {
+impl OpenFile {
     /// Opens a file. If `set_aside` is given, a damaged file is renamed with this date in its name. Returns the line
     /// that says so.
     pub(super) fn open(directory: Directory, wait_ms: u64, set_aside: Option<&str>) -> Outcome<(Self, Option<String>)> {
         let mut notices = Vec::new();
-        let mut aside = None;
+        let mut set_aside_notice = None;
         let damaged = |failure: Failure| match (set_aside, failure.damage()) {
             (Some(today), Some(reason)) => {
-                aside = Some(directory.set_aside(today, &reason)?);
+                set_aside_notice = Some(directory.set_aside(today, &reason)?);
                 Ok(())
             }
             _ => Err(failure),
@@ -81,7 +81,7 @@ impl Opened {
             generation: AtomicU64::new(1),
             notices: Mutex::new(notices),
         };
-        Ok((opened, aside))
+        Ok((opened, set_aside_notice))
     }
 
     pub(super) fn directory(&self) -> &Directory {
@@ -97,63 +97,63 @@ impl Opened {
     }
 
     /// Returns the connection for this lock mode.
-    fn state(&self, mode: LockMode) -> MutexGuard<'_, State> {
-        let side = match mode {
+    fn state(&self, mode: LockMode) -> MutexGuard<'_, ConnectionState> {
+        let current = match mode {
             LockMode::Shared => &self.reader,
             LockMode::Exclusive => &self.writer,
         };
         // A panic in earlier work lost only that work: its transaction was rolled back.
-        side.lock().unwrap_or_else(PoisonError::into_inner)
+        current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the lock and returns the connection to the file that is now under the name.
-    pub(super) fn take(&self, mode: LockMode) -> Outcome<InUse<'_>> {
+    pub(super) fn lock(&self, mode: LockMode) -> Outcome<LockedConnection<'_>> {
         for _ in 0..ATTEMPTS {
             let mut state = self.state(mode);
             match &mut *state {
-                State::Closed => return Err(Failure::Other(concertina_base::error::Error::Closed)),
-                State::Open(side) => {
-                    let guard = side.lock.take(mode, self.wait_ms)?;
-                    let (identity, written) = self.directory.look();
-                    if side.identity == identity {
-                        side.forget_pages(written)?;
-                        return Ok(InUse { state, mode, generation: self.generation(), guard: Some(guard) });
+                ConnectionState::Closed => return Err(Failure::Other(concertina_base::error::Error::Closed)),
+                ConnectionState::Open(current) => {
+                    let guard = current.lock.lock(mode, self.wait_ms)?;
+                    let (identity, modified_at) = self.directory.identity_and_mtime();
+                    if current.identity == identity {
+                        current.clear_stale_pages(modified_at)?;
+                        return Ok(LockedConnection { state, mode, generation: self.generation(), guard: Some(guard) });
                     }
                 }
-                State::Lost => {}
+                ConnectionState::Lost => {}
             }
             drop(state);
-            self.open_anew()?;
+            self.reopen()?;
         }
         Err(Failure::Replaced)
     }
 
     /// Opens the file that is now under the name. Both connections are opened at once: two connections to different
     /// files would share locks.
-    fn open_anew(&self) -> Outcome<()> {
+    fn reopen(&self) -> Outcome<()> {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let before = match (&*writer, &*reader) {
-            (State::Closed, _) | (_, State::Closed) => return Ok(()),
-            (State::Open(side), _) | (_, State::Open(side)) => Some(side.identity),
-            (State::Lost, State::Lost) => None,
+            (ConnectionState::Closed, _) | (_, ConnectionState::Closed) => return Ok(()),
+            (ConnectionState::Open(current), _) | (_, ConnectionState::Open(current)) => Some(current.identity),
+            (ConnectionState::Lost, ConnectionState::Lost) => None,
         };
         let found = self.directory.identity();
         if before == Some(found) {
             return Ok(());
         }
-        if let State::Open(side) = &*writer
-            && side.identity.file != found.file
+        if let ConnectionState::Open(current) = &*writer
+            && current.identity.file != found.file
         {
             // The old file may only have been renamed. Its log is written back into it while it is still open, because
             // the content exists nowhere else.
-            let _alone = side.lock.take(LockMode::Exclusive, self.wait_ms)?;
-            drop(checkpoint(&side.connection));
+            let _exclusive = current.lock.lock(LockMode::Exclusive, self.wait_ms)?;
+            drop(checkpoint(&current.connection));
         }
-        (*writer, *reader) = (State::Lost, State::Lost);
+        (*writer, *reader) = (ConnectionState::Lost, ConnectionState::Lost);
         let file = self.directory.file.display();
         let mut notices = vec![match found.file {
-            None => format!("the store at {file} was deleted while it was in use; a new one is in use"),
-            Some(_) => format!("the store at {file} was replaced while it was in use; what lies there now is in use"),
+            None => format!("the store at {file} was deleted while it was in use; a new store is in use"),
+            Some(_) => format!("the store at {file} was replaced while it was in use; the new file is in use"),
         }];
         (*writer, *reader) = connect(&self.directory, self.wait_ms, before.as_ref(), &mut notices, Err)?;
         self.generation.fetch_add(1, Ordering::Relaxed);
@@ -165,15 +165,16 @@ impl Opened {
     /// file is under the name by now.
     pub(super) fn set_aside(&self, today: &str, reason: &str, generation: u64) -> Outcome<bool> {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
-        let is_same = |side: &Side| side.identity == self.directory.identity() && self.generation() == generation;
-        if !matches!(&*writer, State::Open(side) if is_same(side)) {
+        let is_same =
+            |current: &OpenConnection| current.identity == self.directory.identity() && self.generation() == generation;
+        if !matches!(&*writer, ConnectionState::Open(current) if is_same(current)) {
             return Ok(false);
         }
-        (*writer, *reader) = (State::Lost, State::Lost);
+        (*writer, *reader) = (ConnectionState::Lost, ConnectionState::Lost);
         let lock = FileLock::open(&self.directory.lock)?;
-        let alone = lock.take(LockMode::Exclusive, self.wait_ms)?;
+        let exclusive = lock.lock(LockMode::Exclusive, self.wait_ms)?;
         let mut notices = vec![self.directory.set_aside(today, reason)?];
-        drop(alone);
+        drop(exclusive);
         let opened = connect(&self.directory, self.wait_ms, None, &mut notices, Err);
         self.generation.fetch_add(1, Ordering::Relaxed);
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).append(&mut notices);
@@ -185,16 +186,16 @@ impl Opened {
     pub(super) fn close(&self) {
         let (mut writer, mut reader) = (self.state(LockMode::Exclusive), self.state(LockMode::Shared));
         let guard = match &*writer {
-            State::Open(side) => side.lock.take(LockMode::Exclusive, self.wait_ms).ok(),
-            State::Lost | State::Closed => None,
+            ConnectionState::Open(current) => current.lock.lock(LockMode::Exclusive, self.wait_ms).ok(),
+            ConnectionState::Lost | ConnectionState::Closed => None,
         };
-        *reader = State::Closed;
-        if let (State::Open(side), Some(_)) = (&*writer, &guard)
-            && side.identity == self.directory.identity()
+        *reader = ConnectionState::Closed;
+        if let (ConnectionState::Open(current), Some(_)) = (&*writer, &guard)
+            && current.identity == self.directory.identity()
         {
-            drop(checkpoint(&side.connection));
+            drop(checkpoint(&current.connection));
         }
-        *writer = State::Closed;
+        *writer = ConnectionState::Closed;
     }
 
     #[cfg(test)]
@@ -203,7 +204,7 @@ impl Opened {
     }
 }
 
-impl Side {
+impl OpenConnection {
     /// Runs `work` on the connection. Nobody can migrate the file while the lock is held exclusively.
     fn run<T>(&mut self, mode: LockMode, work: impl FnOnce(&mut Connection) -> Outcome<T>) -> Outcome<T> {
         if mode == LockMode::Exclusive {
@@ -224,33 +225,33 @@ impl Side {
 
     /// Clears SQLite's page cache if the file was written since. SQLite detects that by the header of the log. But if
     /// another copy of SQLite emptied the log and started it again, its header equals the one that it had before.
-    fn forget_pages(&mut self, written: Option<SystemTime>) -> Outcome<()> {
-        if self.written != written {
+    fn clear_stale_pages(&mut self, modified_at: Option<SystemTime>) -> Outcome<()> {
+        if self.modified_at != modified_at {
             self.connection.execute_batch("PRAGMA shrink_memory")?;
-            self.written = written;
+            self.modified_at = modified_at;
         }
         Ok(())
     }
 }
 
-impl InUse<'_> {
+impl LockedConnection<'_> {
     /// Runs `work` on the connection and releases the lock.
     pub(super) fn work<T>(
         mut self,
         directory: &Directory,
         work: impl FnOnce(&mut Connection) -> Outcome<T>,
     ) -> Outcome<T> {
-        let State::Open(side) = &mut *self.state else { return Err(Failure::Replaced) };
-        let done = side.run(self.mode, work);
-        if !side.connection.is_autocommit() {
+        let ConnectionState::Open(current) = &mut *self.state else { return Err(Failure::Replaced) };
+        let result = current.run(self.mode, work);
+        if !current.connection.is_autocommit() {
             // The rollback after a failure also failed, for example because of a disk error. The next BEGIN would find
             // the transaction open.
-            drop(side.connection.execute_batch("ROLLBACK"));
+            drop(current.connection.execute_batch("ROLLBACK"));
         }
-        let is_lost = self.mode == LockMode::Exclusive && side.identity != directory.identity();
+        let is_replaced = self.mode == LockMode::Exclusive && current.identity != directory.identity();
         self.guard = None;
-        let done = done?;
-        if is_lost { Err(Failure::Replaced) } else { Ok(done) }
+        let result = result?;
+        if is_replaced { Err(Failure::Replaced) } else { Ok(result) }
     }
 }
 
@@ -262,14 +263,14 @@ fn connect(
     before: Option<&Identity>,
     notices: &mut Vec<String>,
     mut damaged: impl FnMut(Failure) -> Outcome<()>,
-) -> Outcome<(State, State)> {
+) -> Outcome<(ConnectionState, ConnectionState)> {
     notices.extend(directory.prepare()?);
     let locks = (FileLock::open(&directory.lock)?, FileLock::open(&directory.lock)?);
-    let _alone = locks.0.take(LockMode::Exclusive, wait_ms)?;
+    let _exclusive = locks.0.lock(LockMode::Exclusive, wait_ms)?;
     if let Some(before) = before {
         directory.remove_stale_log(before)?;
     }
-    let both = || {
+    let connect_both = || {
         directory.create_file()?;
         let found = directory.identity().file;
         let one = || schema::connect(&directory.file, wait_ms);
@@ -277,14 +278,15 @@ fn connect(
         let is_same = found.is_some() && directory.identity().file == found;
         if is_same { connected } else { Err(Failure::Replaced) }
     };
-    let (writer, reader) = both().or_else(|failure| {
+    let (writer, reader) = connect_both().or_else(|failure| {
         damaged(failure)?;
-        both()
+        connect_both()
     })?;
     // An existing log may contain data that a failed sync left readable until the power goes. Writing it back makes it
     // durable. This waits for nobody.
     writer.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))?;
-    let (identity, written) = directory.look();
-    let side = |connection, lock| State::Open(Box::new(Side { connection, lock, identity, written }));
-    Ok((side(writer, locks.0), side(reader, locks.1)))
+    let (identity, modified_at) = directory.identity_and_mtime();
+    let current =
+        |connection, lock| ConnectionState::Open(Box::new(OpenConnection { connection, lock, identity, modified_at }));
+    Ok((current(writer, locks.0), current(reader, locks.1)))
 }
