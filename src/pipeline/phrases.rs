@@ -236,8 +236,8 @@ mod tests {
         };
         let text: Vec<String> = (0..30).map(line).collect();
         let fold = folded(&text.join("\n")).expect("a fold");
-        assert_eq!(fold.legend, "$N stands for line N of the first 2 lines");
-        assert!(fold.body.expect("a body").contains(path));
+        assert!(fold.legend.starts_with("$N stands for line N of the first "), "{}", fold.legend);
+        assert_eq!(fold.body.expect("a body").matches(path).count(), 1);
     }
 
     #[test]

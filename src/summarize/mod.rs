@@ -82,7 +82,9 @@ fn tell_shown(text: &str, hints: &Hints, sheet: &mut Sheet) -> bool {
         || may_report && (reports::summarize(text, None, sheet) || manifests::summarize(text, sheet))
         || match (detection.content_type, named(expected.as_ref(), &detection)) {
             (ContentType::Code, Some(name)) => code::summarize_other(text, name, sheet),
-            (content_type, None) if is_log(text, content_type) => log::summarize(text, sheet),
+            (content_type, None) if is_log(text, content_type) => {
+                !log::is_test_run(text) && messages::summarize(text, is_searched, sheet) || log::summarize(text, sheet)
+            }
             (_, Some(name)) => reports::summarize(text, Some(name), sheet),
             (ContentType::Code, None) => code::summarize(text, detection.language, sheet),
             (ContentType::Json, None) => json::summarize(text, sheet),

@@ -77,12 +77,12 @@ impl Table {
                 return;
             }
         }
-        // A cell with the name of its column is a value, and so is the one above it, unless the header is repeated.
+        // If half of the cells have the names of their columns, these are values, unless the header is repeated.
         let named = self.header.iter().zip(cells).filter(|(name, cell)| !name.is_empty() && **name == **cell).count();
         if named == self.header.len() && named > 0 {
             return;
         }
-        if named > 0 && self.rows == 0 {
+        if named * 2 >= self.header.len() && named > 0 && self.rows == 0 {
             let first = std::mem::take(&mut self.header);
             self.add_row(&first.iter().map(|cell| Cow::Borrowed(&**cell)).collect::<Vec<_>>(), None, dialect);
         }
