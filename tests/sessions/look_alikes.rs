@@ -401,9 +401,9 @@ fn a_last_line_like_our_note_stays() {
 #[test]
 fn a_command_that_ends_like_our_note_makes_no_cut() {
     let words = "cut by the host at 5 characters; the rest was never received";
-    for command in [words.to_owned(), format!("({words})"), format!("grep '({words})'"), format!("x {words})")] {
+    for command in [words.to_owned(), format!("'({words})'"), format!("x {words})")] {
         for pad in 0..4 {
-            let command = format!("{}{command}", "y".repeat(pad * 20));
+            let command = format!("make {}{command}", "y".repeat(pad * 20));
             let messages =
                 exchange("openclaw", "c", "exec", &json!({ "command": command }), &json!(noise(9_000, 8)), 5);
             let dir = directory();

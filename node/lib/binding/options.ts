@@ -68,7 +68,7 @@ export interface Options {
   skipTools?: string[];
   /** Commands whose output is never changed (globs over the command line). Default []. */
   skipCommands?: string[];
-  /** Tools whose results stay exact while they are fresh, because the next edit needs their bytes, or another agent wrote them for this one (globs). Unless the list is empty, files that a command prints (`cat`, `sed -n`) stay exact too, except logs. Lines are unchanged; only every tenth printed line number is kept. Default ["read","read_*","*_read","view","view_file","open_file","cat","str_replace_editor","str_replace_based_edit_tool","text_editor","task","agent","subagent","sessions_send"]. */
+  /** Tools whose results stay exact while they are fresh, because the next edit needs their bytes, or another agent wrote them for this one (globs). Unless the list is empty, the output of a command or search that prints files (`cat`, `sed -n`, `rg -A20`) stays exact too, except logs. Lines are unchanged; only every tenth printed line number is kept. Default ["read","read_*","*_read","view","view_file","open_file","cat","str_replace_editor","str_replace_based_edit_tool","text_editor","task","agent","subagent","sessions_send"]. */
   exactTools?: string[];
   /** If the list is not empty, only results of these tools are changed (globs). Default []. */
   onlyTools?: string[];
