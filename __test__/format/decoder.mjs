@@ -536,9 +536,13 @@ const bodyOf = (source) => {
   };
   const partsOf = (text, columns) =>
     text.split(/(\{[^{}]*\})/).map((part) => {
+      const [, up, name] = /^\{(\^?)([^]*)\}$/.exec(part) ?? [];
+      const find = (name) => columns.findIndex((column) => column.name === name);
       if (part === "{}") return { isHole: true };
-      const column = columns.findIndex(({ name }) => part === `{${name}}`);
-      return column < 0 ? part : { column };
+      if (name === undefined) return part;
+      if (find(name) >= 0) return { column: find(name), up };
+      const tail = name.endsWith("/") ? find(name.slice(0, -1)) : -1;
+      return tail >= 0 ? { column: tail, up, isTail: true } : part;
     });
   const row = (own, around) => {
     const { columns, rows, mark } = own;
@@ -564,7 +568,8 @@ const bodyOf = (source) => {
       const made = parts.map((part) => {
         if (typeof part === "string") return part;
         if (part.isHole) return need(holes[place]);
-        return need(cell(part.column).text);
+        const { text } = part.up ? above[part.column] : cell(part.column);
+        return part.isTail ? text.slice(text.lastIndexOf("/") + 1) : need(text);
       });
       return { text: made.join(""), isQuoted };
     };

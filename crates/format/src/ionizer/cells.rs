@@ -47,8 +47,15 @@ pub enum Part {
     Literal(String),
     /// The part that the row shows. A template has at most one.
     Hole,
-    /// The text of the row's cell in this column.
-    Ref(usize),
+    /// The text of another cell.
+    Ref {
+        /// The column of the other cell.
+        column: usize,
+        /// True if the cell is in the row above instead of in this one.
+        above: bool,
+        /// True if only the text after its last slash is used.
+        tail: bool,
+    },
 }
 
 /// The longest name of a column that templates can refer to, in bytes.
@@ -95,7 +102,7 @@ impl Rule<'_> {
     pub fn needs(&self) -> impl Iterator<Item = usize> {
         let parts = if let Self::Made(template) = self { &template.parts[..] } else { &[] };
         parts.iter().filter_map(|part| match part {
-            Part::Ref(column) => Some(*column),
+            Part::Ref { column, above: false, .. } => Some(*column),
             _ => None,
         })
     }
@@ -147,9 +154,17 @@ impl Part {
         match self {
             Self::Literal(text) => Some(text),
             Self::Hole => hole,
-            Self::Ref(column) => cells.cell(*column, 0)?.text(),
+            Self::Ref { column, above, tail } => {
+                let text = cells.cell(*column, usize::from(*above))?.text()?;
+                Some(if *tail { after_slash(text) } else { text })
+            }
         }
     }
+}
+
+/// Returns the text after the last slash, or all of it if there is none.
+pub fn after_slash(text: &str) -> &str {
+    text.rfind('/').map_or(text, |slash| &text[slash + 1..])
 }
 
 impl Template {
@@ -168,11 +183,16 @@ impl Template {
             match part {
                 Part::Literal(text) => inner.push_str(text),
                 Part::Hole => inner.push_str("{}"),
-                Part::Ref(column) => inner.extend(["{", &names[*column], "}"]),
+                Part::Ref { column, above, tail } => {
+                    inner.push('{');
+                    inner.push_str(if *above { "^" } else { "" });
+                    inner.push_str(&names[*column]);
+                    inner.push_str(if *tail { "/}" } else { "}" });
+                }
             }
         }
         // Without quotes, only a leading reference distinguishes a template from a constant.
-        if !self.quoted && (self.has_hole() || !matches!(self.parts[0], Part::Ref(_))) {
+        if !self.quoted && (self.has_hole() || !matches!(self.parts[0], Part::Ref { .. })) {
             return None;
         }
         let quotes = if self.quoted { "\"" } else { "" };
@@ -194,7 +214,10 @@ impl Template {
                 if inner.is_empty() {
                     return Some((Part::Hole, length));
                 }
-                Some((Part::Ref(*index.get(inner)?), length))
+                let (above, name) = inner.strip_prefix('^').map_or((false, inner), |name| (true, name));
+                let whole = index.get(name).map(|column| (*column, false));
+                let (column, tail) = whole.or_else(|| Some((*index.get(name.strip_suffix('/')?)?, true)))?;
+                Some((Part::Ref { column, above, tail }, length))
             });
             let (before, after) = match &part {
                 Some((_, length)) => (&rest[..open], &rest[open + length + 2..]),

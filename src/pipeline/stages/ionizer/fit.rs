@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use concertina_format::ionizer::notation::index_of;
 use concertina_format::steps::Step;
 
-use super::cells::{Cell, Lookup, Part, Rule, Template};
+use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use crate::pipeline::columns::split_affixes;
 use crate::pipeline::columns::steps::between;
@@ -326,7 +326,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             }
             let quoted = *quoted;
             let parts = self.compose(row, text);
-            if parts.iter().any(|part| matches!(part, Part::Ref(_))) {
+            if parts.iter().any(|part| matches!(part, Part::Ref { .. })) {
                 add(Template { quoted, parts: parts.clone() });
                 for at in 0..if may_have_hole { parts.len() } else { 0 } {
                     if matches!(parts[at], Part::Literal(_)) {
@@ -340,26 +340,50 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 add(self.tighten(Template { quoted, parts: vec![Part::Hole] }));
             }
         }
+        for column in self.sources_above() {
+            if let Some(Cell::Text { quoted, .. }) = self.cells().last() {
+                add(Template { quoted: *quoted, parts: vec![Part::Ref { column, above: true, tail: false }] });
+            }
+        }
         found
+    }
+
+    /// Returns the columns whose cell in the row above is usually equal to the cell.
+    fn sources_above(&self) -> Vec<usize> {
+        let cells = self.cells();
+        let spread = cells.len().div_ceil(16).max(1);
+        let sample: Vec<usize> = (1..cells.len()).step_by(spread).collect();
+        (0..self.grid.columns.len())
+            .filter(|column| *column != self.column)
+            .filter(|column| {
+                let source = &self.grid.columns[*column];
+                let hits = sample.iter().filter(|row| source[**row - 1] == cells[**row]).count();
+                hits * 2 > sample.len()
+            })
+            .collect()
     }
 
     /// Replaces the texts of other cells of the row by references, longest first.
     fn compose(&self, row: usize, text: &str) -> Vec<Part> {
-        let mut sources: Vec<(&str, usize)> = Vec::new();
+        let mut sources: Vec<(&str, usize, bool)> = Vec::new();
         for (column, cells) in self.grid.columns.iter().enumerate() {
             if self.rank[column] >= self.rank[self.column] || self.grid.pinned[column] {
                 continue;
             }
             let Some(source) = cells[row].text() else { continue };
-            let is_distinct = source.len() >= 3 || (source == text && !source.is_empty());
-            // A longer source cannot be a part of the text.
-            if is_distinct && source.len() <= text.len() {
-                sources.push((source, column));
+            let tail = after_slash(source);
+            for (source, tail) in [(source, false), (tail, true)] {
+                let distinct = source.len() >= 3 || (source == text && !source.is_empty());
+                // A longer source cannot be a part of the text.
+                let distinct = distinct && source.len() <= text.len();
+                if distinct && !(tail && source.len() == cells[row].text().map_or(0, str::len)) {
+                    sources.push((source, column, tail));
+                }
             }
         }
-        sources.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then(a.1.cmp(&b.1)));
+        sources.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then(a.2.cmp(&b.2)).then(a.1.cmp(&b.1)));
         let mut parts = vec![Part::Literal(text.to_owned())];
-        for (source, column) in sources {
+        for (source, column, tail) in sources {
             if !parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains(source))) {
                 continue;
             }
@@ -371,7 +395,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 };
                 for (index, piece) in text.split(source).enumerate() {
                     if index > 0 {
-                        next.push(Part::Ref(column));
+                        next.push(Part::Ref { column, above: false, tail });
                     }
                     if !piece.is_empty() {
                         next.push(Part::Literal(piece.to_owned()));
