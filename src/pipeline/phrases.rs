@@ -42,7 +42,9 @@ pub(super) fn edit(context: &FusionContext, stage: &str, part: Range<usize>, wor
         let is_reference = |(at, _)| text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit);
         !text.match_indices(**mark).any(is_reference)
     };
-    let mark = *MARKS.iter().find(is_free).filter(|_| text.len() <= MAX_BYTES)?;
+    // Notes of other stages stay in plain words.
+    let is_candidate = text.len() <= MAX_BYTES && !text.contains("[… ");
+    let mark = *MARKS.iter().find(is_free).filter(|_| is_candidate)?;
     let phrases = phrases(text);
     let names: Vec<&str> = phrases.iter().map(|places| &text[places[0].clone()]).collect();
     if names.is_empty() {

@@ -19,7 +19,9 @@ fn miscounted_lists(summary: &str) -> Vec<String> {
     let is_headline = |line: &&str| line.contains(", ") && COUNT.is_match(line) && !LIST.is_match(line);
     let Some(headline) = summary.lines().find(is_headline) else { return Vec::new() };
     let mut wrong = Vec::new();
-    for line in summary.lines() {
+    // The last line may be cut.
+    let last = summary.lines().last().unwrap_or_default();
+    for line in summary.lines().filter(|line| *line != last) {
         let Some(list) = LIST.captures(line).filter(|_| !line.ends_with('…')) else { continue };
         let (items, more) = match MORE.captures(&list[2]) {
             Some(found) => (found[1].to_owned(), number(&found[2])),
@@ -105,7 +107,7 @@ const CLAIMS: &[(&str, Proof)] = &[
         found.get(2).is_none_or(|directory| page.quotes(directory.as_str()))
             && page.has_rows(number(&found[1]), r"[\w*.]")
     }),
-    (r"^messages(?:, (.*))? in ([0-9]+) files(?: under (.*))?$", |page, found| {
+    (r"^messages(?:, (.*?))?(?: in ([0-9]+) files(?: under (.*))?)?$", |page, found| {
         let counts = found.get(1).map_or("", |counts| counts.as_str());
         found.get(3).is_none_or(|directory| page.quotes(directory.as_str()))
             && counts.split(", ").filter(|count| !count.is_empty()).all(|count| page.proves_messages(count))
@@ -143,7 +145,9 @@ const CLAIMS: &[(&str, Proof)] = &[
         page.has_length(&found[1], number(&found[2])) && page.has_keys(Some(&found[3]))
     }),
     (r"^([0-9]+) like: (.*)$", |page, found| {
-        let words: Vec<&str> = words_of(found[2].trim_end_matches('…')).collect();
+        // The place of a message is not a part of what is alike.
+        static PLACE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\S*?[:(][0-9]+[:,][0-9]+[:\])]*").unwrap());
+        let words: Vec<&str> = words_of(&found[2][PLACE.find(&found[2]).map_or(0, |place| place.end())..]).collect();
         let words = &words[..words.len().saturating_sub(1)];
         let is_like = |line: &&String| {
             let mut own = words_of(line);
@@ -203,6 +207,11 @@ const CLAIMS: &[(&str, Proof)] = &[
             && page.has_items(found.get(2).map_or("", |items| items.as_str()))
     }),
     (r"^(.*(?:×| to ).*)$", |page, found| page.has_items(&found[1])),
+    // The extremes and the words of a column, cut at the end of the room.
+    (r"^(\S+) (\S+)(?: \(([^)]*))?$", |page, found| {
+        (1..=3).all(|group| found.get(group).is_none_or(|words| page.quotes(words.as_str())))
+    }),
+    (r"^(.*×[0-9]+) \S+$", |page, found| page.has_items(&found[1])),
 ];
 
 /// The labels of summaries that are not words of the text.
@@ -271,7 +280,7 @@ const ITEMS: &[(&str, Proof)] = &[
     (r"^#+ (.*)$", |page, found| page.quotes(&found[1]) || words_of(&found[1]).all(|word| page.quotes(word))),
     (r"^(.+)\[([0-9]+)\]$", |page, found| page.has_length(&found[1], number(&found[2]))),
     (r"^(.+)\{(.*)\}$", |page, found| page.quotes(&found[1]) && page.has_items(&found[2])),
-    (r"^(\S+) (.+)–(.+)$", |page, found| [&found[2], &found[3]].iter().all(|end| page.quotes(end))),
+    (r"^(.+) (\S+)–(\S+)$", |page, found| [&found[2], &found[3]].iter().all(|end| page.quotes(end))),
     // The extremes of a column.
     (r"^(.+?) (\S+)(?: \((.*)\))? to (\S+)(?: \((.*)\))?$", |page, found| {
         [(2, 3), (4, 5)].iter().all(|&(cell, row)| {
@@ -284,7 +293,7 @@ const ITEMS: &[(&str, Proof)] = &[
     }),
     // The words of a column with their counts.
     (r"^.+ ×[0-9]+$", |page, found| {
-        static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r" (\S[^×]*?) ×([0-9]+)").unwrap());
+        static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^| )(\S[^×]*?) ×([0-9]+)").unwrap());
         WORD.captures_iter(&found[0]).all(|word| {
             let mut words = word[1].split(' ').rev();
             words
@@ -408,7 +417,8 @@ impl Page {
             let is_known = |word: &str| {
                 KINDS.contains(&word) || OWN_LABELS.iter().any(|label| label.contains(word)) || self.quotes(word)
             };
-            return words_of(cut).all(is_known);
+            let is_cut_behind = |end: usize| self.proves(&cut[..end]) && words_of(&cut[end..]).all(is_known);
+            return words_of(cut).all(is_known) || cut.rmatch_indices(' ').any(|(end, _)| is_cut_behind(end));
         }
         is_kind(fact) && self.is_of_kind(fact)
     }
@@ -425,7 +435,7 @@ impl Page {
     /// Returns true if each item of a list is quoted, or is proved by its form. An item may contain the separator.
     fn has_items(&self, list: &str) -> bool {
         static COMPILED: LazyLock<Vec<(Regex, Proof)>> = LazyLock::new(|| compiled(ITEMS));
-        static MORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r",? …(?:\+[0-9]+)?$").unwrap());
+        static MORE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|,? )…(?:\+[0-9]+)?$").unwrap());
         let list = MORE.replace(list, "");
         let pieces: Vec<&str> = list.split(", ").collect();
         let mut from = 0;

@@ -128,7 +128,7 @@ fn diffs_shrink_and_every_changed_line_keeps_sign_and_place() {
     let all = inputs("diffs");
     let peer = peer("tc5_git.diff");
     for (preset, all_at_least, peer_at_least) in
-        [(Preset::Lossless, 7.0, 5.0), (Preset::Balanced, 10.0, 12.0), (Preset::Max, 20.0, 15.2)]
+        [(Preset::Lossless, 6.8, 5.0), (Preset::Balanced, 10.0, 12.0), (Preset::Max, 20.0, 15.2)]
     {
         let total = table(stage, &all, preset);
         if !all.is_empty() {

@@ -257,7 +257,7 @@ fn is_word_diff(sample: View) -> bool {
         let has = |open: &str, close: &str| line.text.split_once(open).is_some_and(|(_, rest)| rest.contains(close));
         has("[-", "-]") || has("{+", "+}")
     };
-    sample.filled().next().is_some_and(|line| line.is(Question::DiffStart)) && sample.filled().any(is_marked)
+    sample.filled().any(|line| line.is(Question::DiffStart)) && sample.filled().any(is_marked)
 }
 
 /// Returns the type that most lines agree on: diff, search result, table, log or markup.

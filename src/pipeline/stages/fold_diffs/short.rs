@@ -4,9 +4,7 @@
 
 use std::borrow::Cow;
 
-use concertina_format::diff_crunch::{
-    ESCAPE, FILES, is_extended, is_short, is_signed, read_hunk, unfold_commit,
-};
+use concertina_format::diff_crunch::{ESCAPE, FILES, is_extended, is_short, is_signed, read_hunk, unfold_commit};
 
 use super::hunk::Hunk;
 use crate::content::diff_hunk::HunkHeader;
