@@ -8,9 +8,8 @@ use super::Edit;
 /// because names of columns, paths and hunks tell a reader more than line positions.
 pub(super) const PLAIN_TEXT_DISCOUNT: isize = 10;
 
-/// The percentage of tokens that must be saved for the alternatives not to be tried: by a fold of a segment by a stage
-/// for its type, for the other codecs; by a form that needs the original, for the lossless form. The alternatives cost
-/// several times as much to plan.
+/// The percentage of a segment's tokens that a fold by a stage for its type must save to settle the segment. Planning
+/// the folds of all other codecs costs several times as much as the fold itself.
 pub(super) const SETTLED: isize = 66;
 
 /// An edit that a step proposes, with its value.

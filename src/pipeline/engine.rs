@@ -9,7 +9,6 @@ use std::rc::Rc;
 use std::slice;
 
 use super::caller_stages::{Answers, Caller, Gone};
-use super::contest::SETTLED;
 use super::draft::Draft;
 use super::measure::{MARKER_TOKENS, saving};
 use super::move_volatile_lines::volatile_last;
@@ -27,6 +26,10 @@ use crate::transcript::Role;
 
 /// The maximum number of passes in which a reversible text has to settle.
 const ROUNDS: usize = 4;
+
+/// The percentage of tokens that a reversible form must save for the lossless form not to be tried, which takes as long
+/// again.
+const NEARLY_ALL: isize = 90;
 
 /// Compresses texts through one pipeline.
 #[derive(Default)]
@@ -222,7 +225,7 @@ impl FusionEngine {
         let reversible = if is_lossless { None } else { self.reversible(passes, start, &first, edits)? };
         let Some(form) = reversible else { return self.folded(passes, start, first) };
         // Callers that pass edits compare the forms themselves. A form that leaves next to nothing is not compared.
-        let is_settled = form.saved() * 100 >= SETTLED * passes.count(start.text()) as isize;
+        let is_settled = form.saved() * 100 >= NEARLY_ALL * passes.count(start.text()) as isize;
         if !edits.is_empty() || !self.is_contested(&form) || is_settled {
             return Ok(form);
         }
