@@ -45,7 +45,7 @@ pub(super) fn removed_thinking(
         };
         // The gap names the block as the host held it when the thinking left: as it is now, or before it was folded.
         let folded = decisions.shown_as(&hashes[first]).map(|decision| decision.projection.block.hash);
-        let neighbour_hashes: BTreeSet<String> = folded.chain([hashes[first]]).map(|hash| hash.to_hex()).collect();
+        let neighbour_hashes: BTreeSet<String> = folded.chain([hashes[first]]).map(ContentHash::to_hex).collect();
         let missing = |index: &usize| {
             let gap = |neighbour_hash: &String| ThinkingGap { index: *index, neighbour_hash: neighbour_hash.clone() };
             let place = prefix.place(message, *index);

@@ -79,7 +79,7 @@ fn reduced(text: &str, intensity: Intensity, objective: Objective) -> (String, V
             return (shorter, substitutions);
         }
         for change in &changes {
-            let [long, short] = [&shorter[change.range.clone()], &change.text].map(|word| word.to_ascii_lowercase());
+            let [long, short] = [&shorter[change.range.clone()], &change.text].map(str::to_ascii_lowercase);
             match substitutions.iter_mut().find(|one| one.long == long && one.short == short) {
                 Some(one) => one.count += 1,
                 None => substitutions.push(Substitution { long, short, count: 1 }),
