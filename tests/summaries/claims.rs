@@ -19,9 +19,7 @@ fn miscounted_lists(summary: &str) -> Vec<String> {
     let is_headline = |line: &&str| line.contains(", ") && COUNT.is_match(line) && !LIST.is_match(line);
     let Some(headline) = summary.lines().find(is_headline) else { return Vec::new() };
     let mut wrong = Vec::new();
-    // The last line may be cut.
-    let last = summary.lines().last().unwrap_or_default();
-    for line in summary.lines().filter(|line| *line != last) {
+    for line in summary.lines() {
         let Some(list) = LIST.captures(line).filter(|_| !line.ends_with('…')) else { continue };
         let (items, more) = match MORE.captures(&list[2]) {
             Some(found) => (found[1].to_owned(), number(&found[2])),
@@ -30,7 +28,9 @@ fn miscounted_lists(summary: &str) -> Vec<String> {
         let said = COUNT.captures_iter(headline).find(|found| found[2] == list[1]).map(|found| number(&found[1]));
         // Only paths without `, ` can be counted here.
         let least = items.split(", ").count() + more;
-        if said.is_some_and(|said| said != least && !items.contains('"')) {
+        // A list that states no rest may be cut.
+        let is_cut = |said: usize| more == 0 && least < said;
+        if said.is_some_and(|said| said != least && !is_cut(said) && !items.contains('"')) {
             wrong.push(format!("{line}: {least} items"));
         }
     }
@@ -148,7 +148,7 @@ const CLAIMS: &[(&str, Proof)] = &[
         // The place of a message is not a part of what is alike.
         static PLACE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\S*?[:(][0-9]+[:,][0-9]+[:\])]*").unwrap());
         let words: Vec<&str> = words_of(&found[2][PLACE.find(&found[2]).map_or(0, |place| place.end())..]).collect();
-        let words = &words[..words.len().saturating_sub(1)];
+        let words = &words[..words.len().saturating_sub(1).min(LIKE_WORDS)];
         let is_like = |line: &&String| {
             let mut own = words_of(line);
             words.iter().all(|word| own.any(|other| other == *word))
@@ -212,6 +212,7 @@ const CLAIMS: &[(&str, Proof)] = &[
         (1..=3).all(|group| found.get(group).is_none_or(|words| page.quotes(words.as_str())))
     }),
     (r"^(.*×[0-9]+) \S+$", |page, found| page.has_items(&found[1])),
+    (r"^in (.*)$", |page, found| page.has_items(&found[1])),
 ];
 
 /// The labels of summaries that are not words of the text.
@@ -322,6 +323,9 @@ const ITEMS: &[(&str, Proof)] = &[
     (r"^(.+?: )?[\[{](.*?)[\]}]?$", |page, found| page.has_items(&found[2])),
 ];
 
+/// The number of first words that alike lines share at least.
+const LIKE_WORDS: usize = 3;
+
 /// The most facts in a headline.
 const MOST_FACTS: usize = 20;
 
@@ -417,14 +421,15 @@ impl Page {
             let is_known = |word: &str| {
                 KINDS.contains(&word) || OWN_LABELS.iter().any(|label| label.contains(word)) || self.quotes(word)
             };
-            let is_cut_behind = |end: usize| self.proves(&cut[..end]) && words_of(&cut[end..]).all(is_known);
+            let is_cut_behind =
+                |end: usize| self.proves(cut[..end].trim_end_matches(',')) && words_of(&cut[end..]).all(is_known);
             return words_of(cut).all(is_known) || cut.rmatch_indices(' ').any(|(end, _)| is_cut_behind(end));
         }
         is_kind(fact) && self.is_of_kind(fact)
     }
 
     fn is_of_kind(&self, kind: &str) -> bool {
-        kind != "Markdown" || self.lines_with(r"^\s*(?:not )?ok [0-9]|^TAP version|^diff --git") == 0
+        kind != "Markdown" || self.lines_with(r"^\s*(?:not )?ok [0-9]|^TAP version") == 0
     }
 
     fn quotes(&self, line: &str) -> bool {
@@ -588,7 +593,7 @@ impl Page {
 const KINDS: &[&str] = &[
     "log", "text", "Markdown", "code", "page", "JSON", "array", "object", "lines", "keys", "each", "table", "rows",
     "search", "matches", "diff", "messages", "report", "changes", "plan", "audit", "coverage", "of", "snapshot",
-    "title", "url",
+    "title", "url", "under", "error", "warn", "info", "debug", "trace",
 ];
 
 /// Returns true for a kind of text.

@@ -128,7 +128,7 @@ fn the_counts_of_headlines_are_those_of_the_text() {
         let text = input.text().expect("logs are text");
         let summary = summarize(text, &hinted(ContentType::Log, &input.name), 300, true);
         let lines = text.lines().count();
-        if text.chars().count() > 300 {
+        if text.chars().count() > 300 && !summary.starts_with("messages") {
             assert_eq!(count_before(&summary, " lines"), Some(lines), "{}: {summary}", input.name);
             checked += 1;
         }
