@@ -295,11 +295,12 @@ const ITEMS: &[(&str, Proof)] = &[
     // The words of a column with their counts.
     (r"^.+ ×[0-9]+$", |page, found| {
         static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^| )(\S[^×]*?) ×([0-9]+)").unwrap());
+        // A column may have a name, which its values do not stand behind.
         WORD.captures_iter(&found[0]).all(|word| {
-            let mut words = word[1].split(' ').rev();
-            words
-                .next()
-                .is_some_and(|last| page.lines.iter().filter(|line| line.contains(last)).count() >= number(&word[2]))
+            let last = word[1].rsplit(' ').next().unwrap_or_default();
+            let is_phrase = page.quotes(&word[1]) && !word[1].split(' ').all(|word| word == last);
+            let value = if is_phrase { &word[1] } else { last };
+            page.lines.iter().filter(|line| line.contains(value)).count() >= number(&word[2])
         })
     }),
     // An element of a page with the reference of a call.
