@@ -146,15 +146,11 @@ impl<'t> Words<'t> {
 
     /// Returns the words whose beginning of [`MIN_WORDS`] occurs often enough, sorted by what follows.
     fn repeated_starts(&self) -> Vec<usize> {
-        let mut counts: FastMap<u64, usize> = FastMap::default();
-        let keys: Vec<u64> = self
-            .hashes
-            .windows(MIN_WORDS)
-            .map(|words| xxh3_64(&words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()))
-            .collect();
-        keys.iter().for_each(|key| *counts.entry(*key).or_default() += 1);
-        let is_start = |start: &usize| counts[&keys[*start]] >= MIN_USES && !self.is_blank(*start);
-        let mut starts: Vec<usize> = (0..keys.len()).filter(is_start).collect();
+        let mut counts: FastMap<&[u64], usize> = FastMap::default();
+        self.hashes.windows(MIN_WORDS).for_each(|words| *counts.entry(words).or_default() += 1);
+        let is_start = |(start, words): &(usize, &[u64])| counts[words] >= MIN_USES && !self.is_blank(*start);
+        let windows = self.hashes.windows(MIN_WORDS).enumerate();
+        let mut starts: Vec<usize> = windows.filter(is_start).map(|(start, _)| start).collect();
         let rest = |start: usize| &self.hashes[start..(start + MAX_WORDS).min(self.hashes.len())];
         starts.sort_unstable_by(|&one, &other| rest(one).cmp(rest(other)).then(one.cmp(&other)));
         starts
