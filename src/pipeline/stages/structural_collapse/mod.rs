@@ -56,20 +56,23 @@ impl Stage for StructuralCollapse {
     }
 
     fn apply(&self, context: &FusionContext) -> Vec<Edit> {
-        let saved =
-            |edits: &[Edit]| edits.iter().map(|edit| saving(context.text, edit, context.encoding)).sum::<isize>();
+        let with_saving = |edits: Vec<Edit>| {
+            let saved = edits.iter().map(|edit| saving(context.text, edit, context.encoding)).sum::<isize>();
+            (saved, edits)
+        };
+        let better = |one: (isize, Vec<Edit>), other: (isize, Vec<Edit>)| if other.0 > one.0 { other } else { one };
         let best = |(range, worth): (Range<usize>, _)| {
             let mut bare = fold_prefixes::edits(context, self.name(), range.clone());
             bare.retain(|edit| is_worth(context, edit, worth));
             let shapes = lines::worthy_edits(context, self.name(), range.clone(), worth);
-            let best = if saved(&bare) > saved(&shapes) { bare } else { shapes };
+            let (saved, edits) = better(with_saving(shapes), with_saving(bare));
             // Phrases take long to find, and only lines without a shape need them.
-            if saved(&best) * 2 >= tokens::count(&context.text[range.clone()], context.encoding) as isize {
-                return best;
+            if saved * 2 >= tokens::count(&context.text[range.clone()], context.encoding) as isize {
+                return edits;
             }
             let worth = (worth.0.min(PHRASES_MOST), worth.1);
-            let phrases: Vec<Edit> = phrases::edit(context, self.name(), range, worth).into_iter().collect();
-            if saved(&phrases) > saved(&best) { phrases } else { best }
+            let phrases = phrases::edit(context, self.name(), range, worth).into_iter().collect();
+            better((saved, edits), with_saving(phrases)).1
         };
         stretches(context).into_iter().flat_map(best).collect()
     }
