@@ -225,8 +225,8 @@ impl FusionEngine {
         let reversible = if is_lossless { None } else { self.reversible(passes, start, &first, edits)? };
         let Some(form) = reversible else { return self.folded(passes, start, first) };
         // Callers that pass edits compare the forms themselves. A form that leaves next to nothing is not compared.
-        let is_settled = form.saved() * 100 >= NEARLY_ALL * passes.count(start.text()) as isize;
-        if !edits.is_empty() || !self.is_contested(&form) || is_settled {
+        let is_settled = || form.saved() * 100 >= NEARLY_ALL * passes.count(start.text()) as isize;
+        if !edits.is_empty() || !self.is_contested(&form) || is_settled() {
             return Ok(form);
         }
         let folded = self.folded(passes, start, first)?;

@@ -180,9 +180,9 @@ impl Passes<'_> {
     /// Returns true if a stage for the type of a segment folds all of it so well that no other codec needs to try.
     fn settles(&self, candidate: &Candidate, segments: &[Segment]) -> bool {
         let Range { start, end } = candidate.edit.range;
-        let is_all = |segment: &Segment| start <= segment.range.start && segment.range.end <= end + 1;
+        let first = segments.partition_point(|segment| segment.range.start < start);
         knows_type(&self.pipeline.steps[candidate.step])
-            && segments.iter().any(is_all)
+            && segments.get(first).is_some_and(|segment| segment.range.end <= end + 1)
             && candidate.saved * 100 >= SETTLED * (candidate.saved + self.count(&candidate.edit.text) as isize)
     }
 
