@@ -4,6 +4,7 @@
 //! Otherwise it is the hash of the block's prefix, ids included: a copy with a different prefix is a different block,
 //! so nothing that a host drops, edits or resends can apply an old decision to a new copy.
 
+use indexmap::IndexSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::decisions::{Decision, Decisions};
@@ -49,25 +50,16 @@ impl Prefix {
             })
             .collect();
         // The place depends on the content that a block stood for, and not on the row that says so.
-        let contents: Vec<Vec<ContentHash>> = (hashes.iter())
-            .map(|hash| {
-                let mut contents: Vec<ContentHash> = Vec::new();
-                for content in decisions.shown_as(hash).map(|row| row.projection.block.hash) {
-                    if !contents.contains(&content) {
-                        contents.push(content);
-                    }
-                }
-                contents
-            })
-            .collect();
+        let shown_for = |hash| decisions.shown_as(hash).map(|row| row.projection.block.hash);
+        let contents: Vec<IndexSet<ContentHash>> = hashes.iter().map(|hash| shown_for(hash).collect()).collect();
         let readings = contents.iter().try_fold(1_usize, |readings, contents| readings.checked_mul(contents.len() + 1));
         // The last way assumes no replacements and always holds.
         for reading in (0..readings.unwrap_or(usize::MAX).min(MAX_READINGS)).map(Some).chain([None]) {
             let mut rest = reading;
-            let mut choose = |contents: &Vec<ContentHash>| {
+            let mut choose = |contents: &IndexSet<ContentHash>| {
                 let (more, at) = (rest? / (contents.len() + 1), rest? % (contents.len() + 1));
                 rest = Some(more);
-                contents.get(at).copied()
+                contents.get_index(at).copied()
             };
             let chosen: Vec<Option<ContentHash>> = contents.iter().map(&mut choose).collect();
             let mut prefix = *self;
