@@ -142,8 +142,7 @@ fn is_test_location(line: &str, bare: &str) -> bool {
 /// line of marks `   |     ^^^ expected u8`.
 fn is_code_frame(line: &str) -> bool {
     let bare = line.trim_start_matches([' ', '>']);
-    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = bare[digits..].trim_start_matches(' ');
+    let (digits, rest) = behind_number(bare);
     let is_bar = rest.starts_with(['│', '┃']);
     let marks = rest.strip_prefix('|').map(str::trim_start).filter(|_| digits == 0);
     let is_marked = marks.is_some_and(|marks| marks.is_empty() || marks.starts_with(['^', '~', '_', '|']));
@@ -152,9 +151,14 @@ fn is_code_frame(line: &str) -> bool {
 
 /// Returns true for a numbered line of such an excerpt, which may also be a row of a table: `12 |     let x = 1;`.
 pub(super) fn is_numbered_frame(line: &str) -> bool {
-    let bare = line.trim_start();
-    let digits = bare.bytes().take_while(u8::is_ascii_digit).count();
-    digits > 0 && bare[digits..].trim_start_matches(' ').starts_with('|')
+    let (digits, rest) = behind_number(line.trim_start());
+    digits > 0 && rest.starts_with('|')
+}
+
+/// Returns the length of the number at the start of a text, and what is behind it and its blanks.
+fn behind_number(text: &str) -> (usize, &str) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    (digits, text[digits..].trim_start_matches(' '))
 }
 
 /// Returns true for a line of npm's debug logs: `12 silly fetch ...`.
