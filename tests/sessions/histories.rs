@@ -514,9 +514,8 @@ impl Host {
         }
         let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
         let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
-        let [originals, _] = plain.clone();
         let numbered: Vec<(Value, usize)> =
-            originals.into_iter().zip(truth.iter().map(|(_, serial)| *serial)).collect();
+            plain[0].iter().cloned().zip(truth.iter().map(|(_, serial)| *serial)).collect();
         let same = numbered.iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
         if !is_logged {
             for (at, (now, then)) in plain[1].iter().zip(&self.sent.1).enumerate().take(same) {

@@ -129,8 +129,7 @@ const CLAIMS: &[(&str, Proof)] = &[
     (r"^(?:title|url): (.*)$", |page, found| page.quotes(&found[1])),
     (r"^JSON array of ([0-9]+)(?: × \{(.*)\}| \w+)?(, incomplete)?$", |page, found| {
         let is_whole = matches!(page.documents.as_slice(), [Value::Array(items)] if items.len() == number(&found[1]));
-        (is_whole || found.get(3).is_some() && page.documents.is_empty() || page.documents.is_empty())
-            && page.has_keys(found.get(2).map(|keys| keys.as_str()))
+        (is_whole || page.documents.is_empty()) && page.has_keys(found.get(2).map(|keys| keys.as_str()))
     }),
     (r"^JSON object, ([0-9]+) keys(?:, each \{(.*)\})?(, incomplete)?$", |page, found| {
         let is_whole =
