@@ -162,8 +162,8 @@ pub trait Stage: Send + Sync {
     fn apply(&self, context: &FusionContext) -> Vec<Edit>;
 
     /// Returns true if the stage folds text by its structure. Consecutive codecs compete for the same text. Each
-    /// proposes edits for all of it, and for what the earlier codecs would leave. The combination of edits that saves
-    /// most is made, where edits of stages for plain text count ten percent less.
+    /// proposes edits for all of it that no earlier codec has settled, and for what the earlier codecs would leave. The
+    /// combination of edits that saves most is made, where edits of stages for plain text count ten percent less.
     fn is_codec(&self) -> bool {
         false
     }
