@@ -84,13 +84,13 @@ export function expectedFiles() {
   const compiled = sources
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"))
     .map((file) => file.replace(/\.ts$/, ""));
-  const assets = readdirSync(path.join(root, "assets")).map((name) => `assets/${name}`);
+  const copied = ["assets", "docs"].flatMap((dir) => readdirSync(path.join(root, dir)).map((name) => `${dir}/${name}`));
   const page = [...readdirSync(path.join(root, "plugin", "page")), "uplot.js", "uplot.css"].map(
     (name) => `dist/plugin/page/${name}`,
   );
   return [
     ...compiled.flatMap((file) => [`dist/${file}.js`, `dist/${file}.d.ts`]),
-    ...assets,
+    ...copied,
     ...page,
     "dist/node/lib/package.json",
     "index.js",
@@ -99,6 +99,9 @@ export function expectedFiles() {
     "openclaw.plugin.json",
     "package.json",
     "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
   ];
 }
