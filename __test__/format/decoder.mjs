@@ -443,7 +443,7 @@ const bodyOf = (source) => {
     if (take("{")) return { fields: object() };
     if (take("`")) {
       const end = take("n") ? "\n" : "";
-      return escaped(print(value(ends), { layout: { Flat: { comma: "" } }, colon: ["", ""] }) + end);
+      return escaped(print(value(ends), settingOf("minified")) + end);
     }
     if (take("(")) {
       const own = classOf(match(/([A-Z]+) /y)[1]);
@@ -601,68 +601,69 @@ const bodyOf = (source) => {
   return at === source.length ? root : fail();
 };
 
-/** Prints a value in a setting. */
-const print = (root, { layout, colon, crlf, lines, missing = 0, except = [] }) => {
-  const [tokens, habits, flips] = [[], {}, [...(layout.Mixed?.flips ?? [])]];
+/**
+ * Prints a value in a setting. Places are 0 for the first element of a container, 1 for another one, 2 for the closing
+ * bracket, 3 for a colon, 4 for the value behind it, and 5 for a line end.
+ */
+const print = (root, { start, unit, crlf, lines, missing, except }) => {
+  const blank = start === "minified" ? "" : " ";
+  const newline = (depth) => (crlf ? "\r\n" : "\n") + unit.repeat(depth);
+  const [tokens, levels, onLine] = [[], {}, [0, 1, 2].map(() => ["", blank, ""])];
+  const others = { 3: "", 4: blank, 5: crlf ? "\r" : "" };
+  const levelOf = (depth, kind) =>
+    (levels[[depth, kind]] ??= { isOnLine: !unit, space: [newline(depth + 1), newline(depth + 1), newline(depth)] });
   let since = 0;
-  const newline = (depth) => (crlf ? "\r\n" : "\n") + (layout.Indent ?? layout.Mixed).unit.repeat(depth);
-  /**
-   * Returns the space after the opening bracket (0), after a comma (1) or before the closing bracket (2) of a
-   * container.
-   */
-  const space = (place, depth, kind, isFlat) => {
-    if (layout.Flat) return place === 1 ? layout.Flat.comma : "";
-    if (layout.Levels) {
-      const own = layout.Levels.special.find(([at, of]) => at === Math.min(depth, 7) && of === kind);
-      return (own?.[2] ?? layout.Levels.usual)[place];
+  const token = (text, slot) => {
+    const known = () => (slot.place > 2 ? others : slot.isOnLine ? onLine[slot.kind] : slot.level.space);
+    let space = slot.place === undefined ? "" : known()[slot.place];
+    if (except[0]?.since === since++) {
+      since = 0;
+      const own = except.shift().space;
+      if (slot.place === 0) {
+        slot.isOnLine = own === undefined ? !slot.isOnLine : !own.includes("\n");
+        if (!slot.isInside) slot.level.isOnLine = slot.isOnLine;
+      }
+      space = own ?? known()[0];
+      if (own !== undefined && slot.place < 5) known()[slot.place] = own;
+      if (own !== undefined && slot.place === 0 && !slot.isOnLine) known()[1] = own;
     }
-    if (isFlat) return place === 1 || (layout.Mixed.padded && kind === 0) ? " " : "";
-    return newline(place === 2 ? depth : depth + 1);
+    tokens.push(space + text);
   };
-  const staysOnLine = (habit) => {
-    const isFlip = flips[0] === since;
-    since = isFlip ? 0 : since + 1;
-    if (isFlip) flips.shift();
-    return (habits[habit] = Boolean(habits[habit]) !== isFlip);
-  };
-  const walk = (node, depth, before, isInside) => {
-    if (node.text !== undefined) return tokens.push([before, node.isQuoted ? `"${node.text}"` : node.text]);
-    const [children, brackets] = [node.fields ?? node.items, node.fields ? "{}" : "[]"];
+  const walk = (node, depth, slot) => {
+    if (node.text !== undefined) return token(node.isQuoted ? `"${node.text}"` : node.text, slot);
+    const [children, [open, close]] = [node.fields ?? node.items, node.fields ? "{}" : "[]"];
+    token(open, slot);
     const kind = node.fields ? 0 : children[0]?.items || children[0]?.fields ? 1 : 2;
-    const isFlat = isInside || Boolean(layout.Mixed && children.length > 0 && staysOnLine(`${depth} ${kind}`));
-    tokens.push([before, brackets[0]]);
-    children.forEach((child, at) => {
-      const own = space(at > 0 ? 1 : 0, depth, kind, isFlat);
-      if (at > 0) tokens.push(["", ","]);
-      if (!node.fields) return walk(child, depth + 1, own, isFlat);
-      tokens.push([own, `"${child[0]}"`], [colon[0], ":"]);
-      walk(child[1], depth + 1, colon[1], isFlat);
-    });
-    tokens.push([children.length > 0 ? space(2, depth, kind, isFlat) : "", brackets[1]]);
+    const [level, isInside] = [levelOf(depth, kind), Boolean(slot.isOnLine || slot.isInside)];
+    const own = { place: 0, kind, level, isInside, isOnLine: isInside || level.isOnLine };
+    for (const child of children) {
+      if (own.place > 0) token(",", {});
+      if (node.fields) {
+        token(`"${child[0]}"`, own);
+        token(":", { ...own, place: 3 });
+        walk(child[1], depth + 1, { ...own, place: 4 });
+      } else walk(child, depth + 1, own);
+      own.place = 1;
+    }
+    token(close, children.length > 0 ? { ...own, place: 2 } : {});
   };
-  const values = lines ? need(root.items) : [root];
-  values.forEach((value, at) => {
-    if (at > 0) tokens.push([crlf ? "\r" : "", "\n"]);
-    walk(value, 0, "", false);
-  });
-  let [distance, exceptions] = [0, [...except]];
-  return tokens
-    .slice(0, Math.max(0, tokens.length - missing))
-    .map(([before, token]) => {
-      if (exceptions[0]?.[0] !== distance++) return before + token;
-      distance = 0;
-      return exceptions.shift()[1] + token;
-    })
-    .join("");
+  for (const [at, value] of (lines ? need(root.items) : [root]).entries()) {
+    if (at > 0) token("\n", { place: 5 });
+    walk(value, 0, {});
+  }
+  return tokens.slice(0, tokens.length - missing).join("");
 };
 
 const settingOf = (words) => {
-  if (words[0] === "{") return JSON.parse(words);
-  const setting = /^(minified|spaced|indent=(tab|[1-8]))( tight)?( crlf)?( lines)?( tail)?(?: cut=(\d+))?$/;
-  const [, name, width, tight, crlf, lines, tail, missing] = need(setting.exec(words));
+  const setting = /^(minified|spaced|indent=(tab|[1-8]))( crlf)?( lines)?( tail)?(?: cut=(\d+))?(?: except=(\[.*\]))?$/;
+  const [, start, width, crlf, lines, tail, missing = 0, list = "[]"] = need(setting.exec(words));
+  const except = [];
+  for (const entry of JSON.parse(list)) {
+    if (typeof entry === "string") except.at(-1).space = entry;
+    else except.push({ since: entry });
+  }
   const unit = width === "tab" ? "\t" : " ".repeat(Number(width ?? 0));
-  const layout = width ? { Indent: { unit } } : { Flat: { comma: name === "spaced" ? " " : "" } };
-  return { layout, colon: ["", tight || name === "minified" ? "" : " "], crlf, lines, tail, missing };
+  return { start, unit, crlf, lines, tail, missing: Number(missing), except };
 };
 
 const json = (fold) => {

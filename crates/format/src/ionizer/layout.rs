@@ -1,152 +1,84 @@
-//! The layout of a JSON text: minified, indented, or with a rule per level.
+//! The white space of a JSON text: a rule that predicts the space before each token, and exceptions.
 //!
-//! A layout predicts the whitespace before every token. Differences are kept as exceptions, so a layout need not be
-//! exact, only cheap.
+//! A container either stays on one line or has each element on a line of its own. By the rule, it does as the last
+//! container of its depth and kind did, with the same space. So a text without a regular layout needs many exceptions,
+//! and every text has a setting.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde_json::Value;
 
 use super::tree::{Id, Node, Tree};
 
-/// The whitespace inside containers of one kind at one depth: after the opening bracket, after a comma, before the
-/// closing bracket.
-pub type Level = [String; 3];
-
-/// A rule for the whitespace between tokens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Layout {
-    /// The same whitespace after every comma, none at brackets.
-    Flat {
-        /// The whitespace after a comma.
-        comma: String,
-    },
-    /// Every element on its own line.
-    Indent {
-        /// The indentation of one level.
-        unit: String,
-    },
-    /// Some containers are on one line and others are not. Each is like the previous one at its depth, except for
-    /// `flips`.
-    Mixed {
-        /// The indentation of one level.
-        unit: String,
-        /// True if an object on one line has a space inside its brackets.
-        padded: bool,
-        /// The exceptions, each as the number of containers decided since the previous one.
-        flips: Vec<usize>,
-    },
-    /// A rule by depth and kind (0 objects, 1 arrays that begin with a container, 2 other arrays).
-    Levels {
-        /// The whitespace of most of them.
-        usual: Level,
-        /// Depth, kind and their own whitespace; the deepest depth applies to all deeper ones.
-        special: Vec<(usize, usize, Level)>,
-    },
+/// The layout of containers and colons before the first exception.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// No space at all.
+    Minified,
+    /// A blank after each comma and colon.
+    Spaced,
+    /// Each element on its own line, with this indentation for each level: one to eight blanks, or a tab. Containers on
+    /// one line are spaced.
+    Indent(String),
 }
 
-/// Everything that restores the whitespace of a text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Everything that restores the white space of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// The rule.
-    pub layout: Layout,
-    /// The whitespace before and after a colon.
-    pub colon: [String; 2],
+    /// The layout before the first exception.
+    pub start: Start,
     /// True if line ends are `\r\n`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub crlf: bool,
     /// True if several values, each on its own line, are stored as one array.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lines: bool,
-    /// The number of closing brackets that the text lacks.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub missing: usize,
     /// True if the last line of the body is the rest of a text that was cut off.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tail: bool,
-    /// The exceptions to the rule: the number of tokens since the previous one, and the whitespace there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub except: Vec<(usize, String)>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
+    /// The number of last tokens, all closing brackets, that the text lacks.
+    pub missing: usize,
+    /// The exceptions to the rule: the number of tokens since the previous one, and the space there. `None` is the
+    /// space of a container of the other form.
+    pub except: Vec<(usize, Option<String>)>,
 }
 
 impl Setting {
     /// Returns a setting without flags and exceptions.
-    pub fn bare(layout: Layout, colon: [&str; 2]) -> Self {
-        Self {
-            layout,
-            colon: colon.map(str::to_owned),
-            crlf: false,
-            lines: false,
-            missing: 0,
-            tail: false,
-            except: Vec::new(),
-        }
+    pub fn new(start: Start) -> Self {
+        Self { start, crlf: false, lines: false, tail: false, missing: 0, except: Vec::new() }
     }
 
-    /// Returns the setting without any whitespace.
-    pub fn minified() -> Self {
-        Self::bare(Layout::Flat { comma: String::new() }, ["", ""])
-    }
-
-    /// Returns the setting in words: `indent=2`, `spaced lines`, or as JSON if it has no name.
+    /// Returns the setting in words: `indent=2`, `spaced lines`, `minified except=[3,"\n",7]`.
     pub fn to_words(&self) -> String {
-        let indent = |unit: &str| match unit {
-            "\t" => Some("tab".to_owned()),
-            _ if (1..=8).contains(&unit.len()) && unit.bytes().all(|byte| byte == b' ') => Some(unit.len().to_string()),
-            _ => None,
+        let mut words = match &self.start {
+            Start::Minified => "minified".to_owned(),
+            Start::Spaced => "spaced".to_owned(),
+            Start::Indent(unit) if unit == "\t" => "indent=tab".to_owned(),
+            Start::Indent(unit) => format!("indent={}", unit.len()),
         };
-        let (name, usual) = match &self.layout {
-            Layout::Flat { comma } if comma.is_empty() => (Some("minified".to_owned()), ""),
-            Layout::Flat { comma } if comma == " " => (Some("spaced".to_owned()), " "),
-            Layout::Indent { unit } => (indent(unit).map(|unit| format!("indent={unit}")), " "),
-            _ => (None, ""),
-        };
-        let is_tight = usual == " " && self.colon == ["", ""];
-        let Some(mut words) = name.filter(|_| (is_tight || self.colon == ["", usual]) && self.except.is_empty()) else {
-            return serde_json::to_string(self).expect("strings and numbers always print");
-        };
-        for (word, applies) in self.flags(is_tight) {
-            if applies {
-                words += word;
-            }
+        for (word, applies) in [(" crlf", self.crlf), (" lines", self.lines), (" tail", self.tail)] {
+            words += if applies { word } else { "" };
         }
         if self.missing > 0 {
             words += &format!(" cut={}", self.missing);
         }
+        if !self.except.is_empty() {
+            let space = |space: &Option<String>| space.clone().map(Value::from);
+            let entry = |(since, text): &(usize, Option<String>)| [Some(Value::from(*since)), space(text)];
+            words += &format!(" except={}", Value::from_iter(self.except.iter().flat_map(entry).flatten()));
+        }
         words
-    }
-
-    fn flags(&self, is_tight: bool) -> [(&'static str, bool); 4] {
-        [(" tight", is_tight), (" crlf", self.crlf), (" lines", self.lines), (" tail", self.tail)]
     }
 
     /// Reads the output of [`Self::to_words`] back; returns the setting and the text after it.
     pub fn parse(text: &str) -> Option<(Self, &str)> {
-        if text.starts_with('{') {
-            let mut stream = serde_json::Deserializer::from_str(text).into_iter();
-            let setting = stream.next()?.ok()?;
-            return Some((setting, &text[stream.byte_offset()..]));
-        }
         let length = text.find([' ', ';']).unwrap_or(text.len());
-        let unit = |word: &str| match word {
-            "tab" => Some("\t".to_owned()),
-            _ => word.parse().ok().filter(|width| (1..=8).contains(width)).map(|width| " ".repeat(width)),
-        };
-        let (layout, colon) = match text[..length].split_once('=') {
-            None if &text[..length] == "minified" => (Layout::Flat { comma: String::new() }, ""),
-            None if &text[..length] == "spaced" => (Layout::Flat { comma: " ".into() }, " "),
-            Some(("indent", word)) => (Layout::Indent { unit: unit(word)? }, " "),
-            _ => return None,
-        };
-        let mut setting = Self::bare(layout, ["", colon]);
         let mut rest = &text[length..];
+        let mut setting = Self::new(match &text[..length] {
+            "minified" => Start::Minified,
+            "spaced" => Start::Spaced,
+            "indent=tab" => Start::Indent("\t".to_owned()),
+            word => Start::Indent(" ".repeat(word.strip_prefix("indent=")?.parse().ok().filter(is_width)?)),
+        });
         let mut flag = |word: &str| rest.strip_prefix(word).map(|after| rest = after).is_some();
-        if flag(" tight") {
-            setting.colon[1].clear();
-        }
         setting.crlf = flag(" crlf");
         setting.lines = flag(" lines");
         setting.tail = flag(" tail");
@@ -155,264 +87,285 @@ impl Setting {
             setting.missing = after[..digits].parse().ok()?;
             rest = &after[digits..];
         }
+        if let Some(after) = rest.strip_prefix(" except=") {
+            let mut stream = serde_json::Deserializer::from_str(after).into_iter::<Vec<Value>>();
+            for value in stream.next()?.ok()? {
+                match value {
+                    Value::String(space) => setting.except.last_mut()?.1 = Some(space),
+                    number => setting.except.push((usize::try_from(number.as_u64()?).ok()?, None)),
+                }
+            }
+            rest = &after[stream.byte_offset()..];
+        }
         Some((setting, rest))
     }
 
     /// Prints one value of a tree; `None` if that takes more than `most_bytes`.
     pub fn print_from(&self, tree: &Tree<'_>, root: Id, most_bytes: usize) -> Option<String> {
-        let mut tokens = usize::MAX;
+        let mut printer =
+            Printer { out: String::new(), most_bytes, except: &self.except, since: 0, starts: Vec::new() };
+        walk(self, tree, root, &mut printer);
+        let Printer { mut out, starts, .. } = printer;
+        if out.len() > most_bytes {
+            return None;
+        }
         if self.missing > 0 {
-            let mut all = 0;
-            walk(self, tree, root, &mut |_, _| all += 1);
-            tokens = all - self.missing.min(all);
+            out.truncate(*starts.get(starts.len().checked_sub(self.missing)?)?);
         }
-        let mut out = String::new();
-        let indent = self.line_end().to_owned() + &self.unit().repeat(COMMON_DEPTH);
-        let mut except = self.except.iter().peekable();
-        let mut since = 0;
-        walk(self, tree, root, &mut |slot, parts| {
-            if tokens == 0 || out.len() > most_bytes {
-                return;
-            }
-            tokens -= 1;
-            match except.next_if(|(distance, _)| *distance == since) {
-                Some((_, text)) => {
-                    out.push_str(text);
-                    since = 0;
-                }
-                None => {
-                    self.gap(slot).push_to(self, &indent, &mut out);
-                    since += 1;
-                }
-            }
-            for part in parts {
-                out.push_str(part);
-            }
-        });
-        (out.len() <= most_bytes).then_some(out)
+        Some(out)
     }
+}
 
-    /// Returns the whitespace that the layout predicts at a place.
-    pub fn gap(&self, slot: Slot) -> Gap<'_> {
-        let (depth, place) = match slot.place {
-            Place::Edge | Place::BeforeComma | Place::Empty => return Gap::Text(""),
-            Place::LineEnd => return Gap::Text(if self.crlf { "\r" } else { "" }),
-            Place::BeforeColon => return Gap::Text(&self.colon[0]),
-            Place::AfterColon => return Gap::Text(&self.colon[1]),
-            Place::First => (slot.depth + 1, 0),
-            Place::Next => (slot.depth + 1, 1),
-            Place::Close => (slot.depth, 2),
+/// Returns true for a width in blanks that has a word.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "filters pass a reference")]
+pub fn is_width(width: &usize) -> bool {
+    (1..=8).contains(width)
+}
+
+/// Prints tokens with their space.
+struct Printer<'s> {
+    out: String,
+    most_bytes: usize,
+    except: &'s [(usize, Option<String>)],
+    since: usize,
+    /// The position of each token with its space.
+    starts: Vec<usize>,
+}
+
+impl<'s> Visitor<'s> for Printer<'s> {
+    fn token(&mut self, rule: &Rule<'s>, slot: &Slot, parts: &[&str]) -> Option<Exception<'s>> {
+        if self.out.len() > self.most_bytes {
+            return None;
+        }
+        if rule.setting.missing > 0 {
+            self.starts.push(self.out.len());
+        }
+        let exception = match self.except.split_first() {
+            Some(((since, space), rest)) if *since == self.since => {
+                (self.except, self.since) = (rest, 0);
+                Some(space.as_ref().map_or(Exception::OtherForm, |space| Exception::Space(space)))
+            }
+            _ => {
+                self.since += 1;
+                None
+            }
         };
-        match &self.layout {
-            Layout::Flat { comma } => Gap::Text(if place == 1 { comma } else { "" }),
-            Layout::Indent { .. } => Gap::Line(depth),
-            Layout::Mixed { .. } if !slot.flat => Gap::Line(depth),
-            Layout::Mixed { padded: true, .. } => Gap::Text(if place == 1 || slot.kind == 0 { " " } else { "" }),
-            Layout::Mixed { .. } => Gap::Text(if place == 1 { " " } else { "" }),
-            Layout::Levels { usual, special } => {
-                let depth = slot.depth.min(DEPTHS - 1);
-                let own = special.iter().find(|(at, kind, _)| (*at, *kind) == (depth, slot.kind));
-                Gap::Text(&own.map_or(usual, |(_, _, level)| level)[place])
-            }
-        }
-    }
-
-    fn line_end(&self) -> &'static str {
-        if self.crlf { "\r\n" } else { "\n" }
-    }
-
-    fn unit(&self) -> &str {
-        match &self.layout {
-            Layout::Indent { unit } | Layout::Mixed { unit, .. } => unit,
-            _ => "",
-        }
+        self.out.push_str(match exception {
+            None => rule.space(slot),
+            Some(Exception::OtherForm) => rule.space(&slot.in_other_form()),
+            Some(Exception::Space(space)) => space,
+        });
+        self.out.extend(parts.iter().copied());
+        exception
     }
 }
 
-/// The number of depths that have their own rule; the last one applies to all deeper ones.
-pub const DEPTHS: usize = 8;
-
-/// The number of indentation levels that are copied at once.
-const COMMON_DEPTH: usize = 16;
-
-/// Predicted whitespace.
-#[derive(Clone, Copy)]
-pub enum Gap<'a> {
-    /// This text.
-    Text(&'a str),
-    /// A line end and this many levels of indentation.
-    Line(usize),
-}
-
-impl Gap<'_> {
-    /// Appends the whitespace to `out`. `indent` is a line end and [`COMMON_DEPTH`] levels.
-    fn push_to(self, setting: &Setting, indent: &str, out: &mut String) {
-        match self {
-            Self::Text(text) => out.push_str(text),
-            Self::Line(depth) => {
-                let common = depth.min(COMMON_DEPTH);
-                out.push_str(&indent[..setting.line_end().len() + setting.unit().len() * common]);
-                out.extend(std::iter::repeat_n(setting.unit(), depth - common));
-            }
-        }
-    }
-
-    /// Returns true if the whitespace is equal to `text`.
-    pub fn is(self, setting: &Setting, text: &str) -> bool {
-        match self {
-            Self::Text(own) => is_same(own.as_bytes(), text.as_bytes()),
-            Self::Line(depth) => {
-                let unit = setting.unit().as_bytes();
-                let text = text.as_bytes();
-                let Some(indent) = text.strip_prefix(setting.line_end().as_bytes()) else { return false };
-                // The text repeats the unit if it begins with one and each byte is equal to the one a unit earlier.
-                indent.len() == unit.len() * depth
-                    && (depth == 0
-                        || is_same(&indent[..unit.len()], unit)
-                            && is_same(&indent[unit.len()..], &indent[..indent.len() - unit.len()]))
-            }
-        }
-    }
-}
-
-/// Returns true if two texts are equal. Most have few bytes, so a loop is faster than a call.
-fn is_same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
-}
-
-/// The position of a gap in its container.
+/// The position of a token in its container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Before the first token of a value.
-    Edge,
-    /// Before the line end between two values.
-    LineEnd,
-    /// Before the first element.
+    /// The first element.
     First,
-    /// Before another element.
+    /// Another element.
     Next,
-    /// Before a comma.
-    BeforeComma,
-    /// Before a colon.
-    BeforeColon,
-    /// After a colon.
-    AfterColon,
-    /// Before the closing bracket.
+    /// The closing bracket.
     Close,
-    /// Between the brackets of an empty container.
-    Empty,
+    /// A colon.
+    Colon,
+    /// The value after a colon.
+    Value,
+    /// The line end between two values.
+    LineEnd,
+    /// A place without space: the start of a text, a comma, or the end of an empty container.
+    Tight,
 }
 
-/// A gap, with everything that its text depends on.
+/// The place of a token, with everything that its space depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot {
     /// Its position in the container.
     pub place: Place,
     /// The number of containers around the container.
     pub depth: usize,
-    /// 0 objects, 1 arrays that begin with a container, 2 other arrays.
-    pub kind: usize,
-    /// True if the container is on one line.
-    pub flat: bool,
+    /// 0 for objects, 1 for arrays that begin with a container, 2 for other arrays.
+    kind: usize,
+    /// True if the container stays on one line.
+    on_line: bool,
+    /// True if a container around it stays on one line.
+    is_inside: bool,
 }
 
-/// Passes every token, in order and with its gap, to `sink`.
-pub fn walk<'t>(setting: &'t Setting, tree: &'t Tree<'_>, root: Id, sink: &'t mut impl FnMut(Slot, &[&str])) {
-    let mixed = match &setting.layout {
-        Layout::Mixed { flips, .. } => Some((Habit::default(), flips.iter(), 0)),
-        _ => None,
-    };
-    let mut walk = Walk { tree, mixed, sink };
-    let edge = Slot { place: Place::Edge, depth: 0, kind: 0, flat: false };
+impl Slot {
+    /// Returns the slot in a container of the other form.
+    #[must_use]
+    pub fn in_other_form(self) -> Self {
+        Self { on_line: !self.on_line, ..self }
+    }
+}
+
+/// A difference from the rule.
+#[derive(Clone, Copy)]
+pub enum Exception<'s> {
+    /// The container is of the other form.
+    OtherForm,
+    /// The space is this text.
+    Space(&'s str),
+}
+
+/// Receives the tokens of a text in order.
+pub trait Visitor<'s> {
+    /// Receives a token. Returns the exception before it, if there is one; later predictions follow it.
+    fn token(&mut self, rule: &Rule<'s>, slot: &Slot, parts: &[&str]) -> Option<Exception<'s>>;
+}
+
+/// The space in a container: before the first element, before each other one, before the closing bracket.
+type Spaces<'s> = [Cow<'s, str>; 3];
+
+/// The state of the rule: the last space of each place.
+pub struct Rule<'s> {
+    setting: &'s Setting,
+    colon: [&'s str; 2],
+    /// The space in containers on one line, by kind.
+    on_line: [Spaces<'s>; 3],
+    /// For each depth and kind: true if the last container stayed on one line, and the space in those that did not.
+    levels: Vec<[(bool, Spaces<'s>); 3]>,
+}
+
+impl<'s> Rule<'s> {
+    fn new(setting: &'s Setting) -> Self {
+        let blank = if setting.start == Start::Minified { "" } else { " " };
+        let on_line = ["", blank, ""].map(Cow::Borrowed);
+        let on_line = std::array::from_fn(|_| on_line.clone());
+        Self { setting, colon: ["", blank], on_line, levels: Vec::new() }
+    }
+
+    /// Returns the space that the rule predicts.
+    pub fn space(&self, slot: &Slot) -> &str {
+        let spaces = if slot.on_line { &self.on_line[slot.kind] } else { &self.levels[slot.depth][slot.kind].1 };
+        match slot.place {
+            Place::First => &spaces[0],
+            Place::Next => &spaces[1],
+            Place::Close => &spaces[2],
+            Place::Colon => self.colon[0],
+            Place::Value => self.colon[1],
+            Place::LineEnd if self.setting.crlf => "\r",
+            Place::LineEnd | Place::Tight => "",
+        }
+    }
+
+    /// Returns the level of a container.
+    fn level(&mut self, depth: usize, kind: usize) -> &mut (bool, Spaces<'s>) {
+        let (unit, on_line) = match &self.setting.start {
+            Start::Minified | Start::Spaced => ("", true),
+            Start::Indent(unit) => (unit.as_str(), false),
+        };
+        let line = |depth| (if self.setting.crlf { "\r\n" } else { "\n" }).to_owned() + &unit.repeat(depth);
+        for own in self.levels.len()..=depth {
+            let level = (on_line, [line(own + 1), line(own + 1), line(own)].map(Cow::Owned));
+            self.levels.push(std::array::from_fn(|_| level.clone()));
+        }
+        &mut self.levels[depth][kind]
+    }
+
+    /// Makes an exception the rule from here on.
+    fn learn(&mut self, slot: &mut Slot, exception: Exception<'s>) {
+        let space = match exception {
+            Exception::OtherForm => None,
+            Exception::Space(text) => Some(text),
+        };
+        if slot.place == Place::First {
+            slot.on_line = space.map_or(!slot.on_line, |space| !space.contains('\n'));
+            // A container inside one on one line says nothing about others.
+            if !slot.is_inside {
+                self.level(slot.depth, slot.kind).0 = slot.on_line;
+            }
+        }
+        let Some(space) = space else { return };
+        let on_line = slot.on_line;
+        let own = if on_line { &mut self.on_line[slot.kind] } else { &mut self.level(slot.depth, slot.kind).1 };
+        match slot.place {
+            // Elements on their own lines have one indentation.
+            Place::First if !on_line => own[..2].fill(space.into()),
+            Place::First => own[0] = space.into(),
+            Place::Next => own[1] = space.into(),
+            Place::Close => own[2] = space.into(),
+            Place::Colon => self.colon[0] = space,
+            Place::Value => self.colon[1] = space,
+            Place::LineEnd | Place::Tight => {}
+        }
+    }
+}
+
+/// Passes every token, in order and with its place, to a visitor.
+pub fn walk<'s>(setting: &'s Setting, tree: &Tree<'_>, root: Id, visitor: &mut impl Visitor<'s>) {
+    let mut walk = Walk { tree, rule: Rule::new(setting), visitor };
+    walk.rule.level(0, 0);
+    let mut start = Slot { place: Place::Tight, depth: 0, kind: 0, on_line: false, is_inside: false };
     match &tree.nodes[root] {
         Node::Array(items) if setting.lines => {
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
-                    (walk.sink)(Slot { place: Place::LineEnd, ..edge }, &["\n"]);
+                    walk.token(&mut Slot { place: Place::LineEnd, ..start }, &["\n"]);
                 }
-                walk.value(*item, 0, edge, false);
+                walk.value(*item, 0, &mut start);
             }
         }
-        _ => walk.value(root, 0, edge, false),
+        _ => walk.value(root, 0, &mut start),
     }
 }
 
-struct Walk<'t, 'a, F> {
+struct Walk<'t, 's, 'a, V> {
     tree: &'t Tree<'a>,
-    /// The expected form, the flips to come, and the number of decisions since the last one.
-    mixed: Option<(Habit, std::slice::Iter<'t, usize>, usize)>,
-    sink: &'t mut F,
+    rule: Rule<'s>,
+    visitor: &'t mut V,
 }
 
-/// The form of the last container at each depth, by kind: true if it was on one line.
-#[derive(Default)]
-pub struct Habit(Vec<[bool; 3]>);
-
-impl Habit {
-    /// Returns the expected form, initially false.
-    pub fn last(&mut self, depth: usize, kind: usize) -> &mut bool {
-        if self.0.len() <= depth {
-            self.0.resize(depth + 1, [false; 3]);
+impl<'s, V: Visitor<'s>> Walk<'_, 's, '_, V> {
+    fn token(&mut self, slot: &mut Slot, parts: &[&str]) {
+        if let Some(exception) = self.visitor.token(&self.rule, slot, parts) {
+            self.rule.learn(slot, exception);
         }
-        &mut self.0[depth][kind]
     }
-}
 
-impl<F: FnMut(Slot, &[&str])> Walk<'_, '_, F> {
-    /// Passes the tokens of a value on. `slot` is the gap before it.
-    fn value(&mut self, id: Id, depth: usize, slot: Slot, inside_flat: bool) {
+    /// Passes the tokens of a value on. `slot` is the place of the first one.
+    fn value(&mut self, id: Id, depth: usize, slot: &mut Slot) {
         let tree = self.tree;
         let (length, brackets) = match &tree.nodes[id] {
-            Node::Scalar { quoted: true, text } => return (self.sink)(slot, &["\"", text, "\""]),
-            Node::Scalar { text: raw, .. } | Node::Inner { raw, .. } => return (self.sink)(slot, &[raw]),
+            Node::Scalar { quoted: true, text } => return self.token(slot, &["\"", text, "\""]),
+            Node::Scalar { text: raw, .. } | Node::Inner { raw, .. } => return self.token(slot, &[raw]),
             Node::Array(items) => (items.len(), ["[", "]"]),
             Node::Object(items) => (items.len(), ["{", "}"]),
         };
-        let mut flat = inside_flat;
-        if let Some((habit, flips, since)) = &mut self.mixed
-            && !inside_flat
-            && length > 0
-        {
-            let last = habit.last(depth, kind(tree, id));
-            if flips.as_slice().first() == Some(since) {
-                flips.next();
-                *since = 0;
-                *last = !*last;
-            } else {
-                *since += 1;
-            }
-            flat = *last;
-        }
-        let own = Slot { place: Place::First, depth, kind: kind(tree, id), flat };
-        (self.sink)(slot, &brackets[..1]);
-        let mut before = own;
+        self.token(slot, &brackets[..1]);
+        let (kind, is_inside) = (kind(tree, id), slot.on_line || slot.is_inside);
+        let on_line = self.rule.level(depth, kind).0 || is_inside;
+        let mut own = Slot { place: Place::First, depth, kind, on_line, is_inside };
         match &tree.nodes[id] {
             Node::Array(items) => {
                 for item in items {
-                    self.comma(before);
-                    self.value(*item, depth + 1, before, flat);
-                    before.place = Place::Next;
+                    self.comma(own);
+                    self.value(*item, depth + 1, &mut own);
+                    own.place = Place::Next;
                 }
             }
             Node::Object(items) => {
                 for (key, value) in items {
-                    self.comma(before);
-                    (self.sink)(before, &["\"", key, "\""]);
-                    (self.sink)(Slot { place: Place::BeforeColon, ..own }, &[":"]);
-                    self.value(*value, depth + 1, Slot { place: Place::AfterColon, ..own }, flat);
-                    before.place = Place::Next;
+                    self.comma(own);
+                    self.token(&mut own, &["\"", key, "\""]);
+                    self.token(&mut Slot { place: Place::Colon, ..own }, &[":"]);
+                    self.value(*value, depth + 1, &mut Slot { place: Place::Value, ..own });
+                    own.place = Place::Next;
                 }
             }
             Node::Scalar { .. } | Node::Inner { .. } => {}
         }
-        let place = if length == 0 { Place::Empty } else { Place::Close };
-        (self.sink)(Slot { place, ..own }, &brackets[1..]);
+        own.place = if length == 0 { Place::Tight } else { Place::Close };
+        self.token(&mut own, &brackets[1..]);
     }
 
-    /// Passes on the comma before every item but the first in its container.
+    /// Passes on the comma before every element but the first in its container.
     fn comma(&mut self, before: Slot) {
         if before.place == Place::Next {
-            (self.sink)(Slot { place: Place::BeforeComma, ..before }, &[","]);
+            self.token(&mut Slot { place: Place::Tight, ..before }, &[","]);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::cells::{Cell, Part, Rule, Template};
 use super::escapes::escape;
-use super::layout::Setting;
+use super::layout::{Setting, Start};
 use super::notation::{Around, MARKS, class_name, index_of, short_names};
 use super::path::{Step, path_of};
 use super::tree::{Id, Node, Tree, is_literal, string_end};
@@ -327,7 +327,7 @@ impl<'r> Reader<'r> {
                 self.at += 1;
                 let line_end = if self.take("n").is_some() { "\n" } else { "" };
                 let root = self.value(around)?;
-                let text = Setting::minified().print_from(&self.tree, root, MOST_BYTES)? + line_end;
+                let text = Setting::new(Start::Minified).print_from(&self.tree, root, MOST_BYTES)? + line_end;
                 self.spend(text.len())?;
                 return Some(Cell::Text { quoted: true, text: Cow::Owned(escape(&text).into_owned()) });
             }
