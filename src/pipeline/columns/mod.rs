@@ -11,3 +11,6 @@ pub(super) mod steps;
 
 pub(super) use affixes::{is_constant, split_affixes};
 pub(super) use cost::cost;
+
+/// The fewest tokens of a text that gets a name in a fold. A shorter one is easier to read in place.
+pub(super) const LEAST_NAMED: usize = 4;

@@ -3,7 +3,7 @@
 use super::column::{Rule, below, tells_verdict};
 use super::record::Entry;
 use super::template::{Part, Template};
-use crate::pipeline::columns::cost;
+use crate::pipeline::columns::{LEAST_NAMED, cost};
 use concertina_base::hashing::FastMap;
 use concertina_format::lines::template::spell;
 use concertina_format::lines::{MARKS, behind_expected, is_taken, name};
@@ -174,9 +174,6 @@ fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
         })
         .collect()
 }
-
-/// The fewest tokens of a word that gets a name; shorter ones are easier to read in place.
-const LEAST_NAMED: usize = 4;
 
 /// Returns the words that are cheaper as `$1`, not numbered yet.
 fn worth_naming<'t>(rows: &[Vec<Vec<Word<'t>>>]) -> FastMap<&'t str, usize> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::pipeline::columns::LEAST_NAMED;
 use crate::tokens::{self, Encoding};
 use concertina_base::hashing::FastMap;
 
@@ -94,11 +95,12 @@ impl SharedText {
     }
 }
 
-/// Returns true if a definition is worth its uses. A use that would otherwise refer to the first `base` bytes costs
-/// nothing.
+/// Returns true if a definition is worth its uses, and long enough to be looked up. A use that would otherwise refer to
+/// the first `base` bytes costs nothing.
 fn pays(uses: usize, text: &str, base: usize, encoding: Encoding) -> bool {
     let tokens = |text: &str| tokens::count(text, encoding);
-    uses * tokens(&text[base..]) > tokens(text) + 4 + if base > 0 { 0 } else { 2 * uses }
+    let own = tokens(text);
+    own >= LEAST_NAMED && uses * tokens(&text[base..]) > own + 4 + if base > 0 { 0 } else { 2 * uses }
 }
 
 fn longest(text: &str, mut is_known: impl FnMut(usize) -> bool) -> Option<usize> {
