@@ -2,10 +2,15 @@
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
+use std::sync::LazyLock;
 use std::thread;
 
 /// The maximum number of threads for one call. The host has other work.
 const MAX_THREADS: usize = 4;
+
+/// The number of threads for one call. On Linux, finding it reads several files.
+static THREADS: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS));
 
 /// The minimum number of items for which threads are started. A thread costs some 10 microseconds; the summary of a
 /// block costs hundreds.
@@ -14,8 +19,7 @@ const MIN_PARALLEL_ITEMS: usize = 8;
 /// Returns the results of `work` for all items, in their order. Each thread has its own tools. A panic is propagated to
 /// the caller.
 pub fn map<T: Sync, U: Send, Tools: Default>(items: &[T], work: impl Fn(&mut Tools, &T) -> U + Sync) -> Vec<U> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
-    let threads = if items.len() < MIN_PARALLEL_ITEMS { 1 } else { threads };
+    let threads = if items.len() < MIN_PARALLEL_ITEMS { 1 } else { *THREADS };
     // Items are dealt out in turn, because neighbours have similar costs.
     let run_share = |first: usize| {
         let mut tools = Tools::default();
