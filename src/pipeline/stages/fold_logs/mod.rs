@@ -1,12 +1,12 @@
-//! A report -> what went wrong in it, and how much went well; a log -> one template and what changes, its alarms as
-//! they were.
+//! A report -> its failures, with counts of the successes; a log -> one template with its values, and the alarms
+//! unchanged.
 //!
-//! What test runners, build tools and installers say of all that went well is left out first, unless only lossless
-//! rewrites are allowed ([`report`]). What is left is folded by [`lines`]. Here lines that report an error stay as they
-//! are, in their place, where they are rare; where they are not, the stage for anything else makes rows of them, too.
+//! First, successful lines of test runners, build tools and installers are replaced by notes, unless only lossless
+//! rewrites are allowed ([`report`]). Then [`lines`] folds the rest. If lines that report an error are rare, they stay
+//! unchanged and in place. Otherwise the general stage for lines folds them too.
 //!
-//! Only where a token limit is given and folding misses it, lines of which there are many are left out ([`select`]).
-//! The fold then stands for the shortened log, and the edit is not lossless.
+//! If a token limit is given and the fold exceeds it, frequent lines are left out ([`select`]). The fold then stands
+//! for the shortened log, and the edit is not lossless.
 
 mod report;
 mod select;

@@ -44,7 +44,8 @@ fn needles_and_errors_stay_in_sight_even_under_a_limit() {
         }
         assert_eq!(text.matches("2025-03-17T09:00:00Z ERROR db connection").count(), 10);
     }
-    // Where all rows are there, what counts up is said in this row or shortly before: its path is counted from there.
+    // The lossless form keeps all rows. The row itself, or one shortly before it, states the counter from which the
+    // path follows.
     let (before, _) = lossless[0].text.split_once(" 302\n").expect("what is unusual of the row");
     let is_near = |line: &str| line.contains(" 41") || line.contains(" 40");
     assert!(before.lines().rev().take(10).any(is_near), "{before}");

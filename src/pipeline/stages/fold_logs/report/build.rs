@@ -13,7 +13,7 @@ fn behind_number(line: &str) -> Option<&str> {
     (is_share || number.split_once('/').is_some_and(|(at, all)| is_number(at) && is_number(all))).then_some(rest)
 }
 
-/// `gcc -O2 -c -o a.o a.c`.
+/// Reads a compiler command, such as `gcc -O2 -c -o a.o a.c`.
 pub(super) fn command<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let command = command_of(line.trimmed)?;
     Some(Sign { quiet: !names_error(command), ..Sign::step(Tool::Build, "build steps") })

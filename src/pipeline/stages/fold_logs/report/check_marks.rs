@@ -1,7 +1,8 @@
-//! Tests with a check mark before their names: node's spec reporter, jest, vitest, mocha, PHPUnit's testdox, JUnit's
-//! tree.
+//! Tests with a check mark before their names, as printed by node's spec reporter, jest, vitest, mocha, PHPUnit's
+//! testdox and JUnit's tree.
 //!
-//! Anyone may write a list with check marks, with durations too, so they count only beside the summary of such a tool.
+//! People also write lists with check marks and durations, so marks count only if the text contains the totals of a
+//! test runner.
 
 use super::sign::{Line, Part, Sign, Tool, speaks_of_failure};
 use crate::content::test_report::{Outcome, is_test_totals, mark};
@@ -15,7 +16,7 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let (_, rest) = mark(line.trimmed).filter(|(outcome, _)| *outcome == Outcome::Passed)?;
     let rest = rest.strip_prefix(' ')?.trim_start();
     let title = without_duration(rest);
-    // `… # TODO`, `… (1.2ms) # not yet`, `… # SKIP`: a test that may fail, or did not run.
+    // A test with a remark, such as `… # TODO`, `… # SKIP` or `… (1.2ms) # not yet`, may have failed or did not run.
     if title.is_empty() || title.contains(" # ") || is_file_of_tests(title) {
         return None;
     }
@@ -23,8 +24,8 @@ pub(super) fn judge<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     Some(Sign { title, ..Sign::passed(Tool::Marks, file_of(title)).taking(time) })
 }
 
-/// `a.test.js` of vitest's `a.test.js > suite > test`, and of Playwright's `12 [desktop] › a.test.js:14:7 › suite › test`; empty where a title
-/// names no file.
+/// Returns the file of a title: `a.test.js` of vitest's `a.test.js > suite > test` and of Playwright's `12 [desktop] ›
+/// a.test.js:14:7 › suite › test`. Empty if the title names no file.
 fn file_of(title: &str) -> &str {
     let place = title.split(" › ").find(|part| !part.contains(' ') && part.contains('.'));
     if let Some(place) = place.filter(|place| place.len() < title.len()) {
@@ -68,8 +69,8 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
         let leads = signs[at + 1].is_some_and(|sign| {
             sign.tool == Tool::Marks && (sign.count > 0 && sign.name.is_empty() || sign.part == Part::Heading)
         });
-        // One of several lines at the same margin is part of a message, but below another test; only suites of node
-        // have `▶`.
+        // One of several lines with the same indentation is part of a message, unless a test is above it. Only node's
+        // suites begin with `▶`.
         let above = at.checked_sub(1).map(|above| &lines[above]);
         let is_alone = line.trimmed.starts_with('▶')
             || above.is_none_or(|above| {

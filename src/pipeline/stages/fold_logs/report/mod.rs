@@ -1,13 +1,13 @@
 //! `test a::b ... ok` 200 times -> `[… 200 lines 7-206] 200 passed: a 120, c 80`.
 //!
-//! What test runners, build tools and installers print about all that went well becomes one note with its counts and
-//! the names of suites, files and modules. Everything else stays as it is, in its place: failures, warnings, traces,
-//! summaries, timings, and whatever this module does not know; and of what went well what is unlike the rest
+//! Successful lines of test runners, build tools and installers become one note with their counts and the names of
+//! suites, files and modules. All other lines stay unchanged and in place: failures, warnings, traces, summaries,
+//! timings, and every line that this module does not know. Successful lines that differ from the rest stay too
 //! ([`unusual`]).
 //!
-//! A line is known by its own shape, and a shape counts only where it comes often enough ([`MIN_SIGNS`]) and, where
-//! others write such lines too, where the tool's own summary or durations prove it. A line that speaks of an error
-//! stays visible whatever its shape.
+//! A line is recognised by its form. A form counts only if it occurs often enough ([`MIN_SIGNS`]). If other programs
+//! print lines of the same form, the tool's own totals or durations must prove it. A line that mentions an error stays
+//! visible whatever its form.
 
 mod build;
 mod check_marks;

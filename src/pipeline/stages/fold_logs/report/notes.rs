@@ -1,7 +1,7 @@
 //! Successful lines -> one note for each run of them.
 //!
-//! A run ends at the first line that is none of them. What leads up to that line stays with it: the headings above it,
-//! and the step that it may be about.
+//! A run ends at the first other line. The lines that lead up to that line stay with it: the headings above it, and the
+//! step that it may be about.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -19,8 +19,7 @@ struct Above<'t> {
     name: &'t str,
 }
 
-/// The notes, in order; odd lines stay visible. The lines start at a byte of the text and with a number, which `place`
-/// says.
+/// Returns the notes, in order. Odd lines stay visible. `place` is the byte offset and the number of the first line.
 pub(super) fn notes(lines: &[Line], signs: &[Option<Sign>], odd: &[usize], place: (usize, usize)) -> Vec<Edit> {
     let mut loud: Vec<bool> =
         lines.iter().zip(signs).map(|(line, sign)| sign.is_some_and(|sign| is_loud(line, &sign))).collect();
@@ -82,7 +81,7 @@ fn parts(
             whole = trimmed(whole.start..whole.end - 1);
         }
     }
-    // The heading of a suite in which something else happens stays visible.
+    // The heading of a suite stays visible if other lines follow inside the suite.
     let is_inside = |heading: &usize| {
         *heading >= whole.start
             && *heading < whole.end
@@ -106,7 +105,7 @@ fn headings(lines: &[Line], signs: &[Option<Sign>]) -> Vec<Option<usize>> {
     let mut above = vec![None; lines.len()];
     for (at, (line, sign)) in lines.iter().zip(signs).enumerate() {
         let Some(sign) = sign else {
-            // What stands at the margin ends what went before, unless it is a mark of the same suite.
+            // A line without indentation ends all suites, unless it is a mark of the same suite.
             if !line.is_blank() && line.indent == 0 {
                 stack.clear();
             }
@@ -131,7 +130,8 @@ struct Told<'t> {
     labels: Vec<(&'static str, usize)>,
     names: Vec<Named>,
     known: HashMap<(&'static str, &'t str, &'t str), usize>,
-    /// The names of headings, by their lines; `None` for one that is named with the first heading below it.
+    /// The index of the name of each heading, by the heading's line; `None` if the heading's name is part of a nested
+    /// heading's.
     headed: HashMap<usize, Option<usize>>,
 }
 
@@ -143,7 +143,7 @@ struct Named {
 }
 
 impl<'t> Told<'t> {
-    /// Counts a sign; `path` is the headings above it, the nearest first, as far as they are left out too.
+    /// Counts a sign. `path` is the omitted headings above it, the nearest first.
     fn add(&mut self, sign: &Sign<'t>, nearest: Option<Above<'t>>, path: impl Iterator<Item = Above<'t>>) {
         match self.labels.iter_mut().find(|(label, _)| *label == sign.label) {
             Some((_, count)) => *count += sign.count,
@@ -183,7 +183,7 @@ impl<'t> Told<'t> {
     }
 }
 
-/// The note for a part of a run, with the lines of it that stay visible below.
+/// Returns the note for a part of a run. Lines of the part that stay visible follow the note.
 fn note(
     lines: &[Line],
     signs: &[Option<Sign>],
@@ -213,7 +213,7 @@ fn note(
         let above =
             |heading: usize| Some(Above { line: heading, indent: lines[heading].indent, name: signs[heading]?.name });
         let nearest = headings[at].and_then(above);
-        // What closes a suite has its name; its tests are counted already.
+        // A line that closes a suite has the suite's name. Its tests were counted already.
         let closes = nearest.is_some_and(|above| above.indent == lines[at].indent && above.name == sign.title);
         if sign.count > 0 && !closes {
             let parent = |above: &Above| headings[above.line].filter(|&line| line >= part.start);

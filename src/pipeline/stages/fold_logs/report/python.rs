@@ -3,7 +3,7 @@
 use super::sign::{Line, Sign, Tool};
 use crate::content::test_report::is_test_totals;
 
-/// Gives the lines with which `pytest -n` announces its tests to the ones that say how they went.
+/// Gives a sign to each line with which `pytest -n` announces a test whose result follows.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     for at in (0..lines.len().saturating_sub(1)).rev() {
         let is_announced = lines[at + 1].trimmed.starts_with("[gw") && signs[at + 1].is_some()
@@ -14,8 +14,8 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     }
 }
 
-/// Takes lines of nothing but dots for no tests, where no summary of a runner says that they are: a drawing has such
-/// lines, too.
+/// Removes the signs of lines that consist of dots, unless the totals of a test runner follow: drawings contain such
+/// lines too.
 pub(super) fn check<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     if lines.iter().any(|line| is_test_totals(line.trimmed)) {
         return;
@@ -27,7 +27,7 @@ pub(super) fn check<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     }
 }
 
-/// A test of `unittest -v`. Its description, where it has one, stands on a line of its own.
+/// Reads a test of `unittest -v`. A test with a description takes two lines, with the description on the second one.
 pub(super) fn unittest<'t>(lines: &[Line<'t>], at: usize) -> Option<Sign<'t>> {
     let line = &lines[at];
     if let Some(head) = line.trimmed.strip_suffix(" ... ok") {

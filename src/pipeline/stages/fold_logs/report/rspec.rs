@@ -1,4 +1,4 @@
-//! `rspec --format documentation`: indented sentences, which only the count at the end proves to be examples.
+//! `rspec --format documentation` prints indented sentences. Only the total at the end proves that they are examples.
 
 use super::sign::{Line, Sign, Tool};
 

@@ -57,7 +57,7 @@ pub(super) struct Sign<'t> {
     pub(super) name: &'t str,
     /// The text after the name: a version or an id.
     pub(super) detail: &'t str,
-    /// The name of the test itself, in reports in which a line with a heading's name closes it.
+    /// The title of the test. In some reports, a line whose title is the name of a heading closes that heading.
     pub(super) title: &'t str,
     /// The duration in seconds.
     pub(super) seconds: Option<f64>,

@@ -1,7 +1,7 @@
-//! The table of the lines that tools print about success: a row for each form.
+//! The table of the lines that tools print about successes: one row for each form.
 //!
-//! The first row whose pattern fits a line decides. Patterns are for the whole line; those that do not begin with `^`
-//! may stand after blanks. Their groups fill the fields of a [`Sign`] with the same name.
+//! The first row whose pattern matches a line applies. A pattern covers the whole line; one that does not begin with
+//! `^` may follow blanks. The groups of a pattern fill the fields of a [`Sign`] that have the same names.
 
 use std::sync::LazyLock;
 
@@ -10,12 +10,11 @@ use regex::{Regex, RegexSet};
 use super::sign::Part::{Done, Step};
 use super::sign::{Line, Part, Sign, Tool, seconds};
 
-/// A row of the table: a form of lines.
+/// A row of the table, which describes one form of line: the tool, the part (`None` if the line must stay), the label,
+/// and the pattern. A row with an empty label counts nothing.
 struct Row(Tool, Option<Part>, &'static str, &'static str);
 
-/// Whose lines they are, what part they have (`None`: a line that must stay), what is counted, and their pattern.
-/// Without a label, a line only goes with others. `<COUNT>`, `<PACKAGE>` and `<CHECK>` are short for what [`Forms::of`]
-/// puts there.
+/// The rows. `<COUNT>`, `<PACKAGE>` and `<CHECK>` in a pattern stand for the constants of these names.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row(Tool::Go, Some(Done), "passed", r"--- PASS: .* \((?<time>.*s)\)$"),
@@ -29,19 +28,19 @@ const ROWS: &[Row] = &[
     Row(Tool::Cargo, Some(Step), "fresh", "Fresh <PACKAGE>"),
     Row(Tool::Cargo, Some(Step), "documented", "Documenting <PACKAGE>"),
     Row(Tool::Cargo, Some(Step), "downloaded", "Downloaded <PACKAGE>"),
-    // pytest: one test a line, of one or of several workers, or a line of dots.
+    // Lines of pytest: one test each, from one worker or several, or a row of dots.
     Row(Tool::Pytest, Some(Done), "passed", r"(?<name>[^ ]+?)::.+ PASSED(?: +\[ *[0-9]+%\])?$"),
     Row(Tool::Pytest, Some(Done), "passed", r"\[gw[0-9]+\] (?:\[[^%]*%\] )?PASSED (?<name>[^ ]+?)::."),
     Row(Tool::Dots, Some(Done), "passed",
         r"(?:(?<name>[^ ]*\.[^ ]*) +)?(?<dots>\.+)(?: *\[ *[0-9]+%\]| *[0-9]+ */ *[0-9]+(?: \( *[0-9]+%\))?)$"),
     // Fewer dots without a percentage may be an ellipsis.
     Row(Tool::Dots, Some(Done), "passed", r"(?:(?<name>[^ ]*\.[^ ]*) +)?(?<dots>\.{20,})$"),
-    // The Test Anything Protocol. A test with a remark may fail, or did not run.
+    // Lines of the Test Anything Protocol. A test with a remark may have failed or did not run.
     Row(Tool::Tap, Some(Step), "", r"# Subtest: (?<title>.*)"),
     Row(Tool::Tap, Some(Done), "", r"^[ \t]+1\.\.[0-9]+$"),
     Row(Tool::Tap, None, "", r"ok [0-9]+.* # "),
     Row(Tool::Tap, Some(Done), "passed", r"ok [0-9]+[ -]*(?<title>.*)"),
-    // What the network gives to pip comes in front of what it gives to Maven.
+    // Rows of pip precede those of Maven, which match some of the same lines about downloads.
     Row(Tool::Pip, Some(Done), "already satisfied",
         r"Requirement already satisfied: (?<name>[^<>=!~; ]*)(?:.* \((?<detail>[0-9][^)]*)\)$)?"),
     Row(Tool::Pip, Some(Step), "collected",
@@ -53,7 +52,7 @@ const ROWS: &[Row] = &[
             r"(?:\.\.\.| started| done|status 'done')$")),
     Row(Tool::Pip, Some(Done), "", r"━━━━[━╸╺]*(?:.*/.*B|.*B.*/)"),
     Row(Tool::Apt, Some(Step), "set up", r"Setting up (?<name>.*?) \((?<detail>.*)\) \.\.\.$"),
-    // Nothing else may say which version was there before.
+    // No other line may state the previous version.
     Row(Tool::Apt, Some(Step), "unpacked", r"Unpacking (?<name>.*?) \((?<detail>.*\) over \(.*)\) \.\.\.$"),
     Row(Tool::Apt, Some(Step), "unpacked", r"Unpacking (?<name>.*?) \(.*\) \.\.\.$"),
     Row(Tool::Apt, Some(Step), "", r"(?:Get|Hit|Ign):[0-9].* http"),
@@ -98,7 +97,7 @@ const ROWS: &[Row] = &[
     Row(Tool::Maven, Some(Done), "passed",
         concat!(r"(?:\[INFO\] )?Tests run: (?<count>[0-9]+), (?<quiet>Failures: 0, Errors: 0, Skipped: 0), ",
             r"Time elapsed: (?<time>.*) in (?<name>.*)")),
-    // Tests that did not run did not pass.
+    // A skipped test task is not a success.
     Row(Tool::Gradle, None, "", r"> Task :[^ ]*(?i:test).* (?:SKIPPED|NO-SOURCE)$|> Task :.*FAILED$"),
     Row(Tool::Gradle, Some(Step), "tasks", r"> Task :"),
     Row(Tool::Gradle, Some(Done), "passed", r"(?<name>[^>].*?) > .+ PASSED$"),
@@ -108,7 +107,7 @@ const ROWS: &[Row] = &[
     Row(Tool::Terraform, Some(Step), "refreshed", r"^[^ ]*\.[^ ]*: Refreshing state\.\.\. \["),
     Row(Tool::Terraform, Some(Step), "",
         r"^[^ ]*\.[^ ]*: (?:Reading\.\.\.|Creating\.\.\.|Destroying\.\.\. \[|Modifying\.\.\. \[|Still .*elapsed\]$)"),
-    // Nothing else may say what the id of a new resource is.
+    // No other line may state the id of a new resource.
     Row(Tool::Terraform, Some(Done), "created",
         r"^(?<name>[^ ]*\.[^ ]*): Creation complete after (?<time>.*?)(?: \[id=(?<detail>.*)\])?$"),
     Row(Tool::Terraform, Some(Done), "destroyed", r"^(?<name>[^ ]*\.[^ ]*): Destruction complete after (?<time>.*)"),
@@ -116,20 +115,20 @@ const ROWS: &[Row] = &[
     Row(Tool::Terraform, Some(Step), "read", r"^[^ ]*\.[^ ]*: Read complete after (?<time>.*)"),
 ];
 
-/// A step of so many, or a share of them.
+/// A step number with the total, or a percentage.
 const COUNT: &str = r"(?: *[0-9]+%|[0-9]+/[0-9]+)";
 
 /// The words with which cmake announces a check.
 const CHECK: &str = "(?:Looking for |Performing Test |Check |Detecting )";
 
-/// A package by name and version. Those that are not from the usual registry come with their source, and stay by name:
-/// the packages of the workspace without their paths.
+/// A package with its version. A package from another source than the default registry has a detail and is named in the
+/// note. Packages of the workspace are named without their paths.
 const PACKAGE: &str =
     concat!(r"(?:[^ ]+ v[0-9][^ ]*$|", r"(?<name>[^ ]+) v[0-9][^ ]* \((?:(?<detail>registry .*|.*://.*)\)$|.*))");
 
 static FORMS: LazyLock<Forms> = LazyLock::new(Forms::of);
 
-/// All patterns as one set, which tells whether any matches, and each pattern alone, for its groups.
+/// All patterns as one set, which finds the matching row, and each pattern alone, for its groups.
 struct Forms {
     set: RegexSet,
     each: Vec<Regex>,

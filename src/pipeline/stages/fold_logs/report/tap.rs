@@ -1,4 +1,5 @@
-//! The Test Anything Protocol, as node's runner and others print it: `ok 7 - parses dates`, with its details below.
+//! Lines of the Test Anything Protocol, as node's runner and others print them: `ok 7 - parses dates`, with details
+//! below.
 
 use super::sign::{Line, Part, Sign, Tool};
 

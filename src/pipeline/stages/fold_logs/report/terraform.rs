@@ -2,13 +2,13 @@
 
 use super::sign::{Line, Sign, Tool};
 
-/// Leaves out the attributes of changed resources of a plan that stay as they are, but for those that say which
-/// resource it is. What stands in a longer text has no sign of its own.
+/// Gives a sign to each unchanged attribute of a changed resource, except for those that identify the resource. Lines
+/// of a here-document get none.
 pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     let is_start = |line: &Line| line.indent == 0 && line.trimmed.ends_with(" will perform the following actions:");
     let Some(start) = lines.iter().position(is_start) else { return };
     let mut is_changed = false;
-    // What the end of the longer text that goes on is called.
+    // The word that ends the current here-document.
     let mut text_end: Option<&str> = None;
     for (line, sign) in lines.iter().zip(signs).skip(start) {
         if let Some(end) = text_end {
@@ -27,7 +27,7 @@ pub(super) fn attach<'t>(lines: &[Line<'t>], signs: &mut [Option<Sign<'t>>]) {
     }
 }
 
-/// `instance_type = "t3.micro"` without a sign of what happens to it.
+/// Reads an attribute that does not change, such as `instance_type = "t3.micro"`.
 fn unchanged<'t>(line: &Line<'t>) -> Option<Sign<'t>> {
     let (name, value) = line.trimmed.split_once(" = ")?;
     let name = name.trim_end();

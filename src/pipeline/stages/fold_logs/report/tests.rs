@@ -9,7 +9,7 @@ use crate::config::Preset;
 use crate::content::Hints;
 use crate::pipeline::{CompressOptions, FusionEngine, Stage, restore};
 
-/// The text with the notes in it.
+/// Returns the text with its notes.
 fn shown(text: &str) -> String {
     let segments = [Segment::whole(text, ContentType::Log, None)];
     with_edits(text, &find(&FusionContext::of(text, &segments), 0..text.trim_end_matches('\n').len()))
@@ -21,7 +21,7 @@ fn with_edits(text: &str, edits: &[Edit]) -> String {
     shown
 }
 
-/// Names and texts, in order.
+/// Returns the names and texts of the fixtures, in order.
 fn fixtures() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/reports");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -30,7 +30,7 @@ fn fixtures() -> Vec<(String, String)> {
     files.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// A note: how many lines it says are gone, the first, the last, and what it tells.
+/// Returns the notes of a text: the number of hidden lines, the first, the last, and the whole line of the note.
 fn notes(shown: &str) -> Vec<(usize, usize, usize, &str)> {
     let note = |line: &'_ str| -> Option<(usize, usize, usize)> {
         let (range, _) = line.strip_prefix("[… ")?.split_once(']')?;
@@ -74,7 +74,7 @@ fn what_speaks_of_errors_stays_and_so_do_the_last_lines() {
     for (name, text) in fixtures() {
         let shown = shown(&text);
         let mut kept = shown.lines();
-        // Nothing but lines of the text and notes.
+        // The output consists of lines of the text and of notes.
         assert!(kept.all(|line| line.starts_with("[… ") || text.lines().any(|one| one == line)), "{name}");
         for line in text.lines().filter(|line| speaks_of_failure(line)) {
             let times = |text: &str| text.lines().filter(|one| *one == line).count();

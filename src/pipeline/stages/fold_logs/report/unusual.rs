@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::build;
 use super::sign::{Line, MIN_RUN, Sign, Tool};
 
-/// What takes longer than so many seconds, and so many times what half of its kind takes, is slow.
+/// A line is slow if it took more than `SLOW` seconds and at least `TIMES` times the median of its kind.
 const SLOW: f64 = 1.0;
 const TIMES: f64 = 10.0;
 
@@ -15,11 +15,11 @@ const MAX_SLOW: usize = 3;
 /// The maximum number of odd lines. More would form a report that a second pass shortens.
 const MAX_ODD: usize = MIN_RUN - 2;
 
-/// Commands around a command, and so many of them must be alike.
+/// At least `ALIKE` of the `NEAR` commands around an odd command must be equal in shape.
 const NEAR: usize = 4;
 const ALIKE: usize = 3;
 
-/// An odd command is one of so many at least, as often as its like is among them.
+/// A command is odd if at most one command in this many has its shape.
 const RARE: usize = 10;
 
 /// The minimum length of a file's stem. Shorter ones may occur in any option.
