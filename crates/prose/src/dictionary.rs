@@ -75,7 +75,8 @@ impl Dictionary {
         &LEVELS[intensity as usize]
     }
 
-    /// Returns the built-in entries of rule files with those of `{ "entries": { long: short } }`, which take precedence.
+    /// Returns the built-in entries of rule files with those of `{ "entries": { long: short } }`, which take
+    /// precedence.
     ///
     /// # Errors
     /// [`Error::BadArgument`] with the name of an entry that is not a long form in words with a shorter form without

@@ -1,8 +1,8 @@
 //! Shortens prose and rule files, and leaves everything technical unchanged.
 //!
-//! Deterministic and offline. Every technical token survives [`compress_prose`] and [`expand`] byte for byte; only
-//! listed fillers, hedges, pleasantries, articles and wordy phrases are lost. Saving characters is not saving tokens:
-//! none of the published abbreviations saves a token, so they are used for character budgets only.
+//! The result depends on the input only. Every technical token survives [`compress_prose`] and [`expand`] byte for
+//! byte; only listed fillers, hedges, pleasantries, articles and wordy phrases are lost. Saving characters is not
+//! saving tokens: none of the published abbreviations saves a token, so they are used for character budgets only.
 //!
 //! ```text
 //! lexicon    the word lists as data

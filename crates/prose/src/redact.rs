@@ -1,7 +1,7 @@
 //! `<private>…</private>` -> nothing.
 
-/// Removes the text between `<private>` and `</private>`. The tags may be in any case, nested, and contain blanks. A tag
-/// that is never closed removes everything to the end.
+/// Removes the text between `<private>` and `</private>`. The tags may be in any case, nested, and contain blanks. A
+/// tag that is never closed removes everything to the end.
 pub fn redact_private(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let (mut at, mut depth) = (0, 0usize);
@@ -26,7 +26,7 @@ pub fn redact_private(text: &str) -> String {
 
 /// Returns whether the tag at the start of a text opens, and its length.
 fn tag(text: &str) -> Option<(bool, usize)> {
-    // A tag with more blanks than this is none: looking for its end at each `<` must stay cheap.
+    // A tag with more blanks is not recognised, because searching for its end at each `<` must stay cheap.
     const BLANKS_MAX: usize = 64;
     let skip = |at: usize| {
         at + text.as_bytes()[at..].iter().take(BLANKS_MAX).take_while(|byte| byte.is_ascii_whitespace()).count()

@@ -88,8 +88,8 @@ fn is_english(text: &str, atoms: &[Atom]) -> bool {
         && words().filter(is_foreign).nth(1).is_none()
 }
 
-/// Calls `work` with the atoms of each English paragraph, and the range from the end of the line before it to the end of
-/// its last line.
+/// Calls `work` with the atoms of each English paragraph, and the range from the end of the line before it to the end
+/// of its last line.
 pub(crate) fn for_each_english_paragraph(text: &str, atoms: &[Atom], mut work: impl FnMut(&[Atom], Range<usize>)) {
     let mut start = 0;
     let mut from = 0;

@@ -1,8 +1,8 @@
-//! Tests each line of the files in `cases/`, which are named for what is done with their texts.
+//! Tests each line of the files in `cases/`. A file is named for the function that is applied to its texts.
 //!
-//! A line is a test: `text ⇒ expected`, or a text alone that stays as it is; `⏎` and `␉` are line ends and tabs. What
-//! shortens is done twice: the second time changes nothing. In `spans.txt` and `protected.txt` each protected span
-//! stands as `⟨kind:span⟩`. A line that begins with `# ` is a comment.
+//! A line is a test: `text ⇒ expected`, or only a text that must not change; `⏎` and `␉` are line ends and tabs.
+//! Shortening is repeated, and the second time must change nothing. In `spans.txt` and `protected.txt` each protected
+//! span is written as `⟨kind:span⟩`. A line that begins with `# ` is a comment.
 
 use std::ops::Range;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn unmarked(line: &str) -> String {
     parts.fold(first, |text, part| text + part.split_once(':').expect("a kind").1).replace('⟩', "")
 }
 
-/// `{"entries": …} ¦ text` -> the text with these short forms, or what is wrong with them.
+/// `{"entries": …} ¦ text` -> the text shortened with these entries, or the error message.
 fn dictionary(line: &str) -> String {
     let (json, text) = line.split_once(" ¦ ").unwrap_or((line, ""));
     match Dictionary::merged(&serde_json::from_str(json).expect("JSON")) {
@@ -74,7 +74,7 @@ fn dictionary(line: &str) -> String {
     }
 }
 
-/// `most characters ¦ name = text ¦ name = text` -> all that fits, in one text.
+/// `max_chars ¦ name = text ¦ name = text` -> the files that fit, as one text.
 fn files(line: &str) -> String {
     let mut fields = line.split(" ¦ ");
     let max_chars = Some(fields.next().and_then(|max| max.parse().ok()).expect("the most characters"));

@@ -1,8 +1,9 @@
 //! The word lists of [`shorten`](crate::shorten), read from data files.
 //!
-//! An entry is a line `level | phrase | short form | guards`. Guards are separated by ` | `: `not before`, `not after`,
-//! `only before` and `only after` with words; `at: start` of a sentence; `at: edge`, next to a stop or comma; `alone`,
-//! between two of them; `whole`, as a sentence; `domain` with profiles. Every entry saves tokens, which a test counts.
+//! An entry is a line `level | phrase | short form | guards`. Guards are separated by ` | `. `not before`, `not after`,
+//! `only before` and `only after` list words. `at: start` requires the start of a sentence, and `at: edge` a stop or a
+//! comma next to the phrase. `alone` requires both sides to be edges, and `whole` that the phrase is a sentence.
+//! `domain` lists profiles. Every entry saves tokens, which a test counts.
 
 mod table;
 
@@ -124,14 +125,14 @@ pub(crate) struct Entry {
     profiles: Vec<Profile>,
 }
 
-/// All entries, and what is known about words.
+/// All entries, and the properties of words.
 pub(crate) struct Lexicon {
     /// The entries by their first word, the longest first, then by the highest level. The first group is empty.
     groups: Vec<Vec<Entry>>,
     words: table::Table,
 }
 
-/// What is known about a word.
+/// The properties of a word.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Word {
     pub(crate) id: WordId,
@@ -155,7 +156,7 @@ pub(crate) fn lexicon() -> &'static Lexicon {
 }
 
 impl Lexicon {
-    /// Returns what is known about a word.
+    /// Returns the properties of a word.
     #[inline]
     pub(crate) fn word(&self, word: table::Key) -> Word {
         self.words.get(word)

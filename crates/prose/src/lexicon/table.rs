@@ -1,4 +1,4 @@
-//! A map from words to what is known about them, and the packing of words of up to sixteen ASCII letters into numbers.
+//! A map from words to their properties. Words of up to sixteen ASCII letters are packed into numbers.
 //!
 //! A word that does not fit has the key 0. No list contains such a word.
 

@@ -1,8 +1,8 @@
 //! Rule files (AGENTS.md, SOUL.md, rules/*.md) -> one shorter text, to be repeated in a long session.
 //!
 //! Everything that a rule forbids, demands or names stays byte for byte: the protected spans are found in the original
-//! text, and no transform may change them. The budget counts characters and the bill counts tokens, and most ways to
-//! save the one cost the other. So each change is measured, and the result never has more tokens than the files.
+//! text, and no transform may change them. The budget counts characters and the bill counts tokens, and most transforms
+//! save one at the cost of the other. So each change is measured, and the result never has more tokens than the files.
 
 mod files;
 mod markdown;

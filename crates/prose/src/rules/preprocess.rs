@@ -1,7 +1,7 @@
 //! A rule file -> the same rules in fewer characters and never more tokens.
 //!
-//! Each transform proposes changes, and each proposal is measured on its own lines. A proposal that costs tokens is made
-//! only if the text would not fit, and only for tokens that others saved.
+//! Each transform proposes changes, and each proposal is measured on its own lines. A proposal that costs tokens is
+//! made only if the text would not fit, and only for tokens that others saved.
 
 use super::protected::protected_spans;
 use super::{Objective, markdown, table, words};
@@ -11,8 +11,8 @@ use crate::draft::{Draft, Proposal};
 use concertina_base::tokens::utf16::len as chars;
 
 named! {
-    /// The amount of shortening of a rule file. Each level includes the ones before it. It is written as a number or as a
-    /// word.
+    /// The amount of shortening of a rule file. Each level includes the ones before it. It is written as a number or as
+    /// a word.
     pub RulesLevel {
         /// Changes nothing.
         Off = "off",

@@ -1,4 +1,5 @@
-//! `the configuration of the database` -> `cfg of db`; `understanding` -> `undrstndng` where nothing else makes it fit.
+//! `the configuration of the database` -> `cfg of db`; `understanding` -> `undrstndng` if the text does not fit
+//! otherwise.
 //!
 //! No two words of a text get the same skeleton, and no skeleton is a word of the text.
 

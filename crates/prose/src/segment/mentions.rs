@@ -72,8 +72,8 @@ impl Frames<'_> {
         }
     }
 
-    /// Returns the end of a list whose first item ends at `end`, the number of its items, and whether a word joins them.
-    /// If `is_listed`, all items must be in the lexicon.
+    /// Returns the end of a list whose first item ends at `end`, the number of its items, and true if a word joins
+    /// them. If `is_listed`, all items must be in the lexicon.
     fn list(&self, end: usize, is_listed: bool) -> (usize, usize, bool) {
         let (mut end, mut count, mut is_joined) = (end, 1, false);
         loop {
@@ -93,8 +93,8 @@ impl Frames<'_> {
         }
     }
 
-    /// Returns the end of the longest phrase of the lexicon that begins at an atom. An article before a word is used and
-    /// not named.
+    /// Returns the end of the longest phrase of the lexicon that begins at an atom. An article before a word is used
+    /// and not named.
     fn entry(&self, at: usize) -> Option<usize> {
         let first = self.atoms.get(at).filter(|_| self.is_word(at))?;
         if first.word.classes.has(Class::Article) && self.is_near(at + 1) && !self.is_one_of(at + 1, &JOINING) {

@@ -1,7 +1,8 @@
-//! Splits a text into protected spans and the prose between them. No other module decides what shortening may not touch.
+//! Splits a text into protected spans and the prose between them. Only this module decides which parts shortening may
+//! not change.
 //!
 //! Blocks of lines are found first (fences, code, headings, tables, settings), then the words of the other lines.
-//! Everything that may not be a word of prose is protected; its kind matters less. One pass, linear.
+//! Everything that may not be a word of prose is protected; its kind matters less. One pass suffices, in linear time.
 
 mod classify;
 mod inline;
@@ -128,7 +129,7 @@ pub struct Token {
 pub(crate) struct Atom {
     pub(crate) kind: Kind,
     pub(crate) range: Range<usize>,
-    /// What is known about a word of prose; the default for a span.
+    /// The properties of a word of prose; the default for a span.
     pub(crate) word: Word,
 }
 

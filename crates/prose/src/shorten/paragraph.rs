@@ -1,4 +1,4 @@
-//! The words of a paragraph, with what their sentences and clauses contain, and the phrases that may be removed.
+//! The words of a paragraph, the properties of its sentences and clauses, and the phrases that may be removed.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::draft::Change;
 use crate::lexicon::{Category, Class, Classes, Entry, Place, Selection, lexicon};
 use crate::segment::{Atom, Kind};
 
-/// What a sentence or a clause contains.
+/// The properties of a sentence or a clause.
 #[derive(Default)]
 struct Content {
     classes: Classes,

@@ -1,7 +1,7 @@
-//! The text between two words: how far it separates them, and what is left of two separators when the words between
-//! them are removed.
+//! The text between two words: the break that it makes, and the separator that remains when the words between two
+//! separators are removed.
 
-/// How far two words are separated.
+/// The degree to which two words are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Break {
     Blank,
