@@ -201,7 +201,7 @@ export class Meter {
   result(originals) {
     const own = new Set(originals);
     const untouched = { read: 0, write: 0 };
-    // What the last request still shows as recorded was never folded.
+    // Messages that the last request still shows unchanged were never folded.
     for (const id of new Set(this.#before)) {
       if (!own.has(id)) continue;
       untouched.read += this.read.get(id) ?? 0;

@@ -1,12 +1,12 @@
 // Measures if the agent could still edit. An edit quotes the old text byte for byte, so every line of it must be in
 // sight byte for byte.
 //
-// An *edit* is a tool call with an old text (one of OLD) and a new one, in its arguments or in an item of its `edits`. So
-// is each hunk of a patch for the tool or command `apply_patch`: its old text is the context and the removed lines.
+// An *edit* is a tool call with an old text (one of OLD) and a new one, in its arguments or in an item of its `edits`.
+// So is each hunk of a patch for the tool or command `apply_patch`: its old text is the context and the removed lines.
 // A line (except for blank ones) is in sight if a text of the sent request contains it, including its indentation. A
 // line number before it, or a longer line around it, does not matter, because old texts may begin and end within lines.
-// Folded lines are not byte for byte, so `restore()` is not used here. An edit whose old text is not in the untouched
-// history either is ignored.
+// Folded lines are not byte for byte, so `restore()` is not used here. An edit is ignored if its old text is not in the
+// untouched history either.
 //
 // An edit is *one fetch away* if an id in the request leads to an original that contains all missing lines, and a fetch
 // of the range from the first to the last of them returns them. The fetch is executed with the size limit that applies

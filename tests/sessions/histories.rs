@@ -20,8 +20,8 @@ use tempfile::TempDir;
 
 use crate::engines::{self, directory, scope};
 
-/// The number of steps. CONCERTINA_STEPS sets another one; CONCERTINA_SEED is the seed of the first session, and each
-/// session after it has the next one.
+/// The default number of steps. `CONCERTINA_STEPS` overrides it. `CONCERTINA_SEED` is the seed of the first session; it
+/// is incremented for each further session.
 const STEPS: usize = 20_000;
 
 /// The number of steps of one session.

@@ -1,5 +1,5 @@
-//! Commands that print files, composed at random from `fixtures/cases/commands`: while it is fresh, their output keeps
-//! every comment, at every preset and thrift, however the call is written.
+//! Commands that print files, composed at random from `fixtures/cases/commands`. While such an output is fresh, it
+//! keeps every comment, at every preset and thrift, whatever the form of the command.
 
 use concertina::assemble::AssembleOptions;
 use concertina::config::Config;
@@ -28,14 +28,14 @@ fn commands(class: &str) -> Vec<String> {
     commands
 }
 
-/// A composed command, the call that runs it, and the configuration that its output meets.
+/// A composed command, the call that runs it, and the configuration that applies to its output.
 #[derive(Debug, Clone)]
 struct Composed {
     command: String,
     call: Value,
     preset: &'static str,
     thrift: &'static str,
-    /// How often the output holds the code.
+    /// The number of times that the output contains the code.
     repeats: usize,
 }
 
@@ -67,7 +67,7 @@ fn separators() -> impl Strategy<Value = [&'static str; 3]> {
     [one(), one(), one()]
 }
 
-/// How a command line may be handed to another shell.
+/// The ways to pass a command line to another shell.
 const WRAPPERS: &[fn(&str) -> String] = &[
     str::to_owned,
     str::to_owned,
@@ -157,7 +157,7 @@ fn check(parts: impl Strategy<Value = Vec<String>>, property: impl Fn(&Composed)
         .unwrap();
 }
 
-/// Builds parts of which one is of the given class, among up to three that print no file.
+/// Builds parts of which one is of the given class. Up to three others print no file.
 fn one_among_others(class: &str) -> impl Strategy<Value = Vec<String>> {
     let others = proptest::collection::vec(select(commands("Nothing")), 0..4);
     (others, select(commands(class)), any::<prop::sample::Index>()).prop_map(|(mut parts, one, at)| {
@@ -183,7 +183,7 @@ fn an_output_with_hits_keeps_every_comment_while_it_is_fresh() {
     });
 }
 
-/// Without this the tests above would hold for an engine that drops no comment at all.
+/// This guards the tests above, which an engine that drops no comments would pass.
 #[test]
 fn an_output_without_files_loses_its_comments() {
     let commands = ["cat > a.rs <<'E'\ncat b.rs\nE", "cat a.rs > b.rs", "sed -i s/a/b/ b.rs", "cp a.rs b.rs"];
@@ -197,7 +197,7 @@ fn an_output_without_files_loses_its_comments() {
     }
 }
 
-/// A search tool of a host prints a file if it is asked for lines around the hits in one file.
+/// A search tool of a host prints parts of a file if the call asks for context lines in a single file.
 #[test]
 fn search_tools_keep_comments() {
     let text = |repeats| {

@@ -1,5 +1,5 @@
-//! Checks each claim of a summary against its text. A claim is a quotation, which has to be in the text, or a count,
-//! which has to be the result of a simple count here. What cannot be parsed as one of these is reported.
+//! Checks each claim of a summary against its text. A claim is either a quotation, which must be in the text, or a
+//! count, which must equal a simple count made here. A claim that cannot be parsed as one of these is reported.
 //!
 //! No code is shared with the summaries: every form is parsed from the printed words.
 
@@ -26,7 +26,7 @@ fn miscounted_lists(summary: &str) -> Vec<String> {
             None => (list[2].to_owned(), 0),
         };
         let said = COUNT.captures_iter(headline).find(|found| found[2] == list[1]).map(|found| number(&found[1]));
-        // Only paths without `, ` can be counted here.
+        // A list that does not state the number of further items may be cut.
         let least = items.split(", ").count() + more;
         // A list that states no rest may be cut.
         let is_cut = |said: usize| more == 0 && least < said;
@@ -56,7 +56,8 @@ pub(crate) struct Page {
     text: String,
     /// The lines as a screen shows them.
     lines: Vec<String>,
-    /// The text with single blanks; then also without the quotes of JSON keys, without tags, without printed numbers.
+    /// The text with single blanks, and further variants: without the quotes of JSON keys, without tags, without
+    /// printed line numbers, without `**`.
     quoted: [OnceCell<String>; 5],
     documents: Vec<Value>,
     /// The added and removed lines of each file of a diff.
@@ -67,7 +68,7 @@ pub(crate) struct Page {
     counts: RefCell<BTreeMap<String, usize>>,
 }
 
-/// The patterns of claims, tried in this order, and what proves each.
+/// A function that returns true if the text proves a claim, given the claim's groups.
 type Proof = fn(&Page, &Captures<'_>) -> bool;
 
 const CLAIMS: &[(&str, Proof)] = &[
@@ -144,7 +145,7 @@ const CLAIMS: &[(&str, Proof)] = &[
         page.has_length(&found[1], number(&found[2])) && page.has_keys(Some(&found[3]))
     }),
     (r"^([0-9]+) like: (.*)$", |page, found| {
-        // The place of a message is not a part of what is alike.
+        // The location of a message may differ between similar messages.
         static PLACE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\S*?[:(][0-9]+[:,][0-9]+[:\])]*").unwrap());
         let words: Vec<&str> = words_of(&found[2][PLACE.find(&found[2]).map_or(0, |place| place.end())..]).collect();
         let words = &words[..words.len().saturating_sub(1).min(LIKE_WORDS)];
@@ -206,7 +207,7 @@ const CLAIMS: &[(&str, Proof)] = &[
             && page.has_items(found.get(2).map_or("", |items| items.as_str()))
     }),
     (r"^(.*(?:×| to ).*)$", |page, found| page.has_items(&found[1])),
-    // The extremes and the words of a column, cut at the end of the room.
+    // The extremes or the words of a column, cut at the length limit.
     (r"^(\S+) (\S+)(?: \(([^)]*))?$", |page, found| {
         (1..=3).all(|group| found.get(group).is_none_or(|words| page.quotes(words.as_str())))
     }),
@@ -239,9 +240,9 @@ const OWN_LABELS: &[&str] = &[
     "least covered",
 ];
 
-/// The forms of an item of a list with more than a quotation, and what proves each.
+/// The forms of a list item that is more than a quotation, with their proofs.
 const ITEMS: &[(&str, Proof)] = &[
-    // `src/a.rs:12 ×3`, `load:41`: the line with the name, and how many more there are.
+    // `src/a.rs:12 ×3`, `load:41`: a line that contains the name, and the number of lines that contain it.
     (r"^(.+):([0-9]+)(?: ×([0-9]+))?$", |page, found| {
         let name = &found[1];
         let (kind, last) = name.rsplit_once(' ').unwrap_or(("", name));
@@ -294,7 +295,7 @@ const ITEMS: &[(&str, Proof)] = &[
     // The words of a column with their counts.
     (r"^.+ ×[0-9]+$", |page, found| {
         static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^| )(\S[^×]*?) ×([0-9]+)").unwrap());
-        // A column may have a name, which its values do not stand behind.
+        // The matched words may begin with the name of the column, which does not precede the values in the text.
         WORD.captures_iter(&found[0]).all(|word| {
             let last = word[1].rsplit(' ').next().unwrap_or_default();
             let is_phrase = page.quotes(&word[1]) && !word[1].split(' ').all(|word| word == last);
@@ -302,7 +303,7 @@ const ITEMS: &[(&str, Proof)] = &[
             page.lines.iter().filter(|line| line.contains(value)).count() >= number(&word[2])
         })
     }),
-    // An element of a page with the reference of a call.
+    // An element of a page, with the reference that calls use.
     (r#"^(?:(\w+) )?(?:"(.*)" )?(\w+)((?: \[[^\]]*\])*)(?:: (.*))?$"#, |page, found| {
         let name = found.get(2).map_or("", |name| name.as_str().trim_end_matches('…'));
         let (old, new) = (format!("[ref={}]", &found[3]), format!("\"ref\": \"{}\"", &found[3]));
@@ -318,15 +319,15 @@ const ITEMS: &[(&str, Proof)] = &[
         page.quotes(&found[1]) && found[2].split(" without ").all(|more| page.has_items(more))
     }),
     (r"^(\S+) ((?:reason|phase): .*)$", |page, found| page.quotes(&found[1]) && page.quotes(&found[2])),
-    // A member of what an answer wraps.
+    // A member of an answer's wrapper.
     (r"^[^\s:]+\.([^\s:.]+: .*)$", |page, found| page.quotes(&found[1])),
     (r"^(.+?: )?[\[{](.*?)[\]}]?$", |page, found| page.has_items(&found[2])),
 ];
 
-/// The number of first words that alike lines share at least.
+/// The minimum number of first words that similar lines share.
 const LIKE_WORDS: usize = 3;
 
-/// The most facts in a headline.
+/// The maximum number of facts in a headline.
 const MOST_FACTS: usize = 20;
 
 fn is_proved(claims: &[(Regex, Proof)], page: &Page, words: &str) -> bool {
@@ -401,7 +402,7 @@ impl Page {
         }
         let facts: Vec<(usize, usize)> = SEPARATOR.find_iter(line).map(|found| (found.start(), found.end())).collect();
         let ends = facts.iter().map(|(end, _)| *end).chain([line.len()]);
-        // The starts of facts before which everything is proved.
+        // The starts of facts up to which everything is proved.
         let mut starts = vec![0];
         for (at, end) in ends.enumerate().filter(|_| facts.len() < MOST_FACTS) {
             if starts.iter().any(|start| self.is_claim(&line[*start..end])) {

@@ -53,7 +53,7 @@ enum Style {
     Indent(String),
     Tight(String),
     Crlf(String),
-    /// Brackets are expanded or not by the hash of a text, which is no regular layout.
+    /// Each bracket is expanded or not, depending on the hash of a text, so that the layout is irregular.
     Mixed(String),
     Odd,
 }

@@ -88,7 +88,7 @@ fn the_properties_hold_for_real_texts_max() {
     hold_together(Preset::Max);
 }
 
-/// The proposals of each stage are checked in the test of all stages together.
+/// The edits of each stage are also checked in the test of all stages together.
 #[test]
 fn the_properties_hold_for_each_stage_alone_and_the_presets_by_turns() {
     let presets = [Preset::Lossless, Preset::Balanced, Preset::Max].into_iter().cycle();

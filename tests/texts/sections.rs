@@ -153,7 +153,7 @@ fn a_heading_says_what_stands_below() {
     assert_eq!(languages, [Language::Rust, Language::Python]);
 }
 
-/// The inputs are `fixtures/prefixes/<what>.<type>.txt`.
+/// The inputs are `fixtures/prefixes/<name>.<type>.txt`.
 #[test]
 fn what_stands_behind_a_prefix_is_told_by_itself() {
     for (name, content_type) in [

@@ -88,9 +88,9 @@ pub(crate) enum Event {
     Fetched {
         foreign: bool,
     },
-    /// What a session shows was compared with what it had shown before.
+    /// The shown form of a session was compared with its earlier form.
     Compared(Compared),
-    /// What a session shows at the end, as a hash of its messages.
+    /// The shown form of a session at the end, as a hash of its messages.
     Shown {
         session: String,
         hash: String,

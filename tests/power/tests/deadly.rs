@@ -1,5 +1,5 @@
-//! C code that crashes, hangs or overflows the stack is given its text only once, because of the store's journal and
-//! the threads that parsers run on. The processes that end are this test's own, started again.
+//! C code that crashes, hangs or overflows the stack receives its text only once. The store's journal and the threads
+//! of the parsers ensure that. The processes that end are this test's own, started again.
 #![cfg(unix)]
 
 use std::os::unix::process::ExitStatusExt as _;
