@@ -6,8 +6,9 @@
  * shape.
  *
  * Values that the provider reported are *measured*; where it reported nothing, our tokenizer counts. The values without
- * Concertina are always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and `src/plan/host_compaction.rs`.
- * Figures cover the conversation's own requests, not the host's calls for compaction, notes and titles.
+ * Concertina are always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and
+ * `src/plan/host_compaction.rs`. Figures cover the conversation's own requests, not the host's calls for compaction,
+ * notes and titles.
  */
 /** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
 export interface Amount {
@@ -143,7 +144,7 @@ export interface Options {
 	preset?: "lossless" | "balanced" | "max";
 	/** When content that was already sent may change: by age alone, or when it pays with the provider's prompt cache. Default "every-turn". */
 	schedule?: "every-turn" | "cache-aware";
-	/** How early content is folded and how much of it stays: the defaults of `minTokensToFold`, `staleCalls` and `keepPreviewChars`, each of which can also be set by itself. Default "careful". */
+	/** Sets the defaults of `minTokensToFold`, `staleCalls` and `keepPreviewChars`: how early content is folded, and how much of it stays. Each can also be set by itself. Default "careful". */
 	thrift?: "careful" | "normal" | "high";
 	/** Options by pattern of the model's name: `{ "*haiku*": { "thrift": "high" } }`. They override the options for all models. Default {}. */
 	models?: Record<string, Pick<Options, "thrift" | "contextThresholdPercent" | "maxDeferredTurns" | "minTokensToFold" | "minTokensToSqueeze" | "thinking" | "keepNames" | "keepPreviewChars" | "staleTurns" | "staleCalls" | "imageAgeTurns" | "sccsCompressThreshold" | "sccsSummaryMaxChars">>;
@@ -222,7 +223,7 @@ export interface Options {
 	rules?: {
 		/** Repeats the workspace's rule files at the end of the context every so many user turns; 0 disables this. Only the plugin does this. Default 0, at least 0. */
 		refreshEveryTurns?: number;
-		/** How much the rule files are shortened: 0 off, 1 light (formatting), 2 standard (also fillers and abbreviations), 3 aggressive. Default 2. */
+		/** The amount of shortening of the rule files: 0 off, 1 light (formatting), 2 standard (also fillers and abbreviations), 3 aggressive. Default 2. */
 		level?: 0 | 1 | 2 | 3 | "off" | "light" | "standard" | "aggressive";
 		/** The maximum number of characters of the repeated rules. Files that do not fit are left out and named. Default 8000, at least 200. */
 		maxChars?: number;

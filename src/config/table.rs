@@ -120,8 +120,8 @@ options! {
     fusion_stages: Map<String, Value> = Map::new(), "fusion.stages";
     /// When content that was already sent may change: by age alone, or when it pays with the provider's prompt cache.
     schedule: Schedule = Schedule::EveryTurn, "schedule";
-    /// How early content is folded and how much of it stays: the defaults of `minTokensToFold`, `staleCalls` and
-    /// `keepPreviewChars`, each of which can also be set by itself.
+    /// Sets the defaults of `minTokensToFold`, `staleCalls` and `keepPreviewChars`: how early content is folded, and
+    /// how much of it stays. Each can also be set by itself.
     thrift: Thrift = Thrift::Careful, "thrift";
     /// Options by pattern of the model's name: `{ "*haiku*": { "thrift": "high" } }`. They override the options for all
     /// models.
@@ -209,8 +209,8 @@ options! {
     /// Repeats the workspace's rule files at the end of the context every so many user turns; 0 disables this. Only the
     /// plugin does this.
     rules_refresh_every_turns: u64 = 0, "rules.refreshEveryTurns", [min 0];
-    /// How much the rule files are shortened: 0 off, 1 light (formatting), 2 standard (also fillers and abbreviations),
-    /// 3 aggressive.
+    /// The amount of shortening of the rule files: 0 off, 1 light (formatting), 2 standard (also fillers and
+    /// abbreviations), 3 aggressive.
     rules_level: RulesLevel = RulesLevel::Standard, "rules.level";
     /// The maximum number of characters of the repeated rules. Files that do not fit are left out and named.
     rules_max_chars: u64 = 8000, "rules.maxChars", [min 200];

@@ -3,8 +3,9 @@
  * shape.
  *
  * Values that the provider reported are *measured*; where it reported nothing, our tokenizer counts. The values without
- * Concertina are always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and `src/plan/host_compaction.rs`.
- * Figures cover the conversation's own requests, not the host's calls for compaction, notes and titles.
+ * Concertina are always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and
+ * `src/plan/host_compaction.rs`. Figures cover the conversation's own requests, not the host's calls for compaction,
+ * notes and titles.
  */
 
 /** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
