@@ -108,8 +108,8 @@ impl Passes<'_> {
             let input = StepInput { pass_input: &pass_input, draft: &draft, segments: &segments, prefixed: &prefixed };
             for index in contest {
                 let Some(mut proposed) = self.plan(index, &input, &taken, &mut started)? else { continue };
-                // A candidate for all of the text excludes overlapping candidates of earlier steps. The step therefore also
-                // proposes edits of what those would leave.
+                // A candidate for all of the text excludes overlapping candidates of earlier steps. The step therefore
+                // also proposes edits of what those would leave.
                 let earlier = merged(taken.iter().chain(&wanted));
                 if proposed.iter().any(|candidate| overlaps(&earlier, &candidate.edit.range)) {
                     proposed.extend(self.plan(index, &input, &earlier, &mut started)?.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `gcc -I /long/path/a …`, `gcc -I /long/path/b …` -> the repeated phrases once, and the lines with `$1` in their place.
+//! `gcc -I /long/path/a …`, `gcc -I /long/path/b …` -> the repeated phrases once, and the lines with references `$1`.
 //!
 //! Lossless. A phrase is a part of a line. It contains no reference, so nothing has to be looked up twice.
 

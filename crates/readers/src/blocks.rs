@@ -267,8 +267,8 @@ impl<'a> Blocks<'a> {
         Some((kind, self.text[from..].find('\n').map_or(self.text.len(), |at| from + at + 1)))
     }
 
-    /// Returns the kind and the end of a block between two equal lines, as AsciiDoc delimits listings and quotations. In
-    /// Markdown, such a line is a rule with a blank line above or below, or underlines a title.
+    /// Returns the kind and the end of a block between two equal lines, as AsciiDoc delimits listings and quotations.
+    /// In Markdown, such a line is a rule with a blank line above or below, or underlines a title.
     fn delimited(&mut self, line: Line) -> Option<(BlockKind, usize)> {
         let kind = delimits(line.bare).filter(|_| line.indent == 0 && !self.in_paragraph)?;
         let first = self.line(line.end).filter(|first| !first.bare.is_empty())?;

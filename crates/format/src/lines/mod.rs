@@ -3,8 +3,8 @@
 //! ```text
 //! a: -rw-r--r-- 1 root {>6} {}   the first template is a; {} are its values, one of them filled up to six characters
 //! 1024 src/main.rs               a row of the last template: its values; the last one is the rest of the line
-//! . ^lib.rs                      . the value above (or the next of {+1}); ^ the folder of the value above ({/}), ^^ the
-//!                                one above that
+//! . ^lib.rs                      . the value above (or the next of {+1}); ^ the folder of the value above ({/}), ^^
+//!                                the one above that
 //! c*: use {};                    a template of which each word of the lines below is a row
 //! b/2: name {}                   a template of two lines
 //! version {}

@@ -386,8 +386,8 @@ const HEADING_LINES: usize = 3;
 /// The minimum length of the rule below a heading, in characters.
 const MIN_RULE: usize = 4;
 
-/// Returns true if a program printed the lines about code or data, so that they are no source: below a ruled heading, or
-/// as numbered rows.
+/// Returns true if a program printed the lines about code or data, so that they are not source: below a ruled heading,
+/// or as numbered rows.
 fn is_report(lines: &[PageLine]) -> bool {
     let is_rule = |line: &PageLine| line.bare.len() >= MIN_RULE && line.bare.trim_matches(['-', '+']).is_empty();
     let (mut total, mut numbered, mut is_ruled) = (0, 0, false);

@@ -1,4 +1,5 @@
-//! `data:image/png;base64,iVBORw0…` -> `data:image/png;base64,[… 48213 bytes of image/png in base64, sha256 1a2b3c4d5e6f]`.
+//! `data:image/png;base64,iVBORw0…` -> `data:image/png;base64,[… 48213 bytes of image/png in base64, sha256
+//! 1a2b3c4d5e6f]`
 //!
 //! Replaces base64 payloads: `data:` URIs, long blobs, and blocks wrapped to lines of one width (certificates, mail). A
 //! model cannot read them, and they cost about one token per one and a half characters. Hashes, short keys, tokens of

@@ -1,4 +1,5 @@
-//! `diff --git a/x b/x`, `index`, `---`, `+++`, `@@ -1,7 +1,9 @@` -> `diff x`, `@@ -1 +1`; context beyond three lines cut.
+//! `diff --git a/x b/x`, `index`, `---`, `+++`, `@@ -1,7 +1,9 @@` -> `diff x`, `@@ -1 +1`; context is cut to three
+//! lines.
 //!
 //! Changed lines are kept with their signs and places. Shortened hashes and removed context need the original to be
 //! restored; shortened headers do not.
@@ -101,8 +102,8 @@ fn commit_hash(line: &str) -> Option<Range<usize>> {
     (is_end && matches!(digits, 40 | 64)).then_some("commit ".len().."commit ".len() + digits)
 }
 
-/// `index 0123456..789abcd 100644` below a file's header: what git calls the two versions. The mode is worth a line unless it is
-/// the usual one; a binary patch needs the hashes.
+/// Returns true for a line such as `index 0123456..789abcd 100644` below a file's header, which names two versions by
+/// git's hashes, if it may be omitted. An unusual mode must stay, and a binary patch needs the hashes.
 fn is_plain_index(above: &[&str], line: &str, below: &str) -> bool {
     let Some((old, rest)) = line.strip_prefix("index ").and_then(|rest| rest.split_once("..")) else { return false };
     let (new, mode) = rest.split_once(' ').unwrap_or((rest, "100644"));

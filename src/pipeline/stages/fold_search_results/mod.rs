@@ -1,4 +1,5 @@
-//! `path:12:text` lines, file listings and web results -> each path once, in its directory; results beyond a rank by title only.
+//! `path:12:text` lines, file listings and web results -> each path once, in its directory, and only the titles of low
+//! results.
 //!
 //! Hits and listings are folded without loss. Only the texts of web results of low rank need the original.
 

@@ -1,7 +1,9 @@
-//! `\x1b[32m✓\x1b[0m a\r` -> `✓ a`: what only a screen has a use for. Colours, titles, links, bars and spinners that were painted
-//! over, letters struck twice; and, in what a command printed, long rules, blanks at line ends and runs of empty lines.
-//! Keeps what a terminal would show. In a diff by words, colours are kept where only they show which words changed.
-//! Escapes in code that was read from a file are kept.
+//! `\x1b[32m✓\x1b[0m a\r` -> `✓ a`: removes text that only a terminal uses.
+//!
+//! That is colours, titles, links, bars and spinners that were overwritten, and letters that were printed twice. In the
+//! output of a command it is also long rules, blanks at line ends and runs of empty lines. Everything that a terminal
+//! would show is kept. In a diff by words, colours are kept if only they show which words changed. Escapes in code that
+//! was read from a file are kept.
 
 mod colour;
 mod shown_line;
