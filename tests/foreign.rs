@@ -43,7 +43,7 @@ fn a_crash_happens_once() {
 }
 
 #[test]
-fn what_a_user_ends_while_it_hangs_is_not_tried_again() {
+fn a_text_whose_hanging_parser_a_user_ended_is_not_parsed_again() {
     if let Some(dir) = std::env::var_os(DIR) {
         let _store = open(Path::new(&dir));
         call_foreign("an endless parser", b"text", || -> Result<(), TimedOut> {
@@ -54,7 +54,7 @@ fn what_a_user_ends_while_it_hangs_is_not_tried_again() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let mut child = again("what_a_user_ends_while_it_hangs_is_not_tried_again", dir.path());
+    let mut child = again("a_text_whose_hanging_parser_a_user_ended_is_not_parsed_again", dir.path());
     let notes = || {
         std::fs::read_dir(dir.path()).unwrap().any(|entry| {
             std::fs::read(entry.unwrap().path())
@@ -74,7 +74,7 @@ fn what_a_user_ends_while_it_hangs_is_not_tried_again() {
 }
 
 #[test]
-fn what_is_stored_is_read_whatever_happened_inside_zstd() {
+fn stored_originals_are_readable_after_a_crash_in_zstd() {
     if let Some(dir) = std::env::var_os(DIR) {
         let store = open(Path::new(&dir));
         let me = Scope { agent_id: "main".into(), session_id: "s".into() };
@@ -90,5 +90,5 @@ fn what_is_stored_is_read_whatever_happened_inside_zstd() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    assert!(again("what_is_stored_is_read_whatever_happened_inside_zstd", dir.path()).wait().unwrap().success());
+    assert!(again("stored_originals_are_readable_after_a_crash_in_zstd", dir.path()).wait().unwrap().success());
 }

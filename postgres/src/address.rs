@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_library_does_not_know_is_understood_in_either_form() {
+    fn parameters_unknown_to_the_client_library_are_understood_in_both_forms() {
         let file = |path: &str| TrustedRoots::File(path.into());
         for (address, expected) in [
             ("postgresql://me:secret@h/x?sslrootcert=/etc/ca%20one.pem", (SslMode::Prefer, file("/etc/ca one.pem"))),
@@ -318,7 +318,7 @@ mod tests {
 
     /// Unknown names, and all of libpq's that are not supported, in both forms of an address and at three positions.
     #[test]
-    fn an_unknown_parameter_is_named_and_what_may_be_of_a_password_is_not() {
+    fn an_unknown_parameter_is_named_unless_it_may_be_part_of_a_password() {
         for key in ["nonsense", "sslmod", "ssl_mode", "pool_size"].into_iter().chain(UNSUPPORTED_PARAMETERS) {
             let is_of_libpq = UNSUPPORTED_PARAMETERS.contains(&key);
             for (address, is_named) in [
@@ -373,7 +373,7 @@ mod tests {
     /// with and without a name, a database and parameters: 13 × 6 × 4 addresses. Each is parsed correctly, or refused
     /// without showing any of it.
     #[test]
-    fn a_password_is_read_to_the_last_at_or_refused_without_a_word_of_it() {
+    fn a_password_ends_at_the_last_at_sign_or_is_refused_without_being_shown() {
         let mut read = 0;
         for between in ["", "@", "/", "?", "#", ":", "%", "%40", "%4", " ", "&", "=", "@x/y?z=1#@"] {
             let password = format!("S3kr3t{between}S3kr3t");
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_hosts_each_is_tried_alone_and_must_be_writable() {
+    fn each_of_several_hosts_is_tried_separately_and_must_be_writable() {
         let address = "postgresql://me:secret@one:1,two:2/x?sslmode=require&connect_timeout=7&application_name=me";
         let config = Address::parse(address).unwrap().config;
         let each = each_host(&config);

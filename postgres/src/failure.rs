@@ -228,7 +228,7 @@ mod tests {
 
     /// The same refusals in five server languages, with a plain name and with one that looks like a token.
     #[test]
-    fn a_servers_words_are_told_without_the_name_of_the_user() {
+    fn messages_of_a_server_are_shown_without_the_user_name() {
         for name in ["S3kr3t", "S3kr3t-with.more_of=it"] {
             for (before, after) in [
                 ("password authentication failed for user \"", "\""),

@@ -49,7 +49,7 @@ fn called(caller: &Value, on_call: bool, text: &str) -> Vec<[Value; 2]> {
 /// Covers three shapes, with the caller on the call or on the result; absent, null and direct, two kinds of script, and
 /// a plain word; at birth and in `squeeze()`.
 #[test]
-fn what_a_script_parses_stays_while_it_is_fresh() {
+fn results_for_scripts_stay_while_they_are_fresh() {
     let text = log(2000);
     let (config, _) = Config::from_json(json!({ "largeResultThreshold": 30_000 }).as_object().unwrap()).unwrap();
     let mut tried = 0;
@@ -98,7 +98,7 @@ fn stored(engine: &Engine, text: &str) -> String {
 /// Covers the tool's own name, the name with a server's prefix, another name, and none; the whole original, lines,
 /// characters and a pattern.
 #[test]
-fn what_was_fetched_is_not_folded_again_whatever_the_tool_is_called() {
+fn fetched_answers_are_not_folded_whatever_the_name_of_the_tool() {
     for name in [Some("fetch_original_data"), Some("mcp__x__fetch_original_data"), Some("call_tool"), None] {
         for part in ["", ":1-300", ":c1-9000", ":/worker [1-6]/"] {
             let dir = TempDir::new().unwrap();
@@ -121,7 +121,7 @@ fn what_was_fetched_is_not_folded_again_whatever_the_tool_is_called() {
 
 /// Covers pages by lines, by characters and by pattern, and two pages in one call, in either order.
 #[test]
-fn equal_parts_of_two_originals_are_each_known_as_their_own() {
+fn equal_parts_of_two_originals_are_distinguished() {
     let versions = [log(400), log(400) + "one more line\n"];
     for part in [":1-40", ":c1-400", ":/worker [1-6]/", ":3-3"] {
         for order in [[0, 1], [1, 0]] {

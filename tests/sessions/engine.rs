@@ -60,7 +60,7 @@ fn hostile_texts_come_back_byte_for_byte_at_birth_and_when_stale() {
 }
 
 #[test]
-fn what_was_shortened_at_birth_goes_back_to_its_original_when_stale() {
+fn a_result_shortened_at_birth_refers_to_its_original_when_stale() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir);
     let text = (0..120)
@@ -126,7 +126,7 @@ fn prose_in_results_is_shortened_only_where_the_scope_says_all() {
 }
 
 #[test]
-fn what_is_set_for_a_model_counts_for_that_model_at_birth_and_when_stale() {
+fn options_of_a_model_apply_to_it_at_birth_and_when_stale() {
     let dir = TempDir::new().unwrap();
     let options = json!({ "sccsCompressThreshold": 100_000, "staleTurns": 90, "models": { "small-*": { "sccsCompressThreshold": 2000, "staleTurns": 4 } } });
     let (config, _) = Config::from_json(options.as_object().unwrap()).unwrap();
@@ -212,7 +212,7 @@ fn a_turn_whose_assembly_failed_saves_nothing() {
 }
 
 #[test]
-fn what_was_decided_stays_when_the_store_cannot_take_more() {
+fn decisions_stay_in_force_while_the_store_is_locked() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir);
     let first = "the first output, soon stale ".repeat(100);

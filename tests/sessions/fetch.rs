@@ -117,7 +117,7 @@ fn no_answer_is_longer_than_asked_for() {
 }
 
 #[test]
-fn what_fits_is_whole_and_what_does_not_is_counted() {
+fn an_original_that_fits_is_whole_and_omitted_text_is_counted() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir);
     let (first, second) = ("a line\n".repeat(100), "another\n".repeat(100));
@@ -229,7 +229,7 @@ fn the_pages_of_a_listing_are_all_of_it() {
 }
 
 #[test]
-fn a_few_lines_before_a_line_that_fits_no_page_are_no_page() {
+fn a_line_that_fits_no_page_is_cut_unless_many_lines_precede_it() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir);
     let long = "words ".repeat(500);
@@ -306,7 +306,7 @@ fn the_numbers_that_a_placeholder_tells_are_those_that_are_fetched() {
 }
 
 #[test]
-fn of_arguments_lines_and_matches_are_those_of_their_strings() {
+fn lines_and_matches_of_arguments_refer_to_their_strings() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir);
     let (messages, write) = read_and_written();

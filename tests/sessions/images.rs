@@ -177,7 +177,7 @@ fn a_turned_photo_comes_out_upright() {
 }
 
 #[test]
-fn what_cannot_be_shrunk_stays() {
+fn images_that_cannot_be_shrunk_stay() {
     let png = encoded(&photo(1800, 1200), ImageFormat::Png);
     let whole = jpeg(&photo(1800, 1200).to_rgb8(), 1800, 1200, jpeg_encoder::ColorType::Rgb);
     let cmyk = jpeg(&vec![90; 1800 * 1200 * 4], 1800, 1200, jpeg_encoder::ColorType::Cmyk);

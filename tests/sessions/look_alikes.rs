@@ -317,7 +317,7 @@ fn has_no_type(block: &Value) -> bool {
 /// arguments, as a message's content and as a part of it, and a tool's output that equals them and follows the block
 /// that they stand for.
 #[test]
-fn words_that_equal_a_placeholder_are_somebodys_own() {
+fn texts_of_others_that_equal_a_placeholder_are_not_ours() {
     let data = picture(5);
     for shape in SHAPES {
         let output = exchange(shape, "c1", "exec", &json!({ "command": "one" }), &json!(noise(100, 4)), 5);
@@ -426,7 +426,7 @@ fn a_command_that_ends_like_our_note_makes_no_cut() {
 /// Covers two blocks with one placeholder: an output, and what was fetched of it, whole and in parts. The host stores
 /// either placeholder, or both, at each of the later calls.
 #[test]
-fn of_two_blocks_with_one_placeholder_each_keeps_its_place() {
+fn two_blocks_with_one_placeholder_keep_their_places() {
     let mut alike = 0;
     for shape in &SHAPES[1..] {
         for (part, kept) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2), (false, 3)] {

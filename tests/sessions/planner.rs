@@ -176,7 +176,7 @@ impl Bill {
 /// Covers two and three models or tool lists, alternating at each call or at each third, at intervals within the
 /// lifetime of each cache, of the last one's only, and of none; in the shapes of OpenClaw, Anthropic and OpenAI.
 #[test]
-fn those_that_take_turns_pay_no_more_than_untouched() {
+fn alternating_models_pay_no_more_than_without_folding() {
     let mut epochs = 0;
     for (shape, by_model, callers, each, interval) in combinations(
         &["openclaw", "anthropic", "openai"],

@@ -162,7 +162,7 @@ fn play(shape: Shape, model: &str, thinking: Thinking, is_bound: bool) -> Outcom
 }
 
 #[test]
-fn it_leaves_where_the_provider_allows_it_and_comes_back_byte_for_byte() {
+fn thinking_is_removed_if_the_provider_allows_it_and_is_restored_byte_for_byte() {
     for shape in [Shape::OpenClaw, Shape::Anthropic] {
         for (model, is_bound) in [("claude-opus-4-6", false), ("claude-opus-5-5", true)] {
             let played = play(shape, model, Thinking::Auto, is_bound);
@@ -179,7 +179,7 @@ fn it_leaves_where_the_provider_allows_it_and_comes_back_byte_for_byte() {
 }
 
 #[test]
-fn it_stays_where_it_has_to_and_where_the_user_wants_it() {
+fn thinking_stays_if_the_provider_or_the_user_requires_it() {
     for shape in [Shape::OpenClaw, Shape::Anthropic] {
         for model in ["claude-sonnet-4-5", "gpt-5.4", "deepseek-v4", "somebody-elses"] {
             let Outcome { left, sent, session, .. } = play(shape, model, Thinking::Auto, false);
@@ -195,7 +195,7 @@ fn it_stays_where_it_has_to_and_where_the_user_wants_it() {
 }
 
 #[test]
-fn what_may_not_be_stored_stays() {
+fn thinking_with_a_secret_stays() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir, Thinking::Auto);
     let secret = format!("{}{}", "ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
@@ -219,7 +219,7 @@ fn what_may_not_be_stored_stays() {
 /// Covers both shapes. The host stores what was shown of all messages, or of all from one on, and drops none or some of
 /// the first ones.
 #[test]
-fn where_the_host_keeps_what_was_shown_it_comes_back_or_is_named() {
+fn thinking_that_the_host_dropped_is_restored_or_named() {
     let (mut returned, mut named) = (0, 0);
     for shape in [Shape::OpenClaw, Shape::Anthropic] {
         let Outcome { engine, session, sent, _dir, .. } = play(shape, "claude-opus-4-6", Thinking::Auto, false);

@@ -173,7 +173,7 @@ fn a_marker_of_another_session_is_not_taken_for_ours() {
 }
 
 #[test]
-fn what_was_fetched_in_part_stays() {
+fn partly_fetched_originals_stay() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir, Config::default());
     let text: String = (0..900).map(|line| format!("{line} unit took {} ms\n", line * 7919 % 977)).collect();

@@ -44,7 +44,7 @@ fn several_hosts_hold_sessions_in_one_directory() {
 }
 
 #[test]
-fn what_sqlite_remembers_is_what_others_wrote() {
+fn cached_rows_of_sqlite_equal_the_rows_that_others_wrote() {
     let dir = tempfile::tempdir().unwrap();
     suite::rows_in_memory_are_those_of_the_store(|| SqliteStore::open(dir.path(), suite::options()).unwrap());
 }

@@ -142,7 +142,7 @@ fn a_file_that_a_newer_program_migrates_is_read_on_and_no_longer_written() {
 }
 
 #[test]
-fn what_a_newer_program_keeps_in_another_way_is_no_damage() {
+fn an_unreadable_newer_schema_is_not_damage() {
     const NO_SQL: &str = "INSERT INTO sqlite_schema VALUES ('view', 'v', 'v', 0, 'CREATE VIEW v AS SELECT FROM')";
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
@@ -365,7 +365,7 @@ mod rights {
 }
 
 #[test]
-fn what_is_acknowledged_is_in_the_file_that_was_taken_away_or_in_the_one_that_is_there() {
+fn acknowledged_data_is_in_the_removed_file_or_in_the_new_one() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let is_done = AtomicBool::new(false);

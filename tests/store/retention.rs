@@ -62,7 +62,7 @@ fn a_held_session_rests_for_as_long_as_it_likes_whoever_sweeps() {
 }
 
 #[test]
-fn what_the_host_has_ended_goes_after_its_time_to_live() {
+fn originals_of_ended_sessions_are_removed_after_the_time_to_live() {
     let dir = TempDir::new().unwrap();
     let host = held(&dir);
     let texts = rest(&host);
@@ -87,7 +87,7 @@ fn a_session_that_the_host_may_not_list_yet_is_left_alone() {
 }
 
 #[test]
-fn an_end_is_taken_back_by_the_list_and_by_work() {
+fn an_ended_session_is_reopened_by_the_hosts_list_or_by_use() {
     let dir = TempDir::new().unwrap();
     let host = held(&dir);
     let texts = rest(&host);

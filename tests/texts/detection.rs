@@ -25,12 +25,12 @@ fn assert_accuracy(inputs: &[labels::Labelled]) {
 }
 
 #[test]
-fn nearly_all_real_inputs_are_told_without_hints() {
+fn nearly_all_real_inputs_are_detected_without_hints() {
     assert_accuracy(&labels::all());
 }
 
 #[test]
-fn nearly_all_own_inputs_are_told_without_hints() {
+fn nearly_all_own_inputs_are_detected_without_hints() {
     let own = labels::own();
     for content_type in ContentType::ALL {
         let count = own.iter().filter(|input| input.content_type == *content_type).count();

@@ -312,7 +312,7 @@ fn a_name_with_quotes_is_no_part_of_a_template() {
 }
 
 #[test]
-fn a_text_set_without_any_rule_is_not_folded_by_half_of_one() {
+fn json_with_irregular_blanks_is_not_folded_by_a_partial_layout() {
     let blank = |n: usize| ["", " ", "\n", "\t ", "\n\n  "][n * n % 23 % 5];
     let item = |n: usize| {
         format!(

@@ -45,7 +45,7 @@ fn missing<'a>(row: &'a Row, text: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn no_sentence_turns_its_meaning() {
+fn no_sentence_changes_its_meaning() {
     let rows = rows();
     assert!(rows.len() >= 150, "{} rows", rows.len());
     let mut wrong = Vec::new();
@@ -119,7 +119,7 @@ fn second_fields(lists: &[&'static str]) -> Vec<&'static str> {
 
 /// Covers more than a hundred words in each of these frames, at every intensity, level and objective.
 #[test]
-fn what_a_sentence_names_stays_to_the_letter() {
+fn named_words_stay_unchanged() {
     let frames = [
         "Never use the word {}.",
         "The term {} is what they want here.",
@@ -221,7 +221,7 @@ fn formulas_and_paths_of_windows_keep_their_words() {
 }
 
 #[test]
-fn no_rule_turns_its_meaning_at_any_level() {
+fn no_rule_changes_its_meaning_at_any_level() {
     let mut wrong = Vec::new();
     for row in &rows() {
         // A table's cells may be separated, but each must still be there.

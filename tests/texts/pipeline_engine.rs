@@ -150,7 +150,7 @@ fn a_stage_that_never_settles_costs_its_edits_but_not_the_folds() {
 }
 
 #[test]
-fn a_fold_that_does_not_come_undone_is_dropped() {
+fn a_fold_that_cannot_be_restored_is_dropped() {
     fn wrong_count(context: &FusionContext) -> Vec<Edit> {
         let mut edits = fold_runs(context);
         edits.iter_mut().for_each(|edit| edit.text = edit.text.replace("*19", "*20"));
@@ -173,7 +173,7 @@ fn a_text_that_came_in_folded_is_compressed_as_what_it_was() {
 }
 
 #[test]
-fn what_looks_like_a_marker_is_not_cut() {
+fn texts_that_resemble_markers_are_not_cut() {
     fn drop_hashes(context: &FusionContext) -> Vec<Edit> {
         let found = context.text.match_indices("sha256").map(|(at, found)| at..at + found.len());
         found.map(|range| Edit::reversible(range, "")).collect()
@@ -325,7 +325,7 @@ fn regular_paragraphs_fold_by_seven_tenths_whatever_their_type() {
 }
 
 #[test]
-fn what_needs_its_original_is_clearly_shorter_than_what_needs_none() {
+fn reversible_results_are_clearly_shorter_than_lossless_ones() {
     let created = |n: u32| {
         let took = if n == 7 { "9m41s" } else { "2s" };
         format!("aws_instance.a[{n}]: Creation complete after {took} [id=i-{n}]\n")

@@ -147,7 +147,7 @@ fn lines_fold_behind_a_prefix_as_they_fold_alone() {
 }
 
 #[test]
-fn what_cannot_be_a_sample_behind_prefixes_that_differ_is_a_fold() {
+fn lines_with_differing_prefixes_are_folded_and_not_sampled() {
     let text = behind(&records().repeat(4), COUNTED[3]);
     let most = compressed(&text, Preset::Lossless).tokens_after;
     takes_at_most(most, &compressed(&text, Preset::Max), "records");
@@ -185,7 +185,7 @@ fn diffs_fold_behind_a_prefix_as_they_fold_alone() {
 }
 
 #[test]
-fn reports_lose_what_went_well_behind_a_prefix() {
+fn reports_with_prefixes_lose_their_successful_lines() {
     for (name, text) in REPORTS {
         let alone = compressed(text, Preset::Balanced);
         for shape in [SAME[0], SAME[2], COUNTED[3]] {
@@ -198,7 +198,7 @@ fn reports_lose_what_went_well_behind_a_prefix() {
 }
 
 #[test]
-fn whatever_stands_before_lines_comes_back() {
+fn any_line_prefix_is_restored() {
     let engine = FusionEngine::default();
     let code = CODE[0].1.to_owned();
     let texts = [document(), records(), table(), trace(), diff(), code, REPORTS[0].1.to_owned()];

@@ -100,7 +100,7 @@ fn the_parts_of_a_text_are_the_text() {
 }
 
 #[test]
-fn what_a_line_is_does_not_depend_on_words_that_go() {
+fn the_kind_of_a_line_does_not_depend_on_removed_words() {
     for text in [
         "the SELECT really the; the. FROM I think that, please ",
         "it seems that,\nshould probably. = the ",
@@ -243,7 +243,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn twice_is_once_and_lines_stay_for_any_words(text in prose()) {
+    fn shortening_any_words_is_idempotent_and_keeps_lines(text in prose()) {
         for (intensity, objective) in cases() {
             let (shorter, receipt) = compress_prose(&text, intensity, objective);
             let (again, _) = compress_prose(&shorter, intensity, objective);

@@ -159,7 +159,7 @@ fn joined_files_keep_the_budget_and_name_what_is_left_out() {
 }
 
 #[test]
-fn any_text_comes_out() {
+fn shortening_returns_for_any_text() {
     for part in [
         " ",
         "\n",
@@ -265,7 +265,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn twice_is_once_and_nothing_costs_more_for_any_rules(text in rules()) {
+    fn shortening_any_rules_is_idempotent_and_adds_no_tokens(text in rules()) {
         let count = |text: &str| tokens::count(text, Encoding::O200kBase);
         for case in cases() {
             let shorter = preprocess(&text, &case);

@@ -69,7 +69,7 @@ fn blocks() -> Vec<(&'static str, String, String)> {
 
 #[test]
 #[ignore = "prints what is held back and how fast; asserts nothing that the others do not"]
-fn what_is_held_back_and_how_fast() {
+fn the_share_and_speed_of_the_secret_scan() {
     let blocks = blocks();
     let mut classes: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (class, name, text) in &blocks {

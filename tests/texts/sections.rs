@@ -112,7 +112,7 @@ fn headings_part_the_outputs_of_several_commands() {
 }
 
 #[test]
-fn the_whole_is_what_most_of_it_is_and_not_what_it_begins_with() {
+fn the_type_of_a_text_is_that_of_most_of_its_lines() {
     for (name, content_type) in [
         ("rulers", Unknown),
         ("prompts", Unknown),
@@ -155,7 +155,7 @@ fn a_heading_says_what_stands_below() {
 
 /// The inputs are `fixtures/prefixes/<name>.<type>.txt`.
 #[test]
-fn what_stands_behind_a_prefix_is_told_by_itself() {
+fn texts_behind_prefixes_are_detected_by_themselves() {
     for (name, content_type) in [
         ("containers.json", Json),
         ("stamps.json", Json),

@@ -429,7 +429,7 @@ fn the_checker_finds_false_claims() {
 
 /// Covers ticks of compose, of a builder, of an installer and of a to-do list, with and without failures.
 #[test]
-fn ticks_of_what_is_no_test_are_no_verdicts() {
+fn check_marks_outside_of_tests_are_not_verdicts() {
     for (good, bad, line) in [
         ("✔", "✘", "Container shop-db-# Healthy   0.#s"),
         ("✓", "✗", "Generating static pages (#/9)"),
@@ -447,7 +447,7 @@ fn ticks_of_what_is_no_test_are_no_verdicts() {
 
 /// Covers reports of five sanitizers and of valgrind, each after C++ frames.
 #[test]
-fn what_a_sanitizer_found_is_told() {
+fn findings_of_sanitizers_are_in_the_summary() {
     let frames: String = (0..30)
         .map(|at| {
             format!(

@@ -85,7 +85,7 @@ fn files(line: &str) -> String {
 }
 
 #[test]
-fn of_each_case_what_is_expected_is_left() {
+fn each_case_has_the_expected_result() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut wrong = Vec::new();
     for entry in std::fs::read_dir(dir).expect("the cases") {
@@ -122,7 +122,7 @@ fn a_quotation_may_be_long() {
 }
 
 #[test]
-fn of_two_hedges_one_stays_at_every_level() {
+fn one_of_two_hedges_stays_at_every_level() {
     let choices = |first| ["possibly", "potentially", "perhaps"].map(move |second| (first, second));
     for (first, second) in ["may", "might", "could"].into_iter().flat_map(choices) {
         for rest in ["be slow when it starts", "fail when it starts", "delete it when it starts"] {
@@ -140,7 +140,7 @@ fn of_two_hedges_one_stays_at_every_level() {
 }
 
 #[test]
-fn the_receipt_adds_up_and_lists_what_was_put_in() {
+fn the_receipt_adds_up_and_lists_the_substitutions() {
     let text =
         "In order to read the configuration, we really need the database. They set the environment when asynchronous.";
     let (shorter, receipt) = compress_prose(text, Intensity::Full, Objective::Chars);
@@ -152,7 +152,7 @@ fn the_receipt_adds_up_and_lists_what_was_put_in() {
 }
 
 #[test]
-fn what_costs_tokens_waits_until_a_rule_file_does_not_fit() {
+fn edits_that_cost_tokens_are_used_only_if_a_rule_file_does_not_fit() {
     let text = "Please read the authorization handbook thoroughly, the understanding of the responsibilities is \
                 really helpful.";
     let at = |max_chars| {

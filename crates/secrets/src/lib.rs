@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recipe_for_a_kind_of_secret_is_one_row_and_one_planted_line() {
+    fn a_kind_of_secret_is_one_row_and_one_planted_line() {
         let recipe = recipe();
         assert!(recipe.len() >= 4, "{recipe:?}");
         for [file, row, planted] in recipe {

@@ -18,7 +18,7 @@ fn secrets_in(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn of_each_case_just_what_is_marked_is_found() {
+fn exactly_the_marked_secrets_are_found() {
     let mut failures = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")).expect("the cases") {
@@ -67,7 +67,7 @@ fn each_planted_secret_is_found_behind_each_escape_sequence() {
 }
 
 #[test]
-fn what_nothing_announces_is_found_behind_each_escape_sequence() {
+fn unannounced_secrets_are_found_behind_each_escape_sequence() {
     let web_token = read("eyJ⟨mixed 40⟩.eyJ⟨mixed 40⟩.⟨mixed 40⟩").text;
     let bot_token = read("MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.⟨mixed 6⟩.⟨mixed 38⟩").text;
     for key in [noise(MIXED, 40, 0), web_token, bot_token] {
@@ -79,7 +79,7 @@ fn what_nothing_announces_is_found_behind_each_escape_sequence() {
 }
 
 #[test]
-fn what_is_found_can_be_blanked_and_is_not_found_again() {
+fn a_redacted_text_has_no_secrets() {
     let text = "漢字 password = \"hV7#kq2Lw9\" und AKIAQ3EGRZ5TXL7M2N4P.";
     assert_eq!(secrets_in(text), ["hV7#kq2Lw9", "AKIAQ3EGRZ5TXL7M2N4P"]);
     let redacted = redact(text, &find_secrets(text));
@@ -89,13 +89,13 @@ fn what_is_found_can_be_blanked_and_is_not_found_again() {
 }
 
 #[test]
-fn two_reasons_for_one_secret_are_one_range() {
+fn a_secret_that_two_finders_find_is_one_range() {
     let text = "GITHUB_TOKEN=ghp_16C7e42F292c6912E7710c838347Ae178B4a";
     assert_eq!(find_secrets(text), std::slice::from_ref(&(13..text.len())));
 }
 
 #[test]
-fn what_is_found_in_a_megabyte_of_beginnings_is_of_the_text() {
+fn secrets_in_a_megabyte_of_prefixes_are_ranges_of_the_text() {
     for unit in lines(include_str!("beginnings.txt")).map(|line| read(line).text) {
         let text = unit.repeat((1 << 20) / unit.len());
         let found = find_secrets(&text);
@@ -104,7 +104,7 @@ fn what_is_found_in_a_megabyte_of_beginnings_is_of_the_text() {
 }
 
 #[test]
-fn forty_random_characters_are_found_wherever_they_stand() {
+fn forty_random_characters_are_found_in_any_position() {
     let key = noise(MIXED, 40, 0);
     for before in 0..90 {
         let text = format!("{} {key}\n", ".".repeat(before));
@@ -113,13 +113,13 @@ fn forty_random_characters_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn a_value_that_does_not_end_is_no_secret() {
+fn an_unterminated_value_is_not_a_secret() {
     let text = format!("token=\"{}", "a1B2".repeat(100_000));
     assert!(find_secrets(&text).is_empty());
 }
 
 #[test]
-fn a_private_key_is_found_behind_what_a_tool_puts_before_and_behind_its_lines() {
+fn a_private_key_is_found_between_prefixes_and_suffixes_of_tools() {
     let key = |lines: usize| {
         let body = (0..lines).map(|_| noise(MIXED, 64, 0));
         let all = ["-----BEGIN OPENSSH PRIVATE KEY-----".to_owned()].into_iter().chain(body);
@@ -152,7 +152,7 @@ fn a_private_key_is_found_behind_what_a_tool_puts_before_and_behind_its_lines() 
 }
 
 #[test]
-fn a_private_key_in_base64_is_found_whole_also_where_it_is_wrapped() {
+fn a_private_key_in_base64_is_found_whole_even_if_wrapped() {
     for name in ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"] {
         let key = format!("-----BEGIN {name}-----\n{}\n-----END {name}-----\n", noise(MIXED, 400, 0));
         let encoded = base64_simd::STANDARD.encode_to_string(&key);

@@ -87,7 +87,7 @@ fn programs_of_two_versions_work_on_one_database_for_one_release() {
 }
 
 #[test]
-fn who_may_not_migrate_a_schema_is_told_to_let_its_owner_do_it() {
+fn a_role_that_may_not_migrate_a_schema_is_referred_to_its_owner() {
     let Some(cluster) = Cluster::start() else { return };
     drop(cluster.open("owned"));
     let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("roles.sql");
@@ -101,7 +101,7 @@ fn who_may_not_migrate_a_schema_is_told_to_let_its_owner_do_it() {
 }
 
 #[test]
-fn a_commit_on_a_database_that_was_migrated_too_far_meanwhile_writes_nothing() {
+fn a_commit_after_a_migration_to_an_unsupported_version_writes_nothing() {
     let Some(cluster) = Cluster::start() else { return };
     let old = cluster.open("far");
     work(&old, 0).unwrap();
@@ -118,7 +118,7 @@ fn a_commit_on_a_database_that_was_migrated_too_far_meanwhile_writes_nothing() {
 }
 
 #[test]
-fn a_migration_that_is_interrupted_leaves_nothing_and_is_made_by_the_next() {
+fn an_interrupted_migration_leaves_nothing_and_is_repeated_by_the_next_program() {
     const SLOW: &str = "ALTER TABLE originals ADD COLUMN origin TEXT; SELECT pg_sleep(20)";
     let Some(cluster) = Cluster::start() else { return };
     let sleeps = || cluster.sql("SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'").first().cloned();

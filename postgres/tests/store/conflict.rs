@@ -10,7 +10,7 @@ use crate::cluster::{Cluster, Session};
 use crate::suite::{EXPIRED, START, batch_of, projection, scope};
 
 #[test]
-fn a_transaction_that_the_server_refuses_for_others_is_made_again() {
+fn a_conflicting_transaction_is_retried() {
     const REFUSE: &str = "CREATE SEQUENCE public.tried;
         CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           IF nextval('public.tried') <= TG_ARGV[0]::bigint THEN RAISE 'refused' USING ERRCODE = TG_ARGV[1]; END IF;
@@ -44,7 +44,7 @@ fn a_transaction_that_the_server_refuses_for_others_is_made_again() {
 }
 
 #[test]
-fn of_two_that_wait_for_each_other_the_store_begins_again() {
+fn the_store_retries_after_a_deadlock() {
     let Some(cluster) = Cluster::start() else { return };
     let store = cluster.open("deadlock");
     let me = scope("main", "s");
@@ -81,7 +81,7 @@ fn writer(cluster: &Cluster, namespace: &str) -> Session {
 }
 
 #[test]
-fn a_sweep_that_finds_nothing_waits_for_nobody_who_writes() {
+fn a_sweep_that_finds_nothing_does_not_wait_for_writers() {
     let Some(cluster) = Cluster::start() else { return };
     let store = cluster.open("looked");
     let me = scope("main", "s");
@@ -92,7 +92,7 @@ fn a_sweep_that_finds_nothing_waits_for_nobody_who_writes() {
 }
 
 #[test]
-fn what_is_wanted_again_while_a_sweep_waits_to_remove_it_stays() {
+fn an_original_that_is_referred_to_while_a_sweep_waits_stays() {
     let Some(cluster) = Cluster::start() else { return };
     let store = cluster.open("wanted");
     let me = scope("main", "s");

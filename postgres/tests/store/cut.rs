@@ -39,7 +39,7 @@ fn assert_away<T: std::fmt::Debug>((outcome, took): (concertina::error::Result<T
 }
 
 #[test]
-fn a_network_that_is_cut_costs_a_call_its_deadline_and_the_next_one_works() {
+fn after_a_network_failure_a_call_fails_at_its_deadline_and_the_next_one_succeeds() {
     let Some(cluster) = Cluster::shared() else { return };
     let proxy = Proxy::to(cluster.port);
     let store = open(&cluster, &proxy, "cut");
@@ -73,7 +73,7 @@ fn a_network_that_is_cut_costs_a_call_its_deadline_and_the_next_one_works() {
 }
 
 #[test]
-fn a_cut_in_the_middle_of_a_commit_leaves_it_whole_or_nothing_and_keeps_nobody_out() {
+fn a_commit_that_is_cut_off_is_atomic_and_leaves_no_locks() {
     let Some(cluster) = Cluster::start() else { return };
     let proxy = Proxy::to(cluster.port);
     let store = open(&cluster, &proxy, "middle");
@@ -110,7 +110,7 @@ fn a_cut_in_the_middle_of_a_commit_leaves_it_whole_or_nothing_and_keeps_nobody_o
 }
 
 #[test]
-fn a_connection_that_broke_unheard_keeps_nobody_out() {
+fn a_silently_broken_connection_leaves_no_locks() {
     let Some(cluster) = Cluster::start() else { return };
     let proxy = Proxy::to(cluster.port);
     let url = cluster.url().replace(&cluster.port.to_string(), &proxy.port.to_string());
@@ -176,7 +176,7 @@ fn a_commit_whose_answer_is_lost_is_resolved() {
 }
 
 #[test]
-fn a_number_of_a_transaction_that_a_crash_gave_to_another_one_acknowledges_nothing() {
+fn a_transaction_id_that_was_reassigned_after_a_crash_proves_nothing() {
     // Written data reaches the disk only when somebody waits for it.
     let settings = "wal_writer_delay = 10s\nautovacuum = off\nwal_level = minimal\nmax_wal_senders = 0";
     let Some(cluster) = Cluster::start_with(settings) else { return };
@@ -334,7 +334,7 @@ fn the_bytes_of_an_original_cross_once() {
 }
 
 #[test]
-fn what_was_sent_is_not_sent_again_unless_it_is_gone() {
+fn a_stored_original_is_not_sent_again_unless_it_was_removed() {
     const SIZE: u64 = 100_000;
     let Some(cluster) = Cluster::shared() else { return };
     let proxy = Proxy::to(cluster.port);
@@ -358,7 +358,7 @@ fn what_was_sent_is_not_sent_again_unless_it_is_gone() {
 }
 
 #[test]
-fn what_was_read_from_a_database_that_was_replaced_is_forgotten() {
+fn the_cache_of_a_replaced_database_is_cleared() {
     let Some(cluster) = Cluster::start() else { return };
     let store = cluster.open("forgotten");
     let me = scope("main", "s");

@@ -118,7 +118,7 @@ fn a_replica_that_takes_over_has_all_that_was_acknowledged() {
 }
 
 #[test]
-fn of_two_servers_the_one_that_can_be_written_is_taken_and_a_silent_one_is_passed_over() {
+fn the_writable_one_of_two_servers_is_used_and_a_silent_one_is_skipped() {
     let Some(server) = Cluster::start() else { return };
     drop(server.open("two"));
     let replica = server.follower();

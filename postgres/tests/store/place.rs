@@ -163,7 +163,7 @@ fn a_limit_of_connections_is_waited_for_and_then_named() {
 /// Covers each privilege on each table, on the schema and on each function, revoked while a store is open and before it
 /// is opened.
 #[test]
-fn a_right_that_is_missing_is_said_and_is_no_damage() {
+fn a_missing_privilege_is_reported_and_is_not_damage() {
     let Some(cluster) = Cluster::start() else { return };
     drop(cluster.open("rights"));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("roles.sql");
@@ -204,7 +204,7 @@ fn a_right_that_is_missing_is_said_and_is_no_damage() {
 }
 
 #[test]
-fn who_may_not_make_or_migrate_a_schema_is_told_to_let_its_owner_do_it() {
+fn a_role_that_may_not_create_or_migrate_a_schema_is_referred_to_its_owner() {
     let Some(cluster) = Cluster::start() else { return };
     drop(cluster.open("owned"));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("roles.sql");
@@ -225,7 +225,7 @@ fn who_may_not_make_or_migrate_a_schema_is_told_to_let_its_owner_do_it() {
 
 /// Covers single-byte and multi-byte encodings, and no encoding.
 #[test]
-fn a_database_in_another_encoding_is_said_to_be_one() {
+fn a_database_in_another_encoding_is_reported() {
     let Some(cluster) = Cluster::shared() else { return };
     for encoding in ["LATIN1", "EUC_JP", "SQL_ASCII", "WIN1252"] {
         let name = format!("in_{}", encoding.to_lowercase());

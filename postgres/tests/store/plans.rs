@@ -115,7 +115,7 @@ fn blocks_read(cluster: &Cluster, namespace: &str) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn no_hot_call_reads_a_whole_table() {
+fn no_frequent_call_scans_a_whole_table() {
     let Some(cluster) = Cluster::start() else { return };
     fill(&cluster, "plans", "");
     assert_eq!(tables_read(&cluster, "plans", call_often), [[""; 0]; 2]);
@@ -128,7 +128,7 @@ fn no_hot_call_reads_a_whole_table() {
 }
 
 #[test]
-fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
+fn a_commit_at_the_limit_reads_no_grants_of_held_sessions() {
     let Some(cluster) = Cluster::start() else { return };
     fill(&cluster, "held", "");
     cluster.sql(

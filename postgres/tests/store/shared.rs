@@ -11,7 +11,7 @@ use crate::cluster::{Cluster, options};
 use crate::suite::{START, batch_of, projection, put, rows_in_memory_are_those_of_the_store, scope};
 
 #[test]
-fn of_two_machines_that_decide_the_same_blocks_the_first_wins() {
+fn the_first_of_two_machines_decides_a_block() {
     let Some(cluster) = Cluster::shared() else { return };
     let stores = [cluster.open("race"), cluster.open("race")];
     for round in 0..30 {
@@ -46,7 +46,7 @@ fn of_two_machines_that_decide_the_same_blocks_the_first_wins() {
 }
 
 #[test]
-fn what_is_remembered_is_what_others_wrote() {
+fn cached_rows_equal_the_rows_that_others_wrote() {
     let Some(cluster) = Cluster::shared() else { return };
     rows_in_memory_are_those_of_the_store(|| cluster.open("memory"));
 }
@@ -67,7 +67,7 @@ fn tenants_do_not_see_each_other() {
 }
 
 #[test]
-fn many_that_open_at_once_migrate_once() {
+fn concurrent_openers_migrate_once() {
     let Some(cluster) = Cluster::shared() else { return };
     std::thread::scope(|threads| {
         for _ in 0..6 {

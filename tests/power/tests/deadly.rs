@@ -56,18 +56,18 @@ fn ends_three_processes(test: &str, code: Deadly) {
 }
 
 #[test]
-fn a_write_to_nowhere_ends_one_process_for_each_text() {
-    ends_three_processes("a_write_to_nowhere_ends_one_process_for_each_text", Deadly::Write);
+fn an_invalid_write_ends_one_process_for_each_text() {
+    ends_three_processes("an_invalid_write_ends_one_process_for_each_text", Deadly::Write);
 }
 
 #[test]
-fn a_stack_that_is_used_up_ends_one_process_for_each_text() {
-    ends_three_processes("a_stack_that_is_used_up_ends_one_process_for_each_text", Deadly::Recursion);
+fn a_stack_overflow_ends_one_process_for_each_text() {
+    ends_three_processes("a_stack_overflow_ends_one_process_for_each_text", Deadly::Recursion);
 }
 
 #[test]
-fn what_hangs_is_left_to_itself_and_not_tried_again() {
-    const NAME: &str = "what_hangs_is_left_to_itself_and_not_tried_again";
+fn a_hanging_parser_is_abandoned_and_not_run_again() {
+    const NAME: &str = "a_hanging_parser_is_abandoned_and_not_run_again";
     if scanned(Deadly::Loop, Duration::from_millis(300)).is_some() {
         return;
     }

@@ -79,7 +79,7 @@ fn a_power_cut_at_any_moment_loses_nothing_acknowledged() {
 }
 
 #[test]
-fn a_disk_that_does_not_sync_is_found_out() {
+fn a_disk_that_does_not_sync_is_detected() {
     for ending in ["", "-wal", ".sqlite"] {
         let (losses, _) = cut_power(50, Mode::Lying(ending), 1);
         println!("{} of 5 stores lost something without syncs of {ending:?}", losses.len());

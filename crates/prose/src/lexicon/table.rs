@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_has_one_key_however_it_is_written() {
+    fn the_spelling_of_a_word_does_not_change_its_key() {
         assert_eq!(key("Don’t".as_bytes()), key(b"don't"));
         assert_eq!(key("SIXTEEN’LETTERS’".as_bytes()), key(b"sixteen'letters'"));
         assert_ne!(key(b"abcdefghi"), key(b"abcdefgh"));

@@ -122,7 +122,7 @@ fn memory_is_bounded_by_entries_and_by_bytes() {
 }
 
 #[test]
-fn a_commit_at_the_limit_looks_at_no_grant_of_a_held_session() {
+fn a_commit_at_the_limit_reads_no_grants_of_held_sessions() {
     let dir = tempfile::tempdir().unwrap();
     let options = StoreOptions { retention: Retention::Held, ..StoreOptions::default() };
     let store = SqliteStore::open(dir.path(), options).unwrap();

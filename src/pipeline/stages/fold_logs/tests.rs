@@ -70,7 +70,7 @@ fn a_limit_is_met_with_the_marker_line() {
 }
 
 #[test]
-fn a_limit_that_folding_meets_leaves_nothing_out() {
+fn no_line_is_omitted_if_the_fold_fits_the_limit() {
     assert!(crunch(&server_log(), &[], Some(1_000_000))[0].lossless);
 }
 
@@ -98,7 +98,7 @@ fn a_fold_comes_back() {
 }
 
 #[test]
-fn a_log_without_alarms_is_left_to_the_stage_for_anything() {
+fn a_log_without_alarms_is_left_to_the_general_stage() {
     let calm: String =
         server_log().lines().filter(|line| !line.contains("ERROR")).map(|line| format!("{line}\n")).collect();
     assert_eq!(crunch(&calm, &[], None), []);

@@ -42,12 +42,12 @@ fn notes(shown: &str) -> Vec<(usize, usize, usize, &str)> {
 }
 
 #[test]
-fn what_is_left_out_of_short_reports() {
+fn notes_replace_successful_lines() {
     concertina_cases::check!("reports", |text, _| shown(text));
 }
 
 #[test]
-fn what_lines_of_many_tools_tell() {
+fn successful_lines_of_many_tools_are_recognised() {
     concertina_cases::check!("report_lines", |text, _| {
         let told = |line: &str| match judge(&[Line::of(0, line)], 0) {
             Some(sign) => format!("{} {} {}", sign.label, sign.count, sign.name).trim().to_owned(),
@@ -70,7 +70,7 @@ fn notes_of_real_outputs() {
 }
 
 #[test]
-fn what_speaks_of_errors_stays_and_so_do_the_last_lines() {
+fn lines_about_errors_and_the_last_lines_stay() {
     for (name, text) in fixtures() {
         let shown = shown(&text);
         let mut kept = shown.lines();
@@ -123,7 +123,7 @@ fn every_passed_test_is_counted_or_in_sight() {
 }
 
 #[test]
-fn a_report_has_nothing_more_to_leave_out() {
+fn a_shortened_report_is_not_shortened_again() {
     for (name, text) in fixtures() {
         let once = shown(&text);
         assert_eq!(shown(&once), once, "{name}");
@@ -131,7 +131,7 @@ fn a_report_has_nothing_more_to_leave_out() {
 }
 
 #[test]
-fn whatever_was_left_out_comes_back() {
+fn omitted_lines_are_restored() {
     let engine = FusionEngine::default();
     for (name, text) in fixtures() {
         for preset in [Preset::Balanced, Preset::Max] {
@@ -147,7 +147,7 @@ fn whatever_was_left_out_comes_back() {
 }
 
 #[test]
-fn lossless_leaves_nothing_out() {
+fn the_lossless_preset_omits_no_lines() {
     for (name, text) in fixtures() {
         let segments = [Segment::whole(&text, ContentType::Log, None)];
         let context = FusionContext { preset: Preset::Lossless, ..FusionContext::of(&text, &segments) };
@@ -164,7 +164,7 @@ fn durations_are_read() {
 }
 
 #[test]
-fn sources_and_manuals_that_quote_a_run_stay() {
+fn sources_and_manuals_that_quote_a_report_stay() {
     let text: String = (0..40).map(|n| format!("test ledger::adds_{n} ... ok\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Log, None)];
     for (path, is_free) in [("docs/testing.md", true), ("src/a.rs", true), ("run.log", false), ("out.txt", false)] {
@@ -176,7 +176,7 @@ fn sources_and_manuals_that_quote_a_run_stay() {
 }
 
 #[test]
-fn commands_that_were_only_to_be_shown_stay() {
+fn commands_of_a_dry_run_stay() {
     let text: String = (0..40).map(|n| format!("gcc -O2 -c -o {n}.o {n}.c\n")).collect();
     let segments = [Segment::whole(&text, ContentType::Unknown, None)];
     concertina_cases::check!("shown_commands", |lines, _| {
