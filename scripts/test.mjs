@@ -32,6 +32,7 @@ const parts = {
     await run("check formatting of JavaScript", process.execPath, [tool("oxfmt"), "--check"], { quiet: true });
     const linted = ["node/lib", "plugin", "scripts", "bench", "fixtures/record", "__test__", "test"];
     await run("lint JavaScript", process.execPath, [tool("oxlint"), "--deny-warnings", ...linted]);
+    await run("check words", process.execPath, ["scripts/words.mjs"]);
   },
   async rust() {
     // Generated cases are the same on every machine. Another seed in the environment generates new ones.
