@@ -1,4 +1,4 @@
-//! Matches (`path:line:text`, ripgrep headings) and lists of paths -> totals, hits for each file, the matched definitions.
+//! Matches (`path:line:text`, ripgrep headings) and lists of paths -> totals, hits for each file, matched definitions.
 //!
 //! A row may be context (`path-12-text`): it counts as a line of the file, not as a match.
 

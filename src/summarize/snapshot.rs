@@ -1,8 +1,9 @@
-//! The accessibility tree of a page, as Playwright and OpenClaw's browser print it -> title and address, what it reports, its headings,
-//! and what can be filled in and clicked, with the references by which a call names them.
+//! The accessibility tree of a page, as Playwright and OpenClaw's browser print it -> title and address, reported
+//! messages, headings, and the elements that can be filled in or clicked, with the references that calls use.
 //!
-//! A tree is told by its elements with references, for its lines look like a list of Markdown or YAML. It may stand in a frame of
-//! other lines: a tool's headings, a warning that the content is foreign. As `aria` it is a list of nodes in JSON (`node`).
+//! A tree is recognised by its elements with references, because its lines resemble a list of Markdown or YAML. Other
+//! lines may surround it: a tool's headings, or a warning that the content is foreign. In the form `aria` it is a list
+//! of nodes in JSON (`node`).
 
 mod node;
 
@@ -35,8 +36,8 @@ const OMISSION: usize = 8;
 /// The most characters of a quoted name or value.
 const NAME_ROOM: usize = 40;
 
-/// `- button "Save" [disabled] [ref=e12]`, `- 'link "Help: contact" [ref=e8]':`: role, name, marks, and what follows. OpenClaw's
-/// command line prints a value in front of the marks: `- textbox "Name" = "Ada" [ref=ax4]`.
+/// `- button "Save" [disabled] [ref=e12]`, `- 'link "Help: contact" [ref=e8]':`: role, name, marks, and the rest.
+/// OpenClaw's command line prints a value before the marks: `- textbox "Name" = "Ada" [ref=ax4]`.
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| {
     line_pattern(
         r#"^\s*- '?(?:<changed> )?([A-Za-z]+)(?: "((?:[^"\\]|\\.)*)")?(?: = "([^"]*)")?((?: \[[^\[\]]*\])*)(.*)$"#,

@@ -1,6 +1,7 @@
-//! A tree as OpenClaw's browser gives it as `aria`: nodes in JSON, each field on a line of its own, `depth` the last of a node.
+//! A tree in the form `aria` of OpenClaw's browser: nodes in JSON, with each field on its own line and `depth` as the
+//! last field of a node.
 //!
-//! A long list is cut in the middle of a node, and stands in a frame of other lines. So it is read line by line, not as JSON.
+//! A long list is cut in the middle of a node, and other lines surround it. So it is read line by line, not as JSON.
 
 use super::Element;
 
