@@ -170,7 +170,7 @@ fn read(folder: &Path) -> (Vec<Sample>, Vec<Sample>) {
                 }
             }
         } else if text.len() <= MAX_FILE_BYTES {
-            // What was printed has no path. The suffix tells, because a corpus holds both.
+            // Printed texts have no path. The suffix distinguishes them, because a corpus contains both kinds.
             let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
             let is_printed = ["", "txt", "log", "out", "diff"].contains(&suffix);
             let hints = Hints { path: (!is_printed).then(|| path.display().to_string()), ..Hints::default() };

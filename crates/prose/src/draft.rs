@@ -70,7 +70,7 @@ fn ends_line(text: &str, at: usize) -> bool {
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
     pub(crate) text: String,
-    /// In order, and apart.
+    /// Sorted, without overlaps.
     protected: Vec<Range<usize>>,
 }
 

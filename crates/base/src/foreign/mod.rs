@@ -27,7 +27,7 @@ pub const MAX_CRASHES: usize = 3;
 /// The hashes of the texts that crashed each code, for all directories that this process has opened.
 static CRASHES: RwLock<Option<HashMap<String, HashSet<u128>>>> = RwLock::new(None);
 
-/// Code that is not given every text.
+/// A parser or library that some texts, or all, are not passed to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The name of the code: a grammar or a library.
@@ -55,8 +55,8 @@ pub fn skipped() -> Vec<Skipped> {
 #[derive(Debug)]
 pub struct TimedOut;
 
-/// Passes a text to foreign code, with a note in every open journal during the call. Returns `None` if the code must
-/// not have this text or did not return.
+/// Passes a text to foreign code, with a note in every open journal during the call. Returns `None` if the text must
+/// not be passed to the code or the code did not return.
 pub fn call_foreign<T>(code: &str, text: &[u8], call: impl FnOnce() -> Result<T, TimedOut>) -> Option<T> {
     let hash = xxh3_128(text);
     if is_known(code, hash) {

@@ -2,7 +2,7 @@
 --
 -- Times are in milliseconds since 1970, days are days since 1970, and bills are in input tokens.
 
--- Whose conversations there are. One row per agent and session.
+-- The known sessions. One row per agent and session.
 CREATE TABLE sessions (
   id INTEGER PRIMARY KEY,
   agent_id TEXT NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_by_parent ON sessions (parent);
 
--- Which hosts have a held session. It ends when the last of them no longer has it.
+-- The hosts that have a held session. The session ends when the last of them no longer has it.
 CREATE TABLE session_hosts (
   session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   host TEXT NOT NULL,
@@ -26,13 +26,13 @@ CREATE TABLE session_hosts (
 ) WITHOUT ROWID;
 CREATE INDEX session_hosts_by_host ON session_hosts (host);
 
--- When a host last reported its sessions.
+-- The time at which a host last reported its sessions.
 CREATE TABLE hosts (
   host TEXT PRIMARY KEY,
   seen_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- The bytes, once per content. A row is written once and never updated.
+-- The originals, one row per content. A row is written once and never updated.
 CREATE TABLE originals (
   id INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -44,7 +44,8 @@ CREATE TABLE originals (
   payload BLOB NOT NULL
 );
 
--- Which session may see which original. A table of its own, because most turns write it and none rewrites a payload.
+-- The originals that a session may see. They have their own table because most turns write it and none rewrites a
+-- payload.
 CREATE TABLE grants (
   session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   original INTEGER NOT NULL REFERENCES originals (id) ON DELETE CASCADE,
@@ -54,8 +55,8 @@ CREATE TABLE grants (
 ) WITHOUT ROWID;
 CREATE INDEX grants_by_original ON grants (original);
 
--- How blocks are shown. A row lives no longer than the session's grant of the original that it refers to. Ids are never
--- used again, because "newer than this id" must find every row.
+-- How blocks are shown. A row is removed with the session's grant of its original. Ids are never used again, because a
+-- query for rows newer than an id must find every row.
 CREATE TABLE projections (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   session INTEGER NOT NULL,
@@ -69,7 +70,7 @@ CREATE TABLE projections (
 );
 CREATE INDEX projections_by_original ON projections (session, original);
 
--- Texts of ours that a session was shown.
+-- Texts of ours that were shown to a session.
 CREATE TABLE printed (
   session INTEGER NOT NULL,
   text BLOB NOT NULL CHECK (length(text) = 32),
@@ -110,7 +111,7 @@ CREATE TABLE epochs (
 );
 CREATE INDEX epochs_by_session ON epochs (session);
 
--- Model calls: what was sent, and what would have been sent without us. Counts are tokens.
+-- Model calls: what was sent, and what would have been sent without folding. Counts are tokens.
 CREATE TABLE requests (
   id INTEGER PRIMARY KEY,
   session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -144,7 +145,7 @@ CREATE TABLE fetches (
 );
 CREATE INDEX fetches_by_session ON fetches (session);
 
--- What was folded, by day and kind.
+-- Tokens that were folded, by day and kind.
 CREATE TABLE folded (
   session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   day INTEGER NOT NULL,
@@ -154,7 +155,7 @@ CREATE TABLE folded (
   PRIMARY KEY (session, day, kind)
 ) WITHOUT ROWID;
 
--- What the operator was warned of.
+-- Warnings to the operator.
 CREATE TABLE warnings (
   id INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
@@ -199,8 +200,8 @@ CREATE TABLE swept_requests (
   without_answer_usd REAL NOT NULL
 );
 
--- Who may see what, whether it may still be shown, and when it was last referred to. This view alone decides how long a
--- session keeps what it was granted.
+-- The access of a session to an original: if it may still be shown, and when it was last referred to. This view alone
+-- decides how long a session keeps a grant.
 CREATE VIEW access AS
 SELECT
   grants.session,
