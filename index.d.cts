@@ -180,7 +180,7 @@ export interface Options {
 	compat?: "none" | "clawsqueezer";
 	/** Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. Default true. */
 	sccsEnabled?: boolean;
-	/** An output of more characters is replaced. Default 3000, at least 2000. */
+	/** An output of more characters is replaced, a list of paths from twice as many on. Default 3000, at least 2000. */
 	sccsCompressThreshold?: number;
 	/** The maximum length of a summary, in characters. Default 300, at least 50. */
 	sccsSummaryMaxChars?: number;

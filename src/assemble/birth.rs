@@ -257,7 +257,7 @@ impl Engine {
                 let max_chars = self.config.sccs_summary_max_chars;
                 let mut placeholder =
                     Placeholder::output(&original, &stored, &summary(&stored, result, max_chars, &self.config));
-                placeholder.add_names(&original, tokens, &self.config, &mut Around::default());
+                placeholder.add_names(&original, tokens, &self.config, &mut Around::of_fresh_result());
                 FreshReplacement::Reference(placeholder)
             }
             Some(shorter) if shorter.text != stored => FreshReplacement::Shortened(shorter),

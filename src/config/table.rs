@@ -166,7 +166,7 @@ options! {
     compat: Compat = Compat::None, "compat";
     /// Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored.
     sccs_enabled: bool = true, "sccsEnabled", lenient;
-    /// An output of more characters is replaced.
+    /// An output of more characters is replaced, a list of paths from twice as many on.
     sccs_compress_threshold: u64 = 3000, "sccsCompressThreshold", [min 2000], lenient;
     /// The maximum length of a summary, in characters.
     sccs_summary_max_chars: u64 = 300, "sccsSummaryMaxChars", [min 50], lenient;

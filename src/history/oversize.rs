@@ -3,11 +3,14 @@
 //! `squeeze()` cuts them, birth and assembly replace them by a reference. Both respect the options; a reference, which
 //! removes the text, is also never used for content that the agent needs exactly.
 
+use concertina_format::fold;
+use concertina_format::search_crunch::listing::{PLAIN, SUFFIXED};
 use serde_json::Value;
 
 use super::command_output::{Prints, names_file, prints_of};
 use super::{can_touch, can_touch_output, exempt};
 use crate::config::Config;
+use crate::content::hit_line::{has_suffix, is_path};
 use crate::reference::FETCH_TOOL;
 use crate::tokens::utf16;
 use crate::transcript::{Block, BlockKind, ToolResult, is_cache_point};
@@ -22,9 +25,34 @@ pub fn is_truncated(block: &Block, config: &Config) -> bool {
         && can_touch(block, config)
 }
 
+/// How many times the reference threshold a list of paths may be long. The next calls use any of its names, so no
+/// selection of them replaces it; a fresh list leaves when it is stale. Chosen by judgement.
+const LIST_FACTOR: u64 = 2;
+
 /// Returns true if a text is over the reference threshold.
 pub fn is_over_threshold(text: &str, config: &Config) -> bool {
-    text.chars().count() as u64 > config.sccs_compress_threshold
+    let (chars, limit) = (text.chars().count() as u64, config.sccs_compress_threshold);
+    chars > limit && (chars > limit.saturating_mul(LIST_FACTOR) || !lists_paths(text))
+}
+
+/// Returns true if a text consists of paths or names, one on each line (`find`, `ls -R`, `tree`), or of the fold of such
+/// a list. Half of them have to have a suffix, as only names of files do.
+fn lists_paths(text: &str) -> bool {
+    let is_most = |part: usize, all: usize| part * 5 >= all * 4;
+    let folds = text.match_indices(fold::OPENING).map(|(at, _)| &text[at..]);
+    let listing = |text| fold::parse(text).filter(|(fold, _)| fold.legend == PLAIN || fold.legend == SUFFIXED);
+    if folds.filter_map(listing).any(|(_, bytes)| is_most(bytes, text.len())) {
+        return true;
+    }
+    let bare = |line: &'_ str| line.trim_start_matches(['│', '├', '└', '─', '|', '`', '-', ' ', '\u{a0}']).len();
+    let lines = text.lines().map(|line| line[line.len() - bare(line)..].trim_end().trim_end_matches(':'));
+    let (mut names, mut files, mut all) = (0, 0, 0);
+    for name in lines.filter(|name| !name.is_empty()) {
+        all += 1;
+        names += usize::from(!name.contains(' ') && is_path(name.trim_end_matches('/')));
+        files += usize::from(has_suffix(name));
+    }
+    is_most(names, all) && files * 2 >= all
 }
 
 /// Returns true if an output may be replaced while it is fresh, because the agent does not need its exact bytes.

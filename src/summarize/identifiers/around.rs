@@ -11,9 +11,15 @@ pub struct Around {
     in_sight: FastSet<String>,
     written: FastSet<String>,
     recent: FastSet<String>,
+    is_fresh: bool,
 }
 
 impl Around {
+    /// Creates the surroundings of a result that was just returned, whose names the next calls need most.
+    pub fn of_fresh_result() -> Self {
+        Self { is_fresh: true, ..Self::default() }
+    }
+
     /// Adds the names of a text that the reader still sees.
     pub fn add(&mut self, text: &str) {
         add_names(text, &mut self.in_sight);
@@ -31,6 +37,10 @@ impl Around {
                 self.recent.insert(part.to_owned());
             }
         });
+    }
+
+    pub(super) fn is_fresh(&self) -> bool {
+        self.is_fresh
     }
 
     pub(super) fn is_in_sight(&self, name: &str) -> bool {

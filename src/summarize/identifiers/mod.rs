@@ -155,9 +155,10 @@ pub fn salient_identifiers<'t>(text: &'t str, limit: usize, around: &Around, sco
     let mut ranked: Vec<(i64, usize, &str)> = match scorer {
         NameScorer::Rule => candidates.map(|one| (one.score as i64, one.sighting.first, one.name)).collect(),
         NameScorer::Learned => {
+            let least = learned::least_worth(around);
             let rank = |one: Candidate<'t>| {
                 let rank = learned::worth(one.name, &learned::steps(one.name, &one.sighting, around));
-                (rank >= learned::LEAST_WORTH).then_some((rank, one.sighting.first, one.name))
+                (rank >= least).then_some((rank, one.sighting.first, one.name))
             };
             candidates.filter_map(rank).collect()
         }
