@@ -124,3 +124,42 @@ fn as_read(fold: &Fold, before: &mut Prior, seen: &str, repeats: &mut Vec<Range<
         _ => lines::unfold_as(fold, true).or_else(|| crate::unfold_after(fold, before)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns what the reader makes of a fold, with `?` for what is not read.
+    fn seen(stage: &str, legend: &str, body: &str) -> String {
+        let fold = Fold::new(stage, legend, Some(body.to_owned()));
+        let whole = crate::unfold(&fold).expect("a fold");
+        let [read] = &read(&fold.sealed(&whole).to_string())[..] else { panic!("no fold: {body}") };
+        assert_eq!((&read.whole, read.read.len()), (&whole, whole.len()));
+        read.read.replace(char::from(UNREAD), "?")
+    }
+
+    #[test]
+    fn a_value_is_read_up_to_three_rows_below_the_row_that_states_it() {
+        let rows = |body| seen("rle", "{}: values, row by row", body);
+        assert_eq!(rows("a: {+1} {}\n7 x\n. y\n. z\n. v\n. w\n12 u"), "7 x\n8 y\n9 z\n10 v\n?? w\n12 u");
+        assert_eq!(rows("a: {/}\np/q/x\n^y\n^^z\n^v\n^w"), "p/q/x\np/q/y\np/z\np/v\n?/?");
+        assert_eq!(rows("a: n {+1}\n1\n.\n*7"), "n 1\nn 2\nn 3\nn 4\nn 5\nn 6\nn 7\nn 8\nn 9");
+        assert_eq!(rows("a: {} {=1}\n$1=long\n$1"), "long long\nlong long");
+        let table = "A:id=^+1,name\n[A\nann;id=7\nbob\ncid\ndan\neve\n]";
+        let legend = format!("json minified{}", ionizer::json::HOW_TO_READ);
+        assert!(seen("ionizer", &legend, table).ends_with(r#"{"id":10,"name":"dan"},{"id":??,"name":"eve"}]"#));
+    }
+
+    #[test]
+    fn a_name_in_a_name_and_a_row_of_nothing_are_not_read() {
+        let json = |body| seen("ionizer", "json minified", body);
+        assert_eq!(json("&1=path/\n&2:{at:&1x}\n[&2 &1y]"), r#"[{"at":"????/?"},"path/y"]"#);
+        let made = "A:id,a=\"n{id}\",b=\"{a}s\"\n[A\n\"1\"\n\"2\"\n]";
+        assert_eq!(json(made), r#"[{"id":"1","a":"n1","b":"???"},{"id":"2","a":"n2","b":"???"}]"#);
+        assert_eq!(json("A:n=5\n[A\n\n\n]"), r#"[{"n":?},{"n":?}]"#);
+        let prefixes = "each line begins as in the last 2 lines";
+        let rows = "a\nb\nc\nd\n[[FOLD:rle 2]] {}: values\na: {+1} \n1\n*3";
+        let rows = rows.replace("\n1\n*3", "\n1\n.\n*2").replace(" 2]]", " 4]]");
+        assert_eq!(seen("rle", &prefixes.replace('2', "5"), &rows), "1 a\n2 b\n3 c\n? d");
+    }
+}

@@ -66,13 +66,7 @@ impl Known {
     }
 
     /// Appends the text of a row. `number` counts the rows of all templates for the naive reader.
-    fn fill(
-        &mut self,
-        words: &str,
-        names: &mut Vec<String>,
-        number: Option<usize>,
-        text: &mut String,
-    ) -> Option<()> {
+    fn fill(&mut self, words: &str, names: &mut Vec<String>, number: Option<usize>, text: &mut String) -> Option<()> {
         let mut rest = Some(words).filter(|words| !words.is_empty());
         let last = self.rules.iter().rposition(|rule| !rule.is_silent());
         for index in 0..self.rules.len() {
@@ -242,7 +236,9 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
             for _ in 0..times.parse::<usize>().ok()? {
                 match template {
                     None => text.push_str(words),
-                    Some(template) => templates[template].fill(words, &mut names, is_naive.then_some(number), &mut text)?,
+                    Some(template) => {
+                        templates[template].fill(words, &mut names, is_naive.then_some(number), &mut text)?
+                    }
                 }
                 end(&mut text)?;
             }
@@ -260,6 +256,7 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
                     template.push('\n');
                     template.push_str(lines.next()?);
                 }
+                number -= 1;
                 current = Some(templates.len());
                 templates.push(Known::parse(&template, list.is_some(), marks)?);
                 next = name(templates.len());
@@ -276,9 +273,10 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
         };
         let template = current?;
         if templates[template].is_list {
+            number -= 1;
             for word in words.split(' ') {
-                templates[template].fill(word, &mut names, is_naive.then_some(number), &mut text)?;
                 number += 1;
+                templates[template].fill(word, &mut names, is_naive.then_some(number), &mut text)?;
                 end(&mut text)?;
             }
             last = None;

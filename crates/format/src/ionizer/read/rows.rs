@@ -109,8 +109,12 @@ impl<'r> Reader<'r> {
             Rule::Above { back, .. } => above(column, *back),
             Rule::Made(template) => {
                 let mut price = Price { is_made: true, ..Price::default() };
-                for part in &template.parts {
+                for (index, part) in template.parts.iter().enumerate() {
                     let Part::Ref { column, above: is_above, .. } = part else { continue };
+                    let is_same = |part: &Part| matches!(part, Part::Ref { column: other, .. } if other == column);
+                    if template.parts[..index].iter().any(is_same) {
+                        continue;
+                    }
                     let source = if *is_above { above(*column, 1) } else { prices[*column] };
                     price.names += source.names;
                     price.rows = price.rows.max(if source.is_made { Price::UNREADABLE.rows } else { source.rows });
