@@ -8,6 +8,8 @@
 mod affixes;
 mod cost;
 pub(super) mod steps;
+mod verdict;
 
 pub(super) use affixes::{is_constant, split_affixes};
 pub(super) use cost::cost;
+pub(super) use verdict::{is_always_stated, tells_verdict};
