@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 
 use concertina_format::ionizer::notation::index_of;
+use concertina_format::naive::MOST_ROWS;
 use concertina_format::steps::Step;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
-use crate::pipeline::columns::split_affixes;
 use crate::pipeline::columns::steps::between;
+use crate::pipeline::columns::{is_always_stated, split_affixes};
 use crate::tokens::{self, Encoding};
 use concertina_base::hashing::FastMap;
 
@@ -88,6 +89,26 @@ impl<'g, 'a> Grid<'g, 'a> {
             Rule::Fixed(fixed) => implied_if(fixed == cell),
             Rule::Above { back, step: None } => implied_if(row >= *back && self.is_same(column, row, row - back)),
         }
+    }
+
+    /// Returns for each row of a column if it must state the cell: the rule does not give it, or only from too far above.
+    pub(super) fn stated(&self, rule: &Rule<'a>, column: usize) -> impl Iterator<Item = bool> {
+        let back = if let Rule::Above { back, .. } = rule { *back } else { 0 };
+        // For each row the number of rows to the one that states the cell.
+        let mut rows: Vec<usize> = Vec::with_capacity(if back > 0 { self.rows() } else { 0 });
+        (0..self.rows()).map(move |row| {
+            if self.outcome(rule, column, row) == Outcome::Miss {
+                rows.push(0);
+                return true;
+            }
+            if back == 0 {
+                return false;
+            }
+            let far = rows[row - back] + back;
+            let is_far = far > MOST_ROWS;
+            rows.push(if is_far { 0 } else { far });
+            is_far
+        })
     }
 
     /// Returns true if two rows have the same cell in a column.
@@ -185,7 +206,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let own = if matches!(rule, Rule::Fixed(Cell::Text { .. } | Cell::Node(_))) { per_cell + 1.0 } else { 3.0 };
             // A cycle or a sequence that often fails is no help to a reader.
             let often = match &rule {
-                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
+                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6 + rows / (MOST_ROWS + 1),
                 Rule::Above { back: 2.., .. } => 1 + rows / 50,
                 _ => rows,
             };
@@ -228,8 +249,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 (misses <= limit).then_some(misses)
             }
             _ => {
-                let is_miss = |row: &usize| self.grid.outcome(rule, self.column, *row) == Outcome::Miss;
-                let misses = (0..self.grid.rows()).filter(is_miss).take(limit.saturating_add(1)).count();
+                let stated = self.grid.stated(rule, self.column).filter(|is_stated| *is_stated);
+                let misses = stated.take(limit.saturating_add(1)).count();
                 (misses <= limit).then_some(misses)
             }
         }
@@ -294,6 +315,10 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         // The nearest of the most frequent.
         let most = distances.iter().copied().max().unwrap_or(0);
         let distance = distances.iter().position(|count| *count == most && most > 0);
+        // A verdict is never as above: its column is shown, or it is the same almost everywhere.
+        let is_verdict = |cell: &Cell| cell.text().is_some_and(is_always_stated);
+        let verdicts = cells.iter().filter(|cell| is_verdict(cell)).count();
+        let distance = distance.filter(|_| verdicts * 2 <= cells.len());
         found.extend(distance.map(|back| Rule::Above { back, step: None }));
         let mut steps: Vec<(usize, Step)> = Vec::new();
         let spread = cells.len().div_ceil(SAMPLE).max(1);

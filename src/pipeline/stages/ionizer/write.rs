@@ -209,8 +209,8 @@ impl<'w> Writer<'w, '_, '_> {
         let (number, row) = plan.rows[&id];
         let class = &plan.classes[number];
         let grid = class.grid();
-        let mut overrides = Vec::new();
-        let mut is_first = true;
+        let (mut overrides, mut is_first) = (Vec::new(), true);
+        let start = self.out.len();
         for (column, rule) in class.rules.iter().enumerate() {
             let cell = &class.columns[column][row];
             if rule.is_shown() {
@@ -224,9 +224,13 @@ impl<'w> Writer<'w, '_, '_> {
                         _ => overrides.push(column),
                     },
                 }
-            } else if grid.outcome(rule, column, row) == Outcome::Miss || class.is_milestone(column, row) {
+            } else if class.stated[column][row] {
                 overrides.push(column);
             }
+        }
+        // A blank line is no row to a reader.
+        if self.out.len() == start && overrides.is_empty() {
+            overrides.push(0);
         }
         let short = &self.short[number];
         for column in overrides {
