@@ -120,12 +120,16 @@ impl<'g, 'a> Grid<'g, 'a> {
     pub(super) fn fit(&self, encoding: Encoding) -> Vec<Rule<'a>> {
         let rank = self.ranks();
         let index = index_of(self.names);
-        (0..self.columns.len())
-            .map(|column| {
-                let fit = Fit { grid: self, column, encoding, rank: &rank, index: &index };
-                if self.pinned[column] { Rule::Shown } else { fit.best() }
-            })
-            .collect()
+        let mut order: Vec<usize> = (0..rank.len()).collect();
+        order.sort_unstable_by_key(|&column| rank[column]);
+        let mut rules: Vec<Rule> = vec![Rule::Shown; rank.len()];
+        for column in order {
+            let fit = Fit { grid: self, column, encoding, rank: &rank, rules: &rules, index: &index };
+            if !self.pinned[column] {
+                rules[column] = fit.best();
+            }
+        }
+        rules
     }
 
     /// The order of the columns by mean length of their texts.
@@ -174,6 +178,8 @@ struct Fit<'f, 'g, 'a> {
     column: usize,
     encoding: Encoding,
     rank: &'f [usize],
+    /// The rules of columns with a lower rank.
+    rules: &'f [Rule<'a>],
     index: &'f FastMap<&'f str, usize>,
 }
 
@@ -379,7 +385,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let spread = cells.len().div_ceil(16).max(1);
         let sample: Vec<usize> = (1..cells.len()).step_by(spread).collect();
         (0..self.grid.columns.len())
-            .filter(|column| *column != self.column)
+            .filter(|column| self.rank[*column] < self.rank[self.column] && self.rules[*column] == Rule::Shown)
             .filter(|column| {
                 let source = &self.grid.columns[*column];
                 let hits = sample.iter().filter(|row| source[**row - 1] == cells[**row]).count();
@@ -392,7 +398,9 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
     fn compose(&self, row: usize, text: &str) -> Vec<Part> {
         let mut sources: Vec<(&str, usize, bool)> = Vec::new();
         for (column, cells) in self.grid.columns.iter().enumerate() {
-            if self.rank[column] >= self.rank[self.column] || self.grid.pinned[column] {
+            // A reader who looks up a cell must find it there, and not be sent on.
+            let is_made = matches!(self.rules[column], Rule::Made(_));
+            if self.rank[column] >= self.rank[self.column] || self.grid.pinned[column] || is_made {
                 continue;
             }
             let Some(source) = cells[row].text() else { continue };

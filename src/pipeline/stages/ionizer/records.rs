@@ -121,6 +121,17 @@ impl<'a> Plan<'a> {
             .map(|(id, _)| id)
             .collect();
         chosen.sort_unstable();
+        // A reader follows one name, so nothing that has a name is inside another.
+        let mut inside: FastSet<Id> = FastSet::default();
+        for id in chosen.iter().rev() {
+            let mut stack = if inside.contains(id) { Vec::new() } else { vec![*id] };
+            while let Some(id) = stack.pop() {
+                let items = tree.nodes[id].children();
+                inside.extend(items.clone().map(|item| self.same[item]));
+                stack.extend(items);
+            }
+        }
+        chosen.retain(|id| !inside.contains(id));
         self.shared = chosen.iter().enumerate().map(|(number, id)| (*id, number)).collect();
         self.entries = chosen;
     }
