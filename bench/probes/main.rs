@@ -5,13 +5,15 @@
 //! output's own marker and compared byte for byte), or lost. `false` counts claims of the output that are not in the
 //! file (`claims`).
 //!
-//! `--by-file DIR` prints a line for each file instead (`by_command`).
+//! `--by-file DIR` prints a line for each file instead (`by_command`). `--reading DIR...` prints the share of cells that
+//! a naive reader reads right, and the folds that are hardest to read (`reading`).
 
 #[path = "../../tests/sight/mod.rs"]
 mod sight;
 
 mod by_command;
 mod claims;
+mod reading;
 mod sets;
 mod shell;
 
@@ -171,9 +173,13 @@ fn main() {
             }
         }
     }
+    if words.first().is_some_and(|word| word == "--reading") {
+        exit(i32::from(reading::print(&words[1..], &options) > 0));
+    }
     if words.is_empty() {
         eprintln!(
-            "usage: probes [--preset lossless|balanced|max] [--json] DIR... | --by-file DIR [--half tuning|held-out]"
+            "usage: probes [--preset lossless|balanced|max] [--json] DIR... | --by-file DIR [--half tuning|held-out] | \
+             --reading DIR..."
         );
         exit(2);
     }

@@ -12,6 +12,15 @@ pub(super) const PLAIN_TEXT_DISCOUNT: isize = 10;
 /// the folds of all other codecs costs several times as much as the fold itself.
 pub(super) const SETTLED: isize = 66;
 
+/// The percentage of its lines' tokens that a fold of plain text must save. A reader pays for templates, counters and
+/// references; the fold is not made if it saves less, unless the caller asks for its stage.
+const EARNED: isize = 15;
+
+/// Returns true if a fold saves enough for what it asks of a reader.
+pub(super) fn is_earned(saved: isize, tokens_after: usize) -> bool {
+    saved * 100 >= EARNED * (saved + tokens_after as isize)
+}
+
 /// An edit that a step proposes, with its value.
 pub(super) struct Candidate {
     /// The index of the step that proposes the edit.

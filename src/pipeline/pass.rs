@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::caller_stages::{Answers, Gone};
-use super::contest::{Candidate, PLAIN_TEXT_DISCOUNT, SETTLED, best, merged, overlaps};
+use super::contest::{Candidate, PLAIN_TEXT_DISCOUNT, SETTLED, best, is_earned, merged, overlaps};
 use super::draft::Draft;
 use super::edit_filter::EditFilter;
 use super::edits::check;
@@ -167,7 +167,10 @@ impl Passes<'_> {
         let less = if knows_type(step) { 0 } else { PLAIN_TEXT_DISCOUNT };
         let candidate =
             |(edit, saved): (Edit, isize)| Candidate { step: index, edit, saved, worth: saved * (100 - less) };
-        let candidates: Vec<Candidate> = edits.into_iter().map(candidate).collect();
+        let is_earned = |(edit, saved): &(Edit, isize)| !edit.lossless || is_earned(*saved, self.count(&edit.text));
+        let needs_little = step.is_asked_for || !folds_plain_text(step);
+        let edits = edits.into_iter().filter(|edit| needs_little || is_earned(edit));
+        let candidates: Vec<Candidate> = edits.map(candidate).collect();
         let candidates = if shown.is_empty() { candidates } else { best(candidates) };
         let offered = candidates.iter().map(|candidate| candidate.saved).sum::<isize>();
         *started = (self.clock)();
@@ -331,6 +334,12 @@ impl PassInput<'_> {
 /// Returns true if the step is a codec, which competes with neighbouring codecs for lines.
 pub(super) fn is_codec(step: &Step) -> bool {
     matches!(&step.work, Work::Native(stage) if stage.is_codec())
+}
+
+/// Returns true if the step's stage folds text and logs: lines that a reader could read as they are.
+fn folds_plain_text(step: &Step) -> bool {
+    let of_lines = |kind: &ContentType| matches!(kind, ContentType::Text | ContentType::Log);
+    matches!(&step.work, Work::Native(stage) if stage.is_codec() && stage.content_types().iter().any(of_lines))
 }
 
 /// Returns true if the step's stage is for specific types of content and not for plain text.

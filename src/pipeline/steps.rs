@@ -32,12 +32,14 @@ pub struct FusionPipeline {
 pub(super) struct Step {
     pub(super) name: String,
     order: u32,
+    /// True if the caller named the stage.
+    pub(super) is_asked_for: bool,
     pub(super) work: Work,
 }
 
 impl Step {
     fn new(name: &str, order: u32, work: Work) -> Self {
-        Self { name: name.to_owned(), order, work }
+        Self { name: name.to_owned(), order, is_asked_for: false, work }
     }
 
     fn native(order: u32, stage: HeldStage) -> Self {
@@ -109,7 +111,8 @@ impl FusionPipeline {
     /// As [`FusionPipeline::build`].
     pub fn only(stages: Vec<Box<dyn Stage>>, options: &StageOptions) -> Result<Self> {
         let orders = (1..).map(|nth| nth * OWN_ORDER_STEP);
-        Self::of(orders.zip(stages).map(|(order, stage)| Step::native(order, HeldStage::Own(stage))), options)
+        let step = |(order, stage)| Step { is_asked_for: true, ..Step::native(order, HeldStage::Own(stage)) };
+        Self::of(orders.zip(stages).map(step), options)
     }
 
     fn of(steps: impl Iterator<Item = Step>, options: &StageOptions) -> Result<Self> {
@@ -167,6 +170,7 @@ impl FusionPipeline {
 
 fn configure(step: &mut Step, option: &StageOption) -> Result<()> {
     step.order = option.order.unwrap_or(step.order);
+    step.is_asked_for = true;
     if !option.settings.is_empty() {
         step.work = Work::Native(HeldStage::Own(stages::with_settings(&step.name, &option.settings)?));
     }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::allow_attributes, dead_code, reason = "not every binary uses every part")]
 
+pub(crate) mod reading;
+
 use concertina::pipeline::{CompressOptions, Compressed, FusionEngine, restore};
 use concertina::reference::{Marker, Original, find_markers};
 use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};

@@ -21,6 +21,7 @@ mod prefixes;
 #[path = "../properties/mod.rs"]
 mod properties;
 mod prose;
+mod reading;
 mod rle_corpus;
 mod rules;
 #[path = "../search_diff/mod.rs"]

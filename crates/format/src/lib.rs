@@ -12,6 +12,7 @@ pub mod fold;
 pub mod ionizer;
 pub mod lines;
 pub mod listing;
+pub mod naive;
 pub mod photon;
 pub mod phrases;
 pub mod prefixes;

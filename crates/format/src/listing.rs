@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use crate::fold;
+use crate::naive::{MOST_ROWS, unread};
 
 /// The legend of a listing that leaves numbers out.
 pub const LEGEND: &str = "a line without a number has the next one";
@@ -63,16 +64,29 @@ impl NumberedLine<'_> {
 
 /// Undoes [`without_expected_numbers`]; `None` if the first line has no number.
 pub fn with_expected_numbers(bare: &str) -> Option<String> {
+    with_numbers(bare, false)
+}
+
+/// Does the same as [`with_expected_numbers`], or as the naive reader does.
+pub(crate) fn with_numbers(bare: &str, is_naive: bool) -> Option<String> {
+    let mut above = 0;
     let mut listing = String::with_capacity(bare.len() * 2);
     let mut expected: Option<String> = None;
     for line in bare.split('\n') {
         let start = listing.len();
+        above += 1;
         if NumberedLine::parse(line).is_none() {
             listing.push_str(expected.as_deref()?);
+        } else {
+            above = 0;
         }
         listing.push_str(line);
         let found = NumberedLine::parse(&listing[start..]).filter(NumberedLine::is_listed)?;
         expected = Some(found.next_prefix());
+        if is_naive && above > MOST_ROWS {
+            let read = unread(found.prefix) + found.text;
+            listing.replace_range(start.., &read);
+        }
         listing.push('\n');
     }
     listing.pop();

@@ -4,6 +4,8 @@
 //! before it was folded. A marker resolves only to an original that the caller passes in: markers in text prove
 //! nothing.
 
+use std::ops::Range;
+
 use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -111,6 +113,14 @@ fn sealed_headers(text: &str) -> impl Iterator<Item = (usize, Fold, usize)> {
         let line = starts_line.then(|| text[at..].split('\n').next()).flatten()?;
         let (fold, lines) = fold::parse_header(line).filter(|(fold, _)| fold.claims_a_seal())?;
         Some((at, fold, lines))
+    })
+}
+
+/// Returns the sealed folds of a text with their places. Look-alikes may overlap.
+pub(crate) fn sealed_folds(text: &str) -> impl Iterator<Item = (Range<usize>, Fold)> {
+    sealed_headers(text).filter_map(|(at, ..)| {
+        let (fold, len) = fold::parse(&text[at..])?;
+        Some((at..at + len, fold))
     })
 }
 

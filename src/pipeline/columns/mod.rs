@@ -8,9 +8,11 @@
 mod affixes;
 mod cost;
 pub(super) mod steps;
+mod verdict;
 
 pub(super) use affixes::{is_constant, split_affixes};
 pub(super) use cost::cost;
+pub(super) use verdict::{is_always_stated, tells_verdict};
 
 /// The fewest tokens of a text that gets a name in a fold. A shorter one is easier to read in place.
 pub(super) const LEAST_NAMED: usize = 4;

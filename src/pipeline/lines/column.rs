@@ -3,26 +3,15 @@
 use std::borrow::Cow;
 
 pub(super) use concertina_format::lines::rule::Rule;
+use concertina_format::naive::MOST_ROWS;
 use concertina_format::steps::Step;
 
-use crate::pipeline::columns::cost;
 use crate::pipeline::columns::steps::majority;
+use crate::pipeline::columns::{cost, is_always_stated};
 use concertina_base::hashing::FastMap;
 
 /// The most pieces of a value; the last one is the rest.
 const MAX_PIECES: usize = 24;
-
-/// Words that report a result. Rows always write them, because a failure that is left out could be read as a success.
-const VERDICTS: &[&str] = &[
-    "ERROR", "FAIL", "FAILED", "OK", "PASS", "PASSED", "SKIP", "SKIPPED", "XFAIL", "ok", "×", "√", "✓", "✔", "✕", "✖",
-    "✗", "✘",
-];
-
-/// Returns true if a value contains a verdict.
-pub(super) fn tells_verdict(value: &str) -> bool {
-    let is_verdict = |word: &str| VERDICTS.contains(&word.trim_matches(['[', ']', '(', ')', ':', ',', '.']));
-    value.split(' ').any(is_verdict)
-}
 
 /// Returns the number of folders to go up from `above` to a common folder with `value`, and the rest of `value`. For
 /// `a/b/c` and `a/d` that is one folder, and `d`.
@@ -105,21 +94,28 @@ pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
     }
     let mut said = Vec::new();
     let mut tokens = cost(column[0]) + if rule == Rule::Above { 0 } else { 3 };
+    let mut rows = 0;
     for pair in column.windows(2) {
         if tokens >= most {
             return tokens;
         }
-        if rule.is_expected(pair[0], pair[1]) {
-            tokens += if tells_verdict(pair[1]) { cost(pair[1]) } else { 1 };
+        rows += 1;
+        let is_far = rows > MOST_ROWS;
+        let is_expected = rule.is_expected(pair[0], pair[1]);
+        if is_expected && !is_far && !is_always_stated(pair[1]) {
+            tokens += 1;
             continue;
         }
-        match rule {
-            Rule::Folder(separator) => match below(pair[0], pair[1], separator) {
-                Some((_, rest)) => tokens += 1 + cost(rest),
-                None => tokens += cost(pair[1]),
-            },
-            _ => said.push(pair[1]),
+        let rest = match rule {
+            Rule::Folder(separator) if !is_far && !is_expected => below(pair[0], pair[1], separator),
+            _ => None,
+        };
+        if let Some((_, rest)) = rest {
+            tokens += 1 + cost(rest);
+            continue;
         }
+        rows = 0;
+        if matches!(rule, Rule::Folder(_)) { tokens += cost(pair[1]) } else { said.push(pair[1]) }
     }
     let named = |(value, times): (&str, usize)| {
         let each = cost(value);

@@ -4,7 +4,7 @@
 //! is the rest of the line: the name at the end of a listing, the message at the end of a log line.
 
 use super::cells::Lines;
-use super::column::tells_verdict;
+use crate::pipeline::columns::tells_verdict;
 use concertina_base::hashing::{FastHasher, FastMap};
 use std::hash::{Hash, Hasher};
 

@@ -9,13 +9,13 @@ pub const HOW_TO_READ: &str =
     "; A: columns of rows A, =rule: implied (^ as above, {x} cell x), ;k=v instead, k? absent";
 
 /// Returns the text of a fold with this legend and body.
-pub fn unfold(legend: &str, body: &str) -> Option<String> {
+pub(super) fn unfold(legend: &str, body: &str, is_naive: bool) -> Option<String> {
     let (setting, rest) = Setting::parse(legend.strip_prefix("json ")?)?;
     if !rest.is_empty() && rest != HOW_TO_READ {
         return None;
     }
     let (body, tail) = if setting.tail { body.rsplit_once('\n')? } else { (body, "") };
-    let tree = read::read(body)?;
+    let tree = read::read(body, is_naive)?;
     if setting.lines && !matches!(&tree.nodes[tree.root], Node::Array(_)) {
         return None;
     }

@@ -15,6 +15,11 @@ use crate::fold::Fold;
 
 /// Returns the text that a fold stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
+    unfold_as(fold, false)
+}
+
+/// Does the same as [`unfold`], or as the naive reader does.
+pub(crate) fn unfold_as(fold: &Fold, is_naive: bool) -> Option<String> {
     let body = fold.body.as_deref()?;
-    json::unfold(&fold.legend, body).or_else(|| table::unfold(&fold.legend, body))
+    json::unfold(&fold.legend, body, is_naive).or_else(|| table::unfold(&fold.legend, body, is_naive))
 }

@@ -10,6 +10,7 @@ use super::layout::{Setting, Start};
 use super::notation::{Around, MARKS, class_name, index_of, short_names};
 use super::path::{Step, path_of};
 use super::tree::{Id, Node, Tree, is_literal, string_end};
+use crate::naive::{Price, unread};
 use crate::steps;
 use concertina_base::hashing::FastMap;
 
@@ -19,8 +20,8 @@ const DEEPEST: usize = 300;
 const MOST_VALUES: usize = 20_000_000;
 pub(super) const MOST_BYTES: usize = 1 << 28;
 
-/// Reads the body of a fold.
-pub(super) fn read(body: &str) -> Option<Tree<'_>> {
+/// Reads the body of a fold, or as much as the naive reader does.
+pub(super) fn read(body: &str, is_naive: bool) -> Option<Tree<'_>> {
     let mut reader = Reader {
         text: body,
         at: 0,
@@ -31,6 +32,9 @@ pub(super) fn read(body: &str) -> Option<Tree<'_>> {
         depth: 0,
         values: 0,
         bytes: 0,
+        is_naive,
+        in_entry: false,
+        names: 0,
     };
     reader.tree.nodes.reserve(body.len() / 8);
     reader.all()?;
@@ -56,6 +60,8 @@ struct Class<'r> {
     /// For each column, whether rows show it, and whether only a part of it.
     shown: Vec<(bool, bool)>,
     rows: Vec<Vec<Cell<'r>>>,
+    /// What it takes to read each cell of the rows.
+    prices: Vec<Vec<Price>>,
 }
 
 struct Reader<'r> {
@@ -68,6 +74,11 @@ struct Reader<'r> {
     depth: usize,
     values: usize,
     bytes: usize,
+    is_naive: bool,
+    /// True within what a name stands for.
+    in_entry: bool,
+    /// The names that were followed.
+    names: usize,
 }
 
 impl<'r> Reader<'r> {
@@ -105,7 +116,9 @@ impl<'r> Reader<'r> {
                     self.texts.push(text);
                 } else {
                     self.take(":")?;
+                    self.in_entry = true;
                     let id = self.value(Around::Line)?;
+                    self.in_entry = false;
                     self.entries.push(id);
                 }
                 if number != self.texts.len() + self.entries.len() {
@@ -167,7 +180,7 @@ impl<'r> Reader<'r> {
         }
         let short = short_names(&names);
         let shown = rules.iter().map(|rule| (rule.is_shown(), rule.has_hole())).collect();
-        self.classes.push(Class { keyed, mark, paths, short, shown, rules, rows: Vec::new() });
+        self.classes.push(Class { keyed, mark, paths, short, shown, rules, rows: Vec::new(), prices: Vec::new() });
         Some(())
     }
 
@@ -241,7 +254,8 @@ impl<'r> Reader<'r> {
             let number = self.number()?;
             let mut text = self.texts.get(number.checked_sub(1)?)?.clone();
             text.push_str(self.quoted_or_bare(around)?);
-            return quoted(Cow::Owned(text));
+            self.names += 1;
+            return quoted(Cow::Owned(if self.is_naive && self.in_entry { unread(&text) } else { text }));
         }
         let text = self.bare(around);
         if is_literal(text) || matches!(text, "[]" | "{}") {
@@ -336,7 +350,8 @@ impl<'r> Reader<'r> {
                 self.at += 1;
                 let number = self.number()?.checked_sub(1)?;
                 if let Some(entry) = number.checked_sub(self.texts.len()) {
-                    return Some(Cell::Node(*self.entries.get(entry)?));
+                    let id = *self.entries.get(entry)?;
+                    return Some(Cell::Node(if self.in_entry { self.as_read(id) } else { id }));
                 }
                 self.at = start;
                 return self.scalar(around);
@@ -344,6 +359,22 @@ impl<'r> Reader<'r> {
             _ => return self.scalar(around),
         };
         Some(Cell::Node(self.tree.push(node)))
+    }
+
+    /// Returns a value that the naive reader does not read.
+    fn as_read(&mut self, id: Id) -> Id {
+        if !self.is_naive {
+            return id;
+        }
+        let node = match self.tree.nodes[id].clone() {
+            Node::Scalar { quoted, text } => Node::Scalar { quoted, text: Cow::Owned(unread(&text)) },
+            Node::Inner { raw, root, line_end } => Node::Inner { raw, root: self.as_read(root), line_end },
+            Node::Array(items) => Node::Array(items.into_iter().map(|item| self.as_read(item)).collect()),
+            Node::Object(items) => {
+                Node::Object(items.into_iter().map(|(key, item)| (key, self.as_read(item))).collect())
+            }
+        };
+        self.tree.push(node)
     }
 
     fn class(&self, name: &str) -> Option<usize> {

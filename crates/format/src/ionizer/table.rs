@@ -75,12 +75,12 @@ impl Ends {
 pub const MARKS: [char; 4] = ['\t', ',', ';', '|'];
 
 /// Returns the text of a fold with this legend and body.
-pub fn unfold(legend: &str, body: &str) -> Option<String> {
+pub(super) fn unfold(legend: &str, body: &str, is_naive: bool) -> Option<String> {
     let words = legend.strip_prefix("table ")?.strip_suffix(HOW_TO_READ)?;
     let ends = Ends::WORDS.iter().find_map(|(ends, word)| Some((words.strip_suffix(word)?, *ends)));
     let (words, ends) = ends.unwrap_or((words, Ends::Lf));
     let mark = MARKS.into_iter().find(|mark| word_of(*mark) == words)?;
-    let tree = read::read(body)?;
+    let tree = read::read(body, is_naive)?;
     let Node::Array(records) = &tree.nodes[tree.root] else { return None };
     let fields = |record: &Id| match &tree.nodes[*record] {
         Node::Object(fields) => Some(fields),

@@ -23,6 +23,7 @@ use rule::{Rule, folder};
 use template::Part;
 
 use crate::fold::Fold;
+use crate::naive::{MOST_ROWS, unread};
 
 /// Pairs of characters that may mark the places of values.
 pub const MARKS: [(char, char); 2] = [('{', '}'), ('«', '»')];
@@ -33,10 +34,15 @@ const MAX_MORE: usize = 1 << 20;
 
 /// Returns the text that a fold stands for.
 pub fn unfold(fold: &Fold) -> Option<String> {
+    unfold_as(fold, false)
+}
+
+/// Does the same as [`unfold`], or as the naive reader does.
+pub(crate) fn unfold_as(fold: &Fold, is_naive: bool) -> Option<String> {
     let mut characters = fold.legend.chars();
     let marks = (characters.next()?, characters.next()?);
     (MARKS.contains(&marks) && characters.as_str().starts_with(": ")).then_some(())?;
-    read(fold.body.as_ref()?, marks)
+    read(fold.body.as_ref()?, marks, is_naive)
 }
 
 /// A template, with the state of reading its rows.
@@ -45,6 +51,8 @@ struct Known {
     parts: Vec<Part>,
     rules: Vec<Rule>,
     above: Vec<String>,
+    /// For each value the number of the row that stated it.
+    stated: Vec<usize>,
     /// True if each word is a row.
     is_list: bool,
     is_used: bool,
@@ -54,11 +62,11 @@ impl Known {
     fn parse(text: &str, is_list: bool, marks: (char, char)) -> Option<Self> {
         let (parts, rules) = template::parse(text, marks)?;
         let above = vec![String::new(); rules.len()];
-        Some(Self { above, parts, rules, is_list, is_used: false })
+        Some(Self { stated: vec![0; rules.len()], above, parts, rules, is_list, is_used: false })
     }
 
-    /// Appends the text of a row.
-    fn fill(&mut self, words: &str, names: &mut Vec<String>, text: &mut String) -> Option<()> {
+    /// Appends the text of a row. `number` counts the rows of all templates for the naive reader.
+    fn fill(&mut self, words: &str, names: &mut Vec<String>, number: Option<usize>, text: &mut String) -> Option<()> {
         let mut rest = Some(words).filter(|words| !words.is_empty());
         let last = self.rules.iter().rposition(|rule| !rule.is_silent());
         for index in 0..self.rules.len() {
@@ -74,6 +82,10 @@ impl Known {
                     None => {
                         let (value, left) = self.value(index, words, last == Some(index), names)?;
                         rest = left;
+                        let is_partial = matches!(self.rules[index], Rule::Folder(_)) && words.starts_with('^');
+                        if let (Some(number), false) = (number, is_partial) {
+                            self.stated[index] = number;
+                        }
                         Some(value)
                     }
                 },
@@ -84,9 +96,14 @@ impl Known {
         }
         rest.is_none().then_some(())?;
         self.is_used = true;
+        let is_far = |value: usize| {
+            let of = if let Rule::Same(other) = self.rules[value] { other } else { value };
+            number.is_some_and(|number| number - self.stated[of] > MOST_ROWS)
+        };
         for part in &self.parts {
             match part {
                 Part::Text(part) => text.push_str(part),
+                Part::Value(value, pad) if is_far(*value) => pad.push(text, &unread(&self.above[*value])),
                 Part::Value(value, pad) => pad.push(text, &self.above[*value]),
             }
         }
@@ -190,7 +207,9 @@ pub fn is_taken(line: &str) -> bool {
 }
 
 /// Reads a body; `None` if it is not in this notation.
-pub fn read(body: &str, marks: (char, char)) -> Option<String> {
+fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
+    // The rows so far; equal rows that are counted are one.
+    let mut number = 0;
     let most = body.len().saturating_mul(MAX_GROWTH).saturating_add(MAX_MORE);
     let mut templates: Vec<Known> = Vec::new();
     let mut names = Vec::new();
@@ -205,6 +224,7 @@ pub fn read(body: &str, marks: (char, char)) -> Option<String> {
         (text.len() <= most).then_some(())
     };
     while let Some(line) = lines.next() {
+        number += 1;
         if let Some(line) = line.strip_prefix('|') {
             text.push_str(line);
             end(&mut text)?;
@@ -216,7 +236,9 @@ pub fn read(body: &str, marks: (char, char)) -> Option<String> {
             for _ in 0..times.parse::<usize>().ok()? {
                 match template {
                     None => text.push_str(words),
-                    Some(template) => templates[template].fill(words, &mut names, &mut text)?,
+                    Some(template) => {
+                        templates[template].fill(words, &mut names, is_naive.then_some(number), &mut text)?
+                    }
                 }
                 end(&mut text)?;
             }
@@ -234,6 +256,7 @@ pub fn read(body: &str, marks: (char, char)) -> Option<String> {
                     template.push('\n');
                     template.push_str(lines.next()?);
                 }
+                number -= 1;
                 current = Some(templates.len());
                 templates.push(Known::parse(&template, list.is_some(), marks)?);
                 next = name(templates.len());
@@ -250,14 +273,16 @@ pub fn read(body: &str, marks: (char, char)) -> Option<String> {
         };
         let template = current?;
         if templates[template].is_list {
+            number -= 1;
             for word in words.split(' ') {
-                templates[template].fill(word, &mut names, &mut text)?;
+                number += 1;
+                templates[template].fill(word, &mut names, is_naive.then_some(number), &mut text)?;
                 end(&mut text)?;
             }
             last = None;
             continue;
         }
-        templates[template].fill(words, &mut names, &mut text)?;
+        templates[template].fill(words, &mut names, is_naive.then_some(number), &mut text)?;
         end(&mut text)?;
         last = Some((Some(template), words));
     }

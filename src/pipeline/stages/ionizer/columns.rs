@@ -75,6 +75,7 @@ impl<'a> Builder<'_, 'a> {
                 values: vec![Vec::new(); paths.len()],
                 pinned: vec![false; paths.len()],
                 rules: Vec::new(),
+                stated: Vec::new(),
                 firsts: Vec::new(),
                 paths,
                 names,

@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 
 use concertina_format::ionizer::notation::index_of;
+use concertina_format::naive::MOST_ROWS;
 use concertina_format::steps::Step;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
-use crate::pipeline::columns::split_affixes;
 use crate::pipeline::columns::steps::between;
+use crate::pipeline::columns::{is_always_stated, split_affixes};
 use crate::tokens::{self, Encoding};
 use concertina_base::hashing::FastMap;
 
@@ -90,6 +91,26 @@ impl<'g, 'a> Grid<'g, 'a> {
         }
     }
 
+    /// Returns for each row of a column if it must state the cell: the rule does not give it, or only from too far above.
+    pub(super) fn stated(&self, rule: &Rule<'a>, column: usize) -> impl Iterator<Item = bool> {
+        let back = if let Rule::Above { back, .. } = rule { *back } else { 0 };
+        // For each row the number of rows to the one that states the cell.
+        let mut rows: Vec<usize> = Vec::with_capacity(if back > 0 { self.rows() } else { 0 });
+        (0..self.rows()).map(move |row| {
+            if self.outcome(rule, column, row) == Outcome::Miss {
+                rows.push(0);
+                return true;
+            }
+            if back == 0 {
+                return false;
+            }
+            let far = rows[row - back] + back;
+            let is_far = far > MOST_ROWS;
+            rows.push(if is_far { 0 } else { far });
+            is_far
+        })
+    }
+
     /// Returns true if two rows have the same cell in a column.
     fn is_same(&self, column: usize, row: usize, other: usize) -> bool {
         self.firsts[column][row] == self.firsts[column][other]
@@ -99,12 +120,16 @@ impl<'g, 'a> Grid<'g, 'a> {
     pub(super) fn fit(&self, encoding: Encoding) -> Vec<Rule<'a>> {
         let rank = self.ranks();
         let index = index_of(self.names);
-        (0..self.columns.len())
-            .map(|column| {
-                let fit = Fit { grid: self, column, encoding, rank: &rank, index: &index };
-                if self.pinned[column] { Rule::Shown } else { fit.best() }
-            })
-            .collect()
+        let mut order: Vec<usize> = (0..rank.len()).collect();
+        order.sort_unstable_by_key(|&column| rank[column]);
+        let mut rules: Vec<Rule> = vec![Rule::Shown; rank.len()];
+        for column in order {
+            let fit = Fit { grid: self, column, encoding, rank: &rank, rules: &rules, index: &index };
+            if !self.pinned[column] {
+                rules[column] = fit.best();
+            }
+        }
+        rules
     }
 
     /// The order of the columns by mean length of their texts.
@@ -153,6 +178,8 @@ struct Fit<'f, 'g, 'a> {
     column: usize,
     encoding: Encoding,
     rank: &'f [usize],
+    /// The rules of columns with a lower rank.
+    rules: &'f [Rule<'a>],
     index: &'f FastMap<&'f str, usize>,
 }
 
@@ -185,7 +212,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let own = if matches!(rule, Rule::Fixed(Cell::Text { .. } | Cell::Node(_))) { per_cell + 1.0 } else { 3.0 };
             // A cycle or a sequence that often fails is no help to a reader.
             let often = match &rule {
-                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
+                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6 + rows / (MOST_ROWS + 1),
                 Rule::Above { back: 2.., .. } => 1 + rows / 50,
                 _ => rows,
             };
@@ -228,8 +255,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 (misses <= limit).then_some(misses)
             }
             _ => {
-                let is_miss = |row: &usize| self.grid.outcome(rule, self.column, *row) == Outcome::Miss;
-                let misses = (0..self.grid.rows()).filter(is_miss).take(limit.saturating_add(1)).count();
+                let stated = self.grid.stated(rule, self.column).filter(|is_stated| *is_stated);
+                let misses = stated.take(limit.saturating_add(1)).count();
                 (misses <= limit).then_some(misses)
             }
         }
@@ -294,6 +321,10 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         // The nearest of the most frequent.
         let most = distances.iter().copied().max().unwrap_or(0);
         let distance = distances.iter().position(|count| *count == most && most > 0);
+        // A verdict is never as above: its column is shown, or it is the same almost everywhere.
+        let is_verdict = |cell: &Cell| cell.text().is_some_and(is_always_stated);
+        let verdicts = cells.iter().filter(|cell| is_verdict(cell)).count();
+        let distance = distance.filter(|_| verdicts * 2 <= cells.len());
         found.extend(distance.map(|back| Rule::Above { back, step: None }));
         let mut steps: Vec<(usize, Step)> = Vec::new();
         let spread = cells.len().div_ceil(SAMPLE).max(1);
@@ -354,7 +385,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let spread = cells.len().div_ceil(16).max(1);
         let sample: Vec<usize> = (1..cells.len()).step_by(spread).collect();
         (0..self.grid.columns.len())
-            .filter(|column| *column != self.column)
+            .filter(|column| self.rank[*column] < self.rank[self.column] && self.rules[*column] == Rule::Shown)
             .filter(|column| {
                 let source = &self.grid.columns[*column];
                 let hits = sample.iter().filter(|row| source[**row - 1] == cells[**row]).count();
@@ -367,7 +398,9 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
     fn compose(&self, row: usize, text: &str) -> Vec<Part> {
         let mut sources: Vec<(&str, usize, bool)> = Vec::new();
         for (column, cells) in self.grid.columns.iter().enumerate() {
-            if self.rank[column] >= self.rank[self.column] || self.grid.pinned[column] {
+            // A reader who looks up a cell must find it there, and not be sent on.
+            let is_made = matches!(self.rules[column], Rule::Made(_));
+            if self.rank[column] >= self.rank[self.column] || self.grid.pinned[column] || is_made {
                 continue;
             }
             let Some(source) = cells[row].text() else { continue };

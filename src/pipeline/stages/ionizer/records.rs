@@ -37,6 +37,8 @@ pub(super) struct Class<'a> {
     pub(super) pinned: Vec<bool>,
     /// The rule of each column.
     pub(super) rules: Vec<Rule<'a>>,
+    /// For each column and row, whether the row states the cell although the column has a rule.
+    pub(super) stated: Vec<Vec<bool>>,
     /// For each column and row: the first row with the same cell.
     pub(super) firsts: Vec<Vec<usize>>,
 }
@@ -77,6 +79,8 @@ impl<'a> Plan<'a> {
             class.firsts = values.map(|(values, cells)| first_rows(values, cells, &mut rows)).collect();
             class.values.clear();
             class.rules = class.grid().fit(encoding);
+            let rules = class.rules.iter().enumerate();
+            class.stated = rules.map(|(column, rule)| class.grid().stated(rule, column).collect()).collect();
             class.mark = class.cheapest_mark(encoding);
         }
         plan
@@ -117,6 +121,17 @@ impl<'a> Plan<'a> {
             .map(|(id, _)| id)
             .collect();
         chosen.sort_unstable();
+        // A reader follows one name, so nothing that has a name is inside another.
+        let mut inside: FastSet<Id> = FastSet::default();
+        for id in chosen.iter().rev() {
+            let mut stack = if inside.contains(id) { Vec::new() } else { vec![*id] };
+            while let Some(id) = stack.pop() {
+                let items = tree.nodes[id].children();
+                inside.extend(items.clone().map(|item| self.same[item]));
+                stack.extend(items);
+            }
+        }
+        chosen.retain(|id| !inside.contains(id));
         self.shared = chosen.iter().enumerate().map(|(number, id)| (*id, number)).collect();
         self.entries = chosen;
     }
@@ -152,13 +167,6 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Class<'a> {
-    /// Returns true if a row shows a predicted value, so that a reader need not count from the top: every tenth row of
-    /// a sequence.
-    pub(super) fn is_milestone(&self, column: usize, row: usize) -> bool {
-        let is_sequence = |rule: &Rule<'_>| matches!(rule, Rule::Above { step: Some(_), .. });
-        row.is_multiple_of(10) && is_sequence(&self.rules[column]) && !self.rules[..column].iter().any(is_sequence)
-    }
-
     fn cheapest_mark(&self, encoding: Encoding) -> char {
         let grid = self.grid();
         let rows = self.columns.first().map_or(0, Vec::len);

@@ -33,7 +33,16 @@ pub(super) fn write(tree: &Tree<'_>, plan: &Plan<'_>, encoding: Encoding) -> Str
     let short: Vec<Vec<&str>> = names.map(|names| short_names(&names)).collect();
     let packed = matrix::is_packed(tree);
     let print = |shared: &SharedText| {
-        let mut writer = Writer { tree, plan, shared, short: &short, packed, out: String::new(), strings: Vec::new() };
+        let mut writer = Writer {
+            tree,
+            plan,
+            shared,
+            short: &short,
+            packed,
+            in_entry: false,
+            out: String::new(),
+            strings: Vec::new(),
+        };
         writer.all();
         (writer.out, writer.strings)
     };
@@ -50,6 +59,8 @@ struct Writer<'w, 's, 'a> {
     short: &'w [Vec<&'w str>],
     /// True if long lists of points are packed.
     packed: bool,
+    /// True within a value that has a name, where nothing else is named.
+    in_entry: bool,
     out: String,
     /// The strings printed so far, without quotes.
     strings: Vec<Cow<'w, str>>,
@@ -66,7 +77,9 @@ impl<'w> Writer<'w, '_, '_> {
         }
         for (number, id) in self.plan.entries.iter().enumerate() {
             self.out.push_str(&format!("&{}:", self.shared.texts.len() + number + 1));
+            self.in_entry = true;
             self.whole(*id, Around::Line);
+            self.in_entry = false;
             self.out.push('\n');
         }
         self.whole(self.tree.root, Around::Line);
@@ -209,8 +222,8 @@ impl<'w> Writer<'w, '_, '_> {
         let (number, row) = plan.rows[&id];
         let class = &plan.classes[number];
         let grid = class.grid();
-        let mut overrides = Vec::new();
-        let mut is_first = true;
+        let (mut overrides, mut is_first) = (Vec::new(), true);
+        let start = self.out.len();
         for (column, rule) in class.rules.iter().enumerate() {
             let cell = &class.columns[column][row];
             if rule.is_shown() {
@@ -224,9 +237,13 @@ impl<'w> Writer<'w, '_, '_> {
                         _ => overrides.push(column),
                     },
                 }
-            } else if grid.outcome(rule, column, row) == Outcome::Miss || class.is_milestone(column, row) {
+            } else if class.stated[column][row] {
                 overrides.push(column);
             }
+        }
+        // A blank line is no row to a reader.
+        if self.out.len() == start && overrides.is_empty() {
+            overrides.push(0);
         }
         let short = &self.short[number];
         for column in overrides {
@@ -253,7 +270,6 @@ impl<'w> Writer<'w, '_, '_> {
     }
 
     fn key(&mut self, key: &'w str) {
-        self.strings.push(Cow::Borrowed(key));
         let rest = self.reference(key);
         let bare = if rest.len() < key.len() {
             !rest.starts_with(|c: char| c.is_ascii_digit())
@@ -266,8 +282,11 @@ impl<'w> Writer<'w, '_, '_> {
     }
 
     /// Prints a reference to the shared beginning of a text, if it has one; returns the rest.
-    fn reference<'t>(&mut self, text: &'t str) -> &'t str {
-        match self.shared.find(text) {
+    fn reference(&mut self, text: &'w str) -> &'w str {
+        if !self.in_entry {
+            self.strings.push(Cow::Borrowed(text));
+        }
+        match self.shared.find(text).filter(|_| !self.in_entry) {
             Some((number, cut)) => {
                 self.out.push_str(&format!("&{}", number + 1));
                 &text[cut..]
@@ -287,7 +306,6 @@ impl<'w> Writer<'w, '_, '_> {
             self.out.extend(["\"\"\"", &block, "\"\"\""]);
             return;
         }
-        self.strings.push(Cow::Borrowed(text));
         let rest = self.reference(text);
         let is_whole = rest.len() == text.len();
         if !is_whole && rest.is_empty() {

@@ -72,7 +72,7 @@ impl Stage for SemanticDedup {
             left_alone.get(next).is_none_or(|segment| range.start < segment.start)
                 && context.is_free(&(range.start..(range.end + 1).min(context.text.len())))
         });
-        let is_free: Vec<bool> = is_free.collect();
+        let mut is_free: Vec<bool> = is_free.collect();
         let repeats = lines.repeats(|line| is_free[line]);
         let edits = repeats.into_iter().filter_map(|repeat| {
             let bytes = lines.range(&repeat.lines).len();
@@ -82,6 +82,8 @@ impl Stage for SemanticDedup {
             is_free[earlier.clone()].iter().all(|&free| free).then_some(())?;
             let line = earlier.clone().find(|&line| is_first[line])?;
             let quote = quote(lines.line(line));
+            // A repeat of a repeat would be looked up twice.
+            is_free[repeat.lines.clone()].fill(false);
             let reference = Reference { lines: earlier.len(), at: line - earlier.start + 1, quote };
             Some(Edit::fold(lines.range(&repeat.lines), &Fold::new(NAME, reference.to_string(), None)))
         });

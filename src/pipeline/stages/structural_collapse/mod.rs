@@ -31,9 +31,6 @@ const MIN_BYTES: usize = 120;
 const CODE_WORTH: (usize, usize) = (50, 150);
 const PAGE_WORTH: (usize, usize) = (10, 150);
 
-/// The most tokens that references to phrases may leave, in percent: a reader has to look each of them up.
-const PHRASES_MOST: usize = 85;
-
 /// The stage `structuralCollapse`.
 #[derive(Debug)]
 pub(super) struct StructuralCollapse;
@@ -61,7 +58,11 @@ impl Stage for StructuralCollapse {
             (saved, edits)
         };
         let better = |one: (isize, Vec<Edit>), other: (isize, Vec<Edit>)| if other.0 > one.0 { other } else { one };
-        let best = |(range, worth): (Range<usize>, _)| {
+        let best = |Stretch { range, worth, has_hunks }| {
+            let phrases = |range: Range<usize>| phrases::edit(context, self.name(), range, worth).into_iter().collect();
+            if has_hunks {
+                return phrases(range);
+            }
             let mut bare = fold_prefixes::edits(context, self.name(), range.clone());
             bare.retain(|edit| is_worth(context, edit, worth));
             let shapes = lines::worthy_edits(context, self.name(), range.clone(), worth);
@@ -70,9 +71,7 @@ impl Stage for StructuralCollapse {
             if saved * 2 >= tokens::count(&context.text[range.clone()], context.encoding) as isize {
                 return edits;
             }
-            let worth = (worth.0.min(PHRASES_MOST), worth.1);
-            let phrases = phrases::edit(context, self.name(), range, worth).into_iter().collect();
-            better((saved, edits), with_saving(phrases)).1
+            better((saved, edits), with_saving(phrases(range))).1
         };
         stretches(context).into_iter().flat_map(best).collect()
     }
@@ -82,9 +81,16 @@ impl Stage for StructuralCollapse {
     }
 }
 
-/// Returns the runs of whole lines between sealed spans that may be folded together, each with the most tokens that its
-/// fold may leave, in percent, and the fewest tokens that it has to save.
-fn stretches(context: &FusionContext) -> Vec<(Range<usize>, (usize, usize))> {
+/// A run of whole lines between sealed spans that may be folded together.
+struct Stretch {
+    range: Range<usize>,
+    /// The most tokens that its fold may leave, in percent, and the fewest tokens that it has to save.
+    worth: (usize, usize),
+    /// True for a diff: its lines stay lines, with their signs.
+    has_hunks: bool,
+}
+
+fn stretches(context: &FusionContext) -> Vec<Stretch> {
     // Code in the output of a command, such as a linter's report, is not source; code that the command reads from a
     // file is.
     let is_printed = context.hints.command.is_some()
@@ -96,27 +102,25 @@ fn stretches(context: &FusionContext) -> Vec<(Range<usize>, (usize, usize))> {
         ContentType::Html if is_hypertext(&context.text[segment.range.clone()]) => CODE_WORTH,
         _ => lines::WORTH,
     };
-    let mut runs: Vec<(Range<usize>, (usize, usize))> = Vec::new();
+    let mut runs: Vec<Stretch> = Vec::new();
     for segment in context.segments {
         let worth = worth(segment);
+        let text = &context.text[segment.range.clone()];
+        let has_hunks = segment.content_type == ContentType::Diff && text.contains("\n@@ ");
         match runs.last_mut() {
-            Some((range, known)) if *known == worth && range.end == segment.range.start => {
-                range.end = segment.range.end;
+            Some(run) if (run.worth, run.has_hunks, run.range.end) == (worth, has_hunks, segment.range.start) => {
+                run.range.end = segment.range.end;
             }
-            _ => runs.push((segment.range.clone(), worth)),
+            _ => runs.push(Stretch { range: segment.range.clone(), worth, has_hunks }),
         }
     }
-    let free = |(range, worth): (Range<usize>, (usize, usize))| {
-        let free = free_lines(context.text, context.sealed, range).into_iter();
-        free.map(move |range| (range, worth)).collect::<Vec<_>>()
-    };
     let end = before_marker(context.text);
-    runs.into_iter()
-        .map(|(range, worth)| (range.start..range.end.min(end), worth))
-        .filter(|(range, _)| !range.is_empty())
-        .flat_map(free)
-        .filter(|(range, _)| range.len() >= MIN_BYTES)
-        .collect()
+    let free = |run: Stretch| {
+        let range = run.range.start..run.range.end.min(end);
+        let free = if range.is_empty() { Vec::new() } else { free_lines(context.text, context.sealed, range) };
+        free.into_iter().map(move |range| Stretch { range, ..run })
+    };
+    runs.into_iter().flat_map(free).filter(|run| run.range.len() >= MIN_BYTES).collect()
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::super::cells::{Cell, Lookup, Rule, predict};
+use super::super::cells::{Cell, Lookup, Part, Rule, predict};
 use super::super::notation::Around;
 use super::super::path::Step;
 use super::super::tree::{Id, Node};
 use super::Reader;
+use crate::naive::{Price, unread};
 
 /// The most bytes that a template may make, besides the part that a row shows.
 const MOST_MADE: usize = 1 << 16;
@@ -48,6 +49,8 @@ impl<'r> Reader<'r> {
         let columns = self.classes[class].rules.len();
         let mut cells: Vec<Option<Cell<'r>>> = vec![None; columns];
         let mut holes: Vec<Option<&str>> = vec![None; columns];
+        let mut prices = vec![Price::default(); columns];
+        let start = self.at;
         let mut is_first = true;
         for column in 0..columns {
             let (is_shown, has_hole) = self.classes[class].shown[column];
@@ -61,33 +64,71 @@ impl<'r> Reader<'r> {
             if has_hole {
                 holes[column] = Some(self.quoted_or_bare(around)?);
             } else {
-                cells[column] = Some(if is_empty { Cell::Absent } else { self.cell_value(around)? });
+                (cells[column], prices[column]) = self.stated(is_empty, around)?;
             }
         }
         while self.take(";").is_some() {
             let name = self.name()?;
             let column = self.classes[class].short.iter().position(|own| *own == name)?;
-            cells[column] = Some(if self.take("?").is_some() {
-                Cell::Absent
-            } else {
-                self.take("=")?;
-                self.cell_value(around)?
-            });
+            let is_absent = self.take("?").is_some();
+            is_absent.then_some(()).or_else(|| self.take("="))?;
+            (cells[column], prices[column]) = self.stated(is_absent, around)?;
         }
+        let is_blank = self.at == start;
         for column in 0..columns {
-            self.resolve(class, column, &mut cells, &holes, 0)?;
+            self.resolve(class, column, (&mut cells, &mut prices), &holes, 0)?;
+        }
+        if is_blank {
+            prices.fill(Price::UNREADABLE);
         }
         let cells: Vec<Cell<'r>> = cells.into_iter().collect::<Option<_>>()?;
-        let made = self.record(class, &cells)?;
+        let made = self.record(class, &cells, &prices)?;
         self.classes[class].rows.push(cells);
+        self.classes[class].prices.push(prices);
         Some(made)
+    }
+
+    /// Reads a cell that a row states.
+    fn stated(&mut self, is_absent: bool, around: Around) -> Option<(Option<Cell<'r>>, Price)> {
+        let names = self.names;
+        let cell = if is_absent { Cell::Absent } else { self.cell_value(around)? };
+        // The parts of a container are read one by one.
+        let names = if matches!(cell, Cell::Node(_)) { 0 } else { self.names - names };
+        Some((Some(cell), Price { names, ..Price::default() }))
+    }
+
+    /// Returns the price of a cell that its rule gives.
+    fn price(&self, class: usize, column: usize, prices: &[Price]) -> Price {
+        let above = |column: usize, back: usize| {
+            let rows = &self.classes[class].prices;
+            let price = rows.len().checked_sub(back).map_or(Price::UNREADABLE, |row| rows[row][column]);
+            Price { rows: price.rows + back, ..price }
+        };
+        match &self.classes[class].rules[column] {
+            Rule::Shown | Rule::Fixed(_) => Price::default(),
+            Rule::Above { back, .. } => above(column, *back),
+            Rule::Made(template) => {
+                let mut price = Price { is_made: true, ..Price::default() };
+                for (index, part) in template.parts.iter().enumerate() {
+                    let Part::Ref { column, above: is_above, .. } = part else { continue };
+                    let is_same = |part: &Part| matches!(part, Part::Ref { column: other, .. } if other == column);
+                    if template.parts[..index].iter().any(is_same) {
+                        continue;
+                    }
+                    let source = if *is_above { above(*column, 1) } else { prices[*column] };
+                    price.names += source.names;
+                    price.rows = price.rows.max(if source.is_made { Price::UNREADABLE.rows } else { source.rows });
+                }
+                price
+            }
+        }
     }
 
     fn resolve(
         &self,
         class: usize,
         column: usize,
-        cells: &mut [Option<Cell<'r>>],
+        (cells, prices): (&mut [Option<Cell<'r>>], &mut [Price]),
         holes: &[Option<&str>],
         depth: usize,
     ) -> Option<()> {
@@ -100,7 +141,7 @@ impl<'r> Reader<'r> {
         let own = &self.classes[class];
         let rule = &own.rules[column];
         for needed in rule.needs() {
-            self.resolve(class, needed, cells, holes, depth + 1)?;
+            self.resolve(class, needed, (cells, prices), holes, depth + 1)?;
         }
         let draft = Draft { above: &own.rows, cells };
         let hole = holes[column];
@@ -110,20 +151,26 @@ impl<'r> Reader<'r> {
             return None;
         }
         cells[column] = Some(cell);
+        prices[column] = self.price(class, column, prices);
         Some(())
     }
 
     /// Builds an object from the cells of a row.
-    fn record(&mut self, class: usize, cells: &[Cell<'r>]) -> Option<(Option<Cow<'r, str>>, Id)> {
+    fn record(&mut self, class: usize, cells: &[Cell<'r>], prices: &[Price]) -> Option<(Option<Cow<'r, str>>, Id)> {
         let paths = std::mem::take(&mut self.classes[class].paths);
         let mut key = None;
         let mut leaves = Vec::with_capacity(paths.len());
-        for (path, cell) in paths.iter().zip(cells) {
+        for ((path, cell), price) in paths.iter().zip(cells).zip(prices) {
+            let is_read = !self.is_naive || price.is_low();
             match (&path[0], cell) {
-                (Step::Own, Cell::Text { text, .. }) => key = Some(text.clone()),
+                (Step::Own, Cell::Text { text, .. }) if is_read => key = Some(text.clone()),
+                (Step::Own, Cell::Text { text, .. }) => key = Some(Cow::Owned(unread(text))),
                 (Step::Own, _) => return None,
                 (_, Cell::Absent) => {}
-                (_, cell) => leaves.push((path.as_slice(), self.node(cell.clone())?)),
+                (_, cell) => {
+                    let id = self.node(cell.clone())?;
+                    leaves.push((path.as_slice(), if is_read { id } else { self.as_read(id) }));
+                }
             }
         }
         let id = self.object_of(&leaves, 0);
