@@ -39,13 +39,11 @@ pub fn is_over_threshold(text: &str, config: &Config) -> bool {
 /// a list. Half of them have to have a suffix, as only names of files do.
 fn lists_paths(text: &str) -> bool {
     let is_most = |part: usize, all: usize| part * 5 >= all * 4;
-    let folds = text.match_indices(fold::OPENING).map(|(at, _)| &text[at..]);
-    let listing = |text| fold::parse(text).filter(|(fold, _)| fold.legend == PLAIN || fold.legend == SUFFIXED);
-    if folds.filter_map(listing).any(|(_, bytes)| is_most(bytes, text.len())) {
-        return true;
+    if let Some((fold, bytes)) = text.find(fold::OPENING).and_then(|at| fold::parse(&text[at..])) {
+        return (fold.legend == PLAIN || fold.legend == SUFFIXED) && is_most(bytes, text.len());
     }
-    let bare = |line: &'_ str| line.trim_start_matches(['│', '├', '└', '─', '|', '`', '-', ' ', '\u{a0}']).len();
-    let lines = text.lines().map(|line| line[line.len() - bare(line)..].trim_end().trim_end_matches(':'));
+    let branches = ['│', '├', '└', '─', '|', '`', '-', ' ', '\u{a0}'];
+    let lines = text.lines().map(|line| line.trim_start_matches(branches).trim_end().trim_end_matches(':'));
     let (mut names, mut files, mut all) = (0, 0, 0);
     for name in lines.filter(|name| !name.is_empty()) {
         all += 1;
