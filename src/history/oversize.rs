@@ -3,8 +3,7 @@
 //! `squeeze()` cuts them, birth and assembly replace them by a reference. Both respect the options; a reference, which
 //! removes the text, is also never used for content that the agent needs exactly.
 
-use concertina_format::fold;
-use concertina_format::search_crunch::listing::{PLAIN, SUFFIXED};
+use concertina_format::restore::restore;
 use serde_json::Value;
 
 use super::command_output::{Prints, names_file, prints_of};
@@ -35,13 +34,10 @@ pub fn is_over_threshold(text: &str, config: &Config) -> bool {
     chars > limit && (chars > limit.saturating_mul(LIST_FACTOR) || !lists_paths(text))
 }
 
-/// Returns true if a text consists of paths or names, one on each line (`find`, `ls -R`, `tree`), or of the fold of such
-/// a list. Half of them have to have a suffix, as only names of files do.
+/// Returns true if a text consists of paths or names, one on each line (`find`, `ls -R`, `tree`), or of folds of
+/// such lines. Half of them have to have a suffix, as only names of files do.
 fn lists_paths(text: &str) -> bool {
-    let is_most = |part: usize, all: usize| part * 5 >= all * 4;
-    if let Some((fold, bytes)) = text.find(fold::OPENING).and_then(|at| fold::parse(&text[at..])) {
-        return (fold.legend == PLAIN || fold.legend == SUFFIXED) && is_most(bytes, text.len());
-    }
+    let text = restore(text, &[]);
     let branches = ['│', '├', '└', '─', '|', '`', '-', ' ', '\u{a0}'];
     let lines = text.lines().map(|line| line.trim_start_matches(branches).trim_end().trim_end_matches(':'));
     let (mut names, mut files, mut all) = (0, 0, 0);
@@ -50,7 +46,7 @@ fn lists_paths(text: &str) -> bool {
         names += usize::from(!name.contains(' ') && is_path(name.trim_end_matches('/')));
         files += usize::from(has_suffix(name));
     }
-    is_most(names, all) && files * 2 >= all
+    names * 5 >= all * 4 && files * 2 >= all
 }
 
 /// Returns true if an output may be replaced while it is fresh, because the agent does not need its exact bytes.
