@@ -3,8 +3,7 @@
 //! `squeeze()` cuts them, birth and assembly replace them by a reference. Both respect the options; a reference, which
 //! removes the text, is also never used for content that the agent needs exactly.
 
-use concertina_format::fold;
-use concertina_format::search_crunch::listing::{PLAIN, SUFFIXED};
+use concertina_format::restore::restore;
 use serde_json::Value;
 
 use super::command_output::{Prints, names_file, prints_of};
@@ -35,24 +34,19 @@ pub fn is_over_threshold(text: &str, config: &Config) -> bool {
     chars > limit && (chars > limit.saturating_mul(LIST_FACTOR) || !lists_paths(text))
 }
 
-/// Returns true if a text consists of paths or names, one on each line (`find`, `ls -R`, `tree`), or of the fold of such
-/// a list. Half of them have to have a suffix, as only names of files do.
+/// Returns true if a text consists of paths or names, one on each line (`find`, `ls -R`, `tree`), or of folds of
+/// such lines. Half of them have to have a suffix, as only names of files do.
 fn lists_paths(text: &str) -> bool {
-    let is_most = |part: usize, all: usize| part * 5 >= all * 4;
-    let folds = text.match_indices(fold::OPENING).map(|(at, _)| &text[at..]);
-    let listing = |text| fold::parse(text).filter(|(fold, _)| fold.legend == PLAIN || fold.legend == SUFFIXED);
-    if folds.filter_map(listing).any(|(_, bytes)| is_most(bytes, text.len())) {
-        return true;
-    }
-    let bare = |line: &'_ str| line.trim_start_matches(['│', '├', '└', '─', '|', '`', '-', ' ', '\u{a0}']).len();
-    let lines = text.lines().map(|line| line[line.len() - bare(line)..].trim_end().trim_end_matches(':'));
+    let text = restore(text, &[]);
+    let branches = ['│', '├', '└', '─', '|', '`', '-', ' ', '\u{a0}'];
+    let lines = text.lines().map(|line| line.trim_start_matches(branches).trim_end().trim_end_matches(':'));
     let (mut names, mut files, mut all) = (0, 0, 0);
     for name in lines.filter(|name| !name.is_empty()) {
         all += 1;
         names += usize::from(!name.contains(' ') && is_path(name.trim_end_matches('/')));
         files += usize::from(has_suffix(name));
     }
-    is_most(names, all) && files * 2 >= all
+    names * 5 >= all * 4 && files * 2 >= all
 }
 
 /// Returns true if an output may be replaced while it is fresh, because the agent does not need its exact bytes.

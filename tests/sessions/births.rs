@@ -1,5 +1,5 @@
-//! Large outputs at birth, made of the neighbours of recorded ones: every name of a list of moderate length is in sight,
-//! and a reference says how much it stands for and how it is fetched.
+//! Large outputs at birth: every name of a list of moderate length is in sight, and a reference says how much it stands
+//! for and how it is fetched.
 
 use concertina::config::{Config, Schedule};
 use concertina::pipeline::restore;
@@ -20,7 +20,8 @@ fn born(command: &str, text: &str) -> (String, Option<String>) {
     let call = json!({ "role": "assistant", "content": [
         { "type": "toolCall", "id": "c", "name": "exec", "arguments": { "command": command } }
     ] });
-    let result = json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": [{ "type": "text", "text": text }] });
+    let content = json!([{ "type": "text", "text": text }]);
+    let result = json!({ "role": "toolResult", "toolCallId": "c", "toolName": "exec", "content": content });
     let reply = engine.admit(&scope(), Some(&call), &result, 1);
     assert_eq!(reply.report.warning, None);
     let Some(patch) = reply.rewrite.patches.first() else { return (text.to_owned(), None) };
