@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memmem;
 
 use crate::fold;
-use crate::naive::{MOST_ROWS, unread};
+use crate::naive::{MOST_ADDED, unread};
 
 /// The legend of a listing that leaves numbers out.
 pub const LEGEND: &str = "a line without a number has the next one";
@@ -83,7 +83,7 @@ pub(crate) fn with_numbers(bare: &str, is_naive: bool) -> Option<String> {
         listing.push_str(line);
         let found = NumberedLine::parse(&listing[start..]).filter(NumberedLine::is_listed)?;
         expected = Some(found.next_prefix());
-        if is_naive && above > MOST_ROWS {
+        if is_naive && above > MOST_ADDED {
             let read = unread(found.prefix) + found.text;
             listing.replace_range(start.., &read);
         }

@@ -1,9 +1,9 @@
 //! A folded text -> what a reader gets from it who follows the legend, but adds up few rows and follows few names.
 //!
 //! A language model reads a fold without a program. This reader states each value that it can read, and [`UNREAD`] in
-//! place of every letter and digit of the others, so its text has the same length as the restored text. It may go up
-//! [`MOST_ROWS`] rows of the body to the row that states a value, and follow one name for each value, but no name
-//! inside what a name stands for. The prefixes of lines that are listed at the end of a fold, it would have to count.
+//! place of every letter and digit of the others, so its text has the same length as the restored text. It adds up the
+//! steps of at most [`MOST_ADDED`] rows, goes up at most [`MOST_ROWS`] rows to the row that states an equal value, and
+//! follows one name for each value, but no name inside what a name stands for. The prefixes of lines that are listed at the end of a fold, it would have to count.
 
 use std::ops::Range;
 
@@ -13,8 +13,11 @@ use crate::restore::{Prior, sealed_folds, undone};
 use crate::semantic_dedup::Reference;
 use crate::{ionizer, lines, listing};
 
-/// The most rows between a value and the row that states it.
-pub const MOST_ROWS: usize = 3;
+/// The most rows between a value and the row that states it, if the value is made of the one above.
+pub const MOST_ADDED: usize = 3;
+
+/// The most rows between a value and the row that states it, if both are equal.
+pub const MOST_ROWS: usize = 10;
 
 /// The byte that stands for a letter or digit that the reader cannot read.
 pub const UNREAD: u8 = 0x7f;
@@ -22,8 +25,10 @@ pub const UNREAD: u8 = 0x7f;
 /// The steps that a reader takes to read a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Price {
-    /// The rows above that are added up.
+    /// The rows above that are looked at.
     pub rows: usize,
+    /// True if their steps are added up.
+    pub is_added: bool,
     /// The names that are followed.
     pub names: usize,
     /// True if the value is made of other values.
@@ -32,11 +37,11 @@ pub struct Price {
 
 impl Price {
     /// The price of a value that no reader finds.
-    pub const UNREADABLE: Self = Self { rows: usize::MAX >> 1, names: 0, is_made: false };
+    pub const UNREADABLE: Self = Self { rows: usize::MAX >> 1, is_added: false, names: 0, is_made: false };
 
     /// Returns true if the steps are few enough.
     pub fn is_low(self) -> bool {
-        self.rows <= MOST_ROWS && self.names <= 1
+        self.rows <= if self.is_added { MOST_ADDED } else { MOST_ROWS } && self.names <= 1
     }
 }
 
@@ -104,7 +109,7 @@ fn as_read(fold: &Fold, before: &mut Prior, seen: &str, repeats: &mut Vec<Range<
         }
         let each = text.split('\n').zip(lines.split('\n')).enumerate().map(|(index, (line, bare))| {
             let prefix = &line[..line.len() - bare.len()];
-            if index < MOST_ROWS { line.to_owned() } else { unread(prefix) + bare }
+            if index < MOST_ADDED { line.to_owned() } else { unread(prefix) + bare }
         });
         return Some(each.collect::<Vec<_>>().join("\n"));
     }

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 pub(super) use concertina_format::lines::rule::Rule;
-use concertina_format::naive::MOST_ROWS;
 use concertina_format::steps::Step;
 
 use crate::pipeline::columns::steps::majority;
@@ -100,7 +99,7 @@ pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
             return tokens;
         }
         rows += 1;
-        let is_far = rows > MOST_ROWS;
+        let is_far = rows > rule.reach();
         let is_expected = rule.is_expected(pair[0], pair[1]);
         if is_expected && !is_far && !is_always_stated(pair[1]) {
             tokens += 1;

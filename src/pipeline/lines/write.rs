@@ -7,7 +7,6 @@ use crate::pipeline::columns::{LEAST_NAMED, cost, is_always_stated};
 use concertina_base::hashing::FastMap;
 use concertina_format::lines::template::spell;
 use concertina_format::lines::{MARKS, behind_expected, is_taken, name};
-use concertina_format::naive::MOST_ROWS;
 
 /// The features of the notation that a fold uses, for its legend.
 #[derive(Debug, Default)]
@@ -135,7 +134,7 @@ enum Word<'t> {
 /// The words of the rows of each template.
 type Rows<'t> = Vec<Vec<Vec<Word<'t>>>>;
 
-/// Returns the words of all rows. A value is written again where a reader would go up more than [`MOST_ROWS`] rows.
+/// Returns the words of all rows. A value is written again out of the [reach](Rule::reach) of a reader.
 fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool]) -> Rows<'t> {
     let mut rows: Rows = templates.iter().map(|template| Vec::with_capacity(template.lines.len())).collect();
     // For each value of each template the number of the row that states it.
@@ -177,7 +176,7 @@ fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool]) -> R
 fn word<'t>(rule: Rule, column: &[&'t str], row: usize, rows: usize) -> Word<'t> {
     let value = column[row];
     let above = row.checked_sub(1).map(|above| column[above]);
-    let Some(above) = above.filter(|_| rows <= MOST_ROWS && !is_always_stated(value)) else {
+    let Some(above) = above.filter(|_| rows <= rule.reach() && !is_always_stated(value)) else {
         return Word::Plain(value);
     };
     if rule.is_expected(above, value) {

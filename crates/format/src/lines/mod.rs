@@ -23,7 +23,7 @@ use rule::{Rule, folder};
 use template::Part;
 
 use crate::fold::Fold;
-use crate::naive::{MOST_ROWS, unread};
+use crate::naive::unread;
 
 /// Pairs of characters that may mark the places of values.
 pub const MARKS: [(char, char); 2] = [('{', '}'), ('«', '»')];
@@ -98,7 +98,7 @@ impl Known {
         self.is_used = true;
         let is_far = |value: usize| {
             let of = if let Rule::Same(other) = self.rules[value] { other } else { value };
-            number.is_some_and(|number| number - self.stated[of] > MOST_ROWS)
+            number.is_some_and(|number| number - self.stated[of] > self.rules[of].reach())
         };
         for part in &self.parts {
             match part {

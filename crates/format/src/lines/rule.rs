@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::naive::{MOST_ADDED, MOST_ROWS};
 use crate::steps::Step;
 
 /// A rule that predicts a value from the value above.
@@ -44,6 +45,14 @@ impl Rule {
     /// Returns true if rows do not mention the value.
     pub fn is_silent(self) -> bool {
         matches!(self, Self::Same(_))
+    }
+
+    /// Returns the most rows below the one that states a value in which rows need not state it again.
+    pub fn reach(self) -> usize {
+        match self {
+            Self::Above | Self::Same(_) => MOST_ROWS,
+            Self::Step(_) | Self::Folder(_) => MOST_ADDED,
+        }
     }
 
     /// Returns true if a value is the [expected](Self::expected) one.

@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 
 use concertina_format::ionizer::notation::index_of;
-use concertina_format::naive::MOST_ROWS;
+use concertina_format::naive::{MOST_ADDED, MOST_ROWS};
 use concertina_format::steps::Step;
 
 use super::cells::{Cell, Lookup, Part, Rule, Template, after_slash};
 use super::scan::is_literal;
 use crate::pipeline::columns::steps::between;
-use crate::pipeline::columns::{is_always_stated, split_affixes};
+use crate::pipeline::columns::{split_affixes, tells_verdict};
 use crate::tokens::{self, Encoding};
 use concertina_base::hashing::FastMap;
 
@@ -93,7 +93,7 @@ impl<'g, 'a> Grid<'g, 'a> {
 
     /// Returns for each row of a column if it must state the cell: the rule does not give it, or only from too far above.
     pub(super) fn stated(&self, rule: &Rule<'a>, column: usize) -> impl Iterator<Item = bool> {
-        let back = if let Rule::Above { back, .. } = rule { *back } else { 0 };
+        let (back, reach) = reach(rule);
         // For each row the number of rows to the one that states the cell.
         let mut rows: Vec<usize> = Vec::with_capacity(if back > 0 { self.rows() } else { 0 });
         (0..self.rows()).map(move |row| {
@@ -105,7 +105,7 @@ impl<'g, 'a> Grid<'g, 'a> {
                 return false;
             }
             let far = rows[row - back] + back;
-            let is_far = far > MOST_ROWS;
+            let is_far = far > reach;
             rows.push(if is_far { 0 } else { far });
             is_far
         })
@@ -149,6 +149,16 @@ impl<'g, 'a> Grid<'g, 'a> {
     }
 }
 
+/// Returns the distance between a cell and the one that a rule takes it from, and the most rows between a cell and the
+/// one that states it.
+fn reach(rule: &Rule<'_>) -> (usize, usize) {
+    match rule {
+        Rule::Above { back, step: Some(_) } => (*back, MOST_ADDED),
+        Rule::Above { back, step: None } => (*back, MOST_ROWS),
+        _ => (0, 0),
+    }
+}
+
 fn implied_if(is_implied: bool) -> Outcome<'static> {
     if is_implied { Outcome::Implied } else { Outcome::Miss }
 }
@@ -170,6 +180,8 @@ fn residual<'t, 'a>(parts: &[Part], text: &'t str, cells: &impl Lookup<'a>) -> O
 /// Most columns for which templates are looked for, and longest text that one is made of.
 const TEMPLATE_COLUMNS: usize = 300;
 const TEMPLATE_TEXT: usize = 600;
+/// The most rows that a rule goes up.
+const MAX_BACK: usize = 3;
 /// The number of cells that are counted as a sample.
 const SAMPLE: usize = 48;
 
@@ -212,12 +224,13 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
             let own = if matches!(rule, Rule::Fixed(Cell::Text { .. } | Cell::Node(_))) { per_cell + 1.0 } else { 3.0 };
             // A cycle or a sequence that often fails is no help to a reader.
             let often = match &rule {
-                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6 + rows / (MOST_ROWS + 1),
+                Rule::Above { back: 1, step: Some(_) } => 1 + rows / 6,
                 Rule::Above { back: 2.., .. } => 1 + rows / 50,
                 _ => rows,
             };
-            let first = if let Rule::Above { back, .. } = &rule { *back } else { 0 };
-            let limit = (((shown - own) / per_miss).max(0.0) as usize).min(first + often);
+            let (back, reach) = reach(&rule);
+            let stated = if back > 0 { back + rows * back / (reach + 1) } else { 0 };
+            let limit = (((shown - own) / per_miss).max(0.0) as usize).min(stated + often);
             if let Some(misses) = self.misses(&rule, limit) {
                 let cost = own + cost_of(&rule, misses);
                 consider(&mut best, cost, rule);
@@ -322,9 +335,9 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let most = distances.iter().copied().max().unwrap_or(0);
         let distance = distances.iter().position(|count| *count == most && most > 0);
         // A verdict is never as above: its column is shown, or it is the same almost everywhere.
-        let is_verdict = |cell: &Cell| cell.text().is_some_and(is_always_stated);
+        let is_verdict = |cell: &Cell| cell.text().is_some_and(tells_verdict);
         let verdicts = cells.iter().filter(|cell| is_verdict(cell)).count();
-        let distance = distance.filter(|_| verdicts * 2 <= cells.len());
+        let distance = distance.filter(|back| *back <= MAX_BACK && verdicts * 2 <= cells.len());
         found.extend(distance.map(|back| Rule::Above { back, step: None }));
         let mut steps: Vec<(usize, Step)> = Vec::new();
         let spread = cells.len().div_ceil(SAMPLE).max(1);

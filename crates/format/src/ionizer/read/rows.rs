@@ -106,7 +106,7 @@ impl<'r> Reader<'r> {
         };
         match &self.classes[class].rules[column] {
             Rule::Shown | Rule::Fixed(_) => Price::default(),
-            Rule::Above { back, .. } => above(column, *back),
+            Rule::Above { back, step } => Price { is_added: step.is_some(), ..above(column, *back) },
             Rule::Made(template) => {
                 let mut price = Price { is_made: true, ..Price::default() };
                 for (index, part) in template.parts.iter().enumerate() {
@@ -118,6 +118,7 @@ impl<'r> Reader<'r> {
                     let source = if *is_above { above(*column, 1) } else { prices[*column] };
                     price.names += source.names;
                     price.rows = price.rows.max(if source.is_made { Price::UNREADABLE.rows } else { source.rows });
+                    price.is_added |= source.is_added;
                 }
                 price
             }
