@@ -93,13 +93,15 @@ pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
     }
     let mut said = Vec::new();
     let mut tokens = cost(column[0]) + if rule == Rule::Above { 0 } else { 3 };
+    // Rows that all count on are one line with their number.
+    let counts = matches!(rule, Rule::Step(_)) && column.windows(2).all(|pair| rule.is_expected(pair[0], pair[1]));
     let mut rows = 0;
     for pair in column.windows(2) {
         if tokens >= most {
             return tokens;
         }
         rows += 1;
-        let is_far = rows > rule.reach();
+        let is_far = rows > rule.reach() && !counts;
         let is_expected = rule.is_expected(pair[0], pair[1]);
         if is_expected && !is_far && !is_always_stated(pair[1]) {
             tokens += 1;

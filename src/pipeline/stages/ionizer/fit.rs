@@ -398,7 +398,7 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
         let spread = cells.len().div_ceil(16).max(1);
         let sample: Vec<usize> = (1..cells.len()).step_by(spread).collect();
         (0..self.grid.columns.len())
-            .filter(|column| self.rank[*column] < self.rank[self.column] && self.rules[*column] == Rule::Shown)
+            .filter(|column| self.rank[*column] < self.rank[self.column] && self.made(*column).is_none())
             .filter(|column| {
                 let source = &self.grid.columns[*column];
                 let hits = sample.iter().filter(|row| source[**row - 1] == cells[**row]).count();
@@ -411,9 +411,10 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
     fn compose(&self, row: usize, text: &str) -> Vec<Part> {
         let mut sources: Vec<(&str, usize, bool)> = Vec::new();
         for (column, cells) in self.grid.columns.iter().enumerate() {
-            // A reader who looks up a cell must find it there, and not be sent on.
-            let is_made = matches!(self.rules[column], Rule::Made(_));
-            if self.rank[column] >= self.rank[self.column] || self.grid.pinned[column] || is_made {
+            if self.rank[column] >= self.rank[self.column]
+                || self.grid.pinned[column]
+                || self.made(column).is_some_and(Template::has_hole)
+            {
                 continue;
             }
             let Some(source) = cells[row].text() else { continue };
@@ -422,7 +423,8 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 let distinct = source.len() >= 3 || (source == text && !source.is_empty());
                 // A longer source cannot be a part of the text.
                 let distinct = distinct && source.len() <= text.len();
-                if distinct && !(tail && source.len() == cells[row].text().map_or(0, str::len)) {
+                let is_cut = tail && self.made(column).is_some();
+                if distinct && !is_cut && !(tail && source.len() == cells[row].text().map_or(0, str::len)) {
                     sources.push((source, column, tail));
                 }
             }
@@ -441,16 +443,26 @@ impl<'g, 'a> Fit<'_, 'g, 'a> {
                 };
                 for (index, piece) in text.split(source).enumerate() {
                     if index > 0 {
-                        next.push(Part::Ref { column, above: false, tail });
+                        // A reader who looks up a cell must find it there, and not be sent on.
+                        let own = [Part::Ref { column, above: false, tail }];
+                        next.extend_from_slice(self.made(column).map_or(&own[..], |template| &template.parts));
                     }
                     if !piece.is_empty() {
                         next.push(Part::Literal(piece.to_owned()));
                     }
                 }
             }
-            parts = next;
+            parts = merged(next);
         }
         parts
+    }
+
+    /// Returns the template of a column that has one.
+    fn made(&self, column: usize) -> Option<&Template> {
+        match &self.rules[column] {
+            Rule::Made(template) => Some(template),
+            _ => None,
+        }
     }
 
     /// Moves the prefix and suffix that all texts in a hole share out of it.

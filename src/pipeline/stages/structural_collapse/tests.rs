@@ -206,7 +206,7 @@ fn the_legend_says_what_stands_for_values_that_are_expected() {
     let text = text.trim_end();
     let (fold, _) = fold::parse(&folded(text)).unwrap();
     assert!(fold.legend.contains("; {+1} counts, . is the next; . as above;"), "{}", fold.legend);
-    assert!(fold.body.as_ref().unwrap().contains("\na 1 . . . 2\n"), "{fold}");
+    assert!(fold.body.as_ref().unwrap().contains("\na 1 alpha gam one 2\n"), "{fold}");
     assert!(fold.body.as_ref().unwrap().contains(" v=.{-3}\n7 . . 8 .\n"), "{fold}");
     // The words of a legend are for readers: another choice of them is the same fold.
     for (words, other) in [(", . is the next", ""), (". as above", ". the same")] {
