@@ -30,8 +30,8 @@ const COST: [i64; STEPS] = [69, 83, 96, 119, 143, 179, 220, 277];
 /// above it have as many tokens as those that the model with 31 features keeps.
 const LEAST_WORTH: i64 = -510;
 
-/// The same for a result that was just returned. Of the names in results of 2,000 characters and more that recorded
-/// sessions wrote in the next four calls, [`LEAST_WORTH`] omits some in one of ten results; this omits none.
+/// The same for a result that was just returned. Of 143 results of 2,000 characters and more in the recorded sessions,
+/// [`LEAST_WORTH`] omits what one of the next four calls writes in 14, and this in 8. It was chosen on all of them.
 const LEAST_FRESH_WORTH: i64 = LEAST_WORTH - 100;
 
 /// Returns the least worth of a name that a placeholder keeps.
