@@ -15,7 +15,9 @@ const TOKEN = "host-test";
 const GATEWAY_READY_MS = 240_000;
 const COMMAND_MS = 180_000;
 const SLASH_MS = 60_000;
-const RELOAD_MS = 120_000;
+const RELOAD_MS = 240_000;
+/** The time after a reply in which its turn is recorded. A reload waits only five seconds for calls of a plugin. */
+const RECORDED_MS = 1000;
 /** The gateway's log line after it has applied a change of its configuration file. */
 const RELOADED = "config hot reload applied";
 /** Signals that end a test run early, with the exit status. The hosts that the run started must end with it. */
@@ -135,9 +137,10 @@ export class Host {
   async configure(change) {
     const config = this.readConfig();
     change(config);
+    if (this.gateway === undefined) return this.writeConfig(config);
+    await sleep(RECORDED_MS);
     const from = this.log.length;
     this.writeConfig(config);
-    if (this.gateway === undefined) return;
     for (const end = Date.now() + RELOAD_MS; !this.log.includes(RELOADED, from); await sleep(50)) {
       if (Date.now() > end) throw new Error(`the gateway has not applied a change:\n${this.log.slice(from)}`);
     }
