@@ -11,7 +11,7 @@ import plugin from "../dist/plugin/index.js";
 import { HOST_DEFAULTS } from "../dist/node/lib/library/host-defaults.js";
 import { statusOf } from "../dist/plugin/status.js";
 import { PluginState } from "../dist/plugin/state.js";
-import { at, leaves, put } from "../test/options.mjs";
+import { at, leaves, put, UNKNOWN, VALUES } from "../test/options.mjs";
 import { freshDir, staleConversation } from "./conversation.mjs";
 import "./host-modules.mjs";
 import { IN_USE } from "./registration.mjs";
@@ -140,6 +140,19 @@ test("a wrong value of any option costs that option only, and one line names opt
   }
 });
 
+/** Checks that the engine folds a conversation. */
+async function assertFolds(api) {
+  const messages = staleConversation();
+  const view = await api.engine().assemble({
+    sessionId: "s",
+    sessionKey: "agent:main:s",
+    messages,
+    tokenBudget: 100_000,
+    availableTools: new Set(["fetch_original_data"]),
+  });
+  assert.notDeepEqual(view.messages, messages);
+}
+
 test("a plugin with nothing but mistakes is on, and says each of them once", async () => {
   const pluginConfig = {
     sccsCompressThreshold: "a lot",
@@ -162,16 +175,29 @@ test("a plugin with nothing but mistakes is on, and says each of them once", asy
     "concertina: staleTurns is 0; it must be a whole number of at least 1; using the default 4",
     "concertina: treshold is not an option; it is ignored. The nearest option is sccsCompressThreshold",
   ]);
-  const messages = staleConversation();
-  const view = await api.engine().assemble({
-    sessionId: "s",
-    sessionKey: "agent:main:s",
-    messages,
-    tokenBudget: 100_000,
-    availableTools: new Set(["fetch_original_data"]),
-  });
-  assert.notDeepEqual(view.messages, messages);
+  await assertFolds(api);
   assert.equal(api.lines.length, 7, api.lines.join("\n"));
+});
+
+test("wrong options that nobody checked cost themselves and are named once, and the plugin is on", async (context) => {
+  // The lines of the test above are not repeated for ten minutes.
+  context.mock.timers.enable({ apis: ["Date"], now: Date.now() + 600_000 });
+  const bad = Object.entries(VALUES).map(([name, values]) => [name, values[1]]);
+  const whole = ["fusion.stages", "models", "sccsStoreUrl"];
+  const named = [...bad.filter(([name]) => !whole.includes(name)), ...Object.entries(UNKNOWN)];
+  const pluginConfig = {};
+  for (const [name, value] of named) put(pluginConfig, name, value);
+  const api = registered({ pluginConfig });
+  api.hooks.gateway_start();
+  await assertFolds(api);
+  assert.ok(existsSync(path.join(api.stateDir, "concertina/concertina.sqlite")));
+  for (const [name] of named) {
+    const about = api.lines.filter((line) =>
+      [" is ", " is not "].some((is) => line.startsWith(`concertina: ${name}${is}`)),
+    );
+    assert.equal(about.length, 1, `${name} in\n${api.lines.join("\n")}`);
+  }
+  assert.equal(api.lines.length, named.length, api.lines.join("\n"));
 });
 
 test("options that are no object are none", () => {

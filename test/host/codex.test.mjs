@@ -53,7 +53,7 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
     host = new Host({ name: "Codex", provider });
     fillWorkspace(host.workspace);
     await installCodex(host, provider);
-    host.loadPlugin("odd-results");
+    await host.loadPlugin("odd-results");
     await host.install(packedPlugin());
     await host.start();
     played = await playTurns(host, provider, "agent:main:work", turns);

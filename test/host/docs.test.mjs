@@ -22,8 +22,7 @@ let provider;
 before(async () => {
   provider = await startProvider();
   host = new Host({ name: "quickstart", provider, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } });
-  const { agents, ...config } = host.readConfig();
-  host.writeConfig({ ...config, agents: { defaults: agents.defaults } });
+  await host.configure((config) => (config.agents = { defaults: config.agents.defaults }));
   fillWorkspace(host.workspace);
   host.env.PATH = withoutCompilers(path.join(host.root, "tools"));
   host.env.npm_config_registry = new URL("../whole/", process.env.CONCERTINA_REGISTRY).href;

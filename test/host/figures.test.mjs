@@ -1,22 +1,26 @@
-// Tests of the figures: the displayed tokens equal those that the provider counted, and the displayed tokens without
-// Concertina equal those that the host alone really sends, even if it compacts. Calls made by another engine are
-// credited with no savings.
+// Tests with two gateways, one with Concertina and one without, that play the same sessions. How much less is sent: a long
+// session, a working session, and a window that makes the host alone compact. The figures: the displayed tokens equal
+// those that the provider counted, and the displayed tokens without Concertina equal those that the host alone really
+// sends, even if it compacts. Calls made by another engine are credited with no savings.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 
 import { countTokens } from "../../index.js";
 import { chapterOfCode, chapterOfWords, readingChapters } from "./chapters.mjs";
 import { readRows } from "./dialects.mjs";
 import { Host, packedPlugin, say } from "./host.mjs";
-import { playTurns } from "./play.mjs";
+import { playTurns, totalChars } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
-import { conversation, idsIn, partsOf } from "./reading.mjs";
+import { conversation, idsIn, partsOf, prefixBreaks, prefixShare } from "./reading.mjs";
+import { fillWorkspace, turns as workingTurns } from "./session.mjs";
 
 const SESSION = "agent:main:work";
+const WORKING = "agent:main:orders";
+const SMALL = "agent:small:work";
 const COST = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const TURNS = 30;
 const WINDOW = 200_000;
@@ -25,6 +29,11 @@ const WINDOW = 200_000;
  * alone.
  */
 const LONG = 12;
+/**
+ * The minimum number of tokens that a warm epoch frees in a context that is not small (MIN_BATCH_TOKENS in
+ * src/plan/economics.rs).
+ */
+const LEAST_BATCH = 1500;
 
 /** Counts the tokens of a message or of the tool list as a provider does: of texts and arguments. */
 function count(part) {
@@ -38,6 +47,7 @@ function count(part) {
   return texts.reduce((sum, text) => sum + countTokens(text), 0);
 }
 
+const chapter = (number) => chapterOfCode(number, 90);
 const turns = readingChapters(TURNS);
 const longTurns = Array.from({ length: LONG }, (_, at) => ({
   user: `Here is part ${at}. ${chapterOfWords(at, 400, "in the old harbour.")}`,
@@ -49,14 +59,16 @@ const hosts = [];
 const providers = [];
 let with_;
 let alone;
-let fetching;
+/** The turns of the session as both played them. */
+let played;
+let baseline;
 let figures;
 /** The figures of the whole session, with the long turns. */
 let grown;
 let ofSession;
 let analysis;
 let health;
-/** The number of requests before the long turns. */
+/** The number of requests of each before the long turns, and the log of the gateway with Concertina. */
 let shortOf;
 
 async function startHost(name, plugin) {
@@ -64,8 +76,9 @@ async function startHost(name, plugin) {
   providers.push(provider);
   const host = new Host({ name, provider, cost: COST, contextWindow: WINDOW });
   hosts.push(host);
-  for (let at = 0; at < TURNS; at++)
-    fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapterOfCode(at, 90));
+  fillWorkspace(host.workspace);
+  for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapter(at));
+  await host.addAgent("small", { provider, cost: COST, contextWindow: 32_000 });
   if (plugin) await host.install(packedPlugin(), { skipCommands: ["seq 1 3000*"] });
   await host.start();
   return { host, provider };
@@ -82,32 +95,35 @@ const commands = (...args) => with_.host.run(["concertina", ...args]);
 /** Returns the answer of `/concertina`. */
 const slash = (words) => with_.host.slash(SESSION, `/concertina ${words}`.trim());
 
+/** Plays turns on both gateways. */
+const playBoth = (sessionKey, ofWith, ofAlone = ofWith) =>
+  Promise.all([
+    playTurns(with_.host, with_.provider, sessionKey, ofWith),
+    playTurns(alone.host, alone.provider, sessionKey, ofAlone),
+  ]);
+
 before(async () => {
   [with_, alone] = await Promise.all([startHost("with Concertina", true), startHost("without", false)]);
-  await Promise.all([
-    playTurns(with_.host, with_.provider, SESSION, turns),
-    playTurns(alone.host, alone.provider, SESSION, turns),
-  ]);
-  // Without the plugin there is nothing to fetch, so the model answers at once.
-  const ids = (request) => idsIn(conversation(request));
-  fetching = {
-    user: "What was in the first one?",
-    steps: [(request) => [{ name: "fetch_original_data", args: { ref_ids: [ids(request)[0]] } }], "This."],
-  };
+  [played, baseline] = await playBoth(SESSION, turns);
+  const fetch = (request) => [
+    { name: "fetch_original_data", args: { ref_ids: idsIn(conversation(request)).slice(0, 1) } },
+  ];
+  const fetching = { user: "What was in the first one?", steps: [fetch, "This."] };
   const thanks = { user: "Thanks.", steps: ["You are welcome."] };
-  await Promise.all([
-    playTurns(with_.host, with_.provider, SESSION, [fetching, thanks]),
-    playTurns(alone.host, alone.provider, SESSION, [{ ...fetching, steps: ["This."] }, thanks]),
-  ]);
+  // Without the plugin there is nothing to fetch, so the model answers at once.
+  await playBoth(SESSION, [fetching, thanks], [{ ...fetching, steps: ["This."] }, thanks]);
   // Each is a separate process, so all run in parallel.
   [figures, ofSession, analysis, health] = await Promise.all(
     [["stats"], ["stats", "--session", SESSION], ["analyze", "--session", SESSION], ["status"]].map((args) =>
       with_.host.openclawJson(["concertina", ...args]),
     ),
   );
-  shortOf = { with_: with_.provider.requests.length, alone: alone.provider.requests.length };
-  await Promise.all([with_, alone].map(({ host, provider }) => playTurns(host, provider, SESSION, longTurns)));
-  await alone.host.stop();
+  shortOf = {
+    with_: with_.provider.requests.length,
+    alone: alone.provider.requests.length,
+    log: with_.host.log,
+  };
+  await playBoth(SESSION, longTurns);
   grown = await with_.host.openclawJson(["concertina", "stats"]);
 });
 
@@ -232,16 +248,53 @@ test("a session is analysed as the plugin would fold it", () => {
   assert.ok(total.sentTokens < 0.8 * total.withoutTokens);
 });
 
-/** Makes the host use another engine from now on. */
-async function useEngine(contextEngine) {
-  const { host } = with_;
-  await host.stop();
-  const config = host.readConfig();
-  host.writeConfig({ ...config, plugins: { ...config.plugins, slots: { ...config.plugins.slots, contextEngine } } });
-  await host.start();
-}
+test("thirty turns send at most 55 % of the characters, and their prefix breaks as often as an epoch is logged", () => {
+  const saved = 1 - totalChars(played) / totalChars(baseline);
+  say(
+    `characters sent in thirty turns: ${totalChars(baseline)} without, ${totalChars(played)} with, ${(100 * saved).toFixed(1)} % saved`,
+  );
+  assert.ok(saved >= 0.45, `saved ${saved}`);
+  assert.doesNotMatch(shortOf.log, /degraded|quarantin|concertina:/i);
+  const { epochs } = figures;
+  const requests = with_.provider.requests.slice(0, shortOf.with_);
+  const breaks = prefixBreaks(requests);
+  say(
+    `${breaks.length} prefix breaks, ${epochs.length} epochs: ${epochs.map(({ reason, tokensFreed }) => `${reason} ${tokensFreed}`).join(", ")}`,
+  );
+  say(`share of the prompt sent unchanged: ${prefixShare(requests).toFixed(3)}`);
+  assert.ok(epochs.length > 0);
+  assert.equal(breaks.length, epochs.length);
+  assert.ok(epochs.every(({ tokensFreed }) => tokensFreed >= LEAST_BATCH));
+  assert.ok(idsIn(conversation(requests.at(-1))).length > 10);
+});
+
+test("the words of a placeholder are enough to fetch the lines that matter", async () => {
+  const told = /\[REF_ID: (?<id>[0-9a-f]+)\] \(Summary: [^[]*? L(?<line>\d+) (?<name>[^\s)]+)/;
+  let asked = [];
+  const ask = (request) => {
+    const texts = request.rows.flatMap(({ results }) => results).map(({ text }) => told.exec(text)?.groups);
+    asked = texts.filter((groups) => groups !== undefined).slice(-5);
+    return asked.map(({ id, line }) => ({
+      name: "fetch_original_data",
+      args: { ref_ids: [`${id}:${line}-${Number(line) + 9}`] },
+    }));
+  };
+  const asking = [{ user: "What were those lines?", steps: [ask, "These."] }];
+  const [turn] = await playTurns(with_.host, with_.provider, SESSION, asking);
+  assert.equal(asked.length, 5);
+  const answers = turn.requests
+    .at(-1)
+    .rows.flatMap(({ results }) => results)
+    .slice(-asked.length)
+    .map(({ text }) => text);
+  asked.forEach(({ name }, index) => assert.ok(answers[index].includes(name), `${name} is in\n${answers[index]}`));
+  const mean = Math.round(sum(answers, ({ length }) => length) / answers.length);
+  say(`a fetched answer has ${mean} characters on average, of originals of ${chapter(1).length}`);
+  assert.ok(mean < chapter(1).length / 5);
+});
 
 test("calls that another engine made are credited with nothing, and counted", async () => {
+  const useEngine = (name) => with_.host.configure(({ plugins }) => (plugins.slots.contextEngine = name));
   await useEngine("legacy");
   const played = await playTurns(with_.host, with_.provider, SESSION, legacyTurns);
   await useEngine("concertina");
@@ -291,4 +344,44 @@ test("a purge takes the key of a conversation", async () => {
   assert.ok(JSON.parse(output).originals > 10, output);
   const { total } = await with_.host.openclawJson(["concertina", "stats"]);
   assert.equal(total.requests, 0);
+});
+
+describe("in a working session", () => {
+  let ofWith;
+  let ofAlone;
+
+  before(async () => ([ofWith, ofAlone] = await playBoth(WORKING, workingTurns)));
+
+  test("the requests of the session are at least 45 % smaller than without the plugin, by its defaults", () => {
+    const [before, after] = [totalChars(ofAlone), totalChars(ofWith)];
+    const saved = 1 - after / before;
+    say(`characters sent: ${before} without, ${after} with, ${(100 * saved).toFixed(1)} % saved`);
+    for (const [name, all] of Object.entries({ without: ofAlone, with: ofWith })) {
+      const share = prefixShare(all.flatMap(({ requests }) => requests));
+      const times = all
+        .slice(1)
+        .map(({ ms }) => ms)
+        .sort((a, b) => a - b);
+      say(`share of the prompt sent unchanged ${name}: ${share.toFixed(3)}`);
+      say(`a turn ${name}: median ${times[times.length >> 1]} ms, longest ${times.at(-1)} ms (after the first)`);
+    }
+    assert.ok(saved >= 0.45, `saved ${saved}`);
+  });
+
+  test("the system prompt says how to use the host's memory, as it does without the plugin", () => {
+    const section = ({ requests: [{ rows }] }) =>
+      /## Memory Recall\n((?![#<]).+\n?)+/.exec(rows.find(({ role }) => role === "system").text)?.[0].trim();
+    assert.ok(section(ofAlone[0]));
+    for (const turn of ofWith) assert.equal(section(turn), section(ofAlone[0]));
+  });
+});
+
+test("a window that makes the host alone compact twice needs no compaction", async () => {
+  const summary = (request) => /compacted into the following summary[\s\S]{0,400}/.exec(conversation(request))?.[0];
+  const compactions = (turns) => new Set(turns.flatMap(({ requests }) => requests).map(summary)).size - 1;
+  const [ofWith, ofAlone] = (await playBoth(SMALL, readingChapters(24))).map(compactions);
+  say(`small window: ${ofAlone} compactions without, ${ofWith} with`);
+  assert.ok(ofAlone >= 2, `the host alone compacted ${ofAlone} times`);
+  assert.equal(ofWith, 0);
+  assert.deepEqual(with_.provider.failures, []);
 });

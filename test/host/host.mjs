@@ -15,6 +15,11 @@ const TOKEN = "host-test";
 const GATEWAY_READY_MS = 240_000;
 const COMMAND_MS = 180_000;
 const SLASH_MS = 60_000;
+const RELOAD_MS = 240_000;
+/** The time after a reply in which its turn is recorded. A reload waits only five seconds for calls of a plugin. */
+const RECORDED_MS = 1000;
+/** The gateway's log line after it has applied a change of its configuration file. */
+const RELOADED = "config hot reload applied";
 /** Signals that end a test run early, with the exit status. The hosts that the run started must end with it. */
 const ENDING = [
   ["SIGINT", 130],
@@ -38,23 +43,35 @@ export function say(line) {
 
 process.once("exit", () => say(`${path.basename(process.argv[1])} took ${Math.round(process.uptime())} s`));
 
+/**
+ * A model as the configuration describes it: the scripted provider that plays it, its dialect and its properties.
+ *
+ * @typedef {{ provider: { url: string }, api?: "openai-completions" | "anthropic-messages", model?: string, reasons?:
+ *   boolean, contextWindow?: number, cost?: { input: number, output: number, cacheRead: number, cacheWrite: number } }}
+ *   Model
+ */
+
+/** Returns the configuration of a provider with one model. */
+function configured({
+  provider,
+  api = "openai-completions",
+  model: id = "scripted",
+  reasons = false,
+  contextWindow = 200_000,
+  cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+}) {
+  const baseUrl = api === "anthropic-messages" ? provider.url : `${provider.url}/v1`;
+  const input = ["text", "image"];
+  const model = { id, name: "Scripted", reasoning: reasons, input, cost, contextWindow, maxTokens: 8192 };
+  return { baseUrl, apiKey: "none", api, models: [model] };
+}
+
+/** Returns the setting of an agent with a model that may think. */
+const thinkingOf = ({ reasons }) => (reasons ? { thinkingDefault: "low" } : {});
+
 export class Host {
-  /**
-   * @param {{ name: string, provider: { url: string }, release?: "openclaw" | "openclaw-oldest", api?:
-   *   "openai-completions" | "anthropic-messages",
-   *   model?: string, reasons?: boolean, contextWindow?: number, cost?: { input: number, output: number, cacheRead:
-   * number, cacheWrite: number } }} options
-   */
-  constructor({
-    name,
-    provider,
-    release = "openclaw",
-    api = "openai-completions",
-    model: id = "scripted",
-    reasons = false,
-    contextWindow = 200_000,
-    cost,
-  }) {
+  /** @param {Model & { name: string, release?: "openclaw" | "openclaw-oldest" }} options */
+  constructor({ name, release = "openclaw", ...model }) {
     this.name = name;
     this.openclawFile = path.join(HERE, "node_modules", release, "openclaw.mjs");
     this.log = "";
@@ -66,22 +83,13 @@ export class Host {
     this.state = path.join(this.root, "state");
     this.workspace = path.join(this.root, "workspace");
     for (const directory of [this.home, this.state, this.workspace]) fs.mkdirSync(directory);
-    const model = {
-      id,
-      name: "Scripted",
-      reasoning: reasons,
-      input: ["text", "image"],
-      cost: cost ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      contextWindow,
-      maxTokens: 8192,
-    };
-    const baseUrl = api === "anthropic-messages" ? provider.url : `${provider.url}/v1`;
+    const scripted = configured(model);
     this.writeConfig({
-      models: { mode: "replace", providers: { scripted: { baseUrl, apiKey: "none", api, models: [model] } } },
+      models: { mode: "replace", providers: { scripted } },
       agents: {
         defaults: {
-          model: { primary: `scripted/${id}` },
-          ...(reasons ? { thinkingDefault: "low" } : {}),
+          model: { primary: `scripted/${scripted.models[0].id}` },
+          ...thinkingOf(model),
           workspace: this.workspace,
           skipBootstrap: true,
           heartbeat: { every: "0m" },
@@ -125,13 +133,44 @@ export class Host {
     fs.writeFileSync(path.join(this.state, "openclaw.json"), JSON.stringify(config, null, 2));
   }
 
-  /** Installs the packed plugin as a user does, with this configuration. */
-  async install(tgz, pluginConfig = {}) {
+  /** Changes the configuration as a user edits the file. A running gateway has applied the change when this resolves. */
+  async configure(change) {
+    const config = this.readConfig();
+    change(config);
+    if (this.gateway === undefined) return this.writeConfig(config);
+    await sleep(RECORDED_MS);
+    const from = this.log.length;
+    this.writeConfig(config);
+    for (const end = Date.now() + RELOAD_MS; !this.log.includes(RELOADED, from); await sleep(50)) {
+      if (Date.now() > end) throw new Error(`the gateway has not applied a change:\n${this.log.slice(from)}`);
+    }
+  }
+
+  /** Replaces the options of the plugin. */
+  setOptions(options) {
+    return this.configure(({ plugins: { entries } }) => (entries.concertina.config = options));
+  }
+
+  /**
+   * Adds an agent with a model of its own.
+   *
+   * @param {string} name
+   * @param {Model} model
+   */
+  addAgent(name, model) {
+    return this.configure(({ models, agents }) => {
+      const provider = configured(model);
+      models.providers[name] = provider;
+      const primary = `${name}/${provider.models[0].id}`;
+      agents.entries[name] = { workspace: this.workspace, model: { primary }, ...thinkingOf(model) };
+    });
+  }
+
+  /** Installs the packed plugin as a user does, with these options. */
+  async install(tgz, options = {}) {
     say(`${this.name}: installing ${path.basename(tgz)}`);
     await this.openclaw(["plugins", "install", `npm-pack:${tgz}`, "--force", "--accept-capabilities"]);
-    const config = this.readConfig();
-    config.plugins.entries.concertina = { ...config.plugins.entries.concertina, config: pluginConfig };
-    this.writeConfig(config);
+    await this.setOptions(options);
   }
 
   /** Runs a command of the host and returns its standard output. Rejects if the command fails. */
@@ -162,12 +201,10 @@ export class Host {
 
   /** Makes the host load a test plugin from a directory next to this file. */
   loadPlugin(name) {
-    const config = this.readConfig();
-    const { load, entries, ...plugins } = config.plugins ?? {};
-    const paths = [...(load?.paths ?? []), path.join(HERE, name)];
-    this.writeConfig({
-      ...config,
-      plugins: { ...plugins, load: { ...load, paths }, entries: { ...entries, [name]: { enabled: true } } },
+    return this.configure((config) => {
+      const { load, entries } = (config.plugins = { load: { paths: [] }, entries: {}, ...config.plugins });
+      load.paths.push(path.join(HERE, name));
+      entries[name] = { enabled: true };
     });
   }
 
@@ -201,6 +238,7 @@ export class Host {
 
   async stop() {
     const { gateway } = this;
+    this.gateway = undefined;
     if (gateway === undefined || gateway.exitCode !== null) return;
     const closed = new Promise((resolve) => gateway.on("close", resolve));
     killGroup(gateway, "SIGTERM");

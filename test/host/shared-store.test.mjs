@@ -62,12 +62,16 @@ before(async () => {
   fillWorkspace(one.workspace);
   await one.start();
   played = await playTurns(one, provider, SESSION, [...turns.slice(0, 8), ...settled]);
-  await one.stop();
-  // The session moves with its workspace.
+  // The session moves with its workspace. Nothing is written while it is copied.
+  process.kill(-one.gateway.pid, "SIGSTOP");
   for (const name of ["agents", "state"])
     fs.cpSync(path.join(one.state, name), path.join(two.state, name), { recursive: true, force: true });
   fs.cpSync(one.workspace, two.workspace, { recursive: true });
-  await Promise.all([one.start(), two.start()]);
+  process.kill(-one.gateway.pid, "SIGCONT");
+  await playTurns(one, provider, "agent:main:only-one", [thanks("Hello.")]);
+  // The host starts with no database that another process has open.
+  await one.stop();
+  await two.start();
 });
 
 after(async () => {
@@ -106,7 +110,6 @@ test(
 );
 
 test("neither ends the sessions of the other", { skip }, async () => {
-  await playTurns(one, provider, "agent:main:only-one", [thanks("Hello.")]);
   for (const host of [one, two]) await host.openclaw(["concertina", "sweep"]);
   assert.deepEqual(database.query(`SELECT count(*) FROM ${NAMESPACE}.sessions WHERE ended_at IS NOT NULL`), ["0"]);
   assert.deepEqual(database.query(`SELECT count(DISTINCT host) FROM ${NAMESPACE}.session_hosts`), ["2"]);
@@ -149,9 +152,7 @@ test("everything moves into a directory, and the session goes on from there", { 
   say(moved.trim());
   const again = await two.run(["concertina", "migrate", "--to", "directory"]);
   assert.deepEqual([again.code, /it must be an empty store/.test(again.errors)], [1, true], again.errors);
-  const config = two.readConfig();
-  delete config.plugins.entries.concertina.config.sccsStoreUrl;
-  two.writeConfig(config);
+  await two.configure(({ plugins }) => delete plugins.entries.concertina.config.sccsStoreUrl);
   database.kill();
   await two.start();
   const [next] = await playTurns(two, provider, SESSION, [thanks("On a disk now.")]);
@@ -163,9 +164,7 @@ test("an address that cannot be resolved folds nothing, and says so", { skip }, 
   await two.stop();
   two.log = "";
   delete two.env.CONCERTINA_STORE;
-  const config = two.readConfig();
-  config.plugins.entries.concertina.config.sccsStoreUrl = ADDRESS;
-  two.writeConfig(config);
+  await two.configure(({ plugins }) => (plugins.entries.concertina.config.sccsStoreUrl = ADDRESS));
   const { code, output, errors } = await two.run(["concertina", "status"]);
   say(`${code}: ${output}${errors}`);
   assert.equal(code, 1);

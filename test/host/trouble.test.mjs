@@ -1,10 +1,11 @@
-// Tests of failures around the plugin: results that the host truncates, refuses or masks, and store files that vanish
-// or are damaged.
+// Tests of failures around the plugin: results that the host truncates, refuses or masks, store files that vanish or are
+// damaged, and a store or a library that cannot be used. One gateway has them all, one after the other.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 
 import { Host, packedPlugin, say } from "./host.mjs";
@@ -12,6 +13,7 @@ import { numberedLines } from "./odd-results/index.js";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
 import { about, conversation, findResult, idsIn } from "./reading.mjs";
+import { fillWorkspace, installLog, testOutput } from "./session.mjs";
 import { everythingIn, originalsIn } from "./stored.mjs";
 
 const SESSION = "agent:main:work";
@@ -26,23 +28,22 @@ const PLAIN = "quay-magnolia";
 /** A word that the host masks only from a later configuration on. */
 const LATER = "pier-magnolia";
 
+const OPTIONS = { schedule: "every-turn", sccsCompressThreshold: 3000, sccsStorageDir: "~/originals" };
+
 let host;
 let provider;
 
 before(async () => {
   provider = await startProvider();
   host = new Host({ name: "trouble", provider });
-  await host.install(packedPlugin(), {
-    schedule: "every-turn",
-    sccsCompressThreshold: 3000,
-    sccsStorageDir: "~/originals",
-  });
-  host.loadPlugin("odd-results");
+  fillWorkspace(host.workspace);
+  await host.install(packedPlugin(), OPTIONS);
+  await host.loadPlugin("odd-results");
   host.env.PLANTED_KEY = MASKED["from its configuration"];
-  const config = host.readConfig();
-  config.logging = { redactPatterns: [String.raw`\bberth-[a-z]+\b`] };
-  config.models.providers.scripted.apiKey = { source: "env", provider: "default", id: "PLANTED_KEY" };
-  host.writeConfig(config);
+  await host.configure((config) => {
+    config.logging = { redactPatterns: [String.raw`\bberth-[a-z]+\b`] };
+    config.models.providers.scripted.apiKey = { source: "env", provider: "default", id: "PLANTED_KEY" };
+  });
   await host.start();
 });
 
@@ -150,12 +151,13 @@ async function sameInChatAndTerminal(trouble) {
 }
 
 test("a damaged store is set aside under today's date, and work goes on with a new one", async () => {
-  await host.stop();
+  const enable = (enabled) => host.configure(({ plugins: { entries } }) => (entries.concertina.enabled = enabled));
+  await enable(false);
   const file = path.join(storeFiles(), "concertina.sqlite");
   for (const suffix of ["-wal", "-shm"]) fs.rmSync(`${file}${suffix}`, { force: true });
   fs.writeFileSync(file, "this was a store once".repeat(1000));
   host.log = "";
-  await host.start();
+  await enable(true);
   const [id] = idsIn(await resultOf("print_much", { chars: 80_000 }));
   assert.equal(await onDisk(id), numberedLines(80_000));
   const today = new Date().toISOString().slice(0, 10);
@@ -174,11 +176,11 @@ test("a store that is damaged under a running gateway is set aside, and the turn
   const asides = () =>
     fs.readdirSync(storeFiles()).filter((name) => name.includes(".damaged-") && !/-(?:wal|shm)$/.test(name)).length;
   const before = asides();
-  // Stopping checkpoints the log into the file.
-  await host.stop();
-  await host.start();
   const [kept] = idsIn(await resultOf("print_much", { chars: 80_500 }));
   assert.equal(await onDisk(kept), numberedLines(80_500));
+  const store = new DatabaseSync(file);
+  store.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  store.close();
   host.log = "";
   const { size } = fs.statSync(file);
   const open = fs.openSync(file, "r+");
@@ -204,12 +206,10 @@ test("with `redact` what the host masks is folded, and neither stored nor shown,
     ];
   });
   await playTurns(host, provider, ASSEMBLED, [{ user: "Build the ship.", steps: [built, "Built."] }]);
-  await host.stop();
-  const config = host.readConfig();
-  config.plugins.entries.concertina.config.secrets = "redact";
-  config.logging.redactPatterns.push(String.raw`\bpier-[a-z]+\b`);
-  host.writeConfig(config);
-  await host.start();
+  await host.configure(({ plugins, logging }) => {
+    plugins.entries.concertina.config.secrets = "redact";
+    logging.redactPatterns.push(String.raw`\bpier-[a-z]+\b`);
+  });
   const rest = Array.from({ length: 12 }, () => ({ user: "Go on.", steps: ["Going on."] }));
   await playTurns(host, provider, ASSEMBLED, rest);
   const commands = new Map(Object.entries(MASKED).map(([how, value]) => [`cat ${fileOf(`${how}, printed`)}`, value]));
@@ -225,4 +225,42 @@ test("with `redact` what the host masks is folded, and neither stored nor shown,
   for (const part of ["keel", "mast"])
     assert.ok(stored.includes(`the ${part} of ${PLAIN} `), `folded by an assembly: ${part}`);
   for (const value of [...Object.values(MASKED), LATER]) assert.ok(!stored.includes(value), value);
+});
+
+/** Checks that the gateway sends what the tools answered, and logs one line. */
+async function assertUntouched(sessionKey, line) {
+  const commands = new Map([
+    ["sh run-tests.sh", testOutput(false)],
+    ["sh install.sh", installLog()],
+  ]);
+  const calls = [...commands.keys()].map((command) => [{ name: "exec", args: { command } }]);
+  const played = await playTurns(host, provider, sessionKey, [
+    { user: "Run the tests and install.", steps: [...calls, "Done."] },
+    { user: "And now?", steps: ["Nothing."] },
+  ]);
+  for (const request of [played[0].requests[2], played[1].requests[0]])
+    for (const [command, output] of commands)
+      assert.equal(findResult(request, about(command)).text, output.trimEnd(), command);
+  assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
+  assert.match(host.ownLines[0], line);
+  assert.doesNotMatch(host.log, /degraded/);
+}
+
+test("with a store that cannot be opened turns use the host's own messages and one line is logged", async () => {
+  fs.writeFileSync(path.join(host.state, "in-the-way"), "");
+  host.log = "";
+  await host.setOptions({ ...OPTIONS, sccsStorageDir: "in-the-way" });
+  await assertUntouched("agent:main:without-store", /opening the store failed .* context goes to the model unchanged/);
+  await host.setOptions(OPTIONS);
+});
+
+test("without a native library that loads the same", async () => {
+  const [native] = fs.globSync("npm/projects/**/*.node", { cwd: host.state });
+  fs.writeFileSync(path.join(host.state, native), "not a library");
+  host.log = "";
+  await host.openclaw(["plugins", "reload", "concertina"]);
+  await assertUntouched(
+    "agent:main:without-library",
+    /the native library does not load .* context goes to the model unchanged/,
+  );
 });

@@ -1,29 +1,33 @@
-// Tests of retention: originals stay as long as the host can show their placeholders, over days, restarts and sweeps.
-// They are removed with their session.
+// Tests of a gateway that starts again after 72 hours. Originals stay as long as the host can show their placeholders,
+// over restarts and sweeps, and are removed with their session. A session whose cache is cold by then is folded at once,
+// and finished thinking leaves: its provider checks signatures and order as the real one does, and must not refuse any
+// request.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { zstdDecompressSync } from "node:zlib";
 
+import { chapterOfCode, chapterOfWords, printLog, readingChapters } from "./chapters.mjs";
 import { Host, packedPlugin, say } from "./host.mjs";
 import { playTurns } from "./play.mjs";
 import { startProvider } from "./provider.mjs";
-import { idsIn } from "./reading.mjs";
+import { conversation, idsIn } from "./reading.mjs";
 import { fillWorkspace, installLog, testOutput, turns } from "./session.mjs";
+import { Signatures, thinkingIn } from "./signatures.mjs";
 import { originalsIn } from "./stored.mjs";
+import { sessionsOf, transcriptOf } from "./transcripts.mjs";
 
 const RESTING = "agent:main:resting";
 const RESET = "agent:main:reset";
+const COLD = "agent:main:cold";
 const OTHERS = "agent:other:busy";
-const HOUR_MS = 3_600_000;
-const REST_MS = 72 * HOUR_MS;
+const REST_MS = 72 * 3_600_000;
 /** The shortest possible retention; 72 hours are far longer. */
 const TTL_SECONDS = 600;
+const COST = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 };
 
 const said = (words) => turns.find(({ user }) => user.includes(words));
 const working = [said("Run the tests"), said("Install everything"), said("Thank you")];
@@ -37,23 +41,48 @@ const leavingLog = Array.from(
   (_, at) => `leaves ${createHash("sha256").update(`leaves ${at}`).digest("hex")}`,
 ).join("\n");
 
+/** The agents whose models think, with their sessions. One model's thinking is bound to what stands before it. */
+const thinkers = {
+  free: { model: "claude-opus-4-6", binds: false },
+  bound: { model: "claude-opus-5-5", binds: true },
+};
+const TURNS = 8;
+const thinking = Array.from({ length: TURNS }, (_, at) => ({
+  user: `Read chapter ${at}.`,
+  steps: [[{ name: "read", args: { path: `chapter-${at}.txt` } }], [printLog(at)], `Chapter ${at} is read.`],
+}));
+
 let host;
 let provider;
 /** Session ids by key, and the ids of originals in each transcript, before any time passed. */
 const sessions = new Map();
 const printed = new Map();
+let idsWhenWarm;
 
 before(async () => {
   provider = await startProvider();
-  host = new Host({ name: "retention", provider });
+  host = new Host({ name: "elapsed time", provider, cost: COST });
   fillWorkspace(host.workspace);
   fs.writeFileSync(path.join(host.workspace, "leaving.log"), leavingLog);
+  for (let at = 0; at < TURNS; at++) {
+    fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapterOfCode(at, 130));
+    fs.writeFileSync(path.join(host.workspace, `chapter-${at}.txt`), chapterOfWords(at, 90, "before evening."));
+  }
+  for (const [name, thinker] of Object.entries(thinkers)) {
+    thinker.provider = await startProvider({ signatures: new Signatures(thinker) });
+    const { provider, model } = thinker;
+    await host.addAgent(name, { provider, model, api: "anthropic-messages", reasons: true, cost: COST });
+  }
   await host.install(packedPlugin(), {
-    schedule: "every-turn",
     sccsCompressThreshold: 3000,
     sccsStorageTtlSeconds: TTL_SECONDS,
+    staleCalls: 4,
   });
   await host.start();
+  for (const [name, { provider }] of Object.entries(thinkers))
+    await playTurns(host, provider, `agent:${name}:work`, thinking.slice(0, -1));
+  const warm = await playTurns(host, provider, COLD, readingChapters(TURNS));
+  idsWhenWarm = idsIn(conversation(warm.at(-1).requests.at(-1))).length;
   await playTurns(host, provider, RESTING, [...working, leaving]);
   await playTurns(host, provider, RESET, working);
   // Before the clock is changed, because the host creates the database of an agent with the clocks of several
@@ -61,42 +90,17 @@ before(async () => {
   await playTurns(host, provider, OTHERS, working);
   await host.call("sessions.reset", { key: RESET });
   await playTurns(host, provider, RESET, [{ user: "Good morning.", steps: ["Good morning."] }]);
-  for (const [key, [sessionId]] of transcripts()) {
-    if (!sessions.has(key)) sessions.set(key, sessionId);
+  for (const [key, [sessionId]] of sessionsOf(host)) {
+    sessions.set(key, sessionId);
+    printed.set(key, idsIn(transcriptOf(host, sessionId)));
   }
-  for (const [key, sessionId] of sessions) printed.set(key, idsIn(transcript(sessionId)));
   say(`ids in transcripts: ${[...printed].map(([key, ids]) => `${key} ${ids.length}`).join(", ")}`);
 });
 
 after(async () => {
   await host?.remove();
-  await provider?.stop();
+  for (const each of [provider, ...Object.values(thinkers).map((thinker) => thinker.provider)]) await each?.stop();
 });
-
-function hostDatabase(agent = "main") {
-  return new DatabaseSync(path.join(host.state, "agents", agent, "agent", "openclaw-agent.sqlite"), { readOnly: true });
-}
-
-/** Returns the sessions of each key, the oldest first. */
-function transcripts() {
-  const database = hostDatabase();
-  const found = new Map();
-  for (const { session_key: key, session_id: id } of database
-    .prepare("SELECT session_key, session_id FROM session_windows ORDER BY created_at")
-    .all()) {
-    found.set(key, [...(found.get(key) ?? []), id]);
-  }
-  database.close();
-  return found;
-}
-
-/** Returns everything that the host has of a session, as text. */
-function transcript(sessionId) {
-  const database = hostDatabase();
-  const rows = database.prepare("SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq").all(sessionId);
-  database.close();
-  return rows.map((row) => row.event_json ?? zstdDecompressSync(row.event_zstd).toString()).join("\n");
-}
 
 /** Returns the originals that exist at a given time. */
 const originals = (ids, now) => originalsIn(path.join(host.state, "concertina"), host, ids, now);
@@ -119,7 +123,7 @@ test("a purge says what it would strand and does nothing without an answer", asy
 });
 
 test("unfolded transcripts hold every original, and the host's own files stay as they are", async () => {
-  const before = transcript(sessions.get(RESTING));
+  const before = transcriptOf(host, sessions.get(RESTING));
   const out = path.join(host.root, "unfolded");
   const told = await host.openclaw(["concertina", "unfold", "--out", out]);
   for (const key of [RESTING, RESET]) {
@@ -136,7 +140,7 @@ test("unfolded transcripts hold every original, and the host's own files stay as
     assert.ok(texts.includes(testOutput(false).trimEnd()));
     assert.ok(texts.includes(installLog().trimEnd()));
   }
-  assert.equal(transcript(sessions.get(RESTING)), before);
+  assert.equal(transcriptOf(host, sessions.get(RESTING)), before);
   assert.equal(fs.statSync(out).mode & 0o077, 0);
 });
 
@@ -158,6 +162,41 @@ test("after 72 hours, a restart and a sweep every id of a resting session and of
   assert.ok(answer.startsWith(wanted), answer);
 });
 
+test("a session that is resumed cold is folded at once", async () => {
+  const [turn] = await playTurns(host, provider, COLD, [{ user: "Good morning again.", steps: ["Good morning."] }]);
+  const { epochs } = await host.openclawJson(["concertina", "stats", "--session", COLD]);
+  assert.equal(epochs[0].reason, "cold: idle");
+  assert.ok(idsIn(conversation(turn.requests[0])).length > idsWhenWarm);
+});
+
+/** Plays the last turn of a model that thinks. Returns its first request. */
+async function resumed(name) {
+  const { model, provider } = thinkers[name];
+  const [{ requests }] = await playTurns(host, provider, `agent:${name}:work`, thinking.slice(-1));
+  // Three answers per turn. None of the last turn's is in its first request.
+  say(
+    `${model}: ${thinkingIn(requests[0])} of ${3 * (TURNS - 1)} thoughts and ${idsIn(conversation(requests[0])).length} references in the first request after 72 hours`,
+  );
+  assert.deepEqual(provider.failures, []);
+  assert.deepEqual(provider.refused, []);
+  assert.doesNotMatch(host.log, /degraded|quarantin|concertina:/i);
+  return requests[0];
+}
+
+test("finished thinking leaves when the cache is cold, and the provider refuses nothing", async () => {
+  const request = await resumed("free");
+  assert.equal(thinkingIn(request), 0);
+  assert.ok(idsIn(conversation(request)).length > 0);
+  const { epochs } = await host.openclawJson(["concertina", "stats", "--session", "agent:free:work"]);
+  assert.match(epochs[0].reason, /^cold/);
+});
+
+test("thinking that is bound to what stands before it leaves with the first change", async () => {
+  const request = await resumed("bound");
+  assert.equal(thinkingIn(request), 0);
+  assert.ok(idsIn(conversation(request)).length > 0);
+});
+
 test("the originals of a deleted session go at the first sweep after their time, and no others", async () => {
   const own = printed.get(RESET);
   await host.call("sessions.delete", { key: RESTING });
@@ -167,7 +206,7 @@ test("the originals of a deleted session go at the first sweep after their time,
   host.shiftClock(later);
   const removed = await host.openclawJson(["concertina", "sweep"]);
   say(`swept: ${JSON.stringify(removed)}`);
-  assert.ok(!transcripts().has(RESTING));
+  assert.ok(!sessionsOf(host).has(RESTING));
   assertWhole(own, await originals(own, Date.now() + later));
   const only = printed.get(RESTING).filter((id) => !own.includes(id));
   assert.ok(only.length > 0);
@@ -175,26 +214,4 @@ test("the originals of a deleted session go at the first sweep after their time,
   const { code, errors } = await host.run(["concertina", "stats", "--session", sessions.get(RESTING)]);
   assert.equal(code, 1);
   assert.match(errors, /there is no session /);
-});
-
-test("after unfolding, uninstalling leaves no placeholder without its text", async () => {
-  const out = path.join(host.root, "farewell");
-  await host.openclaw(["concertina", "unfold", "--out", out]);
-  await host.openclaw(["plugins", "uninstall", "concertina", "--force"]);
-  const files = fs
-    .readdirSync(out, { recursive: true })
-    .map((name) => path.join(out, name))
-    .filter((name) => fs.statSync(name).isFile());
-  const copies = files.filter((name) => name.endsWith(".jsonl"));
-  const standAlone = new Set(files.map((name) => path.parse(name).name));
-  const folded = [...transcripts().values()].flat().filter((sessionId) => idsIn(transcript(sessionId)).length > 0);
-  assert.ok(folded.length > 0);
-  for (const sessionId of folded) {
-    const copy = copies.find((name) => path.parse(name).name === sessionId);
-    assert.ok(copy, `${sessionId} was not unfolded`);
-    assert.deepEqual(
-      idsIn(fs.readFileSync(copy, "utf8")).filter((id) => !standAlone.has(id)),
-      [],
-    );
-  }
 });
