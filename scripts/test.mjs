@@ -100,7 +100,8 @@ const parts = {
 };
 
 /**
- * Installs the packed packages into a real OpenClaw, from a registry on loopback, and checks what the provider receives.
+ * Installs the packed packages into a real OpenClaw, from a registry on loopback, and checks what the provider
+ * receives.
  */
 async function testInHost(files) {
   const out = mkdtempSync(path.join(tmpdir(), "concertina-pack-"));

@@ -5,8 +5,8 @@
 //! output's own marker and compared byte for byte), or lost. `false` counts claims of the output that are not in the
 //! file (`claims`).
 //!
-//! `--by-file DIR` prints a line for each file instead (`by_command`). `--reading DIR...` prints the share of cells that
-//! a naive reader reads right, and the folds that are hardest to read (`reading`).
+//! `--by-file DIR` prints a line for each file instead (`by_command`). `--reading DIR...` prints the share of cells
+//! that a naive reader reads right, and the folds that are hardest to read (`reading`).
 
 #[path = "../../tests/sight/mod.rs"]
 mod sight;

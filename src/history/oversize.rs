@@ -24,7 +24,7 @@ pub fn is_truncated(block: &Block, config: &Config) -> bool {
         && can_touch(block, config)
 }
 
-/// How many times the reference threshold a list of paths may be long. The next calls use any of its names, so no
+/// The length that a list of paths may have, in reference thresholds. The next calls use any of its names, so no
 /// selection of them replaces it; a fresh list leaves when it is stale. Chosen by judgement.
 const LIST_FACTOR: u64 = 2;
 

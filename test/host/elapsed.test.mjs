@@ -1,7 +1,7 @@
 // Tests of a gateway that starts again after 72 hours. Originals stay as long as the host can show their placeholders,
-// over restarts and sweeps, and are removed with their session. A session whose cache is cold by then is folded at once,
-// and finished thinking leaves: its provider checks signatures and order as the real one does, and must not refuse any
-// request.
+// over restarts and sweeps, and are removed with their session. A session whose cache is cold by then is folded at
+// once, and finished thinking leaves: its provider checks signatures and order as the real one does, and must not
+// refuse any request.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

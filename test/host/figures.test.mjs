@@ -1,5 +1,5 @@
-// Tests with two gateways, one with Concertina and one without, that play the same sessions. How much less is sent: a long
-// session, a working session, and a window that makes the host alone compact. The figures: the displayed tokens equal
+// Tests with two gateways, one with Concertina and one without, that play the same sessions: a long session, a working
+// session, and a window that makes the host alone compact. With Concertina less is sent. The displayed tokens equal
 // those that the provider counted, and the displayed tokens without Concertina equal those that the host alone really
 // sends, even if it compacts. Calls made by another engine are credited with no savings.
 

@@ -133,7 +133,7 @@ export class Host {
     fs.writeFileSync(path.join(this.state, "openclaw.json"), JSON.stringify(config, null, 2));
   }
 
-  /** Changes the configuration as a user edits the file. A running gateway has applied the change when this resolves. */
+  /** Changes the configuration as a user edits the file. Resolves when a running gateway has applied the change. */
   async configure(change) {
     const config = this.readConfig();
     change(config);

@@ -1,5 +1,5 @@
-// Tests of failures around the plugin: results that the host truncates, refuses or masks, store files that vanish or are
-// damaged, and a store or a library that cannot be used. One gateway has them all, one after the other.
+// Tests of failures around the plugin: results that the host truncates, refuses or masks, store files that vanish or
+// are damaged, and a store or a library that cannot be used. One gateway has them all, one after the other.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

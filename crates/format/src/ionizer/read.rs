@@ -60,7 +60,7 @@ struct Class<'r> {
     /// For each column, whether rows show it, and whether only a part of it.
     shown: Vec<(bool, bool)>,
     rows: Vec<Vec<Cell<'r>>>,
-    /// What it takes to read each cell of the rows.
+    /// The price of each cell of the rows.
     prices: Vec<Vec<Price>>,
 }
 

@@ -91,7 +91,8 @@ impl<'g, 'a> Grid<'g, 'a> {
         }
     }
 
-    /// Returns for each row of a column if it must state the cell: the rule does not give it, or only from too far above.
+    /// Returns for each row of a column if it must state the cell, because the rule does not give it, or only from too
+    /// far above.
     pub(super) fn stated(&self, rule: &Rule<'a>, column: usize) -> impl Iterator<Item = bool> {
         let (back, reach) = reach(rule);
         // For each row the number of rows to the one that states the cell.
