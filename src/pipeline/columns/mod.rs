@@ -12,7 +12,7 @@ mod verdict;
 
 pub(super) use affixes::{is_constant, split_affixes};
 pub(super) use cost::cost;
-pub(super) use verdict::{is_always_stated, tells_verdict};
+pub(super) use verdict::tells_verdict;
 
 /// The fewest tokens of a text that gets a name in a fold. A shorter one is easier to read in place.
 pub(super) const LEAST_NAMED: usize = 4;

@@ -6,7 +6,7 @@ pub(super) use concertina_format::lines::rule::Rule;
 use concertina_format::steps::Step;
 
 use crate::pipeline::columns::steps::majority;
-use crate::pipeline::columns::{cost, is_always_stated};
+use crate::pipeline::columns::{cost, tells_verdict};
 use concertina_base::hashing::FastMap;
 
 /// The most pieces of a value; the last one is the rest.
@@ -93,30 +93,21 @@ pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
     }
     let mut said = Vec::new();
     let mut tokens = cost(column[0]) + if rule == Rule::Above { 0 } else { 3 };
-    // Rows that all count on are one line with their number.
-    let counts = matches!(rule, Rule::Step(_)) && column.windows(2).all(|pair| rule.is_expected(pair[0], pair[1]));
-    let mut rows = 0;
     for pair in column.windows(2) {
         if tokens >= most {
             return tokens;
         }
-        rows += 1;
-        let is_far = rows > rule.reach() && !counts;
-        let is_expected = rule.is_expected(pair[0], pair[1]);
-        if is_expected && !is_far && !is_always_stated(pair[1]) {
-            tokens += 1;
+        if rule.is_expected(pair[0], pair[1]) {
+            tokens += if tells_verdict(pair[1]) { cost(pair[1]) } else { 1 };
             continue;
         }
-        let rest = match rule {
-            Rule::Folder(separator) if !is_far && !is_expected => below(pair[0], pair[1], separator),
-            _ => None,
-        };
-        if let Some((_, rest)) = rest {
-            tokens += 1 + cost(rest);
-            continue;
+        match rule {
+            Rule::Folder(separator) => match below(pair[0], pair[1], separator) {
+                Some((_, rest)) => tokens += 1 + cost(rest),
+                None => tokens += cost(pair[1]),
+            },
+            _ => said.push(pair[1]),
         }
-        rows = 0;
-        if matches!(rule, Rule::Folder(_)) { tokens += cost(pair[1]) } else { said.push(pair[1]) }
     }
     let named = |(value, times): (&str, usize)| {
         let each = cost(value);

@@ -3,7 +3,7 @@
 use super::column::{Rule, below};
 use super::record::Entry;
 use super::template::{Part, Template};
-use crate::pipeline::columns::{LEAST_NAMED, cost, is_always_stated};
+use crate::pipeline::columns::{LEAST_NAMED, cost, tells_verdict};
 use concertina_base::hashing::FastMap;
 use concertina_format::lines::template::spell;
 use concertina_format::lines::{MARKS, behind_expected, is_taken, name};
@@ -33,8 +33,8 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
             .any(|part| matches!(part, Part::Text(text) if text.contains(mark)))
     };
     let marks = MARKS.into_iter().find(|marks| !has(marks.0))?;
+    let rows: Vec<Vec<Vec<Word>>> = templates.iter().map(words).collect();
     let lists: Vec<bool> = templates.iter().map(Template::is_list).collect();
-    let rows = words(templates, entries, &lists);
     let names = worth_naming(&rows);
     let mut writer = Writer {
         body: String::new(),
@@ -119,6 +119,9 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
     words.into_iter().filter(|(is_used, _)| *is_used).map(|(_, words)| words).collect()
 }
 
+/// The number of rows after which a counting number is written again.
+const MILESTONE: usize = 10;
+
 /// The longest line of a list, in bytes.
 const LIST_WIDTH: usize = 120;
 
@@ -131,64 +134,45 @@ enum Word<'t> {
     Plain(&'t str),
 }
 
-/// The words of the rows of each template.
-type Rows<'t> = Vec<Vec<Vec<Word<'t>>>>;
-
-/// Returns the words of all rows. A value is written again out of the [reach](Rule::reach) of a reader.
-fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool]) -> Rows<'t> {
-    let mut rows: Rows = templates.iter().map(|template| Vec::with_capacity(template.lines.len())).collect();
-    // For each value of each template the number of the row that states it.
-    let mut stated: Vec<Vec<usize>> = templates.iter().map(|template| vec![0; template.rules.len()]).collect();
-    // The number of the row; equal rows that are counted are one.
-    let mut number = 0;
-    let (mut last, mut is_counted) = (None, false);
-    for entry in entries {
-        number += 1;
-        let Entry::Row { template: index, row } = *entry else {
-            last = None;
-            continue;
-        };
-        let template = &templates[index];
-        let of = |number: usize, stated: &[usize]| -> Vec<Word<'t>> {
-            let values = template.rules.iter().zip(&template.columns).zip(stated);
-            let values = values.filter(|((rule, _), _)| !rule.is_silent());
-            values.map(|((rule, column), stated)| word(*rule, column, row, number - stated)).collect()
-        };
-        let words = of(number, &stated[index]);
-        let is_again = last == Some(index) && !lists[index] && rows[index].last() == Some(&words);
-        if is_again && is_counted {
-            number -= 1;
-        }
-        is_counted = is_again;
-        last = Some(index);
-        let told = template.rules.iter().zip(&mut stated[index]).filter(|(rule, _)| !rule.is_silent());
-        for (word, (_, stated)) in words.iter().zip(told) {
-            if matches!(word, Word::Plain(_)) {
-                *stated = number;
+fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
+    let written: Vec<(Rule, &Vec<&str>)> =
+        template.rules.iter().copied().zip(&template.columns).filter(|(rule, _)| !rule.is_silent()).collect();
+    // For each value the last row that writes it.
+    let mut told = vec![0; written.len()];
+    (0..template.lines.len())
+        .map(|row| {
+            let mut words: Vec<Word> = written
+                .iter()
+                .map(|&(rule, column)| {
+                    let value = column[row];
+                    let above = row.checked_sub(1).map(|above| column[above]);
+                    let Some(above) = above.filter(|_| !tells_verdict(value)) else { return Word::Plain(value) };
+                    if rule.is_expected(above, value) {
+                        return Word::Above;
+                    }
+                    match rule {
+                        Rule::Folder(separator) => match below(above, value, separator) {
+                            Some((up, rest)) if !rest.starts_with('^') => Word::Below(up, rest, value),
+                            _ => Word::Plain(value),
+                        },
+                        _ => Word::Plain(value),
+                    }
+                })
+                .collect();
+            // A row with all values as expected needs no number.
+            if words.iter().any(|word| *word != Word::Above) {
+                for ((word, told), &(rule, column)) in words.iter_mut().zip(&mut told).zip(&written) {
+                    if *word == Word::Above && matches!(rule, Rule::Step(_)) && row >= *told + MILESTONE {
+                        *word = Word::Plain(column[row]);
+                    }
+                    if *word != Word::Above {
+                        *told = row;
+                    }
+                }
             }
-        }
-        rows[index].push(words);
-    }
-    rows
-}
-
-/// Returns a value as a row writes it, so many rows below the one that states it.
-fn word<'t>(rule: Rule, column: &[&'t str], row: usize, rows: usize) -> Word<'t> {
-    let value = column[row];
-    let above = row.checked_sub(1).map(|above| column[above]);
-    let Some(above) = above.filter(|_| rows <= rule.reach() && !is_always_stated(value)) else {
-        return Word::Plain(value);
-    };
-    if rule.is_expected(above, value) {
-        return Word::Above;
-    }
-    match rule {
-        Rule::Folder(separator) => match below(above, value, separator) {
-            Some((up, rest)) if !rest.starts_with('^') => Word::Below(up, rest, value),
-            _ => Word::Plain(value),
-        },
-        _ => Word::Plain(value),
-    }
+            words
+        })
+        .collect()
 }
 
 /// Returns the words that are cheaper as `$1`, not numbered yet.
