@@ -8,11 +8,12 @@ use crate::sight::reading::readings;
 
 /// The least share of cells that are read right, in percent. Rows of lines state counters every tenth row only.
 const SHARES: [(&str, usize); 6] =
-    [("json", 98), ("logs", 85), ("tables", 98), ("search", 95), ("diffs", 98), ("outputs", 85)];
+    [("json", 99), ("logs", 90), ("tables", 94), ("search", 96), ("diffs", 99), ("outputs", 91)];
 
 #[test]
 fn a_naive_reader_reads_most_cells_right() {
     let engine = FusionEngine::default();
+    let mut too_few = Vec::new();
     for preset in [Preset::Balanced, Preset::Lossless] {
         let options = CompressOptions { preset, ..CompressOptions::default() };
         for (kind, share) in SHARES {
@@ -24,8 +25,12 @@ fn a_naive_reader_reads_most_cells_right() {
                     wrong += reading.wrong;
                 }
             }
-            println!("{kind}, {}: {wrong} of {cells} cells are not read", preset.as_str());
-            assert!(wrong * 100 <= cells * (100 - share), "{kind}, {}: {wrong} of {cells}", preset.as_str());
+            let found = format!("{kind}, {}: {wrong} of {cells} cells are not read", preset.as_str());
+            println!("{found}");
+            if wrong * 100 > cells * (100 - share) {
+                too_few.push(found);
+            }
         }
     }
+    assert!(too_few.is_empty(), "{too_few:?}");
 }
