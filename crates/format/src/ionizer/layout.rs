@@ -117,7 +117,6 @@ impl Setting {
 }
 
 /// Returns true for a width in blanks that has a word.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "filters pass a reference")]
 pub fn is_width(width: &usize) -> bool {
     (1..=8).contains(width)
 }
