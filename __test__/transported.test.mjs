@@ -28,7 +28,8 @@ function folded() {
   const byStage = new Map();
   const passage =
     "The store keeps every original that a marker stands for, and gives it back byte for byte when the agent asks for " +
-    "it; nothing is thrown away before the host has deleted the session.";
+    "it; nothing is thrown away before the host has deleted the session. A copy that several sessions share is kept " +
+    "until the last of them has gone, and the directory is readable by its owner only.";
   const made = `Notes\n\n${passage}\n\nSomething else.\n\n${passage}\n`;
   for (const text of ["a b c\n".repeat(300), ...texts.sort((a, b) => a.length - b.length), made]) {
     const short = compressSync(text, { preset: "lossless" }).text;

@@ -14,11 +14,11 @@ pub(super) const SETTLED: isize = 66;
 
 /// The percentage of its lines' tokens that a fold of plain text must save. A reader pays for templates, counters and
 /// references; the fold is not made if it saves less, unless the caller asks for its stage.
-const EARNED: isize = 15;
+pub(super) const EARNED: isize = 15;
 
-/// Returns true if a fold saves enough for what it asks of a reader.
-pub(super) fn is_earned(saved: isize, tokens_after: usize) -> bool {
-    saved * 100 >= EARNED * (saved + tokens_after as isize)
+/// Returns true if an edit that leaves `after` tokens saves at least this percentage of those before.
+pub(super) fn saves_percent(saved: isize, after: usize, percent: isize) -> bool {
+    saved * 100 >= percent * (saved + after as isize)
 }
 
 /// An edit that a step proposes, with its value.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::caller_stages::{Answers, Gone};
-use super::contest::{Candidate, PLAIN_TEXT_DISCOUNT, SETTLED, best, is_earned, merged, overlaps};
+use super::contest::{Candidate, EARNED, PLAIN_TEXT_DISCOUNT, SETTLED, best, merged, overlaps, saves_percent};
 use super::draft::Draft;
 use super::edit_filter::EditFilter;
 use super::edits::check;
@@ -167,9 +167,11 @@ impl Passes<'_> {
         let less = if knows_type(step) { 0 } else { PLAIN_TEXT_DISCOUNT };
         let candidate =
             |(edit, saved): (Edit, isize)| Candidate { step: index, edit, saved, worth: saved * (100 - less) };
-        let is_earned = |(edit, saved): &(Edit, isize)| !edit.lossless || is_earned(*saved, self.count(&edit.text));
-        let needs_little = step.is_asked_for || !folds_plain_text(step);
-        let edits = edits.into_iter().filter(|edit| needs_little || is_earned(edit));
+        let must_earn = folds_plain_text(step) && !step.is_asked_for;
+        let is_earned = |(edit, saved): &(Edit, isize)| {
+            !must_earn || !edit.lossless || saves_percent(*saved, self.count(&edit.text), EARNED)
+        };
+        let edits = edits.into_iter().filter(is_earned);
         let candidates: Vec<Candidate> = edits.map(candidate).collect();
         let candidates = if shown.is_empty() { candidates } else { best(candidates) };
         let offered = candidates.iter().map(|candidate| candidate.saved).sum::<isize>();
@@ -186,7 +188,7 @@ impl Passes<'_> {
         let first = segments.partition_point(|segment| segment.range.start < start);
         knows_type(&self.pipeline.steps[candidate.step])
             && segments.get(first).is_some_and(|segment| segment.range.end <= end + 1)
-            && candidate.saved * 100 >= SETTLED * (candidate.saved + self.count(&candidate.edit.text) as isize)
+            && saves_percent(candidate.saved, self.count(&candidate.edit.text), SETTLED)
     }
 
     pub(super) fn count(&self, text: &str) -> usize {

@@ -3,7 +3,7 @@
 //! A cell is a word between blanks and punctuation. It is found by the nearest word before it in its line that occurs
 //! nowhere else in the fold, and by the nearest one behind it if there is none: both must be read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use concertina_format::naive::{Read, UNREAD, read};
 
@@ -47,7 +47,7 @@ fn reading(Read { fold, whole, read }: &Read) -> Reading {
     let shown = fold.to_string();
     let mut counts: HashMap<&str, usize> = HashMap::new();
     whole.lines().flat_map(words).for_each(|(_, word)| *counts.entry(word).or_default() += 1);
-    let stated: HashMap<&str, ()> = shown.lines().flat_map(words).map(|(_, word)| (word, ())).collect();
+    let stated: HashSet<&str> = shown.lines().flat_map(words).map(|(_, word)| word).collect();
     let mut sum = Reading {
         header: shown.lines().next().unwrap_or_default().to_owned(),
         cells: 0,
@@ -66,7 +66,7 @@ fn reading(Read { fold, whole, read }: &Read) -> Reading {
             let is_wrong = !is_read(word) || key.is_some_and(|key| !is_read(&words[key]));
             sum.cells += 1;
             sum.wrong += usize::from(is_wrong);
-            sum.made += usize::from(!stated.contains_key(word.1));
+            sum.made += usize::from(!stated.contains(word.1));
             if is_wrong && sum.sample.is_empty() {
                 sum.sample = seen.replace(char::from(UNREAD), "?").chars().take(100).collect();
             }

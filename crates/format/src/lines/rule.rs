@@ -47,7 +47,7 @@ impl Rule {
         matches!(self, Self::Same(_))
     }
 
-    /// Returns the most rows below the one that states a value in which rows need not state it again.
+    /// Returns the most rows that a naive reader goes up to the row that states a value.
     pub fn reach(self) -> usize {
         match self {
             Self::Above | Self::Same(_) => MOST_ROWS,

@@ -119,11 +119,13 @@ impl<'g, 'a> Grid<'g, 'a> {
 
     /// Returns the cheapest rule of each column.
     pub(super) fn fit(&self, encoding: Encoding) -> Vec<Rule<'a>> {
-        let rank = self.ranks();
+        let order = self.by_length();
+        let mut rank = vec![0; order.len()];
+        for (place, &column) in order.iter().enumerate() {
+            rank[column] = place;
+        }
         let index = index_of(self.names);
-        let mut order: Vec<usize> = (0..rank.len()).collect();
-        order.sort_unstable_by_key(|&column| rank[column]);
-        let mut rules: Vec<Rule> = vec![Rule::Shown; rank.len()];
+        let mut rules: Vec<Rule> = vec![Rule::Shown; order.len()];
         for column in order {
             let fit = Fit { grid: self, column, encoding, rank: &rank, rules: &rules, index: &index };
             if !self.pinned[column] {
@@ -133,8 +135,8 @@ impl<'g, 'a> Grid<'g, 'a> {
         rules
     }
 
-    /// The order of the columns by mean length of their texts.
-    fn ranks(&self) -> Vec<usize> {
+    /// Returns the columns, the one with the shortest texts on average first.
+    fn by_length(&self) -> Vec<usize> {
         let mean = |column: &Vec<Cell<'_>>| {
             let (sum, count) =
                 column.iter().filter_map(Cell::text).fold((0, 0), |(s, c), text| (s + text.len(), c + 1));
@@ -142,11 +144,7 @@ impl<'g, 'a> Grid<'g, 'a> {
         };
         let mut order: Vec<(usize, usize)> = self.columns.iter().map(mean).zip(0..).collect();
         order.sort_unstable();
-        let mut rank = vec![0; order.len()];
-        for (place, (_, column)) in order.into_iter().enumerate() {
-            rank[column] = place;
-        }
-        rank
+        order.into_iter().map(|(_, column)| column).collect()
     }
 }
 

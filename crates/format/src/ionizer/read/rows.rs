@@ -71,7 +71,9 @@ impl<'r> Reader<'r> {
             let name = self.name()?;
             let column = self.classes[class].short.iter().position(|own| *own == name)?;
             let is_absent = self.take("?").is_some();
-            is_absent.then_some(()).or_else(|| self.take("="))?;
+            if !is_absent {
+                self.take("=")?;
+            }
             (cells[column], prices[column]) = self.stated(is_absent, around)?;
         }
         let is_blank = self.at == start;
