@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { crates } from "./cargo.mjs";
+import { inspectPackage } from "./inspect-package.mjs";
 import { NOTICES, notices } from "./notices.mjs";
 import { pack } from "./pack.mjs";
 import { binaryOf, platforms } from "./platforms.mjs";
@@ -171,7 +172,7 @@ async function packageFaults(out) {
       { quiet: true },
     );
   }
-  return faults;
+  return [...faults, ...(await inspectPackage(published.archive))];
 }
 
 /** Returns the faults that matter only for a release. */
