@@ -27,7 +27,8 @@ use crate::work::{JobSlot, heavy, heavy_with_slot, run_in_slot};
 /// The result of one stage.
 #[napi(object, object_from_js = false)]
 pub struct StageRow {
-    /// The name of the stage.
+    /// The name of the stage, or of a custom stage.
+    #[napi(ts_type = "StageName | (string & {})")]
     pub name: String,
     /// True if the text contains an edit of this stage.
     pub fired: bool,
@@ -94,8 +95,10 @@ pub struct CompressResult {
     /// Tokens of the compressed text, with its marker.
     pub tokens_after: u32,
     /// The type of most of the input.
+    #[napi(ts_type = "ContentType")]
     pub content_type: String,
     /// The language, if the type is code.
+    #[napi(ts_type = "Language")]
     pub language: Option<String>,
     /// True if the input can be restored from the compressed text alone.
     pub lossless: bool,
@@ -111,10 +114,13 @@ pub struct StageContext {
     /// The text with the edits of the previous stages.
     pub text: String,
     /// The type of most of the text.
+    #[napi(ts_type = "ContentType")]
     pub content_type: String,
     /// The language, if the type is code.
+    #[napi(ts_type = "Language")]
     pub language: Option<String>,
     /// The role of the message that the text is from.
+    #[napi(ts_type = "\"system\" | \"user\" | \"assistant\" | \"tool\"")]
     pub role: String,
 }
 
@@ -460,12 +466,14 @@ pub fn restore_messages(
 #[napi(object, object_from_js = false)]
 pub struct StageInfo {
     /// The name of the stage.
+    #[napi(ts_type = "StageName")]
     pub name: String,
     /// The position of the stage. Stages run in ascending order, except detection, which is always first.
     pub order: u32,
     /// True if every edit of the stage can be restored from the output alone.
     pub lossless: bool,
     /// The content types that the stage works on.
+    #[napi(ts_type = "Array<ContentType>")]
     pub content_types: Vec<String>,
 }
 

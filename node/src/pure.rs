@@ -167,8 +167,10 @@ pub struct Hints {
     /// The command that printed the text.
     pub command: Option<String>,
     /// The content type, which overrides detection: code, json, log, diff, search, table, html or text.
+    #[napi(ts_type = "ContentType | (string & {})")]
     pub content_type: Option<String>,
     /// The language, which overrides detection.
+    #[napi(ts_type = "Language | (string & {})")]
     pub language: Option<String>,
 }
 
@@ -212,8 +214,10 @@ pub struct Segment {
     /// The offset behind the last unit.
     pub end: u32,
     /// The content type.
+    #[napi(ts_type = "ContentType")]
     pub content_type: String,
     /// The language, if the type is code.
+    #[napi(ts_type = "Language")]
     pub language: Option<String>,
 }
 
@@ -221,8 +225,10 @@ pub struct Segment {
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct Detection {
     /// The type of most of the text.
+    #[napi(ts_type = "ContentType")]
     pub content_type: String,
     /// The language, if the type is code.
+    #[napi(ts_type = "Language")]
     pub language: Option<String>,
     /// The runs of one type, in order.
     pub segments: Vec<Segment>,

@@ -142,6 +142,7 @@ pub struct Action {
     pub block: u32,
     /// The reason: `shortened`, `shrunk` (an image) or `large` at birth; later `stale`, `superseded`, `duplicate` or
     /// the reason of the epoch; `replay` if an earlier call decided it.
+    #[napi(ts_type = "FoldReason")]
     pub reason: String,
     /// The id in the placeholder.
     pub ref_id: Option<String>,
@@ -155,6 +156,7 @@ pub struct Action {
 #[napi(object, object_from_js = false)]
 pub struct EpochReport {
     /// The reason for the change.
+    #[napi(ts_type = "EpochReason")]
     pub reason: String,
     /// Tokens that were removed from the context.
     pub tokens_freed: i64,
@@ -166,6 +168,7 @@ pub struct EpochReport {
 #[napi(object, object_from_js = false)]
 pub struct Warning {
     /// The stable code of the error.
+    #[napi(ts_type = "ErrorCode")]
     pub code: String,
     /// The error message.
     pub message: String,
@@ -336,6 +339,7 @@ pub struct ReceiptRow {
     /// The time in milliseconds since 1970.
     pub at: i64,
     /// The kind of call: `admit`, `assemble` or `rules`.
+    #[napi(ts_type = "\"admit\" | \"assemble\" | \"rules\"")]
     pub kind: String,
     /// Tokens before.
     pub tokens_before: i64,
@@ -351,7 +355,8 @@ pub struct ReceiptRow {
 pub struct EpochRow {
     /// The time in milliseconds since 1970.
     pub at: i64,
-    /// The reason for the change.
+    /// The reason for the change. Another version may have written other reasons.
+    #[napi(ts_type = "EpochReason | (string & {})")]
     pub reason: String,
     /// Tokens that were removed from the context.
     pub tokens_freed: i64,

@@ -1,5 +1,5 @@
 // Generated from node/src by `npm run generate`. Do not edit.
-import type { RulesLevel } from "../library/api.js";
+import type { ContentType, EpochReason, ErrorCode, FoldReason, Language, RulesLevel, StageName } from "../library/api.js";
 import type { Figures, KnownSession } from "../library/figures.js";
 import type { Options } from "./options.js";
 
@@ -101,8 +101,8 @@ export declare class NativeConcertina {
 
 /** The result of one stage. */
 export interface StageRow {
-  /** The name of the stage. */
-  name: string
+  /** The name of the stage, or of a custom stage. */
+  name: StageName | (string & {})
   /** True if the text contains an edit of this stage. */
   fired: boolean
   /** Tokens before the stage ran. */
@@ -143,9 +143,9 @@ export interface CompressResult {
   /** Tokens of the compressed text, with its marker. */
   tokensAfter: number
   /** The type of most of the input. */
-  contentType: string
+  contentType: ContentType
   /** The language, if the type is code. */
-  language: string | null
+  language: Language | null
   /** True if the input can be restored from the compressed text alone. */
   lossless: boolean
   /** One row for each stage, in the order in which the stages ran. */
@@ -159,11 +159,11 @@ export interface StageContext {
   /** The text with the edits of the previous stages. */
   text: string
   /** The type of most of the text. */
-  contentType: string
+  contentType: ContentType
   /** The language, if the type is code. */
-  language: string | null
+  language: Language | null
   /** The role of the message that the text is from. */
-  role: string
+  role: "system" | "user" | "assistant" | "tool"
 }
 
 /** A call of a stage that runs in JavaScript. */
@@ -286,13 +286,13 @@ export declare function restoreMessages(messages: Handover, originals: Array<Kep
 /** A stage of the pipeline. */
 export interface StageInfo {
   /** The name of the stage. */
-  name: string
+  name: StageName
   /** The position of the stage. Stages run in ascending order, except detection, which is always first. */
   order: number
   /** True if every edit of the stage can be restored from the output alone. */
   lossless: boolean
   /** The content types that the stage works on. */
-  contentTypes: Array<string>
+  contentTypes: Array<ContentType>
 }
 
 /** Implements `stages()`. */
@@ -591,9 +591,9 @@ export interface Hints {
   /** The command that printed the text. */
   command?: string
   /** The content type, which overrides detection: code, json, log, diff, search, table, html or text. */
-  contentType?: string
+  contentType?: ContentType | (string & {})
   /** The language, which overrides detection. */
-  language?: string
+  language?: Language | (string & {})
 }
 
 /** Implements `summarize(text, { hints, maxChars })`. */
@@ -606,17 +606,17 @@ export interface Segment {
   /** The offset behind the last unit. */
   end: number
   /** The content type. */
-  contentType: string
+  contentType: ContentType
   /** The language, if the type is code. */
-  language: string | null
+  language: Language | null
 }
 
 /** The detected content type of a text. */
 export interface Detection {
   /** The type of most of the text. */
-  contentType: string
+  contentType: ContentType
   /** The language, if the type is code. */
-  language: string | null
+  language: Language | null
   /** The runs of one type, in order. */
   segments: Array<Segment>
 }
@@ -729,7 +729,7 @@ export interface Action {
    * The reason: `shortened`, `shrunk` (an image) or `large` at birth; later `stale`, `superseded`, `duplicate` or
    * the reason of the epoch; `replay` if an earlier call decided it.
    */
-  reason: string
+  reason: FoldReason
   /** The id in the placeholder. */
   refId: string | null
   /** Tokens of the block in the input. */
@@ -741,7 +741,7 @@ export interface Action {
 /** A change of content that was already sent. */
 export interface EpochReport {
   /** The reason for the change. */
-  reason: string
+  reason: EpochReason
   /** Tokens that were removed from the context. */
   tokensFreed: number
   /** Tokens behind the first changed block, which the provider bills again as uncached. */
@@ -751,7 +751,7 @@ export interface EpochReport {
 /** A failure that did not stop the turn. */
 export interface Warning {
   /** The stable code of the error. */
-  code: string
+  code: ErrorCode
   /** The error message. */
   message: string
 }
@@ -854,7 +854,7 @@ export interface ReceiptRow {
   /** The time in milliseconds since 1970. */
   at: number
   /** The kind of call: `admit`, `assemble` or `rules`. */
-  kind: string
+  kind: "admit" | "assemble" | "rules"
   /** Tokens before. */
   tokensBefore: number
   /** Tokens after. */
@@ -867,8 +867,8 @@ export interface ReceiptRow {
 export interface EpochRow {
   /** The time in milliseconds since 1970. */
   at: number
-  /** The reason for the change. */
-  reason: string
+  /** The reason for the change. Another version may have written other reasons. */
+  reason: EpochReason | (string & {})
   /** Tokens that were removed from the context. */
   tokensFreed: number
   /** Tokens behind the first changed byte, which the provider bills again as uncached. */

@@ -3,20 +3,22 @@
  * and not by their class, because a host may run this code in a realm of its own.
  */
 
+import type { ErrorCode } from "../library/names.js";
+
 /** The JSON in the message of an error that the addon raises. */
 interface Raised {
-  code: string;
+  code: ErrorCode;
   message: string;
   misuse: boolean;
 }
 
 /** An error with a stable code. */
-export type CodedError = (Error | TypeError) & { code: string };
+export type CodedError = (Error | TypeError) & { code: ErrorCode };
 
-const MISUSE = "CONCERTINA_BAD_ARGUMENT";
+const MISUSE: ErrorCode = "CONCERTINA_BAD_ARGUMENT";
 
 /** The codes of mistakes that the caller made, or the model that called a tool. */
-const MISUSES = [MISUSE, "CONCERTINA_BAD_REF_ID", "CONCERTINA_BAD_PATTERN"];
+const MISUSES: readonly string[] = [MISUSE, "CONCERTINA_BAD_REF_ID", "CONCERTINA_BAD_PATTERN"];
 
 /** Converts an error of the addon to an `Error`, or to a `TypeError` if the caller made a mistake. */
 function toError(raised: unknown): unknown {

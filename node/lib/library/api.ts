@@ -1,7 +1,9 @@
 /** The types of the public interface that exist only in JavaScript. The records are declared in `addon.ts`. */
 import type { Hints, MessagesReport, Original, StageContext } from "../binding/addon.js";
 import type { Options } from "../binding/options.js";
+import type { StageName } from "./names.js";
 
+export type { ContentType, EpochReason, ErrorCode, FoldReason, Language, StageName } from "./names.js";
 export type {
   Action,
   BlockRow,
@@ -117,7 +119,7 @@ export interface CompressOptions {
   /** Restricts compression to edits that can be restored from the output alone, whatever the preset. */
   lossless?: boolean;
   /** Options by the name of a stage: `false` disables it, `{ order }` moves it. */
-  stages?: Record<string, boolean | ({ order?: number } & Record<string, unknown>)>;
+  stages?: Partial<Record<StageName | (string & {}), boolean | ({ order?: number } & Record<string, unknown>)>>;
   custom?: CustomStage[];
   encoding?: Encoding;
   /** The desired maximum number of tokens. Lossy sampling is used only if it is set. */

@@ -7,6 +7,7 @@
  * `src/plan/host_compaction.rs`. Figures cover the conversation's own requests, not the host's calls for compaction,
  * notes and titles.
  */
+import type { EpochReason } from "./names.js";
 
 /** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
 export interface Amount {
@@ -70,7 +71,8 @@ export interface Figures {
   epochs: {
     at: number;
     sessionId: string;
-    reason: string;
+    /** Another version may have written other reasons. */
+    reason: EpochReason | (string & {});
     blocks: number;
     tokensFreed: number;
     tokensRebilled: number;
