@@ -47,6 +47,17 @@ test("a receipt adds up, and what it names can be undone", async () => {
   assert.equal(compressProseSync, compressProse);
 });
 
+test("a receipt has its names in camelCase, too, and JSON has the published ones", async () => {
+  for (const { receipt } of [compressProse(text), await compressProseAsync(text), compressProse("\ud800")]) {
+    assert.deepEqual(
+      [receipt.tokensBefore, receipt.tokensAfter, receipt.savedTokens, receipt.savedRatio],
+      [receipt.tokens_before, receipt.tokens_after, receipt.saved_tokens, receipt.saved_ratio],
+    );
+    assert.equal(receipt.compressionIntensity, "full");
+    assert.ok(!JSON.stringify(receipt).includes("tokensBefore"));
+  }
+});
+
 test("tokens are the text, and spans count as slice does", () => {
   assert.equal(
     tokenize(text)

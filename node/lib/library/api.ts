@@ -1,5 +1,5 @@
 /** The types of the public interface that exist only in JavaScript. The records are declared in `addon.ts`. */
-import type { Hints, MessagesReport, Original, StageContext } from "../binding/addon.js";
+import type { Hints, MessagesReport, Original, StageContext, Substitution } from "../binding/addon.js";
 import type { Options } from "../binding/options.js";
 import type { StageName } from "./names.js";
 
@@ -7,7 +7,6 @@ export type { ContentType, EpochReason, ErrorCode, FoldReason, Language, StageNa
 export type {
   Action,
   BlockRow,
-  CompressedProse,
   CompressedRules,
   CompressResult,
   ContentBlock,
@@ -22,7 +21,6 @@ export type {
   Original,
   Prices,
   ProseOptions,
-  ProseReceipt,
   ProtectedSpan,
   ReceiptRow,
   Removed,
@@ -137,6 +135,41 @@ export interface CompressMessagesResult<M> {
   messages: M[];
   originals: Original[];
   report: MessagesReport;
+}
+
+/**
+ * The report of shortening a text. It is never part of the text. The names with underscores are the published ones,
+ * which JSON has. Those in camelCase are getters of the same values and are not enumerable.
+ */
+export interface ProseReceipt {
+  /** o200k tokens of the input. */
+  readonly tokensBefore: number;
+  /** o200k tokens of the output. */
+  readonly tokensAfter: number;
+  /** The difference. Negative if saving characters costs tokens. */
+  readonly savedTokens: number;
+  /** `savedTokens` divided by `tokensBefore`: at most 1, and negative if `savedTokens` is. */
+  readonly savedRatio: number;
+  /** The intensity that was used. */
+  readonly compressionIntensity: "lite" | "full" | "ultra";
+  /** The replacements. `expand` undoes exactly these. */
+  substitutions: Substitution[];
+  /** The same as `tokensBefore`. */
+  tokens_before: number;
+  /** The same as `tokensAfter`. */
+  tokens_after: number;
+  /** The same as `savedTokens`. */
+  saved_tokens: number;
+  /** The same as `savedRatio`. */
+  saved_ratio: number;
+  /** The same as `compressionIntensity`. */
+  compression_intensity: "lite" | "full" | "ultra";
+}
+
+/** A shortened text and its receipt. */
+export interface CompressedProse {
+  text: string;
+  receipt: ProseReceipt;
 }
 
 /** A part of a text: a protected span (`fence`, `inline-code`, `url`, `path`, `command`, ...) or `prose`. */

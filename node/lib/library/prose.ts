@@ -1,6 +1,6 @@
 /**
  * Shortening of prose and of rule files. Functions without a suffix run on the calling thread. Those with long running
- * times have an `…Async` version on a worker.
+ * times have an `…Async` version on a worker, and also the name with `…Sync` that the functions in `fusion.ts` have.
  */
 import type {
   CompressedProse,
@@ -13,12 +13,13 @@ import type {
   RulesLevel,
   RulesOptions,
 } from "./api.js";
+import type { CompressedProse as AddonProse } from "../binding/addon.js";
 import { count, type Kind, list, nullable, oneOf, string, strings, taken, takenOf } from "../binding/arguments.js";
 import { awaiting, calling } from "../binding/errors.js";
 import { native } from "../binding/native.js";
 
 /** Returns a text with lone surrogates unchanged: it has no exact form outside JavaScript. */
-function untouched(text: string, options: ProseOptions): CompressedProse {
+function untouched(text: string, options: ProseOptions): AddonProse {
   const tokens = native().countTokens(text);
   const receipt = {
     tokens_before: tokens,
@@ -31,6 +32,29 @@ function untouched(text: string, options: ProseOptions): CompressedProse {
   return { text, receipt };
 }
 
+/** The names of a receipt in camelCase. They stand beside the published names and are not enumerable. */
+const CAMEL_CASE: Record<Exclude<keyof ProseReceipt, keyof AddonProse["receipt"]>, keyof AddonProse["receipt"]> = {
+  tokensBefore: "tokens_before",
+  tokensAfter: "tokens_after",
+  savedTokens: "saved_tokens",
+  savedRatio: "saved_ratio",
+  compressionIntensity: "compression_intensity",
+};
+
+const ALIASES = Object.fromEntries(
+  Object.entries(CAMEL_CASE).map(([alias, name]) => {
+    function get(this: AddonProse["receipt"]) {
+      return this[name];
+    }
+    return [alias, { get }];
+  }),
+);
+
+/** Adds the names in camelCase to a receipt. */
+function withAliases({ text, receipt }: AddonProse): CompressedProse {
+  return { text, receipt: Object.defineProperties(receipt, ALIASES) as ProseReceipt };
+}
+
 const PROSE = { intensity: nullable(oneOf("lite", "full", "ultra")), objective: nullable(oneOf("tokens", "chars")) };
 
 /**
@@ -40,16 +64,18 @@ const PROSE = { intensity: nullable(oneOf("lite", "full", "ultra")), objective: 
 export function compressProse(text: string, options: ProseOptions = {}): CompressedProse {
   string("text", text);
   const asked = taken("options", options, PROSE);
-  return calling(() => (text.isWellFormed() ? native().compressProse(text, asked) : untouched(text, asked)));
+  return withAliases(
+    calling(() => (text.isWellFormed() ? native().compressProse(text, asked) : untouched(text, asked))),
+  );
 }
 
 /** Does the same as {@link compressProse} on a worker thread. */
 export async function compressProseAsync(text: string, options: ProseOptions = {}): Promise<CompressedProse> {
   string("text", text);
   const asked = taken("options", options, PROSE);
-  return awaiting(async () =>
-    text.isWellFormed() ? native().compressProseOnWorker(text, asked) : untouched(text, asked),
-  );
+  const compressing = async () =>
+    text.isWellFormed() ? native().compressProseOnWorker(text, asked) : untouched(text, asked);
+  return withAliases(await awaiting(compressing));
 }
 
 const SUBSTITUTION = { long: string, short: string, count: count(0) };
