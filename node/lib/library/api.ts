@@ -58,6 +58,33 @@ export type Message = AnyMessage & { role: string; [field: string]: unknown };
 /** A token vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 
+/** The options of `squeeze`. It ignores all others, so it may be given a whole configuration. */
+export type SqueezeOptions = Pick<
+  Options,
+  | "compat"
+  | "encoding"
+  | "exactTools"
+  | "imageAgeTurns"
+  | "keepPreviewChars"
+  | "largeResultPreviewChars"
+  | "largeResultThreshold"
+  | "minTokensToSqueeze"
+  | "onlyTools"
+  | "pruneHeartbeats"
+  | "schedule"
+  | "skipCommands"
+  | "skipTools"
+  | "staleCalls"
+  | "staleTurns"
+  | "thrift"
+>;
+
+/** The options of the plugin, as OpenClaw's configuration holds them. */
+export type PluginOptions = Omit<Options, "largeResultPreviewChars" | "largeResultThreshold" | "pruneHeartbeats">;
+
+/** The options of an open store. Those of the plugin alone are left out. */
+export type LibraryOptions = Omit<PluginOptions, "purgeOnReset" | "sccsStoreNamespace" | "sccsStoreUrl">;
+
 /** The place of a store: a directory or, for several machines, a PostgreSQL database. */
 export type StorePlace = (
   | { dir: string; url?: undefined; namespace?: undefined }
@@ -77,7 +104,7 @@ export type StorePlace = (
   host?: string;
 };
 
-/** The place of a store, the retention of originals, and every option. */
+/** The place of a store, the retention of originals, and the options. */
 export type OpenOptions = StorePlace & {
   /**
    * `clock` keeps originals for `sccsStorageTtlSeconds` after their last use. `host` keeps them for as long as the host
@@ -96,7 +123,7 @@ export type OpenOptions = StorePlace & {
    * is none.
    */
   journalDir?: string;
-} & Options;
+} & LibraryOptions;
 
 /** A stage in JavaScript, which runs between the built-in ones. */
 export interface CustomStage {

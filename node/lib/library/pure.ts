@@ -1,5 +1,5 @@
 /** Functions without a store. */
-import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeStats } from "./api.js";
+import type { AnyMessage, Detection, Encoding, Hints, RepairStats, SqueezeOptions, SqueezeStats } from "./api.js";
 import {
   count,
   crossingOptions,
@@ -14,7 +14,6 @@ import {
 import { calling } from "../binding/errors.js";
 import { apply, handOver, leftAlone } from "../binding/handover.js";
 import { native } from "../binding/native.js";
-import type { Options } from "../binding/options.js";
 
 /**
  * Replaces stale content of a conversation: a drop-in for ClawSqueezer 1.0, pure and synchronous.
@@ -24,7 +23,7 @@ import type { Options } from "../binding/options.js";
  */
 export function squeeze<M extends AnyMessage>(
   messages: readonly M[],
-  options: Options = {},
+  options: SqueezeOptions = {},
 ): { messages: M[]; stats: SqueezeStats } {
   const given = messagesOf<M>("messages", messages);
   const asked = crossingOptions(options);
