@@ -1,6 +1,6 @@
 // Tests of a damaged store file: how it is reported, and that work continues.
 import assert from "node:assert/strict";
-import { closeSync, openSync, readdirSync, readFileSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -55,6 +55,18 @@ test("a store tells whether its file is whole, and sets a damaged one aside wher
   assert.equal(await concertina.check({ today: "2026-01-31" }), true);
   assert.deepEqual(setAside(dir), ["concertina.sqlite.damaged-2026-01-31"]);
   assert.equal((await concertina.stats()).originals, 0);
+  await concertina.close();
+});
+
+test("a damaged store is replaced if a switch says so, and not if that is off", async () => {
+  const today = new Date().toISOString().slice(0, 10);
+  const dir = freshDir();
+  const file = path.join(dir, "concertina.sqlite");
+  writeFileSync(file, "no database");
+  await assert.rejects(Concertina.open({ dir, replaceDamaged: false, today }), { code: "CONCERTINA_STORE_DAMAGED" });
+  const concertina = await Concertina.open({ dir, replaceDamaged: true });
+  assert.deepEqual(setAside(dir), [`concertina.sqlite.damaged-${today}`]);
+  assert.equal(await concertina.check({ replaceDamaged: true }), false);
   await concertina.close();
 });
 

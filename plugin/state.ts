@@ -190,7 +190,7 @@ export class PluginState {
         ...place,
         journalDir,
         retention: "host",
-        today: setsAside ? today() : undefined,
+        replaceDamaged: setsAside,
       });
     } catch (error) {
       throw withOwner(error, [ownDirectory(this.#api.runtime.state.resolveStateDir()), this.directory()]);
@@ -296,7 +296,7 @@ export class PluginState {
    * reports that for all calls in progress.
    */
   async #setAside(): Promise<boolean> {
-    if (await this.use((store) => store.check({ today: today() }))) this.#setAsideAt = Date.now();
+    if (await this.use((store) => store.check({ replaceDamaged: true }))) this.#setAsideAt = Date.now();
     return Date.now() - this.#setAsideAt < UNDER_WAY_MS;
   }
 

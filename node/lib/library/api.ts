@@ -112,9 +112,11 @@ export type OpenOptions = StorePlace & {
    * otherwise each ends the sessions of the others.
    */
   retention?: "clock" | "host";
+  /** True if a damaged store is renamed to include the date and replaced by a new one. By default it is an error. */
+  replaceDamaged?: boolean;
   /**
-   * A date such as `2026-01-31`. A damaged store is renamed to include it and replaced by a new one. Without a date, a
-   * damaged store is an error.
+   * The date in the new name of a damaged store, such as `2026-01-31`; the current UTC date by default. A date alone
+   * means `replaceDamaged`.
    */
   today?: string;
   /**

@@ -67,6 +67,7 @@ const TAKES = {
   open: {
     ...PLACE,
     retention: optional(oneOf("clock", "host")),
+    replaceDamaged: optional(flag),
     today: optional(string),
     journalDir: optional(identity),
   },
@@ -124,13 +125,21 @@ const TAKES = {
   warn: { text: string, ...NOW },
   warned: { since: number("of at least 0") },
   switch: { ...SESSION, off: flag, ...NOW },
-  check: { today: optional(string) },
+  check: { replaceDamaged: optional(flag), today: optional(string) },
   sweep: NOW,
   purge: { ...SESSION, dry: optional(flag) },
 };
 
 /** The fields of `open` that are not options. */
 const NO_OPTIONS = Object.fromEntries(Object.keys(TAKES.open).map((field) => [field, undefined]));
+
+/**
+ * Returns the date in the new name of a damaged store, or undefined if it is not replaced. A date alone means that it
+ * is.
+ */
+function dateOfDamage({ today, replaceDamaged = today !== undefined }: { today?: string; replaceDamaged?: boolean }) {
+  return replaceDamaged ? (today ?? new Date().toISOString().slice(0, 10)) : undefined;
+}
 
 /**
  * Returns the report of what was applied. Messages that changed meanwhile, and parts that could not be read, were left
@@ -168,14 +177,15 @@ export class Concertina {
    *   be used
    */
   static async open(options: OpenOptions): Promise<Concertina> {
-    const { retention, today, journalDir, ...place } = takenOf("options", options, TAKES.open);
-    const at = placeOf(place);
-    if (journalDir !== undefined && place.url === undefined) {
+    const given = takenOf("options", options, TAKES.open);
+    const { retention, journalDir, url } = given;
+    const at = placeOf(given);
+    if (journalDir !== undefined && url === undefined) {
       const expected = "absent where there is no url: a store in a directory keeps its notes there";
       badArgument("journalDir", journalDir, expected);
     }
     const crossed = crossingOptions(options, NO_OPTIONS);
-    const open = () => native().NativeConcertina.open(at, crossed, retention, today, journalDir);
+    const open = () => native().NativeConcertina.open(at, crossed, retention, dateOfDamage(given), journalDir);
     return awaiting(async () => new Concertina(await open()));
   }
 
@@ -497,13 +507,16 @@ export class Concertina {
   }
 
   /**
-   * Verifies the store's whole file. With `today`, a date such as `2026-01-31`, a damaged file is renamed to include
-   * that date and replaced by a new one. Resolves to true if that happened. For a database there is nothing to verify.
+   * Verifies the store's whole file. With `replaceDamaged`, a damaged file is renamed to include the date and replaced
+   * by a new one. Resolves to true if that happened. For a database there is nothing to verify.
+   *
+   * @param input.today the date, such as `2026-01-31`; the current UTC date by default. A date alone means
+   *   `replaceDamaged`
    * @throws if the file is damaged and was not replaced
    */
-  async check(input: { today?: string } = {}): Promise<boolean> {
-    const { today } = taken("input", input, TAKES.check);
-    return this.#call(() => this.#native.check(today));
+  async check(input: { replaceDamaged?: boolean; today?: string } = {}): Promise<boolean> {
+    const given = taken("input", input, TAKES.check);
+    return this.#call(() => this.#native.check(dateOfDamage(given)));
   }
 
   /** Removes expired originals and, above `storeMaxBytes`, those that were least recently referred to. */
