@@ -55,6 +55,15 @@ export interface AnyMessage {
 /** A message of OpenClaw, Anthropic or OpenAI. Unknown fields are preserved. */
 export type Message = AnyMessage & { role: string; [field: string]: unknown };
 
+/** The options of every call that waits. */
+export interface Abortable {
+  /**
+   * Gives up the wait: the call rejects with the reason of the signal. With a signal that is aborted already, nothing
+   * begins. Work that has begun goes on and its result is dropped; nothing that was stored is undone.
+   */
+  signal?: AbortSignal;
+}
+
 /** A token vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 

@@ -1,6 +1,9 @@
 /** The class with a store: folding at birth and at assembly, and unfolding. */
+import { inspect, type InspectOptions } from "node:util";
+
 import type { NativeConcertina, RulesReport, Session } from "../binding/addon.js";
 import type {
+  Abortable,
   AnyMessage,
   CompressedRules,
   ContentBlock,
@@ -44,6 +47,7 @@ import {
   takenOf,
   units,
 } from "../binding/arguments.js";
+import { SIGNAL, untilAborted } from "../binding/abort.js";
 import { awaiting, badArgument, calling } from "../binding/errors.js";
 import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices, leftAlone, reallyDone } from "../binding/handover.js";
@@ -51,6 +55,7 @@ import type { LightMessage } from "../binding/light-json.js";
 import { answersTo, maskedArguments, maskedMessage } from "../binding/redaction.js";
 import { native } from "../binding/native.js";
 import { callOf, toolOf } from "../binding/tool-call.js";
+import { shownPlace } from "../binding/shown-place.js";
 import { FETCH_TOOL_JSON, toRecord } from "../binding/finished-turn.js";
 
 /**
@@ -59,8 +64,8 @@ import { FETCH_TOOL_JSON, toRecord } from "../binding/finished-turn.js";
  */
 export const FETCH_CHARS = 15_900;
 
-/** The field for the time of a call. */
-const NOW = { now };
+/** The fields for the time and the signal of a call. */
+const NOW = { now, ...SIGNAL };
 
 /** The fields of each method's argument. */
 const TAKES = {
@@ -70,6 +75,7 @@ const TAKES = {
     replaceDamaged: optional(flag),
     today: optional(string),
     journalDir: optional(identity),
+    ...SIGNAL,
   },
   admitToolResult: {
     ...SESSION,
@@ -120,14 +126,15 @@ const TAKES = {
   unfold: { ...SESSION_IF_ANY, messages: messagesOf, ...NOW },
   settle: { sessionIds: list(identity), ...NOW },
   endSession: { ...SESSION, ...NOW },
-  stats: SESSION_IF_ANY,
-  figures: { ...SESSION_IF_ANY, since: optional(moment), until: optional(moment) },
+  stats: { ...SESSION_IF_ANY, ...SIGNAL },
+  figures: { ...SESSION_IF_ANY, since: optional(moment), until: optional(moment), ...SIGNAL },
+  sessions: SIGNAL,
   warn: { text: string, ...NOW },
-  warned: { since: number("of at least 0") },
+  warned: { since: number("of at least 0"), ...SIGNAL },
   switch: { ...SESSION, off: flag, ...NOW },
-  check: { replaceDamaged: optional(flag), today: optional(string) },
+  check: { replaceDamaged: optional(flag), today: optional(string), ...SIGNAL },
   sweep: NOW,
-  purge: { ...SESSION, dry: optional(flag) },
+  purge: { ...SESSION, dry: optional(flag), ...SIGNAL },
 };
 
 /** The fields of `open` that are not options. */
@@ -155,18 +162,21 @@ function reportOf(done: Report, crossed: readonly LightMessage[], changedMeanwhi
 
 /**
  * An open store with a set of options. Several may be open at one place, in one process or, with a database, on several
- * machines.
+ * machines. Every method that waits takes a `signal`, as {@link Abortable} describes.
  */
 export class Concertina {
   readonly #native: NativeConcertina;
   /** The calls in progress. */
   readonly #running = new Set<Promise<unknown>>();
+  /** The place and the options that were given, as `inspect` shows them. */
+  readonly #opened: Record<string, unknown>;
   #isClosed = false;
 
-  private constructor(opened: NativeConcertina) {
+  private constructor(opened: NativeConcertina, shown: Record<string, unknown>) {
     if (!(opened instanceof native().NativeConcertina))
       badArgument("new Concertina()", opened, "Concertina.open(options), which resolves to one");
     this.#native = opened;
+    this.#opened = shown;
   }
 
   /**
@@ -176,29 +186,39 @@ export class Concertina {
    * @throws TypeError for an unknown option or a bad value; Error with a `code` if the directory or the database cannot
    *   be used
    */
-  static async open(options: OpenOptions): Promise<Concertina> {
+  static async open(options: OpenOptions & Abortable): Promise<Concertina> {
     const given = takenOf("options", options, TAKES.open);
-    const { retention, journalDir, url } = given;
+    const { retention, journalDir, signal, url } = given;
     const at = placeOf(given);
     if (journalDir !== undefined && url === undefined) {
       const expected = "absent where there is no url: a store in a directory keeps its notes there";
       badArgument("journalDir", journalDir, expected);
     }
     const crossed = crossingOptions(options, NO_OPTIONS);
+    const shown = JSON.parse(crossed, (name, value: unknown) =>
+      name === "sccsStoreUrl" ? undefined : value,
+    ) as object;
     const open = () => native().NativeConcertina.open(at, crossed, retention, dateOfDamage(given), journalDir);
-    return awaiting(async () => new Concertina(await open()));
+    const opening = async () => new Concertina(await open(), { ...shownPlace(at), options: shown });
+    return untilAborted(
+      signal,
+      () => awaiting(opening),
+      (late) => late.close(),
+    );
   }
 
-  /** Runs a call. `close` waits for it. */
-  async #call<T>(body: () => Promise<T>): Promise<T> {
+  /** Runs a call. `close` waits for it, also if its caller gave up. */
+  async #call<T>(signal: AbortSignal | undefined, body: () => Promise<T>): Promise<T> {
     if (this.#isClosed) throw Object.assign(new Error("the store is closed"), { code: "CONCERTINA_CLOSED" });
-    const running = awaiting(body);
-    this.#running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#running.delete(running);
-    }
+    return untilAborted(signal, async () => {
+      const running = awaiting(body);
+      this.#running.add(running);
+      try {
+        return await running;
+      } finally {
+        this.#running.delete(running);
+      }
+    });
   }
 
   /** The corrections to options, one line each. */
@@ -236,6 +256,7 @@ export class Concertina {
     model?: string;
     redactor?: Redactor;
     now?: number;
+    signal?: AbortSignal;
   }): Promise<{ message: M; report: Report }> {
     const { sessionId, agentId, toolName, args, caller, hostCutAt, hostKeeps, model, redactor, now, ...rest } = taken(
       "input",
@@ -243,7 +264,7 @@ export class Concertina {
       TAKES.admitToolResult,
     );
     const message = rest.message as M;
-    return this.#call(async () => {
+    return this.#call(rest.signal, async () => {
       const asIs = { message, args };
       const shown = redactor === undefined ? asIs : await this.#masked(asIs, toolName, redactor as Redactor);
       if (shown === undefined) return { message, report: { actions: [], tokensBefore: 0, tokensAfter: 0 } };
@@ -310,9 +331,10 @@ export class Concertina {
     turnBegins?: boolean;
     redactor?: Redactor;
     now?: number;
+    signal?: AbortSignal;
   }): Promise<{ messages: M[]; estimatedTokens: number; systemPromptAddition: string; report: Report }> {
     const { sessionId, agentId, messages, redactor, now, ...rest } = taken("input", input, TAKES.assemble);
-    const { availableTools, model, prices, tokenBudget } = rest;
+    const { availableTools, model, prices, tokenBudget, signal } = rest;
     const options = {
       availableTools,
       model,
@@ -321,7 +343,7 @@ export class Concertina {
       referOversize: rest.referOversize ?? false,
       turnBegins: rest.turnBegins ?? false,
     };
-    return this.#call(async () => {
+    return this.#call(signal, async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const session = { sessionId, agentId };
       const fold = (redactor?: "ask" | "leave") =>
@@ -363,11 +385,12 @@ export class Concertina {
      */
     contextWindow?: number;
     now?: number;
+    signal?: AbortSignal;
   }): Promise<{ status: "committed" | "duplicate" }> {
-    const { sessionId, agentId, messages = [], now, ...turn } = taken("input", input, TAKES.commitTurn);
+    const { sessionId, agentId, messages = [], now, signal, ...turn } = taken("input", input, TAKES.commitTurn);
     // A window of 0 tokens is unknown.
     const contextWindow = turn.contextWindow || undefined;
-    return this.#call(async () => {
+    return this.#call(signal, async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
       const told = { ...turn, contextWindow, tool: FETCH_TOOL_JSON };
       return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, told, now) };
@@ -384,9 +407,10 @@ export class Concertina {
     /** Ids, or whole markers as placeholders print them. */
     named?: string[];
     now?: number;
+    signal?: AbortSignal;
   }): Promise<void> {
-    const { parent, child, named, now } = taken("input", input, TAKES.inherit);
-    await this.#call(() => this.#native.inherit(parent, child, now, named));
+    const { parent, child, named, now, signal } = taken("input", input, TAKES.inherit);
+    await this.#call(signal, () => this.#native.inherit(parent, child, now, named));
   }
 
   /** Records the report of compressing rule files in a session, as a receipt of kind `rules`. */
@@ -395,18 +419,19 @@ export class Concertina {
     agentId?: string;
     report: CompressedRules["report"];
     now?: number;
+    signal?: AbortSignal;
   }): Promise<void> {
-    const { report, now, ...session } = taken("input", input, TAKES.recordRules);
-    await this.#call(() => this.#native.recordRules(session, report as RulesReport, now));
+    const { report, now, signal, ...session } = taken("input", input, TAKES.recordRules);
+    await this.#call(signal, () => this.#native.recordRules(session, report as RulesReport, now));
   }
 
   /**
    * Fetches originals. A single original within `maxChars` is returned byte for byte, with nothing added. A part of an
    * original ends with a line that states which part it is and which call continues. Unknown ids are answered in words.
    */
-  async fetch(input: FetchRequest): Promise<{ content: ContentBlock[]; found: number }> {
-    const { maxChars = FETCH_CHARS, ...request } = taken("input", input, TAKES.fetch);
-    return this.#call(() => this.#native.fetch({ ...request, maxChars }));
+  async fetch(input: FetchRequest & Abortable): Promise<{ content: ContentBlock[]; found: number }> {
+    const { maxChars = FETCH_CHARS, signal, ...request } = taken("input", input, TAKES.fetch);
+    return this.#call(signal, () => this.#native.fetch({ ...request, maxChars }));
   }
 
   /**
@@ -419,9 +444,10 @@ export class Concertina {
     agentId?: string;
     messages: readonly M[];
     now?: number;
+    signal?: AbortSignal;
   }): Promise<{ messages: M[]; unfolded: number; missing: string[] }> {
-    const { sessionId, agentId, messages, now } = taken("input", input, TAKES.unfold);
-    return this.#call(async () => {
+    const { sessionId, agentId, messages, now, signal } = taken("input", input, TAKES.unfold);
+    return this.#call(signal, async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
       const { change, ...report } = await this.#native.unfold(handover, sessionId, agentId, now);
       const applied = await applyInSlices(messages as M[], crossed, change);
@@ -434,15 +460,15 @@ export class Concertina {
    * session's originals begins with its end. All openers without a `host` are one host, so each must list the sessions
    * of all of them.
    */
-  async settle(input: { sessionIds: string[]; now?: number }): Promise<{ ended: number }> {
-    const { sessionIds, now } = taken("input", input, TAKES.settle);
-    return { ended: await this.#call(() => this.#native.settle(sessionIds, now)) };
+  async settle(input: { sessionIds: string[]; now?: number } & Abortable): Promise<{ ended: number }> {
+    const { sessionIds, now, signal } = taken("input", input, TAKES.settle);
+    return { ended: await this.#call(signal, () => this.#native.settle(sessionIds, now)) };
   }
 
   /** Ends a session: the time to live of its originals begins. A later call for the session reopens it. */
-  async endSession(input: { sessionId: string; agentId?: string; now?: number }): Promise<void> {
-    const { now, ...scope } = taken("input", input, TAKES.endSession);
-    await this.#call(() => this.#native.endSession(scope, now));
+  async endSession(input: { sessionId: string; agentId?: string; now?: number } & Abortable): Promise<void> {
+    const { now, signal, ...scope } = taken("input", input, TAKES.endSession);
+    await this.#call(signal, () => this.#native.endSession(scope, now));
   }
 
   /** Returns the notices for the operator that were not returned before, one line each. */
@@ -459,16 +485,17 @@ export class Concertina {
   }
 
   /** Returns the totals of a session or of the whole store. */
-  async stats(input: { sessionId?: string; agentId?: string } = {}): Promise<Stats> {
-    const named = sessionIfAny(taken("input", input, TAKES.stats));
-    return this.#call(async () => this.#native.stats(await this.#asked(named)));
+  async stats(input: { sessionId?: string; agentId?: string } & Abortable = {}): Promise<Stats> {
+    const { signal, ...given } = taken("input", input, TAKES.stats);
+    const named = sessionIfAny(given);
+    return this.#call(signal, async () => this.#native.stats(await this.#asked(named)));
   }
 
   /** Returns the tokens and the bill of whole requests, and the estimate of the same without Concertina. */
-  async figures(input: FiguresRequest = {}): Promise<Figures> {
-    const { since, until, ...named } = taken("input", input, TAKES.figures);
+  async figures(input: FiguresRequest & Abortable = {}): Promise<Figures> {
+    const { since, until, signal, ...named } = taken("input", input, TAKES.figures);
     const session = sessionIfAny(named);
-    return this.#call(async () => this.#native.figures({ session: await this.#asked(session), since, until }));
+    return this.#call(signal, async () => this.#native.figures({ session: await this.#asked(session), since, until }));
   }
 
   /**
@@ -484,26 +511,27 @@ export class Concertina {
   }
 
   /** Returns the sessions in the store, the most recently seen first. */
-  async sessions(): Promise<KnownSession[]> {
-    return this.#call(() => this.#native.sessions());
+  async sessions(input: Abortable = {}): Promise<KnownSession[]> {
+    const { signal } = taken("input", input, TAKES.sessions);
+    return this.#call(signal, () => this.#native.sessions());
   }
 
   /** Records a warning that the operator was shown, for a week. */
-  async warn(input: { text: string; now?: number }): Promise<void> {
-    const { text, now } = taken("input", input, TAKES.warn);
-    await this.#call(() => this.#native.warn(text, now));
+  async warn(input: { text: string; now?: number } & Abortable): Promise<void> {
+    const { text, now, signal } = taken("input", input, TAKES.warn);
+    await this.#call(signal, () => this.#native.warn(text, now));
   }
 
   /** Returns the warnings since a moment, newest first. */
-  async warned(input: { since: number }): Promise<{ at: number; text: string }[]> {
-    const { since } = taken("input", input, TAKES.warned);
-    return this.#call(() => this.#native.warned(since));
+  async warned(input: { since: number } & Abortable): Promise<{ at: number; text: string }[]> {
+    const { since, signal } = taken("input", input, TAKES.warned);
+    return this.#call(signal, () => this.#native.warned(since));
   }
 
   /** Switches folding off in a session, or on again. Folded content stays folded and can be fetched. */
-  async switch(input: { sessionId: string; agentId?: string; off: boolean; now?: number }): Promise<void> {
-    const { off, now, ...session } = taken("input", input, TAKES.switch);
-    await this.#call(() => this.#native.switch(session, off, now));
+  async switch(input: { sessionId: string; agentId?: string; off: boolean; now?: number } & Abortable): Promise<void> {
+    const { off, now, signal, ...session } = taken("input", input, TAKES.switch);
+    await this.#call(signal, () => this.#native.switch(session, off, now));
   }
 
   /**
@@ -514,15 +542,15 @@ export class Concertina {
    *   `replaceDamaged`
    * @throws if the file is damaged and was not replaced
    */
-  async check(input: { replaceDamaged?: boolean; today?: string } = {}): Promise<boolean> {
-    const given = taken("input", input, TAKES.check);
-    return this.#call(() => this.#native.check(dateOfDamage(given)));
+  async check(input: { replaceDamaged?: boolean; today?: string } & Abortable = {}): Promise<boolean> {
+    const { signal, ...given } = taken("input", input, TAKES.check);
+    return this.#call(signal, () => this.#native.check(dateOfDamage(given)));
   }
 
   /** Removes expired originals and, above `storeMaxBytes`, those that were least recently referred to. */
-  async sweep(input: { now?: number } = {}): Promise<Removed> {
-    const { now } = taken("input", input, TAKES.sweep);
-    return this.#call(() => this.#native.sweep(now));
+  async sweep(input: { now?: number } & Abortable = {}): Promise<Removed> {
+    const { now, signal } = taken("input", input, TAKES.sweep);
+    return this.#call(signal, () => this.#native.sweep(now));
   }
 
   /**
@@ -530,9 +558,9 @@ export class Concertina {
    * more. A session of the same name of another agent stays; the agent is `main` by default. With `dry` nothing is
    * removed, and the call resolves to what would be.
    */
-  async purge(input: { sessionId: string; agentId?: string; dry?: boolean }): Promise<Removed> {
-    const { dry = false, ...scope } = taken("input", input, TAKES.purge);
-    return this.#call(() => this.#native.purge(scope, dry));
+  async purge(input: { sessionId: string; agentId?: string; dry?: boolean } & Abortable): Promise<Removed> {
+    const { dry = false, signal, ...scope } = taken("input", input, TAKES.purge);
+    return this.#call(signal, () => this.#native.purge(scope, dry));
   }
 
   /** Closes the store when all calls in progress are done. Later calls reject with code `CONCERTINA_CLOSED`. */
@@ -540,5 +568,16 @@ export class Concertina {
     this.#isClosed = true;
     await Promise.allSettled(this.#running);
     await awaiting(() => this.#native.close());
+  }
+
+  /** Closes the store at the end of a scope: `await using concertina = await Concertina.open(…)`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Shows the place without its password, the options that were given, and whether the store is open. */
+  [inspect.custom](depth: number, options: InspectOptions): string {
+    if (depth < 0) return "[Concertina]";
+    return `Concertina ${inspect({ ...this.#opened, isOpen: !this.#isClosed }, options)}`;
   }
 }

@@ -1,5 +1,6 @@
 /** The tool `fetch_original_data`: its definition for hosts, and its handler. */
-import type { ContentBlock } from "./api.js";
+import type { Abortable, ContentBlock } from "./api.js";
+import { SIGNAL } from "../binding/abort.js";
 import {
   anything,
   count,
@@ -55,7 +56,7 @@ export const FETCH_DEFINITION = {
 } as const;
 
 /** The caller of the tool. */
-export interface FetchScope {
+export interface FetchScope extends Abortable {
   agentId?: string;
   sessionId?: string;
   /**
@@ -120,8 +121,8 @@ export async function answerFetch(
 ): Promise<OpenAIAnswer | (AnthropicBlock | ContentBlock | ResponsesPart)[]> {
   const isOpen = reading("concertina", () => typeof concertina?.fetch === "function");
   if (!isOpen) badArgument("concertina", concertina, "an open Concertina");
-  const { agentId, sessionId, maxChars = FETCH_CHARS, form } = taken("scope", scope, SCOPE);
-  const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars });
+  const { agentId, sessionId, maxChars = FETCH_CHARS, form, signal } = taken("scope", scope, SCOPE);
+  const content = await answerTo(concertina, parameters, { agentId, sessionId, maxChars, signal });
   if (form === "openai") return toOpenAI(content);
   if (form === "responses") return textIn(content) ?? content.map(toResponses);
   return form === "anthropic" ? content.map(toAnthropic) : content;
@@ -132,6 +133,7 @@ const SCOPE = {
   sessionId: nullable(identity),
   maxChars: optional(count()),
   form: optional(oneOf("anthropic", "openai", "responses")),
+  ...SIGNAL,
 };
 
 /** Joins an answer to one text. Returns undefined if it contains an image. */

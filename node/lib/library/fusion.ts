@@ -3,6 +3,7 @@ import { types } from "node:util";
 
 import type { CompressedMessages, CompressJob, Question, Step } from "../binding/addon.js";
 import type {
+  Abortable,
   AnyMessage,
   CompressMessagesOptions,
   CompressMessagesResult,
@@ -27,7 +28,8 @@ import {
   taken,
   takenOf,
 } from "../binding/arguments.js";
-import { awaiting, badArgument, calling } from "../binding/errors.js";
+import { SIGNAL, untilAborted } from "../binding/abort.js";
+import { awaiting, badArgument, calling, type CodedError } from "../binding/errors.js";
 import { apply, applyInSlices, handOver, handOverInSlices, leftAlone, reallyDone } from "../binding/handover.js";
 import type { LightMessage } from "../binding/light-json.js";
 import { native } from "../binding/native.js";
@@ -53,10 +55,10 @@ const STAGE = {
 const stage: Kind<Stage> = (name, own) => ({ ...takenOf(name, own, STAGE, `${name}.`), own: own as CustomStage });
 
 /** Serializes the options for the addon and separates the caller's stages, which cross as names and orders only. */
-function crossing(options: CompressOptions): { crossed: string; stages: Stage[] } {
+function crossing(options: CompressOptions, instead = {}): { crossed: string; stages: Stage[] } {
   const { custom: stages } = takenOf("options", options, { custom: optional(list(stage, "an array of stages")) });
   const named = stages?.map(({ name, order }) => ({ name, order }));
-  return { crossed: crossingOptions(options, { custom: named }), stages: stages ?? [] };
+  return { crossed: crossingOptions(options, { ...instead, custom: named }), stages: stages ?? [] };
 }
 
 /** A value that is converted to a boolean. An object is refused, so a promise is an error. */
@@ -92,15 +94,22 @@ function resultOf(job: CompressJob, { question, result }: Step, stages: Stage[])
  * undone too, and the result equals `restore(text)`. A lossless result needs no originals. Others must be stored before
  * the text is shown. The result is never longer than the text.
  */
-export async function compress(text: string, options: CompressOptions = {}): Promise<CompressResult> {
+export async function compress(text: string, options: CompressOptions & Abortable = {}): Promise<CompressResult> {
   string("text", text);
-  const { crossed, stages } = crossing(options);
+  const { signal } = takenOf("options", options, SIGNAL);
+  const { crossed, stages } = crossing(options, { signal: undefined });
+  return untilAborted(signal, () => compressing(text, crossed, stages, signal));
+}
+
+async function compressing(text: string, crossed: string, stages: Stage[], signal?: AbortSignal) {
   if (!text.isWellFormed()) return untouched(text);
   return awaiting(async () => {
     const addon = native();
     const job = new addon.CompressJob(text, crossed);
     try {
       for (;;) {
+        // No stage of a caller who gave up is called.
+        signal?.throwIfAborted();
         const result = resultOf(job, await job.advance(), stages);
         if (result) return result;
       }
@@ -145,10 +154,10 @@ function untouched(text: string): CompressResult {
 }
 
 /** Serializes the options of compressing messages for the addon. */
-function crossingForMessages(options: CompressMessagesOptions): string {
+function crossingForMessages(options: CompressMessagesOptions, instead = {}): string {
   const { custom } = takenOf("options", options, { custom: anything });
   if (custom !== undefined) badArgument("custom", "stages", "left out: messages run the built-in stages only");
-  return crossingOptions(options);
+  return crossingOptions(options, instead);
 }
 
 function messagesResult<M>(
@@ -177,11 +186,12 @@ function withoutChanged<M>(result: CompressMessagesResult<M>, changedMeanwhile: 
  */
 export async function compressMessages<M extends AnyMessage>(
   messages: readonly M[],
-  options: CompressMessagesOptions = {},
+  options: CompressMessagesOptions & Abortable = {},
 ): Promise<CompressMessagesResult<M>> {
   const given = messagesOf<M>("messages", messages);
-  const asked = crossingForMessages(options);
-  return awaiting(async () => {
+  const { signal } = takenOf("options", options, SIGNAL);
+  const asked = crossingForMessages(options, { signal: undefined });
+  const compressing = async () => {
     const addon = native();
     const { handover, crossed } = await handOverInSlices(addon, given);
     const done = await addon.compressMessages(handover, asked);
@@ -190,7 +200,8 @@ export async function compressMessages<M extends AnyMessage>(
       messagesResult(applied.messages ?? (messages as M[]), done, crossed),
       applied.changedMeanwhile,
     );
-  });
+  };
+  return untilAborted(signal, () => awaiting(compressing));
 }
 
 /** Does the same as {@link compressMessages} on the calling thread. */
@@ -266,6 +277,26 @@ export function restore(
     }
     return strict ? addon.restore(text, data, true) : restored;
   });
+}
+
+/** A restored text, and what is left to restore. */
+export interface Restored {
+  text: string;
+  /** True if nothing is left: the text is the one that was compressed. */
+  isWhole: boolean;
+  /** The first fold or marker that is left, as the error that {@link restore} throws with `strict`. Null if none is. */
+  left: CodedError | null;
+}
+
+/** Undoes {@link compress} like {@link restore}, and reports what is left instead of throwing. */
+export function restoreReport(text: string, originals: { data: Uint8Array }[] = []): Restored {
+  try {
+    return { text: restore(text, originals, { strict: true }), isWhole: true, left: null };
+  } catch (error) {
+    const left = error as CodedError;
+    if (left.code !== "CONCERTINA_FOLD_DAMAGED" && left.code !== "CONCERTINA_ORIGINAL_MISSING") throw error;
+    return { text: restore(text, originals), isWhole: false, left };
+  }
 }
 
 /**

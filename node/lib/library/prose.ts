@@ -3,6 +3,7 @@
  * times have an `…Async` version on a worker, and also the name with `…Sync` that the functions in `fusion.ts` have.
  */
 import type {
+  Abortable,
   CompressedProse,
   CompressedRules,
   ProseOptions,
@@ -15,6 +16,7 @@ import type {
 } from "./api.js";
 import type { CompressedProse as AddonProse } from "../binding/addon.js";
 import { count, type Kind, list, nullable, oneOf, string, strings, taken, takenOf } from "../binding/arguments.js";
+import { SIGNAL, untilAborted } from "../binding/abort.js";
 import { awaiting, calling } from "../binding/errors.js";
 import { native } from "../binding/native.js";
 
@@ -70,12 +72,15 @@ export function compressProse(text: string, options: ProseOptions = {}): Compres
 }
 
 /** Does the same as {@link compressProse} on a worker thread. */
-export async function compressProseAsync(text: string, options: ProseOptions = {}): Promise<CompressedProse> {
+export async function compressProseAsync(
+  text: string,
+  options: ProseOptions & Abortable = {},
+): Promise<CompressedProse> {
   string("text", text);
-  const asked = taken("options", options, PROSE);
+  const { signal, ...asked } = taken("options", options, { ...PROSE, ...SIGNAL });
   const compressing = async () =>
     text.isWellFormed() ? native().compressProseOnWorker(text, asked) : untouched(text, asked);
-  return withAliases(await awaiting(compressing));
+  return untilAborted(signal, async () => withAliases(await awaiting(compressing)));
 }
 
 const SUBSTITUTION = { long: string, short: string, count: count(0) };
@@ -146,11 +151,13 @@ export function preprocess(text: string, level: RulesLevel, options: Omit<RulesO
 export async function preprocessAsync(
   text: string,
   level: RulesLevel,
-  options: Omit<RulesOptions, "level"> = {},
+  options: Omit<RulesOptions, "level"> & Abortable = {},
 ): Promise<string> {
   string("text", text);
-  const asked = leveled(level, options);
-  return awaiting(async () => (text.isWellFormed() ? native().preprocessOnWorker(text, asked) : text));
+  const { signal, ...rest } = taken("options", options, { ...RULES, ...SIGNAL });
+  const asked = leveled(level, rest);
+  const shortening = async () => (text.isWellFormed() ? native().preprocessOnWorker(text, asked) : text);
+  return untilAborted(signal, () => awaiting(shortening));
 }
 
 const FILE = { name: string, text: string };
@@ -168,9 +175,13 @@ export function compressRules(files: RuleFile[], options: RulesOptions = {}): Co
 }
 
 /** Does the same as {@link compressRules} on a worker thread. */
-export async function compressRulesAsync(files: RuleFile[], options: RulesOptions = {}): Promise<CompressedRules> {
-  const [given, asked] = [filesOf("files", files), taken("options", options, RULES)];
-  return awaiting(() => native().compressRulesOnWorker(given, asked));
+export async function compressRulesAsync(
+  files: RuleFile[],
+  options: RulesOptions & Abortable = {},
+): Promise<CompressedRules> {
+  const given = filesOf("files", files);
+  const { signal, ...asked } = taken("options", options, { ...RULES, ...SIGNAL });
+  return untilAborted(signal, () => awaiting(() => native().compressRulesOnWorker(given, asked)));
 }
 
 /** {@link compressProse} under the naming scheme of the other synchronous functions. */
