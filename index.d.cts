@@ -1,15 +1,20 @@
 // Generated from node/lib by `npm run generate`. Do not edit.
 /// <reference types="node" />
 
-/**
- * The costs and savings of whole requests. `stats`, `/concertina`, `analyze`, the page and the report all show this
- * shape.
- *
- * Values that the provider reported are *measured*; where it reported nothing, our tokenizer counts. The values without
- * Concertina are always *modelled*, with the compaction of the host: see `src/plan/bill.rs` and
- * `src/plan/host_compaction.rs`. Figures cover the conversation's own requests, not the host's calls for compaction,
- * notes and titles.
- */
+import { InspectOptions, inspect } from 'node:util';
+
+/** The types of text that are processed differently. */
+export type ContentType = "code" | "json" | "log" | "diff" | "search" | "table" | "html" | "text" | "unknown";
+/** The programming languages that detection distinguishes. */
+export type Language = "python" | "javascript" | "typescript" | "java" | "c" | "cpp" | "csharp" | "go" | "rust" | "ruby" | "php" | "swift" | "kotlin" | "scala" | "shell" | "sql";
+/** The built-in stages of the pipeline, in their order. */
+export type StageName = "quantumLock" | "cortex" | "photon" | "rle" | "semanticDedup" | "ionizer" | "logCrunch" | "searchCrunch" | "diffCrunch" | "structuralCollapse" | "neurosyntax" | "nexus" | "tokenOpt" | "abbrev";
+/** The reasons for a change of content that was already sent. */
+export type EpochReason = "cold: first call" | "cold: idle" | "cold: compacted" | "cold: history rewritten" | "cold: cache not used" | "ski-rental" | "limit" | "cliff" | "bound" | "returned: its duplicate or successor is gone" | "large" | "thinking" | "stale" | "superseded" | "duplicate";
+/** The reasons for rewriting a block. `replay` means that an earlier call decided it. */
+export type FoldReason = EpochReason | "shortened" | "shrunk" | "replay";
+/** The codes of errors. The library guide explains each. */
+export type ErrorCode = "CONCERTINA_BAD_ARGUMENT" | "CONCERTINA_BAD_PATTERN" | "CONCERTINA_BAD_REF_ID" | "CONCERTINA_CLOSED" | "CONCERTINA_FOLD_DAMAGED" | "CONCERTINA_NO_BINARY" | "CONCERTINA_ORIGINAL_DAMAGED" | "CONCERTINA_ORIGINAL_MISSING" | "CONCERTINA_PANIC" | "CONCERTINA_STORE_DAMAGED" | "CONCERTINA_STORE_FULL" | "CONCERTINA_STORE_LOCKED" | "CONCERTINA_STORE_NEWER" | "CONCERTINA_STORE_REPLACED" | "CONCERTINA_STORE_UNAVAILABLE";
 /** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
 export interface Amount {
 	requests: number;
@@ -77,7 +82,8 @@ export interface Figures {
 	epochs: {
 		at: number;
 		sessionId: string;
-		reason: string;
+		/** Another version may have written other reasons. */
+		reason: EpochReason | (string & {});
 		blocks: number;
 		tokensFreed: number;
 		tokensRebilled: number;
@@ -246,8 +252,8 @@ export interface SkippedCode {
 }
 /** The result of one stage. */
 export interface StageRow {
-	/** The name of the stage. */
-	name: string;
+	/** The name of the stage, or of a custom stage. */
+	name: StageName | (string & {});
 	/** True if the text contains an edit of this stage. */
 	fired: boolean;
 	/** Tokens before the stage ran. */
@@ -286,9 +292,9 @@ export interface CompressResult {
 	/** Tokens of the compressed text, with its marker. */
 	tokensAfter: number;
 	/** The type of most of the input. */
-	contentType: string;
+	contentType: ContentType;
 	/** The language, if the type is code. */
-	language: string | null;
+	language: Language | null;
 	/** True if the input can be restored from the compressed text alone. */
 	lossless: boolean;
 	/** One row for each stage, in the order in which the stages ran. */
@@ -301,11 +307,11 @@ export interface StageContext {
 	/** The text with the edits of the previous stages. */
 	text: string;
 	/** The type of most of the text. */
-	contentType: string;
+	contentType: ContentType;
 	/** The language, if the type is code. */
-	language: string | null;
+	language: Language | null;
 	/** The role of the message that the text is from. */
-	role: string;
+	role: "system" | "user" | "assistant" | "tool";
 }
 /** The result for one block of a conversation. */
 export interface BlockRow {
@@ -350,13 +356,13 @@ export interface MessagesReport {
 /** A stage of the pipeline. */
 export interface StageInfo {
 	/** The name of the stage. */
-	name: string;
+	name: StageName;
 	/** The position of the stage. Stages run in ascending order, except detection, which is always first. */
 	order: number;
 	/** True if every edit of the stage can be restored from the output alone. */
 	lossless: boolean;
 	/** The content types that the stage works on. */
-	contentTypes: Array<string>;
+	contentTypes: Array<ContentType>;
 }
 /** The result of a migration. */
 export interface Migrated {
@@ -383,28 +389,6 @@ export interface Substitution {
 	short: string;
 	/** The number of replacements. */
 	count: number;
-}
-/** The report of shortening a text. It is never part of the text. */
-export interface ProseReceipt {
-	/** o200k tokens of the input. */
-	tokens_before: number;
-	/** o200k tokens of the output. */
-	tokens_after: number;
-	/** The difference. Negative if saving characters costs tokens. */
-	saved_tokens: number;
-	/** `saved_tokens` divided by `tokens_before`: at most 1, and negative if `saved_tokens` is. */
-	saved_ratio: number;
-	/** The intensity that was used. */
-	compression_intensity: "lite" | "full" | "ultra";
-	/** The replacements. `expand` undoes exactly these. */
-	substitutions: Array<Substitution>;
-}
-/** A shortened text and its receipt. */
-export interface CompressedProse {
-	/** The shortened text. */
-	text: string;
-	/** The report. */
-	receipt: ProseReceipt;
 }
 /** A part of a rule file that shortening may not alter. Offsets are in UTF-16 units. */
 export interface ProtectedSpan {
@@ -529,9 +513,9 @@ export interface Hints {
 	/** The command that printed the text. */
 	command?: string;
 	/** The content type, which overrides detection: code, json, log, diff, search, table, html or text. */
-	contentType?: string;
+	contentType?: ContentType | (string & {});
 	/** The language, which overrides detection. */
-	language?: string;
+	language?: Language | (string & {});
 }
 /** A run of text of one type. Offsets are in UTF-16 units, as `String.prototype.slice` takes them. */
 export interface Segment {
@@ -540,16 +524,16 @@ export interface Segment {
 	/** The offset behind the last unit. */
 	end: number;
 	/** The content type. */
-	contentType: string;
+	contentType: ContentType;
 	/** The language, if the type is code. */
-	language: string | null;
+	language: Language | null;
 }
 /** The detected content type of a text. */
 export interface Detection {
 	/** The type of most of the text. */
-	contentType: string;
+	contentType: ContentType;
 	/** The language, if the type is code. */
-	language: string | null;
+	language: Language | null;
 	/** The runs of one type, in order. */
 	segments: Array<Segment>;
 }
@@ -578,7 +562,7 @@ export interface Action {
 	 * The reason: `shortened`, `shrunk` (an image) or `large` at birth; later `stale`, `superseded`, `duplicate` or
 	 * the reason of the epoch; `replay` if an earlier call decided it.
 	 */
-	reason: string;
+	reason: FoldReason;
 	/** The id in the placeholder. */
 	refId: string | null;
 	/** Tokens of the block in the input. */
@@ -589,7 +573,7 @@ export interface Action {
 /** A change of content that was already sent. */
 export interface EpochReport {
 	/** The reason for the change. */
-	reason: string;
+	reason: EpochReason;
 	/** Tokens that were removed from the context. */
 	tokensFreed: number;
 	/** Tokens behind the first changed block, which the provider bills again as uncached. */
@@ -598,7 +582,7 @@ export interface EpochReport {
 /** A failure that did not stop the turn. */
 export interface Warning {
 	/** The stable code of the error. */
-	code: string;
+	code: ErrorCode;
 	/** The error message. */
 	message: string;
 }
@@ -673,7 +657,7 @@ export interface ReceiptRow {
 	/** The time in milliseconds since 1970. */
 	at: number;
 	/** The kind of call: `admit`, `assemble` or `rules`. */
-	kind: string;
+	kind: "admit" | "assemble" | "rules";
 	/** Tokens before. */
 	tokensBefore: number;
 	/** Tokens after. */
@@ -685,8 +669,8 @@ export interface ReceiptRow {
 export interface EpochRow {
 	/** The time in milliseconds since 1970. */
 	at: number;
-	/** The reason for the change. */
-	reason: string;
+	/** The reason for the change. Another version may have written other reasons. */
+	reason: EpochReason | (string & {});
 	/** Tokens that were removed from the context. */
 	tokensFreed: number;
 	/** Tokens behind the first changed byte, which the provider bills again as uncached. */
@@ -738,8 +722,22 @@ export type Message = AnyMessage & {
 	role: string;
 	[field: string]: unknown;
 };
+/** The options of every call that waits. */
+export interface Abortable {
+	/**
+	 * Gives up the wait: the call rejects with the reason of the signal. With a signal that is aborted already, nothing
+	 * begins. Work that has begun goes on and its result is dropped; nothing that was stored is undone.
+	 */
+	signal?: AbortSignal;
+}
 /** A token vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
+/** The options of `squeeze`. It ignores all others, so it may be given a whole configuration. */
+export type SqueezeOptions = Pick<Options, "compat" | "encoding" | "exactTools" | "imageAgeTurns" | "keepPreviewChars" | "largeResultPreviewChars" | "largeResultThreshold" | "minTokensToSqueeze" | "onlyTools" | "pruneHeartbeats" | "schedule" | "skipCommands" | "skipTools" | "staleCalls" | "staleTurns" | "thrift">;
+/** The options of the plugin, as OpenClaw's configuration holds them. */
+export type PluginOptions = Omit<Options, "largeResultPreviewChars" | "largeResultThreshold" | "pruneHeartbeats">;
+/** The options of an open store. Those of the plugin alone are left out. */
+export type LibraryOptions = Omit<PluginOptions, "purgeOnReset" | "sccsStoreNamespace" | "sccsStoreUrl">;
 /** The place of a store: a directory or, for several machines, a PostgreSQL database. */
 export type StorePlace = ({
 	dir: string;
@@ -759,7 +757,7 @@ export type StorePlace = ({
 	 */
 	host?: string;
 };
-/** The place of a store, the retention of originals, and every option. */
+/** The place of a store, the retention of originals, and the options. */
 export type OpenOptions = StorePlace & {
 	/**
 	 * `clock` keeps originals for `sccsStorageTtlSeconds` after their last use. `host` keeps them for as long as the host
@@ -767,9 +765,11 @@ export type OpenOptions = StorePlace & {
 	 * otherwise each ends the sessions of the others.
 	 */
 	retention?: "clock" | "host";
+	/** True if a damaged store is renamed to include the date and replaced by a new one. By default it is an error. */
+	replaceDamaged?: boolean;
 	/**
-	 * A date such as `2026-01-31`. A damaged store is renamed to include it and replaced by a new one. Without a date, a
-	 * damaged store is an error.
+	 * The date in the new name of a damaged store, such as `2026-01-31`; the current UTC date by default. A date alone
+	 * means `replaceDamaged`.
 	 */
 	today?: string;
 	/**
@@ -778,7 +778,7 @@ export type OpenOptions = StorePlace & {
 	 * is none.
 	 */
 	journalDir?: string;
-} & Options;
+} & LibraryOptions;
 /** A stage in JavaScript, which runs between the built-in ones. */
 export interface CustomStage {
 	name: string;
@@ -797,9 +797,9 @@ export interface CompressOptions {
 	/** Restricts compression to edits that can be restored from the output alone, whatever the preset. */
 	lossless?: boolean;
 	/** Options by the name of a stage: `false` disables it, `{ order }` moves it. */
-	stages?: Record<string, boolean | ({
+	stages?: Partial<Record<StageName | (string & {}), boolean | ({
 		order?: number;
-	} & Record<string, unknown>)>;
+	} & Record<string, unknown>)>>;
 	custom?: CustomStage[];
 	encoding?: Encoding;
 	/** The desired maximum number of tokens. Lossy sampling is used only if it is set. */
@@ -815,6 +815,39 @@ export interface CompressMessagesResult<M> {
 	messages: M[];
 	originals: Original[];
 	report: MessagesReport;
+}
+/**
+ * The report of shortening a text. It is never part of the text. The names with underscores are the published ones,
+ * which JSON has. Those in camelCase are getters of the same values and are not enumerable.
+ */
+export interface ProseReceipt {
+	/** o200k tokens of the input. */
+	readonly tokensBefore: number;
+	/** o200k tokens of the output. */
+	readonly tokensAfter: number;
+	/** The difference. Negative if saving characters costs tokens. */
+	readonly savedTokens: number;
+	/** `savedTokens` divided by `tokensBefore`: at most 1, and negative if `savedTokens` is. */
+	readonly savedRatio: number;
+	/** The intensity that was used. */
+	readonly compressionIntensity: "lite" | "full" | "ultra";
+	/** The replacements. `expand` undoes exactly these. */
+	substitutions: Substitution[];
+	/** The same as `tokensBefore`. */
+	tokens_before: number;
+	/** The same as `tokensAfter`. */
+	tokens_after: number;
+	/** The same as `savedTokens`. */
+	saved_tokens: number;
+	/** The same as `savedRatio`. */
+	saved_ratio: number;
+	/** The same as `compressionIntensity`. */
+	compression_intensity: "lite" | "full" | "ultra";
+}
+/** A shortened text and its receipt. */
+export interface CompressedProse {
+	text: string;
+	receipt: ProseReceipt;
 }
 /** A part of a text: a protected span (`fence`, `inline-code`, `url`, `path`, `command`, ...) or `prose`. */
 export interface ProseToken {
@@ -835,7 +868,7 @@ export type Redactor = (text: string) => string;
 export declare const FETCH_CHARS = 15900;
 /**
  * An open store with a set of options. Several may be open at one place, in one process or, with a database, on several
- * machines.
+ * machines. Every method that waits takes a `signal`, as {@link Abortable} describes.
  */
 export declare class Concertina {
 	#private;
@@ -847,7 +880,7 @@ export declare class Concertina {
 	 * @throws TypeError for an unknown option or a bad value; Error with a `code` if the directory or the database cannot
 	 *   be used
 	 */
-	static open(options: OpenOptions): Promise<Concertina>;
+	static open(options: OpenOptions & Abortable): Promise<Concertina>;
 	/** The corrections to options, one line each. */
 	get warnings(): string[];
 	/**
@@ -882,6 +915,7 @@ export declare class Concertina {
 		model?: string;
 		redactor?: Redactor;
 		now?: number;
+		signal?: AbortSignal;
 	}): Promise<{
 		message: M;
 		report: Report;
@@ -921,6 +955,7 @@ export declare class Concertina {
 		turnBegins?: boolean;
 		redactor?: Redactor;
 		now?: number;
+		signal?: AbortSignal;
 	}): Promise<{
 		messages: M[];
 		estimatedTokens: number;
@@ -950,6 +985,7 @@ export declare class Concertina {
 		 */
 		contextWindow?: number;
 		now?: number;
+		signal?: AbortSignal;
 	}): Promise<{
 		status: "committed" | "duplicate";
 	}>;
@@ -969,6 +1005,7 @@ export declare class Concertina {
 		/** Ids, or whole markers as placeholders print them. */
 		named?: string[];
 		now?: number;
+		signal?: AbortSignal;
 	}): Promise<void>;
 	/** Records the report of compressing rule files in a session, as a receipt of kind `rules`. */
 	recordRules(input: {
@@ -976,12 +1013,13 @@ export declare class Concertina {
 		agentId?: string;
 		report: CompressedRules["report"];
 		now?: number;
+		signal?: AbortSignal;
 	}): Promise<void>;
 	/**
 	 * Fetches originals. A single original within `maxChars` is returned byte for byte, with nothing added. A part of an
 	 * original ends with a line that states which part it is and which call continues. Unknown ids are answered in words.
 	 */
-	fetch(input: FetchRequest): Promise<{
+	fetch(input: FetchRequest & Abortable): Promise<{
 		content: ContentBlock[];
 		found: number;
 	}>;
@@ -995,6 +1033,7 @@ export declare class Concertina {
 		agentId?: string;
 		messages: readonly M[];
 		now?: number;
+		signal?: AbortSignal;
 	}): Promise<{
 		messages: M[];
 		unfolded: number;
@@ -1008,7 +1047,7 @@ export declare class Concertina {
 	settle(input: {
 		sessionIds: string[];
 		now?: number;
-	}): Promise<{
+	} & Abortable): Promise<{
 		ended: number;
 	}>;
 	/** Ends a session: the time to live of its originals begins. A later call for the session reopens it. */
@@ -1016,7 +1055,7 @@ export declare class Concertina {
 		sessionId: string;
 		agentId?: string;
 		now?: number;
-	}): Promise<void>;
+	} & Abortable): Promise<void>;
 	/** Returns the notices for the operator that were not returned before, one line each. */
 	notices(): string[];
 	/**
@@ -1028,20 +1067,20 @@ export declare class Concertina {
 	stats(input?: {
 		sessionId?: string;
 		agentId?: string;
-	}): Promise<Stats>;
+	} & Abortable): Promise<Stats>;
 	/** Returns the tokens and the bill of whole requests, and the estimate of the same without Concertina. */
-	figures(input?: FiguresRequest): Promise<Figures>;
+	figures(input?: FiguresRequest & Abortable): Promise<Figures>;
 	/** Returns the sessions in the store, the most recently seen first. */
-	sessions(): Promise<KnownSession[]>;
+	sessions(input?: Abortable): Promise<KnownSession[]>;
 	/** Records a warning that the operator was shown, for a week. */
 	warn(input: {
 		text: string;
 		now?: number;
-	}): Promise<void>;
+	} & Abortable): Promise<void>;
 	/** Returns the warnings since a moment, newest first. */
 	warned(input: {
 		since: number;
-	}): Promise<{
+	} & Abortable): Promise<{
 		at: number;
 		text: string;
 	}[]>;
@@ -1051,19 +1090,23 @@ export declare class Concertina {
 		agentId?: string;
 		off: boolean;
 		now?: number;
-	}): Promise<void>;
+	} & Abortable): Promise<void>;
 	/**
-	 * Verifies the store's whole file. With `today`, a date such as `2026-01-31`, a damaged file is renamed to include
-	 * that date and replaced by a new one. Resolves to true if that happened. For a database there is nothing to verify.
+	 * Verifies the store's whole file. With `replaceDamaged`, a damaged file is renamed to include the date and replaced
+	 * by a new one. Resolves to true if that happened. For a database there is nothing to verify.
+	 *
+	 * @param input.today the date, such as `2026-01-31`; the current UTC date by default. A date alone means
+	 *   `replaceDamaged`
 	 * @throws if the file is damaged and was not replaced
 	 */
 	check(input?: {
+		replaceDamaged?: boolean;
 		today?: string;
-	}): Promise<boolean>;
+	} & Abortable): Promise<boolean>;
 	/** Removes expired originals and, above `storeMaxBytes`, those that were least recently referred to. */
 	sweep(input?: {
 		now?: number;
-	}): Promise<Removed>;
+	} & Abortable): Promise<Removed>;
 	/**
 	 * Removes a session and the originals that no other session shares. Placeholders of those cannot be unfolded any
 	 * more. A session of the same name of another agent stays; the agent is `main` by default. With `dry` nothing is
@@ -1073,9 +1116,13 @@ export declare class Concertina {
 		sessionId: string;
 		agentId?: string;
 		dry?: boolean;
-	}): Promise<Removed>;
+	} & Abortable): Promise<Removed>;
 	/** Closes the store when all calls in progress are done. Later calls reject with code `CONCERTINA_CLOSED`. */
 	close(): Promise<void>;
+	/** Closes the store at the end of a scope: `await using concertina = await Concertina.open(…)`. */
+	[Symbol.asyncDispose](): Promise<void>;
+	/** Shows the place without its password, the options that were given, and whether the store is open. */
+	[inspect.custom](depth: number, options: InspectOptions): string;
 }
 /** The parameters that the host passes to `assemble`. */
 export interface AssembleParameters<M extends AnyMessage = Message> {
@@ -1144,16 +1191,14 @@ export interface ContextEngineOptions<C extends Compact = (parameters: unknown) 
  * @param concertina an open store, or a function that returns the store for each call, or undefined while there is none
  */
 export declare function createContextEngine<C extends Compact>(concertina: Concertina | (() => Promise<Concertina | undefined>), options: ContextEngineOptions<C>): ContextEngine<C>;
-/**
- * Conversion of native errors to JavaScript errors with a stable `code`. Errors are recognized by their shape and code
- * and not by their class, because a host may run this code in a realm of its own.
- */
 /** An error with a stable code. */
 export type CodedError = (Error | TypeError) & {
-	code: string;
+	code: ErrorCode;
 };
 /** Returns message and code of an error on one line of at most 500 characters. */
 export declare function describe(error: unknown): string;
+/** {@link describe} under a name that no test runner has. */
+export declare const describeError: typeof describe;
 /** The name of the tool. */
 export declare const FETCH_TOOL = "fetch_original_data";
 /** The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted. */
@@ -1183,7 +1228,7 @@ export declare const fetchToolParameters: {
 	};
 };
 /** The caller of the tool. */
-export interface FetchScope {
+export interface FetchScope extends Abortable {
 	agentId?: string;
 	sessionId?: string;
 	/**
@@ -1257,7 +1302,7 @@ export declare function answerFetch(concertina: Concertina, parameters: unknown,
  * undone too, and the result equals `restore(text)`. A lossless result needs no originals. Others must be stored before
  * the text is shown. The result is never longer than the text.
  */
-export declare function compress(text: string, options?: CompressOptions): Promise<CompressResult>;
+export declare function compress(text: string, options?: CompressOptions & Abortable): Promise<CompressResult>;
 /** Does the same as {@link compress} on the calling thread. */
 export declare function compressSync(text: string, options?: CompressOptions): CompressResult;
 /**
@@ -1266,7 +1311,7 @@ export declare function compressSync(text: string, options?: CompressOptions): C
  * repetition is replaced by a note (`[[DEDUP_REF...]]`) that names the message with the content; `refId` in its row of
  * the report names its original.
  */
-export declare function compressMessages<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): Promise<CompressMessagesResult<M>>;
+export declare function compressMessages<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions & Abortable): Promise<CompressMessagesResult<M>>;
 /** Does the same as {@link compressMessages} on the calling thread. */
 export declare function compressMessagesSync<M extends AnyMessage>(messages: readonly M[], options?: CompressMessagesOptions): CompressMessagesResult<M>;
 /**
@@ -1283,6 +1328,18 @@ export declare function restore(text: string, originals?: {
 }[], options?: {
 	strict?: boolean;
 }): string;
+/** A restored text, and what is left to restore. */
+export interface Restored {
+	text: string;
+	/** True if nothing is left: the text is the one that was compressed. */
+	isWhole: boolean;
+	/** The first fold or marker that is left, as the error that {@link restore} throws with `strict`. Null if none is. */
+	left: CodedError | null;
+}
+/** Undoes {@link compress} like {@link restore}, and reports what is left instead of throwing. */
+export declare function restoreReport(text: string, originals?: {
+	data: Uint8Array;
+}[]): Restored;
 /**
  * Undoes {@link compressMessages}: takes its result and returns the original messages, with texts and images byte for
  * byte. Folds that the texts contained before are undone too. Messages may have been appended, and the report may have
@@ -1293,13 +1350,17 @@ export declare function restore(text: string, originals?: {
 export declare function restoreMessages<M extends AnyMessage>(compressed: CompressMessagesResult<M>): M[];
 /** Returns the stages of the pipeline in the order in which they run. */
 export declare function stages(): StageInfo[];
+/** {@link compress} under the naming scheme of `compressProseAsync`. */
+export declare const compressAsync: typeof compress;
+/** {@link compressMessages} under the naming scheme of `compressProseAsync`. */
+export declare const compressMessagesAsync: typeof compressMessages;
 /**
  * Shortens prose. Code, names, numbers and other technical content is preserved byte for byte. Fillers, hedges,
  * pleasantries and articles are removed. With `objective: "chars"`, listed words are abbreviated.
  */
 export declare function compressProse(text: string, options?: ProseOptions): CompressedProse;
 /** Does the same as {@link compressProse} on a worker thread. */
-export declare function compressProseAsync(text: string, options?: ProseOptions): Promise<CompressedProse>;
+export declare function compressProseAsync(text: string, options?: ProseOptions & Abortable): Promise<CompressedProse>;
 /** Expands abbreviations, or with a receipt only those that it lists. Technical words stay as they are. */
 export declare function expand(text: string, receipt?: Pick<ProseReceipt, "substitutions">): string;
 /** Splits a text into protected spans and prose. The parts in order are the text. */
@@ -1318,7 +1379,7 @@ export declare function protectedSpans(text: string): ProtectedSpan[];
  */
 export declare function preprocess(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): string;
 /** Does the same as {@link preprocess} on a worker thread. */
-export declare function preprocessAsync(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level">): Promise<string>;
+export declare function preprocessAsync(text: string, level: RulesLevel, options?: Omit<RulesOptions, "level"> & Abortable): Promise<string>;
 /**
  * Shortens rule files and joins them up to `maxChars` characters (8000 by default), in the order of `priority: N` in
  * the front matter (5 by default). A file that does not fit is left out as a whole and listed in `omitted`. A smaller
@@ -1326,7 +1387,7 @@ export declare function preprocessAsync(text: string, level: RulesLevel, options
  */
 export declare function compressRules(files: RuleFile[], options?: RulesOptions): CompressedRules;
 /** Does the same as {@link compressRules} on a worker thread. */
-export declare function compressRulesAsync(files: RuleFile[], options?: RulesOptions): Promise<CompressedRules>;
+export declare function compressRulesAsync(files: RuleFile[], options?: RulesOptions & Abortable): Promise<CompressedRules>;
 /** {@link compressProse} under the naming scheme of the other synchronous functions. */
 export declare const compressProseSync: typeof compressProse;
 /** {@link preprocess} under the naming scheme of the other synchronous functions. */
@@ -1353,7 +1414,7 @@ export declare function migrate(input: {
  * The input is never changed. Messages that do not change are the same objects, and the same array is returned if none
  * did.
  */
-export declare function squeeze<M extends AnyMessage>(messages: readonly M[], options?: Options): {
+export declare function squeeze<M extends AnyMessage>(messages: readonly M[], options?: SqueezeOptions): {
 	messages: M[];
 	stats: SqueezeStats;
 };
@@ -1518,5 +1579,21 @@ export declare function createSccsIntegration(input: {
 	sessionKey?: string;
 	sessionId?: string;
 }): SccsIntegration;
+
+declare namespace prose {
+	export { compressProse, compressProseAsync, compressProseSync, compressRules, compressRulesAsync, compressRulesSync, expand, preprocess, preprocessAsync, preprocessSync, protectedSpans, redactPrivate, tokenize };
+}
+declare namespace errors {
+	export { CodedError, describe, describeError };
+}
+declare namespace fusion {
+	export { Restored, compress, compressAsync, compressMessages, compressMessagesAsync, compressMessagesSync, compressSync, restore, restoreMessages, restoreReport, stages };
+}
+
+export {
+	errors,
+	fusion,
+	prose,
+};
 
 export {};

@@ -88,6 +88,7 @@ const HOSTILE = {
   bytes: () => new Uint8Array(3),
 };
 
+const { signal } = new AbortController();
 const message = { role: "user", content: "x" };
 const who = { sessionId: "s", agentId: "main" };
 const hints = { toolName: "exec", path: "a", command: "ls", contentType: "text", language: "rust" };
@@ -128,16 +129,18 @@ const FUNCTIONS = {
   answerFetch: [
     concertina,
     { ref_ids: ["0123456789abcdef"], lines: "1-2", chars: "1-2", pattern: "x", max_chars: 5 },
-    { agentId: "main", sessionId: "s", maxChars: 500, form: "openai" },
+    { agentId: "main", sessionId: "s", maxChars: 500, form: "openai", signal },
   ],
-  compress: ["x", { ...fusion, custom: [stage] }],
-  compressMessages: [[message], { ...fusion, roles: ["tool"], role: undefined }],
+  compress: ["x", { ...fusion, custom: [stage], signal }],
+  compressAsync: ["x", { ...fusion, signal }],
+  compressMessages: [[message], { ...fusion, roles: ["tool"], role: undefined, signal }],
+  compressMessagesAsync: [[message], { roles: ["tool"], signal }],
   compressMessagesSync: [[message], { ...fusion, roles: ["tool"], role: undefined }],
   compressProse: ["x", { intensity: "lite", objective: "chars" }],
-  compressProseAsync: ["x", { intensity: "lite", objective: "chars" }],
+  compressProseAsync: ["x", { intensity: "lite", objective: "chars", signal }],
   compressProseSync: ["x", { intensity: "lite", objective: "chars" }],
   compressRules: [[{ name: "a.md", text: "x" }], rules],
-  compressRulesAsync: [[{ name: "a.md", text: "x" }], rules],
+  compressRulesAsync: [[{ name: "a.md", text: "x" }], { ...rules, signal }],
   compressRulesSync: [[{ name: "a.md", text: "x" }], rules],
   compressSync: ["x", { ...fusion, custom: [stage] }],
   countMessageTokens: [[message], { model: "m", encoding: "o200k_base" }],
@@ -155,6 +158,7 @@ const FUNCTIONS = {
     { cfg: { dir }, logger: { warn: () => undefined }, agentId: "main", sessionKey: "k", sessionId: "s" },
   ],
   describe: [new Error("x")],
+  describeError: [new Error("x")],
   detect: ["x", hints],
   expand: ["x", { substitutions }],
   migrate: [
@@ -165,13 +169,14 @@ const FUNCTIONS = {
     },
   ],
   preprocess: ["x", 2, { objective: "chars", maxChars: 500, abbreviations: rules.abbreviations }],
-  preprocessAsync: ["x", 2, { objective: "chars", maxChars: 500, abbreviations: rules.abbreviations }],
+  preprocessAsync: ["x", 2, { objective: "chars", maxChars: 500, abbreviations: rules.abbreviations, signal }],
   preprocessSync: ["x", 2, { objective: "chars", maxChars: 500, abbreviations: rules.abbreviations }],
   protectedSpans: ["x"],
   redactPrivate: ["x"],
   repairToolPairing: [[message]],
   restore: ["x", compressed.originals],
   restoreMessages: [compressed],
+  restoreReport: ["x", compressed.originals],
   scopeOf: [{ ...who, sessionKey: "k" }],
   squeeze: [[message], options],
   stages: [],
@@ -191,6 +196,7 @@ const METHODS = {
     model: "m",
     redactor: (text) => text,
     now: 5,
+    signal,
   },
   assemble: {
     ...who,
@@ -204,22 +210,23 @@ const METHODS = {
     turnBegins: true,
     redactor: (text) => text,
     now: 5,
+    signal,
   },
-  check: { today: "2026-01-31" },
-  commitTurn: { ...who, sessionKey: "k", advancementKey: "a", messages: [message], prices, now: 5 },
-  endSession: { sessionId: "s", now: 5 },
-  fetch: { ...who, refIds: ["0123456789abcdef"], lines: "1", chars: "1", pattern: "x", maxChars: 5, now: 5 },
-  figures: { sessionId: "s", since: 1, until: 2 },
-  inherit: { parent: who, child: { sessionId: "t", agentId: "main" }, named: ["0123456789abcdef"], now: 5 },
-  purge: { sessionId: "s", dry: true },
-  recordRules: { ...who, report: { tokensBefore: 2, tokensAfter: 1 }, now: 5 },
-  settle: { sessionIds: ["s"], now: 5 },
-  stats: { sessionId: "s" },
-  switch: { ...who, off: false, now: 5 },
-  sweep: { now: 5 },
-  unfold: { ...who, messages: [message], now: 5 },
-  warn: { text: "x", now: 5 },
-  warned: { since: 5 },
+  check: { replaceDamaged: true, today: "2026-01-31", signal },
+  commitTurn: { ...who, sessionKey: "k", advancementKey: "a", messages: [message], prices, now: 5, signal },
+  endSession: { sessionId: "s", now: 5, signal },
+  fetch: { ...who, refIds: ["0123456789abcdef"], lines: "1", chars: "1", pattern: "x", maxChars: 5, now: 5, signal },
+  figures: { sessionId: "s", since: 1, until: 2, signal },
+  inherit: { parent: who, child: { sessionId: "t", agentId: "main" }, named: ["0123456789abcdef"], now: 5, signal },
+  purge: { sessionId: "s", dry: true, signal },
+  recordRules: { ...who, report: { tokensBefore: 2, tokensAfter: 1 }, now: 5, signal },
+  settle: { sessionIds: ["s"], now: 5, signal },
+  stats: { sessionId: "s", signal },
+  switch: { ...who, off: false, now: 5, signal },
+  sweep: { now: 5, signal },
+  unfold: { ...who, messages: [message], now: 5, signal },
+  warn: { text: "x", now: 5, signal },
+  warned: { since: 5, signal },
 };
 
 /**
@@ -312,7 +319,7 @@ for (const [name, input] of Object.entries(METHODS)) {
 }
 
 test("opening names whatever is wrong", { timeout: 120_000 }, async () => {
-  const input = { dir: path.join(dir, "other"), host: "h", retention: "host", today: "2026-01-31", ...options };
+  const input = { dir: path.join(dir, "other"), host: "h", retention: "host", today: "2026-01-31", signal, ...options };
   const faults = [];
   for (const { kind, path: place, value } of mutations(input, ["0"])) {
     faults.push(

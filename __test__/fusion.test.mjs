@@ -11,6 +11,7 @@ import {
   countTokens,
   restore,
   restoreMessages,
+  restoreReport,
   rewindTool,
   stages,
 } from "openclaw-concertina";
@@ -284,4 +285,15 @@ test("two jobs run at a time, however often the library is loaded: a third waits
   await Promise.all([job(once, "long", 5000, 1), job(once, "long", 5000, 2), job(again, "short", 300, 3)]);
   assert.deepEqual(order.toSorted(), ["long", "long", "short"]);
   assert.equal(order[0], "long");
+});
+
+test("a report of restoring says what is left", () => {
+  const { text, originals } = compressSync(noise(200), {
+    custom: [{ name: "mine", order: 1, apply: () => "short\n" }],
+  });
+  assert.deepEqual(restoreReport(text, originals), { text: noise(200), isWhole: true, left: null });
+  const { text: kept, isWhole, left } = restoreReport(text);
+  assert.deepEqual([kept, isWhole, left.code], [text, false, "CONCERTINA_ORIGINAL_MISSING"]);
+  assert.ok(left.message.includes(originals[0].refId.slice(0, 16)), left.message);
+  assert.throws(() => restoreReport(5), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT" });
 });

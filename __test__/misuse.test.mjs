@@ -70,8 +70,10 @@ const FUNCTIONS = {
     ["maxChars", [[concertina, {}, { maxChars: 0.5 }]]],
     ["form", [[concertina, {}, { form: "x" }]]],
   ],
-  compress: [text, ["custom[0]", [["x", { custom: [null] }]]]],
+  compress: [text, ["custom[0]", [["x", { custom: [null] }]]], ["signal", [["x", { signal: {} }]]]],
+  compressAsync: [text],
   compressMessages: [messages],
+  compressMessagesAsync: [messages],
   compressMessagesSync: [messages],
   compressProse: [text, ...proseOptions],
   compressProseAsync: [text, ...proseOptions],
@@ -79,7 +81,7 @@ const FUNCTIONS = {
   compressRules: [files, ...rulesOptions([])],
   compressRulesAsync: [files, ...rulesOptions([])],
   compressRulesSync: [files, ...rulesOptions([])],
-  compressSync: [text],
+  compressSync: [text, ["signal", [["x", { signal: AbortSignal.abort() }]]]],
   countMessageTokens: [
     messages,
     ["model", [[[], { model: 5 }]]],
@@ -182,6 +184,7 @@ const FUNCTIONS = {
       ],
     ],
   ],
+  restoreReport: [text, ["originals", [["x", 5]]]],
   scopeOf: [
     ["given", [[], [null], [5]]],
     ["agentId", [[{ agentId: 0 }]]],
@@ -215,6 +218,7 @@ const METHODS = {
   ],
   check: [
     ["input", [[null], [5]]],
+    ["replaceDamaged", [[{ replaceDamaged: "2026-01-31" }]]],
     ["today", [[{ today: 5 }], [{ today: "../x" }]]],
   ],
   commitTurn: [
@@ -263,7 +267,7 @@ const METHODS = {
     ["sessionId", [[{ sessionId: 5 }]]],
     ["session", [[{ session: "x" }]]],
   ],
-  sessions: [],
+  sessions: [["signal", [[{ signal: 5 }]]]],
   switch: [
     ["input", [[], [null]]],
     ["off", [[{ sessionId: "s" }]]],
@@ -511,7 +515,7 @@ test("what a model gets wrong is answered in words", async () => {
 });
 
 test("the tables leave nothing out", () => {
-  const takesNothing = ["describe", "stages"];
+  const takesNothing = ["describe", "describeError", "stages"];
   const functions = Object.entries(library).filter(
     ([name, value]) => typeof value === "function" && value !== Concertina && !takesNothing.includes(name),
   );

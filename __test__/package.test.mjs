@@ -12,13 +12,24 @@ const require = createRequire(import.meta.url);
 test("import and require give one copy of every name in their types, and of no other", () => {
   const cjs = require("openclaw-concertina");
   const types = readFileSync(new URL("../index.d.cts", import.meta.url), "utf8");
-  const names = [...types.matchAll(/^(?:export )?(?:declare )?(?:function|const|class) (\w+)/gm)].map(
+  const names = [...types.matchAll(/^(?:export )?(?:declare )?(?:function|const|class|namespace) (\w+)/gm)].map(
     (found) => found[1],
   );
   // The overloads of one function follow each other.
   const one = names.filter((name, at) => name !== names[at - 1]);
   assert.deepEqual(one.sort(), Object.keys(cjs).sort());
   for (const name of Object.keys(cjs)) assert.equal(esm[name], cjs[name], name);
+});
+
+test("names that are also names of test runners and programs stand in namespaces, too", () => {
+  assert.equal(esm.errors.describe, esm.describe);
+  assert.equal(esm.errors.describeError, esm.describe);
+  assert.equal(esm.prose.expand, esm.expand);
+  assert.equal(esm.fusion.stages, esm.stages);
+  assert.deepEqual(
+    [...Object.keys(esm.prose), ...Object.keys(esm.fusion)].filter((name) => !(name in esm)),
+    [],
+  );
 });
 
 test("a panic becomes an error with a code, on the event loop and on a worker", async () => {

@@ -10,8 +10,8 @@ export type {
   ContextEngine,
   ContextEngineOptions,
 } from "./library/context-engine.js";
-export { describe } from "./binding/errors.js";
-export type { CodedError } from "./binding/errors.js";
+export { describe, describeError } from "./library/errors.js";
+export type { CodedError } from "./library/errors.js";
 export type { Amount, Figures, FiguresRequest, KnownSession } from "./library/figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./library/fetch-tool.js";
 export type {
@@ -24,13 +24,17 @@ export type {
 } from "./library/fetch-tool.js";
 export {
   compress,
+  compressAsync,
   compressMessages,
+  compressMessagesAsync,
   compressMessagesSync,
   compressSync,
   restore,
   restoreMessages,
+  restoreReport,
   stages,
 } from "./library/fusion.js";
+export type { Restored } from "./library/fusion.js";
 export {
   compressProse,
   compressProseAsync,
@@ -53,3 +57,8 @@ export type { RewindCall, RewindItem } from "./library/rewind.js";
 export { agentOf, scopeOf } from "./library/scope.js";
 export { createSccsIntegration } from "./library/sccs.js";
 export type { AnyEngine, FetchTool, Logger, SccsIntegration } from "./library/sccs.js";
+
+// Names such as `describe`, `expand` and `stages` are also names in the programs of users.
+export * as errors from "./library/errors.js";
+export * as fusion from "./library/fusion.js";
+export * as prose from "./library/prose.js";

@@ -1,4 +1,8 @@
-/** The fusion pipeline: compression of texts and conversations, and restoring them. */
+/**
+ * The fusion pipeline: compression of texts and conversations, and restoring them. Functions without a suffix run on a
+ * worker if they return a promise. Those have a version with `…Sync`, and also the name with `…Async` that the
+ * functions in `prose.ts` have.
+ */
 import { types } from "node:util";
 
 import type { CompressedMessages, CompressJob, Question, Step } from "../binding/addon.js";
@@ -320,3 +324,9 @@ export function restoreMessages<M extends AnyMessage>(compressed: CompressMessag
 export function stages(): StageInfo[] {
   return calling(() => native().stages());
 }
+
+/** {@link compress} under the naming scheme of `compressProseAsync`. */
+export const compressAsync: typeof compress = compress;
+
+/** {@link compressMessages} under the naming scheme of `compressProseAsync`. */
+export const compressMessagesAsync: typeof compressMessages = compressMessages;
