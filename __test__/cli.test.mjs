@@ -14,7 +14,7 @@ import { Concertina } from "openclaw-concertina";
 import { cli, run, runWith } from "./cli.mjs";
 import { freshDir, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
 
-test("it says what there is, and its version", () => {
+test("the command line prints its help and its version", () => {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   assert.deepEqual([run("--version").stdout, run("--version").status], [`${version}\n`, 0]);
   for (const args of [[], ["--help"], ["help"]]) {
@@ -40,7 +40,7 @@ test("it says what there is, and its version", () => {
     assert.match(run("fetch", "--help").stdout, new RegExp(`${option} ?`));
 });
 
-test("what is asked wrongly is said on standard error, with 2", () => {
+test("wrong usage is reported on standard error with exit status 2", () => {
   const session = written("session.json", JSON.stringify(staleConversation()));
   for (const [args, says] of [
     [["bogus"], /there is no command "bogus"/],
@@ -66,7 +66,7 @@ test("what is asked wrongly is said on standard error, with 2", () => {
   }
 });
 
-test("an address of another kind than PostgreSQL's is no directory, and is not shown", () => {
+test("an address of another scheme than postgresql is rejected and not printed", () => {
   const dir = freshDir();
   for (const args of [
     ["migrate", dir, "mysql://user:secret@host/db"],
@@ -81,7 +81,7 @@ test("an address of another kind than PostgreSQL's is no directory, and is not s
   assert.deepEqual(readdirSync(dir), []);
 });
 
-test("what fails names its file on standard error, with 1", () => {
+test("a failure names its file on standard error, with exit status 1", () => {
   const bad = written("bad.json", "{");
   const empty = written("empty.jsonl", "\n");
   const gz = written("session.json.gz", gzipSync("[]"));
@@ -111,7 +111,7 @@ test("what fails names its file on standard error, with 1", () => {
 });
 
 test(
-  "nothing is written over, which is said before the work; and what a full disk took part of is removed",
+  "an existing file is refused before any work, and a file that a full disk truncated is removed",
   { skip: process.platform === "win32" },
   () => {
     const dir = freshDir();
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  "a session comes through a pipe as it does from a file, and what waits for a pipe can be ended",
+  "a session is read from a pipe as from a file, and waiting for a pipe can be interrupted",
   { skip: process.platform === "win32" },
   async () => {
     const session = written("session.json", JSON.stringify(staleConversation()));
@@ -177,7 +177,7 @@ test(
   },
 );
 
-test("a text that is too long to be folded is said to be", () => {
+test("a text that is too long to fold is reported", () => {
   const most = 16 << 20;
   const log = Array.from(
     { length: most / 40 },
@@ -200,7 +200,7 @@ test("a text that is too long to be folded is said to be", () => {
   }
 });
 
-test("on a terminal a clock runs from the second second on, and goes with the work; elsewhere none does", async (context) => {
+test("on a terminal the elapsed time is shown after two seconds and cleared at the end; elsewhere nothing is shown", async (context) => {
   const { withClock } = createRequire(import.meta.url)(path.join(path.dirname(cli), "terminal", "progress.js"));
   const { isTTY } = process.stderr;
   context.after(() => (process.stderr.isTTY = isTTY));
@@ -224,7 +224,7 @@ test("on a terminal a clock runs from the second second on, and goes with the wo
   }
 });
 
-test("a store is not made by asking it", () => {
+test("commands that read a store never create one", () => {
   const dir = freshDir();
   for (const args of [
     ["stats"],
@@ -240,7 +240,7 @@ test("a store is not made by asking it", () => {
   assert.deepEqual(readdirSync(dir), []);
 });
 
-test("a text is compressed, from a file or from standard input, and restored byte for byte", () => {
+test("a text from a file or standard input is compressed and restored byte for byte", () => {
   const log = `${Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:${String(at % 60).padStart(2, "0")}Z INFO worker ${at % 4} finished job ${at}`).join("\n")}\n`;
   const file = written("worker.log", log);
   const short = run("compress", file);
@@ -254,7 +254,7 @@ test("a text is compressed, from a file or from standard input, and restored byt
   assert.deepEqual([nothing.status, nothing.stdout, nothing.stderr], [0, "", "0 tokens, 0 after: 0.0 % saved\n"]);
 });
 
-test("what is left out of a text is kept in a file, and without it the text is not restored silently", () => {
+test("originals go to the file of --originals, and restoring without that file is reported", () => {
   const report = `${Array.from({ length: 200 }, (_, at) => `test suite::case_${at} ... ok`).join("\n")}\ntest suite::last ... FAILED\n\ntest result: FAILED. 200 passed; 1 failed\n`;
   const file = written("report.txt", report);
   const kept = path.join(freshDir(), "originals.json");
@@ -268,7 +268,7 @@ test("what is left out of a text is kept in a file, and without it the text is n
   assert.equal(run("compress", file, "--originals", kept).status, 1, "never over a file that is there");
 });
 
-test("what cannot be restored is said, with 1", () => {
+test("folds and markers that cannot be restored are reported with exit status 1", () => {
   const log = Array.from(
     { length: 300 },
     (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`,
@@ -291,7 +291,7 @@ test("what cannot be restored is said, with 1", () => {
   assert.equal(runWith({ input: "no [[FOLD: here" }, "restore", "-").status, 0);
 });
 
-test("a reader that stops is no failure, and a disk that is full is one, in one line", async () => {
+test("a closed pipe is no failure, and a full disk is reported in one line", async () => {
   const text = noise(20_000);
   const file = written("long.txt", text);
   const note = `${file}: nothing in it is folded; it stays as it is\n`;
@@ -320,7 +320,7 @@ test("a reader that stops is no failure, and a disk that is full is one, in one 
   assert.match(limited.stderr.replace(note, ""), /^openclaw-concertina: .*EFBIG.*\n$/);
 });
 
-test("stats and purge take the key of a conversation, and list what is known for one that is not", async () => {
+test("stats and purge accept a session key and list the known sessions for an unknown one", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
@@ -347,7 +347,7 @@ test("stats and purge take the key of a conversation, and list what is known for
   assert.doesNotMatch(run("stats", "--dir", dir).stdout, /NaN/);
 });
 
-test("a session that a gateway has is purged only where that is asked for", async () => {
+test("a session that a gateway has is purged only with --elsewhere", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir, host: "one", retention: "host" });
   const { report } = await concertina.admitToolResult({
@@ -368,7 +368,7 @@ test("a session that a gateway has is purged only where that is asked for", asyn
   assert.equal(JSON.parse(run("purge", "s", "--dir", dir, "--elsewhere", "--yes", "--json").stdout).originals, 1);
 });
 
-test("a sweep goes by the options of the store's owner, and by others only where that is said", async () => {
+test("a sweep uses the options in --options, and the default ones only with --yes", async () => {
   const dir = freshDir();
   const owner = { sccsStorageTtlSeconds: 30 * 86_400 };
   const concertina = await Concertina.open({ dir, ...owner });
@@ -392,7 +392,7 @@ test("a sweep goes by the options of the store's owner, and by others only where
   assert.equal(run("sweep", "--dir", dir, "--options", '{"bogus":1}').status, 2);
 });
 
-test("of several ids those that are there are printed, and one that is not is a failure", async () => {
+test("fetch prints the ids that exist and fails if one does not", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });
   const text = noise(400);
@@ -470,7 +470,7 @@ function rollout(text, turns) {
   return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
-test("a session is analysed in whatever form it was recorded, as the plugin would fold it", () => {
+test("sessions in every recorded format are analysed as the plugin would fold them", () => {
   const text = noise(400);
   const lines = (messages) => messages.map((message) => JSON.stringify({ type: "message", message })).join("\n");
   for (const [name, recorded, calls] of [
@@ -523,7 +523,7 @@ function inOtherForms(messages) {
   return { anthropic, openai };
 }
 
-test("one session has the same figures in each form", () => {
+test("one session has the same figures in every format", () => {
   const recorded = [user("go", 1)];
   for (let turn = 0; turn < 8; turn++) {
     const at = 10 + turn * 10;
@@ -579,7 +579,7 @@ test("one session has the same figures in each form", () => {
 });
 
 test(
-  "an analysis that is stopped leaves nothing of the session behind",
+  "an interrupted analysis leaves no data of the session behind",
   { skip: process.platform === "win32" },
   async () => {
     const file = written(
@@ -604,7 +604,7 @@ test(
   },
 );
 
-test("with other prices the bill is another, and it is never NaN", () => {
+test("--read, --write and --ttl change the bill, which is never NaN", () => {
   const file = written("session.json", JSON.stringify(staleConversation()));
   const billOf = (...args) => JSON.parse(run("analyze", file, "--json", ...args).stdout).total.withoutBill;
   const others = ["--write", "1.25", "--ttl", "5"];
@@ -619,7 +619,7 @@ test("with other prices the bill is another, and it is never NaN", () => {
   assert.doesNotMatch(stdout, /NaN|undefined/);
 });
 
-test("of several sessions one that cannot be read is a failure, and the others are analysed", () => {
+test("a session that cannot be read fails the command, and the others are still analysed", () => {
   const good = written("good.json", JSON.stringify(staleConversation()));
   const { stdout, stderr, status } = run("analyze", good, "nowhere.json", good, "--json");
   assert.equal(status, 1);

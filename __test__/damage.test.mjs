@@ -33,7 +33,7 @@ function damage(dir) {
   closeSync(opened);
 }
 
-test("stats and sweep on a damaged file fail with 1 and name it, and leave it where it is", async () => {
+test("stats and sweep fail with exit status 1 on a damaged file, name it and leave it in place", async () => {
   const dir = await filled();
   for (const command of [["stats"], ["sweep", "--yes"]]) assert.equal(run(...command, "--dir", dir).status, 0);
   damage(dir);
@@ -46,7 +46,7 @@ test("stats and sweep on a damaged file fail with 1 and name it, and leave it wh
   assert.deepEqual(setAside(dir), []);
 });
 
-test("a store tells whether its file is whole, and sets a damaged one aside where a date is given", async () => {
+test("check reports a damaged file, and sets it aside if a date is given", async () => {
   const dir = await filled();
   const concertina = await Concertina.open({ dir });
   assert.equal(await concertina.check({ today: "2026-01-31" }), false);
@@ -58,7 +58,7 @@ test("a store tells whether its file is whole, and sets a damaged one aside wher
   await concertina.close();
 });
 
-test("a store that a newer version wrote is left as it is by the gateway, and one line says what to do", async () => {
+test("a gateway leaves a store of a newer version unchanged and logs one line with the remedy", async () => {
   const dir = await filled();
   const file = path.join(dir, "concertina.sqlite");
   const opened = openSync(file, "r+");
@@ -78,7 +78,7 @@ test("a store that a newer version wrote is left as it is by the gateway, and on
   assert.deepEqual([status, /was written by a newer version/.test(stderr)], [1, true], stderr);
 });
 
-test("a store that is damaged under a running gateway is set aside and opened anew, and one line says so", async () => {
+test("a running gateway sets a damaged store aside, opens a new one and logs one line", async () => {
   const dir = await filled();
   const { state, lines } = registered(dir, { pluginConfig: { sccsStorageDir: dir } });
   const assembled = async (sessionId) => {

@@ -22,7 +22,7 @@ async function filled() {
   return { dir, messages, folded };
 }
 
-test("a copy shows and fetches what the store did, and a store that is not empty is left alone", async () => {
+test("a migrated store shows and fetches the same content, and a target that is not empty is refused", async () => {
   const { dir, messages, folded } = await filled();
   const to = { dir: freshDir() };
   const { rows, damaged } = await migrate({ from: { dir }, to });
@@ -36,7 +36,7 @@ test("a copy shows and fetches what the store did, and a store that is not empty
   });
 });
 
-test("the command copies, and says what", async () => {
+test("the migrate command copies a store and reports the counts", async () => {
   const { dir } = await filled();
   const copied = run("migrate", dir, freshDir());
   assert.match(
@@ -49,7 +49,7 @@ test("the command copies, and says what", async () => {
   assert.deepEqual([missing.status, /holds no store/.test(missing.stderr)], [1, true]);
 });
 
-test("a database that is away is named, and its password is not", async () => {
+test("a database that is unavailable is named in the error without its password", async () => {
   await assert.rejects(Concertina.open({ url: NOWHERE }), (error) => {
     assert.equal(error.code, "CONCERTINA_STORE_UNAVAILABLE");
     assert.match(error.message, /127\.0\.0\.1:1\/x/);

@@ -15,7 +15,7 @@ import { registered } from "./registration.mjs";
 
 const stats = (store) => store.stats();
 
-test("a store that is let go of closes with its last use, and who comes later has it opened anew", async () => {
+test("a released store closes with its last use, and a later use opens it again", async () => {
   const { state } = registered();
   const store = await state.store();
   const used = await state.use(async (open) => {
@@ -30,7 +30,7 @@ test("a store that is let go of closes with its last use, and who comes later ha
   assert.notEqual(first, store);
 });
 
-test("the host's word that a registration was replaced lets go of its store, and its word about a session does not", async () => {
+test("the store is released when its registration is replaced, and not when a session is cleaned up", async () => {
   const disposals = [];
   const cleanups = [];
   const registerRuntimeLifecycle = ({ cleanup }) => cleanups.push(cleanup);
@@ -48,7 +48,7 @@ test("the host's word that a registration was replaced lets go of its store, and
   letGoWhenReplaced(registered().api, undefined);
 });
 
-test("a copy of a state directory is another gateway where others may have its store, and says so once", async () => {
+test("a copied state directory gets a new gateway name and one log line if the store may be shared", async () => {
   const [parent, outside] = [freshDir(), freshDir()];
   const [first, copy, moved] = ["first", "copy", "moved"].map((name) => path.join(parent, name));
   const said = [];
@@ -92,7 +92,7 @@ async function storeIn(dir, host) {
   return store;
 }
 
-test("a store that another place took the place of is named once, unless it came along", async () => {
+test("a changed store directory is reported once, unless the store was moved along", async () => {
   const dir = freshDir();
   const [usual, other, third] = ["concertina", "other", "third"].map((name) => path.join(dir, name));
   const [empty, used] = [await storeIn(other, false), await storeIn(third, true)];
@@ -111,7 +111,7 @@ test("a store that another place took the place of is named once, unless it came
   for (const store of [empty, used]) await store.close();
 });
 
-test("a store that a database took the place of is named, by nothing that is secret", async () => {
+test("a change to a database is reported without its password", async () => {
   const dir = freshDir();
   const usual = path.join(dir, "concertina");
   (await storeIn(usual, true)).close();
@@ -139,7 +139,7 @@ test("a store that a database took the place of is named, by nothing that is sec
   await empty.close();
 });
 
-test("a place is noted when the store opens there, and not when it cannot", async () => {
+test("the store's place is recorded only after the store was opened there", async () => {
   const stateDir = freshDir();
   await registered(stateDir).state.store();
   const blocked = path.join(stateDir, "blocked");
@@ -151,7 +151,7 @@ test("a place is noted when the store opens there, and not when it cannot", asyn
   assert.match(lines.join("\n"), /name originals in \S+concertina: set sccsStorageDir back/);
 });
 
-test("an empty note of where the store was, as a full disk leaves it, is none", async () => {
+test("an empty record of the store's place, as a full disk leaves it, is ignored", async () => {
   const dir = freshDir();
   const usual = path.join(dir, "concertina");
   mkdirSync(usual);
@@ -161,7 +161,7 @@ test("an empty note of where the store was, as a full disk leaves it, is none", 
   await store.close();
 });
 
-test("a file that cannot be written is named, and half of it is not left", () => {
+test("a file that cannot be written is named in the error and leaves no partial file", () => {
   const dir = freshDir();
   const file = path.join(dir, "file");
   const place = () => {
@@ -175,7 +175,7 @@ test("a file that cannot be written is named, and half of it is not left", () =>
 });
 
 test(
-  "where files belong to another user, the error says whose they are and what to do",
+  "if files belong to another user, the error names the user and the remedy",
   { skip: process.getuid === undefined && "there are no such users here" },
   (context) => {
     const dir = freshDir();

@@ -60,7 +60,7 @@ const sessionKey = "agent:main:main";
 
 const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
 
-test("from the published packages to a saved figure in the chat, as docs/quickstart.md shows it", async () => {
+test("docs/quickstart.md shows the real output from installation to the first saved figure", async () => {
   const install = await command("plugins", "install", "openclaw-concertina", "--force", "--accept-capabilities");
   const before = await command("concertina", "status");
   const start = await timed(async () => (await host.start(), ""));
@@ -161,7 +161,7 @@ function named() {
   return [...new Set(found)];
 }
 
-test("every command of OpenClaw that a page names does what it says", async () => {
+test("every OpenClaw command that a document names works", async () => {
   const [{ sessionId }] = (await host.openclawJson(["concertina", "stats"])).sessions;
   const asked = {
     DIR: path.join(host.root, "unfolded"),
