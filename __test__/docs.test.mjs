@@ -149,10 +149,27 @@ test("every error code is explained in the library guide", () => {
   for (const code of codes) assert.ok(textOf("docs/library.md").includes(`\`${code}\``), code);
 });
 
-test("every link to a file has a target", () => {
+/** Returns the anchors of a page's headings, as GitHub forms them. */
+function anchors(page) {
+  const headings =
+    textOf(page)
+      .replace(/^```.*?^```/gms, "")
+      .match(/^#+ .*$/gm) ?? [];
+  return headings.map((line) =>
+    line
+      .replace(/^#+ /, "")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("every link to a file or heading has a target", () => {
   for (const page of pages) {
-    for (const [, target] of textOf(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      assert.ok(existsSync(path.join(root, path.dirname(page), target)), `${page}: ${target}`);
+    for (const [, file, anchor] of textOf(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
+      const target = file === "" ? page : path.join(path.dirname(page), file);
+      assert.ok(existsSync(path.join(root, target)), `${page}: ${target}`);
+      if (anchor !== undefined) assert.ok(anchors(target).includes(anchor), `${page}: ${target}#${anchor}`);
     }
   }
 });
