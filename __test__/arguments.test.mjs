@@ -272,7 +272,7 @@ async function fault(about, call, path, given) {
     const fields = place !== null && typeof place === "object" ? Object.keys(place) : [];
     const says =
       named.length === 0
-        ? [...NAMES[path[0]], ...fields, "is not an option", "cannot be read", "that JSON has"]
+        ? [...NAMES[path[0]], ...fields, "is not an option", "cannot be read", "a JSON value"]
         : [...named.slice(-2), ...fields];
     return says.some((name) => error.message.includes(name)) ? undefined : said;
   }

@@ -43,8 +43,8 @@ test("the command line prints its help and its version", () => {
 test("wrong usage is reported on standard error with exit status 2", () => {
   const session = written("session.json", JSON.stringify(staleConversation()));
   for (const [args, says] of [
-    [["bogus"], /there is no command "bogus"/],
-    [["toString"], /there is no command "toString"/],
+    [["bogus"], /unknown command "bogus"/],
+    [["toString"], /unknown command "toString"/],
     [["analyze"], /an argument is missing/],
     [["analyze", session, "--read", "cheap"], /--read is "cheap"; it must be a number of at least 0/],
     [["analyze", session, "--read", ""], /--read is ""/],
@@ -52,10 +52,10 @@ test("wrong usage is reported on standard error with exit status 2", () => {
     [["analyze", session, "--options", '{"bogus":1}'], /bogus is not an option/],
     [["stats", "extra", "--dir", "."], /stats takes no argument; "extra" is one too many/],
     [["squeeze", session, session], /squeeze takes 1 argument/],
-    [["stats"], /say which store with --dir, or with --url/],
+    [["stats"], /name the store with either --dir or --url/],
     [["stats", "--url", "env:CONCERTINA_NO_SUCH"], /CONCERTINA_NO_SUCH is not set/],
-    [["stats", "--url", "somewhere"], /--url is no address of a database/],
-    [["stats", "--dir", ""], /the name of a store is empty/],
+    [["stats", "--url", "somewhere"], /--url is not the address of a database/],
+    [["stats", "--dir", ""], /the place of the store is empty/],
     [["stats", "--dir", ".", "--namespace", "team"], /a directory has none/],
     [["compress", session, "--lines", "1-2"], /Unknown option '--lines'/],
     [["compress", session, "--preset", "max"], /--preset needs --originals/],
@@ -88,18 +88,18 @@ test("a failure names its file on standard error, with exit status 1", () => {
   for (const [args, says] of [
     [["analyze", "nowhere.jsonl"], /nowhere\.jsonl cannot be read: there is no such file\n/],
     [["analyze", freshDir()], /concertina-test-\w+ cannot be read: it is a directory\n/],
-    [["analyze", "-"], /standard input holds no messages/],
-    [["analyze", bad, "--session", "s"], /bad\.json is no database of OpenClaw/],
+    [["analyze", "-"], /standard input contains no messages/],
+    [["analyze", bad, "--session", "s"], /bad\.json is not a database of OpenClaw/],
     [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: \P{Cc}*\\u001b/u],
-    [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be unpacked/],
+    [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be decompressed/],
     [["squeeze", empty], /empty\.jsonl is not JSON: .*; squeeze takes a JSON array of messages/],
     [
       ["restore", empty, "--originals", written("kept.json", "[1]")],
-      /kept\.json holds something else; it must be what compress --originals wrote/,
+      /kept\.json contains something else; it must be a file that compress --originals wrote/,
     ],
     [["analyze", bad], /bad\.json/],
-    [["analyze", empty], /empty\.jsonl holds no messages/],
-    [["analyze", gz], /session\.json\.gz holds no messages/],
+    [["analyze", empty], /empty\.jsonl contains no messages/],
+    [["analyze", gz], /session\.json\.gz contains no messages/],
     [["squeeze", bad], /bad\.json is not JSON/],
     [["squeeze", "nowhere.json"], /nowhere\.json cannot be read/],
     [["compress", "nowhere.txt"], /nowhere\.txt cannot be read/],
@@ -122,7 +122,7 @@ test(
     ]) {
       const { stdout, stderr, status } = run(...args);
       assert.deepEqual([stdout, status], ["", 1], args.join(" "));
-      assert.match(stderr, /there\.html cannot be written: it is there already, and nothing is written over\n/);
+      assert.match(stderr, /there\.html cannot be written: it already exists, and no file is overwritten\n/);
     }
     assert.equal(readFileSync(there, "utf8"), "mine");
     const session = written("session.json", JSON.stringify(staleConversation()));
@@ -187,7 +187,7 @@ test("a text that is too long to fold is reported", () => {
     [most, /^[\d,]+ tokens, [\d,]+ after: [1-9]\d\.\d % saved\n$/],
     [
       most + 1,
-      /^standard input is longer than 16 MiB, and such a text stays as it is\n[\d,]+ tokens, [\d,]+ after: 0\.0 % saved\n$/,
+      /^standard input is longer than 16 MiB and is printed unchanged\n[\d,]+ tokens, [\d,]+ after: 0\.0 % saved\n$/,
     ],
   ]) {
     const { stderr, status } = spawnSync(process.execPath, [cli, "compress", "-"], {
@@ -235,7 +235,7 @@ test("commands that read a store never create one", () => {
   ]) {
     const { stderr, status } = run(...args, "--dir", dir);
     assert.equal(status, 1);
-    assert.match(stderr, /holds no store/);
+    assert.match(stderr, /contains no store/);
   }
   assert.deepEqual(readdirSync(dir), []);
 });
@@ -277,11 +277,11 @@ test("folds and markers that cannot be restored are reported with exit status 1"
   assert.match(short, /^\[\[FOLD:/);
   const twice = runWith({ input: short }, "compress", "-");
   assert.deepEqual([twice.stdout, twice.status], ["", 1]);
-  assert.match(twice.stderr, /standard input is folded already/);
+  assert.match(twice.stderr, /standard input is already folded/);
   const changed = short.replace("\n", "\n\n");
   for (const [input, says] of [
     [Buffer.from([0x66, 0xff, 0xfe]), /standard input is not UTF-8/],
-    [changed, /standard input: 1 folds stay: they were changed since.*\(CONCERTINA_FOLD_DAMAGED\)/],
+    [changed, /standard input: 1 folds stay: they were changed.*\(CONCERTINA_FOLD_DAMAGED\)/],
     [`as it was said:\n${changed}`, /1 folds stay/],
   ]) {
     const { stderr, status } = runWith({ input }, "restore", "-");
@@ -294,7 +294,7 @@ test("folds and markers that cannot be restored are reported with exit status 1"
 test("a closed pipe is no failure, and a full disk is reported in one line", async () => {
   const text = noise(20_000);
   const file = written("long.txt", text);
-  const note = `${file}: nothing in it is folded; it stays as it is\n`;
+  const note = `${file}: it contains no fold and is printed unchanged\n`;
   const child = spawn(process.execPath, [cli, "restore", file], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   child.stderr.on("data", (data) => (said += data));
@@ -333,14 +333,14 @@ test("stats and purge accept a session key and list the known sessions for an un
   await concertina.close();
   const asked = run("stats", "--dir", dir, "--session", "agent:main:work", "--json");
   assert.equal(JSON.parse(asked.stdout).total.sentTokens, 100);
-  assert.match(run("stats", "--dir", dir).stdout, /^tokens sent  100, 100 without Concertina: 0\.0 % saved$/m);
+  assert.match(run("stats", "--dir", dir).stdout, /^tokens sent +100, 100 without Concertina: 0\.0 % saved$/m);
   for (const args of [
     ["stats", "--session", "nobody"],
     ["purge", "nobody", "--yes"],
   ]) {
     const { stderr, status } = run(...args, "--dir", dir);
     assert.equal(status, 1);
-    assert.match(stderr, /there is no session "nobody"\. These are known:\n {2}s1 {2}agent:main:work/);
+    assert.match(stderr, /there is no session "nobody"\. Known sessions:\n {2}s1 {2}agent:main:work/);
   }
   const purged = run("purge", "agent:main:work", "--dir", dir, "--yes", "--json");
   assert.equal(JSON.parse(purged.stdout).sessions, 1);
@@ -359,11 +359,11 @@ test("a session that a gateway has is purged only with --elsewhere", async () =>
   assert.deepEqual([kept.stdout, kept.status], ["", 1]);
   assert.match(
     kept.stderr,
-    /session s was not purged: a gateway of this store \(one\) has it and would .*; --elsewhere purges it all the same/,
+    /session s was not purged: a gateway of this store \(one\) has it and would .*\. To purge it anyway, use --elsewhere/,
   );
   const asked = run("purge", "s", "--dir", dir, "--elsewhere");
   assert.deepEqual([asked.stdout, asked.status], ["", 2]);
-  assert.match(asked.stderr, /Mind that a gateway of this store \(one\) has it\.\n/);
+  assert.match(asked.stderr, /Note that a gateway of this store \(one\) has it\.\n/);
   assert.equal(run("fetch", report.actions[0].refId, "--dir", dir).status, 0);
   assert.equal(JSON.parse(run("purge", "s", "--dir", dir, "--elsewhere", "--yes", "--json").stdout).originals, 1);
 });
@@ -382,7 +382,7 @@ test("a sweep uses the options in --options, and the default ones only with --ye
   const [{ refId }] = report.actions;
   const unasked = run("sweep", "--dir", dir);
   assert.deepEqual([unasked.stdout, unasked.status], ["", 2]);
-  assert.match(unasked.stderr, /for a day go[^]*nothing was removed[^]*--yes/);
+  assert.match(unasked.stderr, /for a day are removed[^]*nothing was removed[^]*--yes/);
   assert.equal(
     JSON.parse(run("sweep", "--dir", dir, "--json", "--options", JSON.stringify(owner)).stdout).originals,
     0,
@@ -611,7 +611,7 @@ test("--read, --write and --ttl change the bill, which is never NaN", () => {
   assert.ok(billOf("--read", "0.5", ...others) > billOf("--read", "0.1", ...others));
   const some = run("analyze", file, "--ttl", "60");
   assert.deepEqual([some.stdout, some.status], ["", 2]);
-  assert.match(some.stderr, /by --read, --write and --ttl: --read and --write are missing/);
+  assert.match(some.stderr, /--read, --write and --ttl must be stated together: --read and --write are missing/);
   const silent = written("silent.json", JSON.stringify([user("hello")]));
   const { stdout, status } = run("analyze", silent);
   assert.equal(status, 0);

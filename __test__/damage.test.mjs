@@ -71,7 +71,7 @@ test("a gateway leaves a store of a newer version unchanged and logs one line wi
   assert.deepEqual([lines.length, setAside(dir)], [1, []], lines.join("\n"));
   assert.match(
     lines[0],
-    /opening the store failed \(.* was written by a newer version: its schema version is 99 \(known: 1\); update this program .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context goes to the model unchanged$/,
+    /opening the store failed \(.* was written by a newer version: its schema version is 99 \(known: 1\); update this program .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context is sent to the model unchanged$/,
   );
   assert.deepEqual(readFileSync(file), before);
   const { status, stderr } = run("stats", "--dir", dir);
@@ -85,7 +85,7 @@ test("a running gateway sets a damaged store aside, opens a new one and logs one
     const { messages, report } = await state.use((store) =>
       store.assemble({ sessionId, messages: staleConversation() }),
     );
-    if (report.warning) state.complain("storing", report.warning, "new content goes to the model unchanged");
+    if (report.warning) state.complain("storing", report.warning, "new content is sent to the model unchanged");
     return isFolded(messages);
   };
   assert.ok(await assembled("a"));

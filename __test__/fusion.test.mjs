@@ -229,7 +229,7 @@ test("the rewind tool answers an item of the Responses API with an item", async 
   const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "rewind_retrieve", arguments: "{}" };
   const { output, ...item } = await rewindTool.handle(call);
   assert.deepEqual(item, { type: "function_call_output", call_id: "call_1" });
-  assert.match(output, /^The arguments have no hash/);
+  assert.match(output, /^The arguments have no string named hash/);
 });
 
 test("the rewind tool returns originals of texts that this process compressed", async () => {
@@ -244,7 +244,7 @@ test("the rewind tool returns originals of texts that this process compressed", 
     assert.deepEqual(answer, { role: "tool", tool_call_id: "c1", content: original });
   }
   const unknown = await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash: "../../etc/passwd" } });
-  assert.match(unknown.content, /^No original is kept/);
+  assert.match(unknown.content, /^No original is stored/);
 });
 
 test("a text with a lone surrogate is unchanged", async () => {

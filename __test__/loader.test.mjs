@@ -80,7 +80,7 @@ test("a bundled loader never loads a library from a folder around it, and its er
   for (const [index, { code, message }] of told.entries()) {
     assert.equal(code, "CONCERTINA_NO_BINARY", message);
     assert.ok(message.includes(realpathSync(files[index])), message);
-    assert.match(message, /Mark it external in the bundler \(esbuild: --external:openclaw-concertina\)/);
+    assert.match(message, /Mark it as external in the bundler \(esbuild: --external:openclaw-concertina\)/);
   }
   // Not even if the program that includes it has its own name and version.
   writeFileSync(path.join(top, "package.json"), '{ "name": "an-app", "version": "1.0.0" }');
@@ -125,7 +125,7 @@ test(
     plant(top);
     const [none] = openedBy([file], { cwd: top }).told;
     assert.equal(none.code, "CONCERTINA_NO_BINARY");
-    assert.ok(none.message.includes(`the package ${separate} is there`), none.message);
+    assert.ok(none.message.includes(`the package ${separate} exists`), none.message);
     // The platform's package is next to it, or where pnpm puts it: only the package itself can resolve it.
     for (const place of [path.join(installed, "node_modules"), path.join(top, "node_modules")]) {
       const own = path.join(place, separate);

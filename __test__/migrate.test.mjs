@@ -41,12 +41,12 @@ test("the migrate command copies a store and reports the counts", async () => {
   const copied = run("migrate", dir, freshDir());
   assert.match(
     copied.stdout,
-    /^[1-9]\d* originals? of 1 session copied, with [1-9]\d* placeholders? and 0 requests; read back and compared\n$/,
+    /^[1-9]\d* originals? of 1 session copied, with [1-9]\d* placeholders? and 0 requests; the copy was read back and compared\n$/,
   );
   assert.deepEqual([copied.stderr, copied.status], ["", 0]);
   assert.equal(JSON.parse(run("migrate", dir, freshDir(), "--json").stdout).rows.sessions, 1);
   const missing = run("migrate", freshDir(), freshDir());
-  assert.deepEqual([missing.status, /holds no store/.test(missing.stderr)], [1, true]);
+  assert.deepEqual([missing.status, /contains no store/.test(missing.stderr)], [1, true]);
 });
 
 test("a database that is unavailable is named in the error without its password", async () => {

@@ -384,10 +384,10 @@ test("an option that JSON would drop, or that cannot be read, is named in the er
     (_, options) => library.compressSync("x", options),
   ];
   for (const [options, says] of [
-    [{ preset: 10n }, /^preset is bigint; it must be a value that JSON has/],
+    [{ preset: 10n }, /^preset is bigint; it must be a JSON value/],
     [{ preset: () => 1 }, /^preset is function/],
     [{ preset: Symbol("x") }, /^preset is symbol/],
-    [loop, /^models cannot be read: it holds itself/],
+    [loop, /^models cannot be read: it contains itself/],
     [throwing, /^preset cannot be read: do not look/],
     [new Map(), /^options is object; it must be a plain object/],
     [{ toJSON() {} }, /^toJSON is function/],
@@ -484,8 +484,8 @@ test("a Concertina cannot be constructed with new", async () => {
 
 test("mistakes of a model in a tool call are answered with an explanation", async () => {
   for (const [written, says] of [
-    ...["no JSON", "", "{", '{"hash": "0123'].map((text) => [text, /^The arguments are no JSON \(.+\); they must be/]),
-    ...["{}", '{"hash":5}', "null"].map((text) => [text, /^The arguments have no hash that is a string/]),
+    ...["no JSON", "", "{", '{"hash": "0123'].map((text) => [text, /^The arguments are not JSON \(.+\); they must be/]),
+    ...["{}", '{"hash":5}', "null"].map((text) => [text, /^The arguments have no string named hash/]),
   ]) {
     const { content } = await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: written } });
     assert.match(content, says);

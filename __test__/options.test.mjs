@@ -229,7 +229,7 @@ test("an absolute store directory is resolved at registration, and a relative on
 test("if the host uses another engine, log and status report it with the remedy", async () => {
   const set = "openclaw config set plugins.slots.contextEngine concertina";
   for (const [config, says] of [
-    [{}, "plugins.slots.contextEngine is not set, as after uninstalling and installing again"],
+    [{}, "plugins.slots.contextEngine is not set, as after a reinstallation"],
     [{ plugins: { slots: { contextEngine: "legacy" } } }, 'plugins.slots.contextEngine is "legacy"'],
   ]) {
     const api = registered({ config });
@@ -238,7 +238,10 @@ test("if the host uses another engine, log and status report it with the remedy"
     assert.ok(line.startsWith(`concertina: not in use: ${says}`) && line.includes(set), line);
     const { engine, why } = await statusOf(new PluginState(hostApi({ config })));
     assert.equal(engine, "inactive");
-    assert.ok(`concertina: ${why}`.startsWith(`${line}. Before you uninstall it, "openclaw concertina unfold"`), why);
+    assert.ok(
+      `concertina: ${why}`.startsWith(`${line}. Before you uninstall it, run "openclaw concertina unfold"`),
+      why,
+    );
   }
   const api = registered({});
   api.hooks.gateway_start();

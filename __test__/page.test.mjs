@@ -150,7 +150,7 @@ test("an original that is an image is shown, and one of another type is not", ()
 
 test("a long original is shown in part, and an unknown one is reported", () => {
   const long = originalPage(ID, { type: "text", text: "x".repeat(600_000) }, { back: "../page" }).html;
-  assert.match(long, /A text of 600,000 characters in one line\. Here are the first 500,000/);
+  assert.match(long, /A text of 600,000 characters in one line\. The first 500,000 are shown/);
   assert.ok(long.length < 520_000);
   assert.match(originalPage(ID, undefined, { back: "../page" }).html, /No original is stored under this id/);
 });

@@ -145,9 +145,9 @@ const TROUBLES = {
     },
   },
   "a step that fails": {
-    says: /warning +recording a turn failed \(no room\); the session goes on without this record \(since then\)/,
+    says: /warning +recording a turn failed \(no room\); the session continues without this record \(since then\)/,
     begin({ state }) {
-      state.complain("recording a turn", new Error("no room"), "the session goes on without this record");
+      state.complain("recording a turn", new Error("no room"), "the session continues without this record");
       return () => state.use(async () => {}, "recording a turn");
     },
   },
@@ -180,7 +180,10 @@ for (const [name, { says, begin, given }] of Object.entries(TROUBLES)) {
 test("status, chat and page report an unavailable database with the same words and without its password", async () => {
   const at = await gateway({ fold: false, pluginConfig: { sccsStoreUrl: "postgresql://me:sesame@127.0.0.1:1/work" } });
   const text = await said(at);
-  assert.match(text, /inactive: the database cannot be used: .*\. Turns go on unchanged until it is back/);
+  assert.match(
+    text,
+    /inactive: the database cannot be used: .*\. Turns continue unchanged until it is available again/,
+  );
   assert.doesNotMatch(text, /sesame/);
 });
 

@@ -74,10 +74,7 @@ test("a copied state directory gets a new gateway name and one log line if the s
     assert.deepEqual(said, []);
     const another = await nameIn(dir, options);
     assert.notEqual(another, name);
-    assert.match(
-      said.pop(),
-      new RegExp(`a copy of that of gateway ${name}, .*: this one is gateway ${another} from now on`),
-    );
+    assert.match(said.pop(), new RegExp(`a copy of that of gateway ${name}, .*: this gateway is now ${another}\\. `));
     for (const again of [...shared, {}]) assert.equal(await nameIn(dir, again), another);
   }
   renameSync(first, moved);
@@ -101,7 +98,7 @@ test("a changed store directory is reported once, unless the store was moved alo
   const moved = await noteOfMove(dir, { dir: usual }, empty);
   assert.ok(
     moved.startsWith(
-      `the store is in ${usual} now, and placeholders in transcripts name originals in ${other}: set sccsStorageDir back to it`,
+      `the store is now in ${usual}, but placeholders in transcripts refer to originals in ${other}: set sccsStorageDir to that directory again`,
     ),
     moved,
   );
@@ -120,18 +117,18 @@ test("a change to a database is reported without its password", async () => {
   const line = await noteOfMove(dir, database, empty);
   assert.ok(
     line.startsWith(
-      `the store is in the database db.example:5433/work/team now, and placeholders in transcripts name originals in ${usual}`,
+      `the store is now in the database db.example:5433/work/team, but placeholders in transcripts refer to originals in ${usual}`,
     ),
     line,
   );
   assert.match(line, /"openclaw concertina migrate"/);
   assert.match(
     await noteOfMove(dir, { ...database, namespace: "other" }, empty),
-    /name originals in the database db.example:5433\/work\/team: /,
+    /refer to originals in the database db.example:5433\/work\/team: /,
   );
   assert.match(
     await noteOfMove(dir, { dir: path.join(dir, "empty") }, empty),
-    /name originals in the database db.example:5433\/work\/other: /,
+    /refer to originals in the database db.example:5433\/work\/other: /,
   );
   await noteOfMove(dir, database, empty);
   const files = readdirSync(usual).map((name) => readFileSync(path.join(usual, name), "latin1"));
@@ -148,7 +145,7 @@ test("the store's place is recorded only after the store was opened there", asyn
   assert.equal(await closed.state.store(), undefined);
   const { state, lines } = registered(stateDir, { pluginConfig: { sccsStorageDir: path.join(stateDir, "moved") } });
   await state.store();
-  assert.match(lines.join("\n"), /name originals in \S+concertina: set sccsStorageDir back/);
+  assert.match(lines.join("\n"), /refer to originals in \S+concertina: set sccsStorageDir to that directory again/);
 });
 
 test("an empty record of the store's place, as a full disk leaves it, is ignored", async () => {
@@ -187,7 +184,7 @@ test(
     assert.equal(told.code, "EACCES");
     assert.ok(
       told.message.startsWith(
-        `EACCES: permission denied; in ${dir} is what user ${own} wrote, and this process runs as ${own + 1}: `,
+        `EACCES: permission denied; ${dir} has files of user ${own}, but this process runs as user ${own + 1}: `,
       ),
       told.message,
     );

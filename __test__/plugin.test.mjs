@@ -29,9 +29,9 @@ test("the same failure of a step is logged once in ten minutes, with the number 
   for (const minute of [0, 1, 5, 9.9]) assert.equal(say(failure("AWAY", "another message"), minute), undefined);
   assert.match(say(failure("FULL"), 5), /\(FULL\)/);
   assert.match(say(failure("AWAY"), 5, "the sweep"), /^concertina: the sweep failed/);
-  assert.match(say(failure("AWAY"), 10), /and 4 times since this was last said\)$/);
+  assert.match(say(failure("AWAY"), 10), /repeated 4 times since the last such line\)$/);
   assert.equal(say(failure("AWAY"), 11), undefined);
-  assert.match(say(failure("AWAY"), 20), /and 1 times since/);
+  assert.match(say(failure("AWAY"), 20), /repeated 1 time since/);
 });
 
 test("an unavailable store is logged once, whatever step meets it", () => {
@@ -58,7 +58,7 @@ test("the warning about the host's pruner depends on the provider and on the too
   for (const tools of [undefined, { deny: ["exec"] }, { allow: ["fetch_*"] }])
     assert.match(on("anthropic", tools), /tools\.deny: \["fetch_original_data"\]$/);
   for (const tools of [{ deny: ["fetch_original_data"] }, { deny: ["*"] }, { allow: ["exec"] }])
-    assert.match(on("anthropic", tools), /kept out of it$/);
+    assert.match(on("anthropic", tools), /does not prune fetched originals$/);
   assert.equal(prunerWarning({ agents: { defaults: { contextPruning: { mode: "off" } } } }, {}), undefined);
   assert.equal(prunerWarning(undefined, {}), undefined);
 });
@@ -87,7 +87,7 @@ test("the status reports that the native library does not load", async () => {
   const { engine, why, conditions } = await statusOf(state);
   assert.deepEqual(
     [engine, why, conditions],
-    ["inactive", "the native library does not load: the gateway's log says why", []],
+    ["inactive", "the native library does not load; see the gateway's log for the reason", []],
   );
 });
 
@@ -155,7 +155,7 @@ test("fetch prints an original of any length completely, and fails if one is mis
   );
   const short = await runOf(context, fetch, [refId], { maxChars: "100" });
   assert.deepEqual([short.printed, short.status], ["", 1]);
-  assert.match(short.said, /did not fit in 100 characters; --max-chars takes more/);
+  assert.match(short.said, /has more than 100 characters; raise --max-chars/);
   const page = await runOf(context, fetch, [refId], { maxChars: "1000" });
   assert.match(page.printed, new RegExp(`; continue with ${refId}:c?\\d+-\\]\\n?$`));
   const malformed = await runOf(context, fetch, ["zebra"], {});
@@ -288,7 +288,7 @@ test("a session that another gateway has is purged only with --elsewhere, after 
   const questioned = await runOf(context, purge, { session: "of two", elsewhere: true });
   assert.match(
     questioned.said,
-    /removes 1 original for good\. The host no longer has its transcript\. Mind that a gateway of this store \(two\) has it\. Nothing was purged/,
+    /removes 1 original for good\. The host no longer has its transcript\. Note that a gateway of this store \(two\) has it\. Nothing was purged/,
   );
   assert.deepEqual([asked, told], [3, 3], "once for each purge");
   assert.deepEqual([await has("one"), await has("two")], [true, true]);

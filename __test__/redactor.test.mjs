@@ -119,7 +119,7 @@ test("a redactor that returns no text is named in the error", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), redactor: () => 5 }), {
     name: "TypeError",
-    message: /^what the redactor returned is 5/,
+    message: /^the result of the redactor is 5/,
   });
 });
 

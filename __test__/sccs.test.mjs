@@ -75,7 +75,7 @@ test("if the store cannot be opened, the engine's own messages are used and one 
   const result = await wrapped.assemble({ sessionId: "s", messages: given });
   assert.deepEqual(result.messages, given);
   assert.equal(lines.length, 1);
-  assert.match(lines[0], /sent in full: .*CONCERTINA_STORE_UNAVAILABLE/);
+  assert.match(lines[0], /CONCERTINA_STORE_UNAVAILABLE.*; outputs are sent in full/);
 });
 
 test("options below their minimum are raised with one warning each", async () => {

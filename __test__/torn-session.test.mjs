@@ -132,7 +132,7 @@ for (const [format, rows] of Object.entries(FORMATS)) {
     for (const { bytes, rows: whole, unreadable } of torn(lines)) {
       const expected = await messagesOf(whole);
       if (expected.length === 0) {
-        await assert.rejects(read(bytes), /holds no messages|is not JSON/);
+        await assert.rejects(read(bytes), /contains no messages|is not JSON/);
       } else {
         assert.deepEqual(await read(bytes), { messages: expected, unreadable }, bytes.toString());
       }
@@ -209,7 +209,7 @@ test("the analysis of a torn session reports the number of skipped lines, with e
     warnings,
   } = JSON.parse(asJson.stdout);
   assert.deepEqual([asJson.status, messages, skippedLines], [0, 60, 3]);
-  const said = "3 lines (10, 11, 62) are not JSON; what is torn was skipped";
+  const said = "3 lines (10, 11, 62) are not JSON; torn lines were skipped";
   assert.ok(
     warnings.some((line) => line.endsWith(said)),
     warnings.join("\n"),
@@ -225,7 +225,7 @@ test("a file without a line of JSON is an error with its first line, and so are 
   assert.deepEqual([status, /s\.jsonl, line 1 is not JSON/.test(stderr)], [1, true], stderr);
   const none = run("analyze", written("s.jsonl", '{"type":"session"}\n{"type":"mess\n'));
   assert.deepEqual(
-    [none.status, /holds no messages, and 1 line \(2\) is not JSON;/.test(none.stderr)],
+    [none.status, /contains no messages, and 1 line \(2\) is not JSON;/.test(none.stderr)],
     [1, true],
     none.stderr,
   );

@@ -98,10 +98,10 @@ test("a JSON array keeps its layout", async () => {
 
 test("a file without messages is named in the error", async () => {
   for (const [text, message] of [
-    ["{}\n", /holds no messages/],
-    ["[]", /holds no messages/],
+    ["{}\n", /contains no messages/],
+    ["[]", /contains no messages/],
     ["[{]", /is not JSON/],
-    ["", /holds no messages/],
+    ["", /contains no messages/],
   ]) {
     const file = written("s.json", text);
     await assert.rejects(

@@ -99,7 +99,7 @@ test("the unfold command writes a new file and never overwrites one", async () =
   for (const taken of [session, link]) {
     const refused = run("unfold", session, "--dir", dir, "--session", sessionId, "--out", taken);
     assert.equal(refused.status, 1, refused.stderr);
-    assert.match(refused.stderr, /is there already, and nothing is written over/);
+    assert.match(refused.stderr, /already exists, and no file is overwritten/);
     assert.equal(readFileSync(session, "utf8"), lines(shown));
   }
   const done = run("unfold", session, "--dir", dir, "--session", sessionId, "--out", out);
@@ -161,7 +161,7 @@ test("sessions of two agents with the same name are separate", async () => {
   const purge = (...more) => run("purge", sessionId, "--dir", dir, "--yes", ...more);
   const unclear = purge();
   assert.equal(unclear.status, 1);
-  assert.match(unclear.stderr, /--agent says whose is meant/);
+  assert.match(unclear.stderr, /name the agent with --agent/);
   assert.match(purge("--agent", "c").stderr, /there is no session "work"/);
   assert.equal(
     JSON.parse(run("stats", "--dir", dir, "--session", sessionId, "--agent", "b", "--json").stdout).store.originals,

@@ -211,7 +211,7 @@ describe("with the host's own pruner", () => {
     assert.equal(findResult(request, isFetch).text, steps);
     assert.match(findResult(request, about("chapter-0.txt")).text, /Tool result trimmed/);
     assert.equal(warnings().length, 1);
-    assert.match(warnings()[0], /fetched originals are kept out of it/);
+    assert.match(warnings()[0], /it does not prune fetched originals/);
   });
 
   test("with an Anthropic API key the provider is asked to clear old results, except those of denied tools", async () => {

@@ -221,7 +221,7 @@ test("answers are in the bill with answers and not in that of prompts", async ()
       withoutAnswerBill < answerBill,
     JSON.stringify(figures.total),
   );
-  assert.match((await commands("stats")).output, /and answers +\$[\d.]+, \$[\d.]+ without: /);
+  assert.match((await commands("stats")).output, /with answers +\$[\d.]+, \$[\d.]+ without: /);
 });
 
 test("the chat shows the status and the same figures", async () => {
@@ -332,7 +332,7 @@ test("an unknown session is an error that lists the known ones", async () => {
   assert.deepEqual([bare.code, /Commands:/.test(bare.output)], [0, true], bare.errors);
   for (const { code, errors } of refused) {
     assert.equal(code, 1);
-    assert.match(errors, /there is no session "nobody"\. These are known:\n +[0-9a-f-]{36} +agent:main:work/);
+    assert.match(errors, /there is no session "nobody"\. Known sessions:\n +[0-9a-f-]{36} +agent:main:work/);
   }
 });
 

@@ -176,6 +176,6 @@ test("the library's command line analyses sessions of a database by id, by key, 
   assert.deepEqual([which.status, nobody.status], [2, 1]);
   assert.match(
     nobody.stderr,
-    /openclaw-agent\.sqlite: there is no session "nobody"\. These are known:\n {2}one {2}agent:a:work/,
+    /openclaw-agent\.sqlite: there is no session "nobody"\. Known sessions:\n {2}one {2}agent:a:work/,
   );
 });

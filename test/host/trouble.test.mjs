@@ -250,7 +250,10 @@ test("if the store cannot be opened, turns use the host's own messages and one l
   fs.writeFileSync(path.join(host.state, "in-the-way"), "");
   host.log = "";
   await host.setOptions({ ...OPTIONS, sccsStorageDir: "in-the-way" });
-  await assertUntouched("agent:main:without-store", /opening the store failed .* context goes to the model unchanged/);
+  await assertUntouched(
+    "agent:main:without-store",
+    /opening the store failed .* context is sent to the model unchanged/,
+  );
   await host.setOptions(OPTIONS);
 });
 
@@ -261,6 +264,6 @@ test("if the native library does not load, turns use the host's own messages and
   await host.openclaw(["plugins", "reload", "concertina"]);
   await assertUntouched(
     "agent:main:without-library",
-    /the native library does not load .* context goes to the model unchanged/,
+    /the native library does not load .* context is sent to the model unchanged/,
   );
 });

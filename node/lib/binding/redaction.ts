@@ -22,7 +22,7 @@ const SEEN_BEHIND = 1000;
 
 /** Masks a text. */
 export async function masked(text: string, asked: Redactor): Promise<string> {
-  const redactor = (piece: string) => calledBack("what the redactor returned", string, () => asked(piece));
+  const redactor = (piece: string) => calledBack("the result of the redactor", string, () => asked(piece));
   let done = "";
   let [from, length] = [0, PIECE];
   while (from + length < text.length) {

@@ -9,7 +9,7 @@ export async function isAgreed(question: string): Promise<boolean> {
   } catch (error) {
     // After Ctrl-C or Ctrl-D the cursor is still behind the question.
     process.stderr.write("\n");
-    throw new Error("nobody answered, and nothing was removed", { cause: error });
+    throw new Error("nothing was removed, because nobody answered", { cause: error });
   } finally {
     terminal.close();
   }

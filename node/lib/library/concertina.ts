@@ -156,7 +156,7 @@ export class Concertina {
 
   private constructor(opened: NativeConcertina) {
     if (!(opened instanceof native().NativeConcertina))
-      badArgument("new Concertina()", opened, "Concertina.open(options), which resolves to one");
+      badArgument("new Concertina()", opened, "await Concertina.open(options)");
     this.#native = opened;
   }
 
@@ -171,7 +171,7 @@ export class Concertina {
     const { retention, today, journalDir, ...place } = takenOf("options", options, TAKES.open);
     const at = placeOf(place);
     if (journalDir !== undefined && place.url === undefined) {
-      const expected = "absent where there is no url: a store in a directory keeps its notes there";
+      const expected = "absent without a url: a store in a directory keeps its journal there";
       badArgument("journalDir", journalDir, expected);
     }
     const crossed = crossingOptions(options, NO_OPTIONS);
