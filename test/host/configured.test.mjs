@@ -92,7 +92,7 @@ describe("with the rules of a workspace repeated every second turn", () => {
     assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
     assert.match(
       host.ownLines[0],
-      /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn goes on/,
+      /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn continues/,
     );
   });
 

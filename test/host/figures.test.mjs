@@ -316,7 +316,7 @@ test("nothing more is folded in a session that is switched off until it is switc
   assert.match(await slash("off"), /Nothing more is folded/);
   assert.match(await play(3999), /3998\n3999/);
   assert.match(await slash("status"), /inactive: it is switched off in this session/);
-  assert.match(await slash("on"), /folded again/);
+  assert.match(await slash("on"), /Folding is on/);
   assert.doesNotMatch(await play(4001), /3998\n3999/);
   assert.match(await play(3000), /2998\n2999/, "skipCommands");
 });
