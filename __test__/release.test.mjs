@@ -42,7 +42,7 @@ test("the changelog's unreleased entries move to the new version once", () => {
   const closed = closeChangelog("# Changelog\n\n## Unreleased\n\n- New.\n\n## 0.1.0\n", "0.2.0");
   assert.equal(closed, "# Changelog\n\n## 0.2.0\n\n- New.\n\n## 0.1.0\n");
   assert.throws(() => closeChangelog(closed, "0.3.0"), /no heading Unreleased/);
-  assert.throws(() => closeChangelog(closed, "0.2.0"), /has a heading 0\.2\.0 already/);
+  assert.throws(() => closeChangelog(closed, "0.2.0"), /already has a heading 0\.2\.0/);
 });
 
 test("a missing and an extra file of a package are named", () => {

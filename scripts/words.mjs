@@ -72,7 +72,7 @@ main(import.meta, async () => {
   const [base] = git("describe", "--tags", "--match", "v*", "--abbrev=0") ?? [BASE];
   const [files, commits] = [git("ls-files"), git("log", "--no-merges", "--format=%h %s", `${base}..HEAD`)];
   if (!files || !commits)
-    console.error("▸ words: not all are checked, because git or a part of the history is missing");
+    console.error("▸ words: not everything is checked, because git or a part of the history is missing");
   const texts = (files ?? []).filter((file) => kindOf(file) && existsSync(path.join(root, file)));
   const faults = texts.flatMap((file) => wordFaults(file, readFileSync(path.join(root, file), "utf8")));
   faults.push(...longSubjects(commits ?? []));
