@@ -38,8 +38,8 @@ interface Read {
 }
 
 /**
- * Returns the current status, of a session or of the whole plugin. It opens the store anew, changes nothing in it, and
- * never fails because of it.
+ * Returns the current status, of a session or of the whole plugin. It opens the store separately, changes nothing in
+ * it, and never fails because of it.
  */
 export async function statusOf(state: PluginState, { sessionId }: { sessionId?: string } = {}): Promise<Status> {
   const now = Date.now();

@@ -21,7 +21,7 @@ const value = (amount, text) => make("data", { value: amount, title: exact.forma
 const time = (at, text = moment.format(at)) =>
   make("time", { datetime: new Date(at).toISOString(), title: moment.format(at) }, text);
 
-/** Creates a bar for a share. It is hidden from screen readers because its text stands beside it. */
+/** Creates a bar for a share. It is hidden from screen readers because its text is beside it. */
 function bar(share, name) {
   const fill = make("i", { class: name });
   fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;

@@ -1,5 +1,5 @@
 // Tests of the documents' commands in a real OpenClaw. docs/quickstart.md shows the output of a new user's first steps,
-// from installation to a figure of the savings in the chat. With CONCERTINA_WRITE=1 the page is written anew; otherwise
+// from installation to a figure of the savings in the chat. With CONCERTINA_WRITE=1 the page is rewritten; otherwise
 // its contents must match what happens, except for numbers and times.
 
 import assert from "node:assert/strict";
