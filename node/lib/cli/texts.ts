@@ -32,7 +32,7 @@ interface Kept {
 export const compress: Command = {
   usage: "FILE|-",
   about: [
-    "print a text in fewer tokens; without options the output alone can be restored",
+    "print a text in fewer tokens; without options it can be restored from the output alone",
     '--command TEXT       the command that printed it, such as "cargo test"',
     "--originals FILE     leave more out, and write the originals to this new file",
     "--preset NAME        with --originals: balanced (default), max or lossless",
