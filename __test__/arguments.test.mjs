@@ -279,14 +279,14 @@ async function fault(about, call, path, given) {
     const fields = place !== null && typeof place === "object" ? Object.keys(place) : [];
     const says =
       named.length === 0
-        ? [...NAMES[path[0]], ...fields, "is not an option", "cannot be read", "that JSON has"]
+        ? [...NAMES[path[0]], ...fields, "is not an option", "cannot be read", "a JSON value"]
         : [...named.slice(-2), ...fields];
     return says.some((name) => error.message.includes(name)) ? undefined : said;
   }
 }
 
 for (const [name, args] of Object.entries(FUNCTIONS)) {
-  test(`${name} names whatever is wrong`, { timeout: 120_000 }, async () => {
+  test(`${name} names each wrong argument in its error`, { timeout: 120_000 }, async () => {
     const faults = [];
     for (const [at, given] of args.entries()) {
       for (const { kind, path: place, value } of mutations(given, [String(at)])) {
@@ -301,7 +301,7 @@ for (const [name, args] of Object.entries(FUNCTIONS)) {
 }
 
 for (const [name, input] of Object.entries(METHODS)) {
-  test(`a store's ${name} names whatever is wrong`, { timeout: 120_000 }, async () => {
+  test(`a store's ${name} names each wrong argument in its error`, { timeout: 120_000 }, async () => {
     const faults = [];
     for (const { kind, path: place, value } of mutations(input, ["0"])) {
       // Errors thrown by a caller's function are the caller's.
@@ -318,7 +318,7 @@ for (const [name, input] of Object.entries(METHODS)) {
   });
 }
 
-test("opening names whatever is wrong", { timeout: 120_000 }, async () => {
+test("open names each wrong option in its error", { timeout: 120_000 }, async () => {
   const input = { dir: path.join(dir, "other"), host: "h", retention: "host", today: "2026-01-31", signal, ...options };
   const faults = [];
   for (const { kind, path: place, value } of mutations(input, ["0"])) {
@@ -334,7 +334,7 @@ test("opening names whatever is wrong", { timeout: 120_000 }, async () => {
   assert.deepEqual(faults.filter(Boolean), []);
 });
 
-test("the tables leave nothing out", () => {
+test("the tables of this test list every function and method of the library", () => {
   const functions = Object.entries(library).filter(([, value]) => typeof value === "function" && value !== Concertina);
   assert.deepEqual(functions.map(([name]) => name).sort(), Object.keys(FUNCTIONS).sort());
   const methods = Object.getOwnPropertyNames(Concertina.prototype).filter(
@@ -346,7 +346,7 @@ test("the tables leave nothing out", () => {
 /**
  * Covers the `structuredClone` of a Buffer, one of another realm, and a view of a part of a larger buffer.
  */
-test("bytes are bytes in whatever realm they were made", () => {
+test("bytes from another realm are accepted as bytes", () => {
   const text = Array.from({ length: 400 }, (_, at) => `line ${at} took ${(at * 7919) % 977} ms`).join("\n");
   const { text: folded, originals } = library.compressSync(text, {
     custom: [{ name: "mine", order: 1, apply: () => "short\n" }],
@@ -366,12 +366,12 @@ test("bytes are bytes in whatever realm they were made", () => {
   }
 });
 
-test("a face in a realm of its own tells errors by their codes", () => {
+test("errors that cross realms are recognised by their codes", () => {
   const script = fileURLToPath(new URL("realm.mjs", import.meta.url));
   assert.match(execFileSync(process.execPath, ["--no-warnings", script], { encoding: "utf8" }), /^right$/m);
 });
 
-test("under Node's permission model the binary is found, or the flag named", () => {
+test("under Node's permission model the binary is found, or the error names the missing flag", () => {
   const flag = ["--permission", "--experimental-permission"].find((name) =>
     process.allowedNodeEnvironmentFlags.has(name),
   );

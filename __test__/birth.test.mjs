@@ -26,7 +26,7 @@ const shapes = {
 };
 
 for (const [shape, result] of Object.entries(shapes)) {
-  test(`an exact tool's fresh result stays in ${shape} shape, another's is folded`, async () => {
+  test(`the fresh result of an exact tool is unchanged in ${shape} shape, and that of another tool is folded`, async () => {
     const concertina = await Concertina.open({ dir: freshDir() });
     for (const id of ["call_1", ""]) {
       const exact = result(id);
@@ -54,7 +54,7 @@ for (const [shape, result] of Object.entries(shapes)) {
 /** Returns the output of `cat -n` for some lines. */
 const listing = (lines) => lines.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`).join("\n");
 
-test("of an exact tool's listing numbers go, and no line changes", async () => {
+test("only line numbers are removed from an exact tool's listing, and no line changes", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const lines = Array.from({ length: 95 }, (_, at) => `  const value${at} = read("${at % 7}");`);
   const text = listing(lines);
@@ -78,7 +78,7 @@ test("of an exact tool's listing numbers go, and no line changes", async () => {
   }
 });
 
-test("an exact tool's listing in which a redactor masks something stays as it is", async () => {
+test("an exact tool's listing is unchanged if a redactor masks something in it", async () => {
   const message = {
     role: "toolResult",
     toolCallId: "c",
@@ -100,7 +100,7 @@ test("an exact tool's listing in which a redactor masks something stays as it is
   }
 });
 
-test("several results in one message are each of the named tool", async () => {
+test("toolName applies to all results in one message", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const message = {
     role: "user",
@@ -113,7 +113,7 @@ test("several results in one message are each of the named tool", async () => {
   );
 });
 
-test("a tool that the message names itself needs no other name, and a bad one is named", async () => {
+test("the tool name in a message is used if toolName is missing, and a wrong toolName is rejected", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   for (const name of [{ toolName: "read" }, { name: "read" }]) {
     const message = { ...shapes.OpenClaw("c"), ...name };
@@ -125,7 +125,7 @@ test("a tool that the message names itself needs no other name, and a bad one is
   });
 });
 
-test("what the model asks for beyond what the host accepts is cut to it", async () => {
+test("max_chars of a fetch is limited to the maximum that the host accepts", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const long = noise(3000);
   const { report } = await concertina.admitToolResult({
@@ -150,7 +150,7 @@ test("what the model asks for beyond what the host accepts is cut to it", async 
   }
 });
 
-test("a number of characters that is none is answered in words", async () => {
+test("an invalid max_chars is answered with an explanation", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   for (const [max_chars, shown] of [
     [0, "0"],
@@ -167,7 +167,7 @@ test("a number of characters that is none is answered in words", async () => {
   }
 });
 
-test("what a model leaves out as null or writes as a number is understood", async () => {
+test("fetch parameters that are null, or numbers written as strings, are accepted", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const { report } = await concertina.admitToolResult({
     sessionId: "s",

@@ -67,7 +67,7 @@ const unmarked = (value) =>
 const marks = (value) => JSON.stringify(value).split(JSON.stringify(MARK.cache_control)).length - 1;
 
 for (const [place, round] of Object.entries(RESULTS)) {
-  test(`a result that carries a breakpoint (${place}) stays as it is until an epoch folds all of it`, async () => {
+  test(`a result with a cache breakpoint (${place}) is unchanged until an epoch folds all of it`, async () => {
     const [plain, marked] = [{}, MARK].map((mark) => [user, ...round(mark)]);
     assert.notDeepEqual((await compressMessages(plain)).messages, plain);
     assert.equal((await compressMessages(marked)).messages, marked);
@@ -90,7 +90,7 @@ for (const [place, round] of Object.entries(RESULTS)) {
   });
 }
 
-test("a result that carries a breakpoint is not touched at birth", async () => {
+test("a result with a cache breakpoint is unchanged at birth", async () => {
   for (const [place, round] of Object.entries(RESULTS)) {
     const born = async (mark) => {
       const concertina = await opened();
@@ -104,7 +104,7 @@ test("a result that carries a breakpoint is not touched at birth", async () => {
   }
 });
 
-test("a call that carries a breakpoint keeps its arguments whole, and what was shrunk before stays so", async () => {
+test("a call with a cache breakpoint keeps its arguments, and earlier shortened arguments stay short", async () => {
   const long = { path: "a.rs", content: noise(200) };
   for (const call of [openClaw, anthropic, openAi]) {
     const history = (mark) => [
@@ -127,7 +127,7 @@ test("a call that carries a breakpoint keeps its arguments whole, and what was s
   }
 });
 
-test("words of the system and of the model, tool definitions beside them, stay where they carry a breakpoint", async () => {
+test("system, assistant and tool-definition blocks with a cache breakpoint are unchanged", async () => {
   const rows = JSON.stringify(
     Array.from({ length: 60 }, (_, id) => ({ id, name: `n${id}`, state: "ready and waiting" })),
     null,
@@ -151,7 +151,7 @@ test("words of the system and of the model, tool definitions beside them, stay w
   }
 });
 
-test("where two blocks repeat each other the one with the breakpoint is the one that stays", async () => {
+test("of two duplicate blocks the one with the cache breakpoint is kept", async () => {
   const text = noise(80);
   const round = (id, mark) => [
     anthropic(id, args),

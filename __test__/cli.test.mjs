@@ -14,7 +14,7 @@ import { Concertina } from "openclaw-concertina";
 import { cli, run, runWith } from "./cli.mjs";
 import { freshDir, noise, staleConversation, toolRound, user, written } from "./conversation.mjs";
 
-test("it says what there is, and its version", () => {
+test("the command line prints its help and its version", () => {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   assert.deepEqual([run("--version").stdout, run("--version").status], [`${version}\n`, 0]);
   for (const args of [[], ["--help"], ["help"]]) {
@@ -40,11 +40,11 @@ test("it says what there is, and its version", () => {
     assert.match(run("fetch", "--help").stdout, new RegExp(`${option} ?`));
 });
 
-test("what is asked wrongly is said on standard error, with 2", () => {
+test("wrong usage is reported on standard error with exit status 2", () => {
   const session = written("session.json", JSON.stringify(staleConversation()));
   for (const [args, says] of [
-    [["bogus"], /there is no command "bogus"/],
-    [["toString"], /there is no command "toString"/],
+    [["bogus"], /unknown command "bogus"/],
+    [["toString"], /unknown command "toString"/],
     [["analyze"], /an argument is missing/],
     [["analyze", session, "--read", "cheap"], /--read is "cheap"; it must be a number of at least 0/],
     [["analyze", session, "--read", ""], /--read is ""/],
@@ -52,10 +52,10 @@ test("what is asked wrongly is said on standard error, with 2", () => {
     [["analyze", session, "--options", '{"bogus":1}'], /bogus is not an option/],
     [["stats", "extra", "--dir", "."], /stats takes no argument; "extra" is one too many/],
     [["squeeze", session, session], /squeeze takes 1 argument/],
-    [["stats"], /say which store with --dir, or with --url/],
+    [["stats"], /name the store with either --dir or --url/],
     [["stats", "--url", "env:CONCERTINA_NO_SUCH"], /CONCERTINA_NO_SUCH is not set/],
-    [["stats", "--url", "somewhere"], /--url is no address of a database/],
-    [["stats", "--dir", ""], /the name of a store is empty/],
+    [["stats", "--url", "somewhere"], /--url is not the address of a database/],
+    [["stats", "--dir", ""], /the place of the store is empty/],
     [["stats", "--dir", ".", "--namespace", "team"], /a directory has none/],
     [["compress", session, "--lines", "1-2"], /Unknown option '--lines'/],
     [["compress", session, "--preset", "max"], /--preset needs --originals/],
@@ -66,7 +66,7 @@ test("what is asked wrongly is said on standard error, with 2", () => {
   }
 });
 
-test("an address of another kind than PostgreSQL's is no directory, and is not shown", () => {
+test("an address of another scheme than postgresql is rejected and not printed", () => {
   const dir = freshDir();
   for (const args of [
     ["migrate", dir, "mysql://user:secret@host/db"],
@@ -81,25 +81,25 @@ test("an address of another kind than PostgreSQL's is no directory, and is not s
   assert.deepEqual(readdirSync(dir), []);
 });
 
-test("what fails names its file on standard error, with 1", () => {
+test("a failure names its file on standard error, with exit status 1", () => {
   const bad = written("bad.json", "{");
   const empty = written("empty.jsonl", "\n");
   const gz = written("session.json.gz", gzipSync("[]"));
   for (const [args, says] of [
     [["analyze", "nowhere.jsonl"], /nowhere\.jsonl cannot be read: there is no such file\n/],
     [["analyze", freshDir()], /concertina-test-\w+ cannot be read: it is a directory\n/],
-    [["analyze", "-"], /standard input holds no messages/],
-    [["analyze", bad, "--session", "s"], /bad\.json is no database of OpenClaw/],
+    [["analyze", "-"], /standard input contains no messages/],
+    [["analyze", bad, "--session", "s"], /bad\.json is not a database of OpenClaw/],
     [["analyze", written("coloured.log", "\u001b[31mred\u001b[0m\u0007")], /line 1 is not JSON: \P{Cc}*\\u001b/u],
-    [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be unpacked/],
+    [["analyze", written("plain.gz", "{}")], /plain\.gz cannot be decompressed/],
     [["squeeze", empty], /empty\.jsonl is not JSON: .*; squeeze takes a JSON array of messages/],
     [
       ["restore", empty, "--originals", written("kept.json", "[1]")],
-      /kept\.json holds something else; it must be what compress --originals wrote/,
+      /kept\.json contains something else; it must be a file that compress --originals wrote/,
     ],
     [["analyze", bad], /bad\.json/],
-    [["analyze", empty], /empty\.jsonl holds no messages/],
-    [["analyze", gz], /session\.json\.gz holds no messages/],
+    [["analyze", empty], /empty\.jsonl contains no messages/],
+    [["analyze", gz], /session\.json\.gz contains no messages/],
     [["squeeze", bad], /bad\.json is not JSON/],
     [["squeeze", "nowhere.json"], /nowhere\.json cannot be read/],
     [["compress", "nowhere.txt"], /nowhere\.txt cannot be read/],
@@ -111,7 +111,7 @@ test("what fails names its file on standard error, with 1", () => {
 });
 
 test(
-  "nothing is written over, which is said before the work; and what a full disk took part of is removed",
+  "an existing file is refused before any work, and a file that a full disk truncated is removed",
   { skip: process.platform === "win32" },
   () => {
     const dir = freshDir();
@@ -122,7 +122,7 @@ test(
     ]) {
       const { stdout, stderr, status } = run(...args);
       assert.deepEqual([stdout, status], ["", 1], args.join(" "));
-      assert.match(stderr, /there\.html cannot be written: it is there already, and nothing is written over\n/);
+      assert.match(stderr, /there\.html cannot be written: it already exists, and no file is overwritten\n/);
     }
     assert.equal(readFileSync(there, "utf8"), "mine");
     const session = written("session.json", JSON.stringify(staleConversation()));
@@ -147,7 +147,7 @@ test(
 );
 
 test(
-  "a session comes through a pipe as it does from a file, and what waits for a pipe can be ended",
+  "a session is read from a pipe as from a file, and waiting for a pipe can be interrupted",
   { skip: process.platform === "win32" },
   async () => {
     const session = written("session.json", JSON.stringify(staleConversation()));
@@ -177,7 +177,7 @@ test(
   },
 );
 
-test("a text that is too long to be folded is said to be", () => {
+test("a text that is too long to fold is reported", () => {
   const most = 16 << 20;
   const log = Array.from(
     { length: most / 40 },
@@ -187,7 +187,7 @@ test("a text that is too long to be folded is said to be", () => {
     [most, /^[\d,]+ tokens, [\d,]+ after: [1-9]\d\.\d % saved\n$/],
     [
       most + 1,
-      /^standard input is longer than 16 MiB, and such a text stays as it is\n[\d,]+ tokens, [\d,]+ after: 0\.0 % saved\n$/,
+      /^standard input is longer than 16 MiB and is printed unchanged\n[\d,]+ tokens, [\d,]+ after: 0\.0 % saved\n$/,
     ],
   ]) {
     const { stderr, status } = spawnSync(process.execPath, [cli, "compress", "-"], {
@@ -200,7 +200,7 @@ test("a text that is too long to be folded is said to be", () => {
   }
 });
 
-test("on a terminal a clock runs from the second second on, and goes with the work; elsewhere none does", async (context) => {
+test("on a terminal the elapsed time is shown after two seconds and cleared at the end; elsewhere nothing is shown", async (context) => {
   const { withClock } = createRequire(import.meta.url)(path.join(path.dirname(cli), "terminal", "progress.js"));
   const { isTTY } = process.stderr;
   context.after(() => (process.stderr.isTTY = isTTY));
@@ -224,7 +224,7 @@ test("on a terminal a clock runs from the second second on, and goes with the wo
   }
 });
 
-test("a store is not made by asking it", () => {
+test("commands that read a store never create one", () => {
   const dir = freshDir();
   for (const args of [
     ["stats"],
@@ -235,12 +235,12 @@ test("a store is not made by asking it", () => {
   ]) {
     const { stderr, status } = run(...args, "--dir", dir);
     assert.equal(status, 1);
-    assert.match(stderr, /holds no store/);
+    assert.match(stderr, /contains no store/);
   }
   assert.deepEqual(readdirSync(dir), []);
 });
 
-test("a text is compressed, from a file or from standard input, and restored byte for byte", () => {
+test("a text from a file or standard input is compressed and restored byte for byte", () => {
   const log = `${Array.from({ length: 300 }, (_, at) => `2026-01-31T08:00:${String(at % 60).padStart(2, "0")}Z INFO worker ${at % 4} finished job ${at}`).join("\n")}\n`;
   const file = written("worker.log", log);
   const short = run("compress", file);
@@ -254,7 +254,7 @@ test("a text is compressed, from a file or from standard input, and restored byt
   assert.deepEqual([nothing.status, nothing.stdout, nothing.stderr], [0, "", "0 tokens, 0 after: 0.0 % saved\n"]);
 });
 
-test("what is left out of a text is kept in a file, and without it the text is not restored silently", () => {
+test("originals go to the file of --originals, and restoring without that file is reported", () => {
   const report = `${Array.from({ length: 200 }, (_, at) => `test suite::case_${at} ... ok`).join("\n")}\ntest suite::last ... FAILED\n\ntest result: FAILED. 200 passed; 1 failed\n`;
   const file = written("report.txt", report);
   const kept = path.join(freshDir(), "originals.json");
@@ -268,7 +268,7 @@ test("what is left out of a text is kept in a file, and without it the text is n
   assert.equal(run("compress", file, "--originals", kept).status, 1, "never over a file that is there");
 });
 
-test("what cannot be restored is said, with 1", () => {
+test("folds and markers that cannot be restored are reported with exit status 1", () => {
   const log = Array.from(
     { length: 300 },
     (_, at) => `2026-01-31T08:00:00Z INFO worker ${at % 4} finished job ${at}`,
@@ -277,11 +277,11 @@ test("what cannot be restored is said, with 1", () => {
   assert.match(short, /^\[\[FOLD:/);
   const twice = runWith({ input: short }, "compress", "-");
   assert.deepEqual([twice.stdout, twice.status], ["", 1]);
-  assert.match(twice.stderr, /standard input is folded already/);
+  assert.match(twice.stderr, /standard input is already folded/);
   const changed = short.replace("\n", "\n\n");
   for (const [input, says] of [
     [Buffer.from([0x66, 0xff, 0xfe]), /standard input is not UTF-8/],
-    [changed, /standard input: 1 folds stay: they were changed since.*\(CONCERTINA_FOLD_DAMAGED\)/],
+    [changed, /standard input: 1 folds stay: they were changed.*\(CONCERTINA_FOLD_DAMAGED\)/],
     [`as it was said:\n${changed}`, /1 folds stay/],
   ]) {
     const { stderr, status } = runWith({ input }, "restore", "-");
@@ -291,10 +291,10 @@ test("what cannot be restored is said, with 1", () => {
   assert.equal(runWith({ input: "no [[FOLD: here" }, "restore", "-").status, 0);
 });
 
-test("a reader that stops is no failure, and a disk that is full is one, in one line", async () => {
+test("a closed pipe is no failure, and a full disk is reported in one line", async () => {
   const text = noise(20_000);
   const file = written("long.txt", text);
-  const note = `${file}: nothing in it is folded; it stays as it is\n`;
+  const note = `${file}: it contains no fold and is printed unchanged\n`;
   const child = spawn(process.execPath, [cli, "restore", file], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   child.stderr.on("data", (data) => (said += data));
@@ -320,7 +320,7 @@ test("a reader that stops is no failure, and a disk that is full is one, in one 
   assert.match(limited.stderr.replace(note, ""), /^openclaw-concertina: .*EFBIG.*\n$/);
 });
 
-test("stats and purge take the key of a conversation, and list what is known for one that is not", async () => {
+test("stats and purge accept a session key and list the known sessions for an unknown one", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
@@ -333,21 +333,21 @@ test("stats and purge take the key of a conversation, and list what is known for
   await concertina.close();
   const asked = run("stats", "--dir", dir, "--session", "agent:main:work", "--json");
   assert.equal(JSON.parse(asked.stdout).total.sentTokens, 100);
-  assert.match(run("stats", "--dir", dir).stdout, /^tokens sent  100, 100 without Concertina: 0\.0 % saved$/m);
+  assert.match(run("stats", "--dir", dir).stdout, /^tokens sent +100, 100 without Concertina: 0\.0 % saved$/m);
   for (const args of [
     ["stats", "--session", "nobody"],
     ["purge", "nobody", "--yes"],
   ]) {
     const { stderr, status } = run(...args, "--dir", dir);
     assert.equal(status, 1);
-    assert.match(stderr, /there is no session "nobody"\. These are known:\n {2}s1 {2}agent:main:work/);
+    assert.match(stderr, /there is no session "nobody"\. Known sessions:\n {2}s1 {2}agent:main:work/);
   }
   const purged = run("purge", "agent:main:work", "--dir", dir, "--yes", "--json");
   assert.equal(JSON.parse(purged.stdout).sessions, 1);
   assert.doesNotMatch(run("stats", "--dir", dir).stdout, /NaN/);
 });
 
-test("a session that a gateway has is purged only where that is asked for", async () => {
+test("a session that a gateway has is purged only with --elsewhere", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir, host: "one", retention: "host" });
   const { report } = await concertina.admitToolResult({
@@ -359,16 +359,16 @@ test("a session that a gateway has is purged only where that is asked for", asyn
   assert.deepEqual([kept.stdout, kept.status], ["", 1]);
   assert.match(
     kept.stderr,
-    /session s was not purged: a gateway of this store \(one\) has it and would .*; --elsewhere purges it all the same/,
+    /session s was not purged: a gateway of this store \(one\) has it and would .*\. To purge it anyway, use --elsewhere/,
   );
   const asked = run("purge", "s", "--dir", dir, "--elsewhere");
   assert.deepEqual([asked.stdout, asked.status], ["", 2]);
-  assert.match(asked.stderr, /Mind that a gateway of this store \(one\) has it\.\n/);
+  assert.match(asked.stderr, /Note that a gateway of this store \(one\) has it\.\n/);
   assert.equal(run("fetch", report.actions[0].refId, "--dir", dir).status, 0);
   assert.equal(JSON.parse(run("purge", "s", "--dir", dir, "--elsewhere", "--yes", "--json").stdout).originals, 1);
 });
 
-test("a sweep goes by the options of the store's owner, and by others only where that is said", async () => {
+test("a sweep uses the options in --options, and the default ones only with --yes", async () => {
   const dir = freshDir();
   const owner = { sccsStorageTtlSeconds: 30 * 86_400 };
   const concertina = await Concertina.open({ dir, ...owner });
@@ -382,7 +382,7 @@ test("a sweep goes by the options of the store's owner, and by others only where
   const [{ refId }] = report.actions;
   const unasked = run("sweep", "--dir", dir);
   assert.deepEqual([unasked.stdout, unasked.status], ["", 2]);
-  assert.match(unasked.stderr, /for a day go[^]*nothing was removed[^]*--yes/);
+  assert.match(unasked.stderr, /for a day are removed[^]*nothing was removed[^]*--yes/);
   assert.equal(
     JSON.parse(run("sweep", "--dir", dir, "--json", "--options", JSON.stringify(owner)).stdout).originals,
     0,
@@ -392,7 +392,7 @@ test("a sweep goes by the options of the store's owner, and by others only where
   assert.equal(run("sweep", "--dir", dir, "--options", '{"bogus":1}').status, 2);
 });
 
-test("of several ids those that are there are printed, and one that is not is a failure", async () => {
+test("fetch prints the ids that exist and fails if one does not", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });
   const text = noise(400);
@@ -470,7 +470,7 @@ function rollout(text, turns) {
   return `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
-test("a session is analysed in whatever form it was recorded, as the plugin would fold it", () => {
+test("sessions in every recorded format are analysed as the plugin would fold them", () => {
   const text = noise(400);
   const lines = (messages) => messages.map((message) => JSON.stringify({ type: "message", message })).join("\n");
   for (const [name, recorded, calls] of [
@@ -523,7 +523,7 @@ function inOtherForms(messages) {
   return { anthropic, openai };
 }
 
-test("one session has the same figures in each form", () => {
+test("one session has the same figures in every format", () => {
   const recorded = [user("go", 1)];
   for (let turn = 0; turn < 8; turn++) {
     const at = 10 + turn * 10;
@@ -579,7 +579,7 @@ test("one session has the same figures in each form", () => {
 });
 
 test(
-  "an analysis that is stopped leaves nothing of the session behind",
+  "an interrupted analysis leaves no data of the session behind",
   { skip: process.platform === "win32" },
   async () => {
     const file = written(
@@ -604,14 +604,14 @@ test(
   },
 );
 
-test("with other prices the bill is another, and it is never NaN", () => {
+test("--read, --write and --ttl change the bill, which is never NaN", () => {
   const file = written("session.json", JSON.stringify(staleConversation()));
   const billOf = (...args) => JSON.parse(run("analyze", file, "--json", ...args).stdout).total.withoutBill;
   const others = ["--write", "1.25", "--ttl", "5"];
   assert.ok(billOf("--read", "0.5", ...others) > billOf("--read", "0.1", ...others));
   const some = run("analyze", file, "--ttl", "60");
   assert.deepEqual([some.stdout, some.status], ["", 2]);
-  assert.match(some.stderr, /by --read, --write and --ttl: --read and --write are missing/);
+  assert.match(some.stderr, /--read, --write and --ttl must be stated together: --read and --write are missing/);
   const silent = written("silent.json", JSON.stringify([user("hello")]));
   const { stdout, status } = run("analyze", silent);
   assert.equal(status, 0);
@@ -619,7 +619,7 @@ test("with other prices the bill is another, and it is never NaN", () => {
   assert.doesNotMatch(stdout, /NaN|undefined/);
 });
 
-test("of several sessions one that cannot be read is a failure, and the others are analysed", () => {
+test("a session that cannot be read fails the command, and the others are still analysed", () => {
   const good = written("good.json", JSON.stringify(staleConversation()));
   const { stdout, stderr, status } = run("analyze", good, "nowhere.json", good, "--json");
   assert.equal(status, 1);

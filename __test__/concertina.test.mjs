@@ -35,7 +35,7 @@ async function admitted(concertina, text, scope = { sessionId }) {
   return { shown, report, id: report.actions[0]?.refId, original: message };
 }
 
-test("an oversize output becomes a reference that brings back its bytes", async () => {
+test("an oversize output becomes a reference from which its bytes can be fetched", async () => {
   const { concertina } = await opened();
   const text = noise(400);
   const { shown, report, id, original } = await admitted(concertina, text);
@@ -52,7 +52,7 @@ test("an oversize output becomes a reference that brings back its bytes", async 
   }
 });
 
-test("reads, small outputs, skipped tools, fetches and the host's own files stay as they are", async () => {
+test("reads, small outputs, skipped tools, fetches and the host's own files are unchanged", async () => {
   const { concertina } = await opened({ skipTools: ["secret_*"] });
   const text = noise(400);
   for (const [toolName, args, body] of [
@@ -74,7 +74,7 @@ test("reads, small outputs, skipped tools, fetches and the host's own files stay
   }
 });
 
-test("a log that a command prints is folded at birth, and with no exact tools so is everything", async () => {
+test("a log that a command prints is folded at birth, and without exact tools every output is", async () => {
   const args = { command: "cat server.log" };
   const [, log] = toolRound("c", "exec", args, noise(400));
   assert.equal(
@@ -90,7 +90,7 @@ test("a log that a command prints is folded at birth, and with no exact tools so
   );
 });
 
-test("the placeholder of a fold whose original has expired stands for the text that was folded", async () => {
+test("the placeholder of a fold whose original expired stands for the text that was folded", async () => {
   const { concertina } = await opened({ sccsStorageTtlSeconds: 600 });
   const text = JSON.stringify(
     noise(60)
@@ -128,7 +128,7 @@ test("a quoted marker neither resolves nor exempts its block", async () => {
   assert.match(content[0].text, /^No original is stored under 0123456789abcdef: .* Asking again will not help/);
 });
 
-test("what is stale is folded once and replayed byte for byte, also by another process", async () => {
+test("stale content is folded once and replayed byte for byte, also by another process", async () => {
   const { dir, concertina } = await opened();
   const messages = staleConversation();
   const first = await concertina.assemble({ sessionId, messages });
@@ -160,7 +160,7 @@ test("a re-run with the same bytes is fresh although the first run is folded", a
   assert.equal(folded.at(-1), messages.at(-1));
 });
 
-test("a fetched answer is never folded while fresh, and goes back to the same original when stale", async () => {
+test("a fetched answer is not folded while fresh, and when stale refers to the same original", async () => {
   const { concertina } = await opened();
   const { id } = await admitted(concertina, noise(100));
   const { content } = await concertina.fetch({ refIds: [id], sessionId });
@@ -175,7 +175,7 @@ test("a fetched answer is never folded while fresh, and goes back to the same or
   assert.equal((await concertina.stats()).originals, originals, "nothing is stored twice");
 });
 
-test("an image that is old goes and comes back as an image", async () => {
+test("an old image is folded and fetched back as an image", async () => {
   const { concertina } = await opened();
   const data = readFileSync(new URL("../assets/icon.png", import.meta.url)).toString("base64");
   const messages = staleConversation("ok");
@@ -188,7 +188,7 @@ test("an image that is old goes and comes back as an image", async () => {
   assert.deepEqual(content, [{ type: "image", data, mimeType: "image/png" }]);
 });
 
-test("without the fetch tool nothing is folded", async () => {
+test("nothing is folded without the fetch tool", async () => {
   const { concertina } = await opened();
   const messages = staleConversation();
   const folded = await concertina.assemble({ sessionId, messages, availableTools: new Set(["read"]) });
@@ -197,7 +197,7 @@ test("without the fetch tool nothing is folded", async () => {
   assert.equal((await engine.assemble({ sessionId, messages, availableTools: new Set(["read"]) })).messages, messages);
 });
 
-test("ids belong to the agent whose session issued them, and to sub-agents that inherit", async () => {
+test("an id resolves for the agent whose session issued it and for sub-agents that inherit", async () => {
   const { concertina } = await opened();
   const { id } = await admitted(concertina, noise(400), { sessionId, agentId: "main" });
   const found = async (agentId) => (await concertina.fetch({ refIds: [id], agentId })).found;
@@ -206,7 +206,7 @@ test("ids belong to the agent whose session issued them, and to sub-agents that 
   assert.deepEqual([await found("other"), await found("helper")], [0, 1]);
 });
 
-test("what is no id never reaches the store", async () => {
+test("an invalid id never reaches the store", async () => {
   const { concertina } = await opened();
   const bad = [
     "../../x",
@@ -227,7 +227,7 @@ test("what is no id never reaches the store", async () => {
   assert.match(none.content[0].text, /No valid REF_ID was provided/);
 });
 
-test("a large original comes in pages that name the call that continues", async () => {
+test("a large original is returned in pages, each of which names the call for the next", async () => {
   const { concertina } = await opened();
   const text = noise(3000);
   const { id } = await admitted(concertina, text);
@@ -255,7 +255,7 @@ test("a large original comes in pages that name the call that continues", async 
   });
 });
 
-test("one endless line comes back by characters", async () => {
+test("a single long line is fetched by characters", async () => {
   const { concertina } = await opened();
   const text = "é".repeat(50_000);
   const { id } = await admitted(concertina, text);
@@ -271,7 +271,7 @@ test("one endless line comes back by characters", async () => {
   assert.equal(got, text);
 });
 
-test("the shapes are folded alike, and unfolded", async () => {
+test("all message shapes are folded and unfolded alike", async () => {
   const text = noise(200);
   const turns = Array.from({ length: 6 }, (_, at) => ({ role: "user", content: `t${at}` }));
   const anthropic = [
@@ -315,7 +315,7 @@ test("a turn is committed once", async () => {
   assert.deepEqual(await concertina.commitTurn(turn), { status: "duplicate" });
 });
 
-test("an original lives for the time to live after it was last in context, then is gone for good", async () => {
+test("an original is deleted after its time to live, counted from the last context that contained it", async () => {
   const { concertina } = await opened();
   const [now, hour] = [Date.now(), 3_600_000];
   const [, message] = toolRound("c", "exec", {}, noise(400));
@@ -330,14 +330,14 @@ test("an original lives for the time to live after it was last in context, then 
   assert.equal(await found(now + 50 * hour), 0);
 });
 
-test("a purged session's originals are gone", async () => {
+test("the originals of a purged session are deleted", async () => {
   const { concertina } = await opened();
   const { id } = await admitted(concertina, noise(400));
   assert.equal((await concertina.purge({ sessionId })).originals, 1);
   assert.equal((await concertina.fetch({ refIds: [id] })).found, 0);
 });
 
-test("the store's files belong to their owner alone", { skip: process.platform === "win32" }, async () => {
+test("only the owner can read the store's files", { skip: process.platform === "win32" }, async () => {
   const { dir, concertina } = await opened({ dir: path.join(freshDir(), "deep", "er") });
   await admitted(concertina, noise(400));
   assert.equal(statSync(dir).mode & 0o777, 0o700);
@@ -351,21 +351,21 @@ test("an unusable directory is an error with a code", async () => {
   await assert.rejects(Concertina.open({ dir: path.dirname(foreign) }), { code: "CONCERTINA_STORE_DAMAGED" });
 });
 
-test("a closed Concertina says so", async () => {
+test("a method of a closed Concertina fails with CONCERTINA_CLOSED", async () => {
   const { concertina } = await opened();
   await concertina.close();
   await assert.rejects(concertina.stats(), { code: "CONCERTINA_CLOSED" });
   await assert.rejects(concertina.assemble({ sessionId, messages: [] }), { code: "CONCERTINA_CLOSED" });
 });
 
-test("two open on one directory share what they store", async () => {
+test("two instances with one directory share its content", async () => {
   const { dir, concertina } = await opened();
   const { concertina: other } = await opened({ dir });
   const { id } = await admitted(concertina, noise(400));
   assert.equal((await other.fetch({ refIds: [id] })).found, 1);
 });
 
-test("nothing is added to the prompt, and the tool costs a request at most 60 tokens", async () => {
+test("nothing is added to the prompt, and the tool adds at most 60 tokens to a request", async () => {
   const { concertina } = await opened();
   const { systemPromptAddition } = await concertina.assemble({ sessionId, messages: staleConversation() });
   assert.equal(systemPromptAddition, "");
@@ -374,7 +374,7 @@ test("nothing is added to the prompt, and the tool costs a request at most 60 to
   assert.ok(tokens <= 60, `${tokens} tokens`);
 });
 
-test("an id says which part is asked for, each its own", async () => {
+test("each id in a fetch can name its own part", async () => {
   const { concertina } = await opened();
   const text = noise(300);
   const { id } = await admitted(concertina, text);
@@ -403,7 +403,7 @@ test("an id says which part is asked for, each its own", async () => {
   });
 });
 
-test("the first placeholder of a session explains them all, and no other does", async () => {
+test("only the first placeholder of a session contains the explanation", async () => {
   const { concertina } = await opened({ schedule: "every-turn" });
   const rounds = [1, 2, 3].flatMap((number) => [
     user(`run ${number}`, number * 100),
@@ -429,7 +429,7 @@ test("the first placeholder of a session explains them all, and no other does", 
   assert.deepEqual((await concertina.assemble({ sessionId, messages: compacted })).messages, last.messages);
 });
 
-test("a placeholder at birth explains, too, and then none that comes later", async () => {
+test("if a placeholder at birth contains the explanation, later ones do not", async () => {
   const { concertina } = await opened({ schedule: "every-turn" });
   const explains = (value) => JSON.stringify(value).includes("Where the summary is enough");
   const first = await concertina.admitToolResult({
@@ -460,7 +460,7 @@ test("a placeholder at birth explains, too, and then none that comes later", asy
   assert.ok(explains(elsewhere.message));
 });
 
-test("openers of one directory with equal options share its store, and others have their own", async () => {
+test("instances with one directory and equal options share one open store", async () => {
   const dir = freshDir();
   const open = (options) => Concertina.open({ dir, ...options });
   const [one, same, other] = await Promise.all([open({}), open({ staleTurns: 9 }), open({ sccsMaxEntries: 2000 })]);
@@ -474,7 +474,7 @@ test("openers of one directory with equal options share its store, and others ha
   await Promise.all([same.close(), other.close()]);
 });
 
-test("a store that was damaged under its opener is not shared: the next one may set it aside", async () => {
+test("a store that was damaged while open is not shared, so the next instance can set it aside", async () => {
   const dir = freshDir();
   // Closing checkpoints the log into the file.
   await (await Concertina.open({ dir })).close();

@@ -33,7 +33,7 @@ function damage(dir) {
   closeSync(opened);
 }
 
-test("stats and sweep on a damaged file fail with 1 and name it, and leave it where it is", async () => {
+test("stats and sweep fail with exit status 1 on a damaged file, name it and leave it in place", async () => {
   const dir = await filled();
   for (const command of [["stats"], ["sweep", "--yes"]]) assert.equal(run(...command, "--dir", dir).status, 0);
   damage(dir);
@@ -46,7 +46,7 @@ test("stats and sweep on a damaged file fail with 1 and name it, and leave it wh
   assert.deepEqual(setAside(dir), []);
 });
 
-test("a store tells whether its file is whole, and sets a damaged one aside where a date is given", async () => {
+test("check reports a damaged file, and sets it aside if a date is given", async () => {
   const dir = await filled();
   const concertina = await Concertina.open({ dir });
   assert.equal(await concertina.check({ today: "2026-01-31" }), false);
@@ -70,7 +70,7 @@ test("a damaged store is replaced if a switch says so, and not if that is off", 
   await concertina.close();
 });
 
-test("a store that a newer version wrote is left as it is by the gateway, and one line says what to do", async () => {
+test("a gateway leaves a store of a newer version unchanged and logs one line with the remedy", async () => {
   const dir = await filled();
   const file = path.join(dir, "concertina.sqlite");
   const opened = openSync(file, "r+");
@@ -83,21 +83,21 @@ test("a store that a newer version wrote is left as it is by the gateway, and on
   assert.deepEqual([lines.length, setAside(dir)], [1, []], lines.join("\n"));
   assert.match(
     lines[0],
-    /opening the store failed \(.* was written by a newer version: its schema version is 99 \(known: 1\); update this program .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context goes to the model unchanged$/,
+    /opening the store failed \(.* was written by a newer version: its schema version is 99 \(known: 1\); update this program .*, or use another directory \(CONCERTINA_STORE_NEWER\)\); context is sent to the model unchanged$/,
   );
   assert.deepEqual(readFileSync(file), before);
   const { status, stderr } = run("stats", "--dir", dir);
   assert.deepEqual([status, /was written by a newer version/.test(stderr)], [1, true], stderr);
 });
 
-test("a store that is damaged under a running gateway is set aside and opened anew, and one line says so", async () => {
+test("a running gateway sets a damaged store aside, opens a new one and logs one line", async () => {
   const dir = await filled();
   const { state, lines } = registered(dir, { pluginConfig: { sccsStorageDir: dir } });
   const assembled = async (sessionId) => {
     const { messages, report } = await state.use((store) =>
       store.assemble({ sessionId, messages: staleConversation() }),
     );
-    if (report.warning) state.complain("storing", report.warning, "new content goes to the model unchanged");
+    if (report.warning) state.complain("storing", report.warning, "new content is sent to the model unchanged");
     return isFolded(messages);
   };
   assert.ok(await assembled("a"));

@@ -75,7 +75,7 @@ await first.close();\n`;
   assert.match(stdout, /blocksEvicted: [1-9]/);
 });
 
-test("every command line of the library that a page shows runs", async () => {
+test("every openclaw-concertina command line in a document runs", async () => {
   const lines = pages
     .flatMap((page) => blocks(page, "sh"))
     .join("")
@@ -101,7 +101,7 @@ test("every command line of the library that a page shows runs", async () => {
   );
 });
 
-test("the README's picture and its figure are what its command makes", async () => {
+test("the README's picture and its figure are the output of its command", async () => {
   const svg = path.join(freshDir(), "bill.svg");
   const [, sessions, mode] = /bench:replay -- (\S+) --mode (\w+) --plot/.exec(textOf("README.md"));
   const { stdout } = await run(process.execPath, ["bench/replay/main.mjs", sessions, "--mode", mode, "--plot", svg], {
@@ -113,7 +113,7 @@ test("the README's picture and its figure are what its command makes", async () 
   assert.equal(Math.round(Number(bill) * 100), Number(said));
 });
 
-test("every npm script that a page names is there", () => {
+test("every npm script that a document names exists", () => {
   const { scripts } = JSON.parse(textOf("package.json"));
   for (const page of pages) {
     for (const [, name] of textOf(page).matchAll(/\bnpm run ([\w:]+)/g))
@@ -121,7 +121,7 @@ test("every npm script that a page names is there", () => {
   }
 });
 
-test("every command of ours that a page names is one", async () => {
+test("every command that a document names exists", async () => {
   const inHost = textOf("plugin/cli.ts");
   const { stdout: alone } = await run(process.execPath, [cli, "--help"]);
   for (const page of pages) {
@@ -132,7 +132,7 @@ test("every command of ours that a page names is one", async () => {
   }
 });
 
-test("as many ways are compared as the page says, and Node is as old as the package allows", () => {
+test("the documents state the right number of compared ways and the right Node version", () => {
   const rows = textOf("docs/comparison.md").match(/^\| (?!way|-|Concertina)[a-z ]+ \|/gm);
   const words = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven"];
   assert.match(textOf("docs/comparison.md"), new RegExp(`^${words[rows.length]} published ways`, "m"));
@@ -142,22 +142,39 @@ test("as many ways are compared as the page says, and Node is as old as the pack
   }
 });
 
-test("every code of an error is explained in the library guide", () => {
+test("every error code is explained in the library guide", () => {
   const codes = ["crates/base/src/error.rs", "node/src/guard.rs", "node/lib/binding/native.ts"].flatMap((file) =>
     textOf(file).match(/CONCERTINA_[A-Z_]+/g),
   );
   for (const code of codes) assert.ok(textOf("docs/library.md").includes(`\`${code}\``), code);
 });
 
-test("every link to a file leads to one", () => {
+/** Returns the anchors of a page's headings, as GitHub forms them. */
+function anchors(page) {
+  const headings =
+    textOf(page)
+      .replace(/^```.*?^```/gms, "")
+      .match(/^#+ .*$/gm) ?? [];
+  return headings.map((line) =>
+    line
+      .replace(/^#+ /, "")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("every link to a file or heading has a target", () => {
   for (const page of pages) {
-    for (const [, target] of textOf(page).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      assert.ok(existsSync(path.join(root, path.dirname(page), target)), `${page}: ${target}`);
+    for (const [, file, anchor] of textOf(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
+      const target = file === "" ? page : path.join(path.dirname(page), file);
+      assert.ok(existsSync(path.join(root, target)), `${page}: ${target}`);
+      if (anchor !== undefined) assert.ok(anchors(target).includes(anchor), `${page}: ${target}#${anchor}`);
     }
   }
 });
 
-test("every test that a page names is there", () => {
+test("every test file that a document names exists", () => {
   for (const page of pages) {
     for (const [, file] of textOf(page).matchAll(/`((?:tests|test|__test__)\/[\w./-]+)`/g))
       assert.ok(existsSync(path.join(root, file)), `${page}: ${file}`);

@@ -29,7 +29,7 @@ const assembled = (state, given) =>
     ...given,
   });
 
-test("the host's memory section stays in the system prompt, whatever becomes of the history", async () => {
+test("the host's memory section is in the system prompt whether or not history is folded", async () => {
   for (const options of [{}, { sccsEnabled: false }]) {
     const { state } = plugin(options);
     for (const given of [
@@ -43,7 +43,7 @@ test("the host's memory section stays in the system prompt, whatever becomes of 
   }
 });
 
-test("there is no memory section where the host's own engine has none, or where it fails, which is logged", async () => {
+test("there is no memory section if the host's engine has none, and a failure to get it is logged", async () => {
   const { state, lines } = plugin();
   const codex = { runtimeSettings: { executionHost: { id: "codex-app-server" } } };
   for (const given of [
@@ -71,7 +71,7 @@ async function born(state, seed) {
 const found = async (state, id, agentId, sessionId) =>
   (await (await state.store()).fetch({ refIds: [id], agentId, sessionId })).found;
 
-test("a sub-agent of another agent may fetch what its first task names, and what a later prompt names", async () => {
+test("a sub-agent of another agent may fetch what its first task or a later prompt names", async () => {
   const { state } = plugin();
   await assembled(state);
   const [first, second] = [await born(state, 1), await born(state, 2)];
@@ -86,7 +86,7 @@ test("a sub-agent of another agent may fetch what its first task names, and what
   assert.deepEqual(await both(), [1, 1]);
 });
 
-test("a session that the host copied from another one keeps its originals when the other one is gone", async () => {
+test("a forked session keeps its originals after the first session is deleted", async () => {
   const { state } = plugin();
   state.forkSource = async () => ({ agentId: "main", sessionId: "s" });
   const { id, shown } = await born(state, 1);
@@ -99,7 +99,7 @@ test("a session that the host copied from another one keeps its originals when t
   assert.equal(await found(state, id, "main", "fork"), 1);
 });
 
-test("a copy for another agent takes over nothing", async () => {
+test("a fork by another agent inherits nothing", async () => {
   const { state } = plugin();
   state.forkSource = async () => ({ agentId: "main", sessionId: "s" });
   const { id, shown } = await born(state, 1);
@@ -107,7 +107,7 @@ test("a copy for another agent takes over nothing", async () => {
   assert.equal(await found(state, id, "other"), 0);
 });
 
-test("an image that is too large for the host is scaled down, and the model is told where that is not possible", async () => {
+test("an image that is too large for the host is scaled down, or the model is told why it is missing", async () => {
   const { state } = plugin();
   await assembled(state);
   const shown = async (data) => {
@@ -140,7 +140,7 @@ function workspace() {
   return directory;
 }
 
-test("rules are repeated every so many turns, however few of them are in sight", async () => {
+test("rules are repeated by counted turns, however few turns are in the history", async () => {
   const { state } = plugin({ rules: { refreshEveryTurns: 3 } });
   const workspaceDir = workspace();
   const repeated = [];
@@ -158,7 +158,7 @@ test("rules are repeated every so many turns, however few of them are in sight",
   assert.deepEqual(repeated, [3, 6, 9]);
 });
 
-test("while it is off, turns that it was told of before do not count for the rules, and nothing of them is stored", async () => {
+test("while folding is off, earlier turns are not counted for the rules and nothing is stored", async () => {
   const directory = freshDir();
   const { state: on } = plugin({}, directory);
   for (const turn of [1, 2])
@@ -180,14 +180,14 @@ test("while it is off, turns that it was told of before do not count for the rul
   assert.deepEqual((await (await on.store()).stats({ sessionId: "s" })).receipts, []);
 });
 
-test("of a session that the host keeps in memory only, rules that were repeated leave nothing in the store", async () => {
+test("repeated rules of a memory-only session are not stored", async () => {
   const { state } = plugin({ rules: { refreshEveryTurns: 1 } });
   const context = { workspaceDir: workspace(), sessionId: "s", sessionKey: "agent:main:dashboard:incognito-1" };
   assert.ok(await refreshRules(state, { prompt: "go", messages: [] }, context));
   assert.deepEqual(await (await state.store()).sessions(), []);
 });
 
-test("while it is off, its store is told all the same which sessions the host has, where there is one", async () => {
+test("while folding is off, an existing store still learns which sessions the host has", async () => {
   const directory = freshDir();
   const told = [];
   const off = () => {
@@ -205,7 +205,7 @@ test("while it is off, its store is told all the same which sessions the host ha
   assert.deepEqual(told, ["told"]);
 });
 
-test("while the host uses another engine, the store is told all the same which sessions the host has", async () => {
+test("while the host uses another engine, the store still learns which sessions the host has", async () => {
   const directory = freshDir();
   await born(plugin({}, directory).state, 1);
   const { state } = plugin({}, directory);
@@ -228,7 +228,7 @@ test("while the host uses another engine, the store is told all the same which s
   assert.deepEqual(told, ["told"]);
 });
 
-test("what is under way when the host replaces the registration ends as it would have, and the store is closed then", async () => {
+test("work in progress finishes after the host replaces the registration, and then the store is closed", async () => {
   const { state, lines } = plugin();
   // A sweep would use the store too, and closing the store would wait for it.
   state.sweepWhenDue = () => {};
@@ -257,7 +257,7 @@ test("what is under way when the host replaces the registration ends as it would
   assert.ok(!lines.some((line) => line.includes("CONCERTINA_CLOSED")), lines.join("\n"));
 });
 
-test("Codex takes the history anew after an answer that is not its own, and only then", async () => {
+test("Codex receives the history again only after an answer of another runtime", async () => {
   const { state } = plugin();
   const answer = (timestamp, by) => ({
     role: "assistant",

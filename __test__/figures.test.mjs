@@ -24,7 +24,7 @@ const answer = (at, usage, content = [{ type: "text", text: "done" }]) => ({
 const call = (name, args = {}) => ({ type: "toolCall", id: "c", name, arguments: args });
 const near = (found, expected) => assert.ok(Math.abs(found - expected) < 1e-9, `${found} is not ${expected}`);
 
-test("what the provider reported is what is shown, and is said to be measured", async () => {
+test("usage that the provider reported is shown and counted as measured", async () => {
   const concertina = await opened();
   const first = { input: 10, cacheRead: 0, cacheWrite: 990, output: 5 };
   const second = { input: 10, cacheRead: 900, cacheWrite: 190 };
@@ -52,7 +52,7 @@ test("what the provider reported is what is shown, and is said to be measured", 
   );
 });
 
-test("one request without a price makes all bills input tokens", async () => {
+test("one request without a price changes the unit of all bills to input tokens", async () => {
   const concertina = await opened();
   const usage = { input: 1000, cacheRead: 0, cacheWrite: 0 };
   await concertina.commitTurn({ sessionId, advancementKey: "1", messages: [answer(NOON, usage)], prices: PRICES });
@@ -63,7 +63,7 @@ test("one request without a price makes all bills input tokens", async () => {
   assert.equal((await concertina.figures({ sessionId })).unit, "usd");
 });
 
-test("what the provider did not report is counted, and is said not to be measured", async () => {
+test("requests without reported usage are counted with the tokenizer and not as measured", async () => {
   const concertina = await opened();
   const history = [user(noise(50), 1), answer(2)];
   await concertina.assemble({ sessionId, messages: history, now: 10 });
@@ -76,7 +76,7 @@ test("what the provider did not report is counted, and is said not to be measure
   assert.equal(total.withoutTokens, total.sentTokens - total.overheadTokens);
 });
 
-test("a turn without the fetch tool, in which nothing is folded, saves nothing", async () => {
+test("a turn without the fetch tool folds and saves nothing", async () => {
   const concertina = await opened();
   const engine = createContextEngine(concertina, { compact: async () => ({}) });
   const messages = staleConversation();
@@ -161,7 +161,7 @@ async function turnsOf({ every, measured, stamped, ids = (at) => `t${at}`, tools
 const isAbout = (found, expected, what) =>
   assert.ok(Math.abs(found / expected - 1) < 0.03, `${what}: ${found} is not about ${expected}`);
 
-test("whether a history is assembled before each call, for a whole turn or now and then, figures are of what was sent", async () => {
+test("figures describe what was sent, however often the history is assembled within a turn", async () => {
   for (const every of [1, 4, 15]) {
     for (const measured of [false, true]) {
       for (const stamped of [false, true]) {
@@ -180,7 +180,7 @@ test("whether a history is assembled before each call, for a whole turn or now a
   }
 });
 
-test("where nothing is folded as much is sent as without us, and that is what one counts oneself", async () => {
+test("if nothing is folded, the tokens sent equal the estimate without Concertina and the test's own count", async () => {
   for (const every of [1, 4, 15]) {
     const { own, total } = await turnsOf({ every, measured: false, stamped: false, tools: [] });
     assert.equal(total.sentTokens, total.withoutTokens);
@@ -189,7 +189,7 @@ test("where nothing is folded as much is sent as without us, and that is what on
   }
 });
 
-test("answers of the turn in an assembled history are no calls of another one", async () => {
+test("the turn's answers in an assembled history are not counted as calls of another turn", async () => {
   const concertina = await opened();
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
   const [first, second] = [
@@ -209,7 +209,7 @@ test("answers of the turn in an assembled history are no calls of another one", 
   assert.equal((await concertina.figures()).total.requests, 3);
 });
 
-test("what a result was spared at birth is spared in every request that holds it", async () => {
+test("the saving of a result at birth counts in every request that contains it", async () => {
   const concertina = await opened();
   const [asked, result] = toolRound("c", "exec", { command: "sh build.sh" }, noise(400), NOON + 2);
   await concertina.assemble({ sessionId, messages: [], now: NOON });
@@ -237,7 +237,7 @@ test("what a result was spared at birth is spared in every request that holds it
   assert.ok((await other.figures()).total.withoutTokens < one.withoutTokens - 1000);
 });
 
-test("a fetch is charged with its answer and with the request that was made for it alone", async () => {
+test("a fetch is charged with its answer and the extra request", async () => {
   const concertina = await opened();
   const text = noise(400);
   const [, result] = toolRound("c", "exec", {}, text, NOON);
@@ -263,7 +263,7 @@ test("a fetch is charged with its answer and with the request that was made for 
   assert.equal(total.withoutTokens, 2 * (30_000 - own) - tokens);
 });
 
-test("figures are asked for by session and by time", async () => {
+test("figures can be limited to a session and to a period", async () => {
   const concertina = await opened();
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
   for (const [session, at] of [
@@ -298,7 +298,7 @@ test("figures are asked for by session and by time", async () => {
   ]);
 });
 
-test("where the folded tokens were is told by kind", async () => {
+test("figures list folded tokens by kind", async () => {
   const concertina = await opened();
   const [asked, result] = toolRound("c", "write", { path: "a.txt", content: noise(300) }, noise(300));
   const messages = [user("go"), asked, result, ...Array.from({ length: 8 }, (_, at) => user(`and ${at}?`))];
@@ -309,7 +309,7 @@ test("where the folded tokens were is told by kind", async () => {
   assert.equal(lastFoldAt, NOON);
 });
 
-test("a session that expired stays in the totals, and a purged one does not", async () => {
+test("an expired session is still in the totals, and a purged one is not", async () => {
   const concertina = await opened();
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
   for (const id of ["old", "gone"])
@@ -329,7 +329,7 @@ test("a session that expired stays in the totals, and a purged one does not", as
   assert.equal((await concertina.figures({ since: NOON + DAY })).total.requests, 0);
 });
 
-test("a turn that is told twice counts once, and what the host wrote itself is no request", async () => {
+test("a turn that is committed twice counts once, and messages of the host itself are not requests", async () => {
   const concertina = await opened();
   const messages = [
     answer(NOON, { input: 100, cacheRead: 0, cacheWrite: 0 }),
@@ -341,7 +341,7 @@ test("a turn that is told twice counts once, and what the host wrote itself is n
   assert.deepEqual([total.requests, total.sentTokens], [1, 100]);
 });
 
-test("calls of a turn that never finished are counted with the next one", async () => {
+test("calls of an unfinished turn are counted with the next turn", async () => {
   const concertina = await opened();
   const usage = { input: 100, cacheRead: 0, cacheWrite: 0 };
   const before = [user("go", NOON), answer(NOON + 1, usage)];
@@ -369,7 +369,7 @@ test("calls of a turn that never finished are counted with the next one", async 
   assert.deepEqual([total.requests, total.measured, total.sentTokens], [3, 3, 430]);
 });
 
-test("a session that is switched off is folded no more, and what is folded stays", async () => {
+test("nothing more is folded in a session that is switched off, and folds stay", async () => {
   const concertina = await opened();
   const [, result] = toolRound("c", "exec", {}, noise(400));
   const admit = async () => (await concertina.admitToolResult({ sessionId, message: result })).message;
@@ -392,7 +392,7 @@ test("a session that is switched off is folded no more, and what is folded stays
   );
 });
 
-test("the output of a command that is to be skipped stays, at birth and later", async () => {
+test("the output of a skipped command is unchanged at birth and later", async () => {
   const concertina = await opened({ skipCommands: ["git log*"] });
   const rounds = (command) => toolRound("c", "exec", { command }, noise(400));
   for (const [command, stays] of [
@@ -534,7 +534,7 @@ async function playWithAbsence({ absence, absent, reported }) {
 
 // Covers every way of being absent x at the start, in the middle, at the end, twice x usage reported or not: 56
 // sessions.
-test("what was sent while Concertina was not in use is credited with nothing, and counted", async () => {
+test("requests that were sent while Concertina was not in use are counted and credited with nothing", async () => {
   let folded = 0;
   for (const absence of Object.keys(ABSENCES)) {
     for (const absent of [
@@ -638,7 +638,7 @@ async function playInWindow({ contextWindow, tokens, turns, reported, calls, tol
 
 // Covers windows of five sizes x two sizes of turns x usage reported or not x calls of a turn x how the window is
 // reported: 40 sessions.
-test("without Concertina no request is larger than the window, and the bill lies in its range", async () => {
+test("the modelled requests without Concertina fit the window, and their bill is within its bounds", async () => {
   let compacted = 0;
   for (const contextWindow of [8_000, 16_000, 32_000, 64_000, 128_000]) {
     for (const share of [0.1, 0.3]) {
@@ -675,7 +675,7 @@ test("without Concertina no request is larger than the window, and the bill lies
   assert.ok(compacted >= 20, `${compacted} of 40 outgrow their window`);
 });
 
-test("the bill of answers stands beside that of prompts, where the provider and the host tell of them", async () => {
+test("the bill with answers is shown if the provider reports them and their price is known", async () => {
   const turn = (output) => [
     user("go", NOON),
     answer(NOON + 1, { input: 100, cacheRead: 0, cacheWrite: 0, ...(output === undefined ? {} : { output }) }),

@@ -22,7 +22,7 @@ for (const name of names) {
   });
 }
 
-test("a changed fold is named as damaged", () => {
+test("a changed fold is reported as damaged", () => {
   for (const name of names) {
     const fold = read(`${name}.fold`);
     const changed = fold.replace(/^(\[\[FOLD:\S+ \d+) [a-z]{6}\]\]/m, "$1 azzzzz]]").replace(/^a[a-z]{5}$/m, "azzzzz");

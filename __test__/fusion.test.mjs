@@ -23,7 +23,7 @@ const paragraph =
   "The very same paragraph stands here more than once, with enough words in it to be worth a reference instead.\n\n";
 const repeated = `${paragraph}${noise(5)}\n\n${paragraph.repeat(8)}`;
 
-test("a text comes back byte for byte from its compressed form", async () => {
+test("a text is restored byte for byte from its compressed form", async () => {
   for (const text of [repeated, noise(50), "", "x", `${noise(3)}\r\n\0`, "漢字\n".repeat(200), '{"a":[1,2,3]}']) {
     const result = await compress(text);
     assert.equal(restore(result.text, result.originals), text);
@@ -37,7 +37,7 @@ test("a text comes back byte for byte from its compressed form", async () => {
   }
 });
 
-test("JSON in sight and JSON that comes back are what JSON.parse reads", () => {
+test("JSON is parsed to the same value before, in and after folding", () => {
   const words = ["", "a b", "\u2028", "\ud83d\ude00", '\\"', "line\nend", "1e3", "null"];
   const items = Array.from({ length: 400 }, (_, n) => ({
     id: n * 7919,
@@ -66,7 +66,7 @@ test("JSON in sight and JSON that comes back are what JSON.parse reads", () => {
   }
 });
 
-test("of codecs that offer to fold the same text the one that saves most does it, and the report says what the others offered", () => {
+test("among codecs that can fold the same text the one that saves most wins, and the report lists the other offers", () => {
   const hits = Array.from(
     { length: 80 },
     (_, n) => `src/parts/unit_${n % 9}.rs:${n * 7 + 3}:    let value_${n % 5} = read(${n});`,
@@ -93,7 +93,7 @@ test("a reversible result has its original and is forbidden under lossless", asy
   assert.equal(restore(lossless.text), text);
 });
 
-test("stages can be left out and moved, and an unknown one is named", async () => {
+test("stages can be disabled and reordered, and an unknown stage is an error that names it", async () => {
   const names = stages().map(({ name }) => name);
   assert.ok(names.includes("semanticDedup"), names.join());
   const without = await compress(repeated, { stages: { semanticDedup: false } });
@@ -103,7 +103,7 @@ test("stages can be left out and moved, and an unknown one is named", async () =
   await assert.rejects(compress("x", { stages: { bogus: false } }), { name: "TypeError", message: /bogus/ });
 });
 
-test("a stage of JavaScript's runs between the others, is measured, and can be undone", async () => {
+test("a custom stage runs between the built-in ones, is measured, and can be undone", async () => {
   const seen = [];
   const custom = [
     {
@@ -128,7 +128,7 @@ test("a stage of JavaScript's runs between the others, is measured, and can be u
   await assert.rejects(compress(text, { custom: [{ name: "bad", order: 1, apply: () => 7 }] }), { name: "TypeError" });
 });
 
-test("a repeat across messages becomes a reference and users' words stay", async () => {
+test("a repeat across messages becomes a reference, and messages of users are unchanged", async () => {
   const text = noise(100);
   const messages = [
     user(text),
@@ -156,7 +156,7 @@ function picture(width = 2000, height = 1500) {
   }).toString("base64");
 }
 
-test("a smaller image comes back byte for byte, and the rewind tool says that its original is one", async () => {
+test("a scaled image is restored byte for byte, and the rewind tool returns it as an image", async () => {
   const data = picture();
   const messages = [
     user("look"),
@@ -181,7 +181,7 @@ test("a smaller image comes back byte for byte, and the rewind tool says that it
   );
 });
 
-test("a compressed conversation comes back byte for byte, what it says twice included", async () => {
+test("a compressed conversation with repeats is restored byte for byte", async () => {
   const text = noise(100);
   const rows = JSON.stringify(
     Array.from({ length: 60 }, (_, id) => ({ id, name: `unit ${id}`, isActive: id % 2 === 0 })),
@@ -230,10 +230,10 @@ test("the rewind tool answers an item of the Responses API with an item", async 
   const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "rewind_retrieve", arguments: "{}" };
   const { output, ...item } = await rewindTool.handle(call);
   assert.deepEqual(item, { type: "function_call_output", call_id: "call_1" });
-  assert.match(output, /^The arguments have no hash/);
+  assert.match(output, /^The arguments have no string named hash/);
 });
 
-test("the rewind tool answers with the original of what this process compressed", async () => {
+test("the rewind tool returns originals of texts that this process compressed", async () => {
   const original = noise(200);
   const { text, originals } = await compress(original, { custom: [shout] });
   const marker = /\[\[REWIND:sha256:\w+\]\]/.exec(text)[0];
@@ -245,16 +245,16 @@ test("the rewind tool answers with the original of what this process compressed"
     assert.deepEqual(answer, { role: "tool", tool_call_id: "c1", content: original });
   }
   const unknown = await rewindTool.handle({ name: "rewind_retrieve", arguments: { hash: "../../etc/passwd" } });
-  assert.match(unknown.content, /^No original is kept/);
+  assert.match(unknown.content, /^No original is stored/);
 });
 
-test("a lone surrogate leaves a text as it is", async () => {
+test("a text with a lone surrogate is unchanged", async () => {
   const text = `${repeated}\udc00`;
   assert.equal((await compress(text)).text, text);
   assert.equal(restore(text), text);
 });
 
-test("jobs take none of the threads on which Node reads files", () => {
+test("jobs leave free the threads on which Node reads files", () => {
   const script = `
     import { stat } from "node:fs/promises";
     import { compress } from "openclaw-concertina";
@@ -274,7 +274,7 @@ test("jobs take none of the threads on which Node reads files", () => {
   assert.deepEqual(printed.trim().split("\n"), ["0", "3"]);
 });
 
-test("two jobs run at a time, however often the library is loaded: a third waits", async () => {
+test("at most two jobs run at a time, however many copies of the library are loaded", async () => {
   const require = createRequire(import.meta.url);
   const once = require("openclaw-concertina");
   for (const file of Object.keys(require.cache)) if (!file.endsWith(".node")) delete require.cache[file];

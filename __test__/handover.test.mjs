@@ -19,7 +19,7 @@ function shared(levels) {
   return value;
 }
 
-test("an object that holds itself is left alone and what stands beside it is squeezed", () => {
+test("a cyclic object is left alone, and blocks beside it are squeezed", () => {
   const loop = {};
   loop.x = loop;
   loop.y = [loop, { loop }];
@@ -34,7 +34,7 @@ test("an object that holds itself is left alone and what stands beside it is squ
   assert.equal(repairToolPairing(conversation).messages, conversation);
 });
 
-test("parts that are shared at every level cost what they are large, and are left alone", () => {
+test("objects that share parts at every level are left alone in bounded time", () => {
   const given = { content: noise(300), deep: shared(60) };
   const messages = withArguments(given);
   assert.equal(squeeze(messages).messages[1].content[0].arguments, given);
@@ -44,14 +44,14 @@ test("parts that are shared at every level cost what they are large, and are lef
   );
 });
 
-test("a block that stands in a message several times is squeezed in each place", () => {
+test("a block that occurs several times in a message is squeezed in each place", () => {
   const messages = staleConversation();
   const [block] = messages[2].content;
   messages[2].content = [block, block, block];
   for (const { text } of squeeze(messages).messages[2].content) assert.match(text, /^\[tool result squeezed/);
 });
 
-test("what never ends when it is read is left alone", () => {
+test("an endless object is left alone", () => {
   const endless = () =>
     new Proxy(
       {},
@@ -65,7 +65,7 @@ test("what never ends when it is read is left alone", () => {
   assert.match(squeeze(messages).messages[2].content[0].text, /^\[tool result squeezed/);
 });
 
-test("a getter or a trap that throws leaves its object alone and the rest works", () => {
+test("an object whose getter or trap throws is left alone, and the rest is processed", () => {
   const throwing = {
     body: noise(300),
     get bad() {
@@ -83,7 +83,7 @@ test("a getter or a trap that throws leaves its object alone and the rest works"
   }
 });
 
-test("a fresh result that cannot be read comes back as it is", async () => {
+test("a fresh result that cannot be read is returned unchanged", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const [, message] = toolRound("c", "exec", {}, noise(400));
   Object.defineProperty(message, "toolCallId", {
@@ -95,7 +95,7 @@ test("a fresh result that cannot be read comes back as it is", async () => {
   assert.equal((await concertina.admitToolResult({ sessionId: "s", message })).message, message);
 });
 
-test("what JSON cannot carry stays as it is", () => {
+test("values that JSON cannot carry are returned unchanged", () => {
   const withGap = Object.assign([1], { 2: 3 });
   for (const odd of [
     withGap,
@@ -113,7 +113,7 @@ test("what JSON cannot carry stays as it is", () => {
   }
 });
 
-test("an argument called __proto__ survives in both directions", () => {
+test("an argument named __proto__ is preserved in both directions", () => {
   const given = JSON.parse(`{"content": ${JSON.stringify(noise(300))}, "__proto__": {"polluted": true, "n": 1}}`);
   const { arguments: shown } = squeeze(withArguments(given)).messages[1].content[0];
   assert.notEqual(shown.content, given.content, "the long argument is squeezed");
@@ -145,7 +145,7 @@ function thatThen(change) {
   };
 }
 
-test("an array that the caller goes on with gets no placeholder over other words", async () => {
+test("an array that the caller changes during a call is neither overwritten nor misread", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const messages = staleConversation();
   const [given, theirs] = [
@@ -168,7 +168,7 @@ test("an array that the caller goes on with gets no placeholder over other words
   assert.notEqual(compressed.messages[4].content[0].text, taken[4].content[0].text);
 });
 
-test("a message that the caller changes meanwhile is left as it is, and the report says so", async () => {
+test("a message that the caller changes during a call is returned unchanged and reported", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const messages = staleConversation();
   messages.splice(1, 0, ...toolRound("call_0", "exec", { command: "a" }, noise(200, 9), 2));
@@ -188,7 +188,7 @@ test("a message that the caller changes meanwhile is left as it is, and the repo
   assert.equal(estimatedTokens, report.tokensAfter);
 });
 
-test("a fresh result and a chat that the caller changes meanwhile are left as they are", async () => {
+test("a fresh result or a chat that the caller changes during a call is returned unchanged", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const [, fresh] = toolRound("c", "exec", {}, noise(400));
   fresh.content.push(thatThen(() => fresh.content.unshift({ type: "text", text: "mine" })));
@@ -206,7 +206,7 @@ test("a fresh result and a chat that the caller changes meanwhile are left as th
   assert.ok(compressed.report.blocks.every(({ message }) => message !== 4));
 });
 
-test("a session that nobody changes meanwhile says nothing about it", async () => {
+test("changedMeanwhile is absent if nothing was changed during the call", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const messages = staleConversation();
   const folded = await concertina.assemble({ sessionId: "s", messages });

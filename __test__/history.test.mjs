@@ -23,7 +23,7 @@ const called = (id, name, args) => ({
 });
 const answered = (id, text) => ({ role: "tool", tool_call_id: id, content: text });
 
-test("of equal results of parallel calls with one time none is taken for the other's older copy", async () => {
+test("equal results of parallel calls at the same time are not duplicates of each other", async () => {
   const concertina = await opened();
   const text = noise(60);
   const twins = [
@@ -52,7 +52,7 @@ test("of equal results of parallel calls with one time none is taken for the oth
   assert.deepEqual(later.messages.map(isFolded), [false, false, true, true, false, false, false, false]);
 });
 
-test("a new copy of what was folded before is in sight, whatever the host has dropped", async () => {
+test("a new copy of folded content is in sight, whatever the host has dropped", async () => {
   const concertina = await opened();
   const text = noise(60);
   const round = (id) => [called(id, "exec", { command: "make" }), answered(id, text)];
@@ -69,7 +69,7 @@ test("a new copy of what was folded before is in sight, whatever the host has dr
   }
 });
 
-test("what went because a later copy holds it comes back when the host drops that copy", async () => {
+test("a folded duplicate is shown again when the host drops the later copy", async () => {
   const concertina = await opened();
   const text = noise(60);
   const first = [user("go", 1), ...toolRound("a", "exec", { command: "make" }, text, 2)];
@@ -82,7 +82,7 @@ test("what went because a later copy holds it comes back when the host drops tha
   assert.equal(back.report.epoch.reason, "returned: its duplicate or successor is gone");
 });
 
-test("two writers of one session show what was written first, ever after", async () => {
+test("two writers of one session always show what was written first", async () => {
   const dir = freshDir();
   const [one, other] = await Promise.all([
     Concertina.open({ dir, keepPreviewChars: 10 }),
@@ -97,7 +97,7 @@ test("two writers of one session show what was written first, ever after", async
   }
 });
 
-test("a read supersedes only what it provably shows, and only tools that are known to read", async () => {
+test("a read supersedes only lines that it provably showed, and only for known read tools", async () => {
   const file = Array.from({ length: 80 }, (_, at) => `line ${at} of the file ${noise(1, at)}`);
   const folded = async (name, args, text, isError = false) => {
     const concertina = await opened();
@@ -128,7 +128,7 @@ test("a read supersedes only what it provably shows, and only tools that are kno
   assert.equal(await folded("write", { path: "a.rs", content: "x" }, "no", true), false);
 });
 
-test("a placeholder is bounded, however many names its original has", async () => {
+test("a placeholder has a bounded length, however many names its original has", async () => {
   const concertina = await opened({ schedule: "cache-aware", sccsSummaryMaxChars: 50_000, keepNames: 100_000 });
   const text = Array.from(
     { length: 100_000 },
@@ -140,7 +140,7 @@ test("a placeholder is bounded, however many names its original has", async () =
   assert.ok(textOf(shown).length <= 6000, `${textOf(shown).length} characters`);
 });
 
-test("an image that leaves keeps its cache breakpoint and its kind of block", async () => {
+test("a folded image keeps its cache breakpoint and its block type", async () => {
   const concertina = await opened();
   const image = {
     type: "image",
@@ -154,7 +154,7 @@ test("an image that leaves keeps its cache breakpoint and its kind of block", as
   assert.deepEqual(shown.cache_control, image.cache_control);
 });
 
-test("what the host had cut says so wherever it is shown", async () => {
+test("content that the host cut is marked as cut wherever it is shown", async () => {
   const words = /cut by the host at [\d,]+ characters; the rest was never received/;
   for (const text of [noise(400), "the very same line of output\n".repeat(500)]) {
     const concertina = await opened();
@@ -177,7 +177,7 @@ test("what the host had cut says so wherever it is shown", async () => {
   }
 });
 
-test("a text that the host cut before a surrogate pair is known as cut, too", async () => {
+test("a text that the host cut before a surrogate pair is recognised as cut", async () => {
   const words = /cut by the host at 100,000 characters; the rest was never received/;
   const born = async (text) => {
     const concertina = await opened();
@@ -205,7 +205,7 @@ test("a text that the host cut before a surrogate pair is known as cut, too", as
   assert.match(textOf(shown), /cut by the host at/);
 });
 
-test("of more than 200 blocks in one message each is folded, fetched and shown again by itself", async () => {
+test("each of more than 200 blocks in one message is folded, fetched and replayed separately", async () => {
   const texts = Array.from({ length: 230 }, (_, at) => noise(12, at + 1));
   const parts = texts.map((text) => ({ type: "text", text }));
   const shapes = [
@@ -236,7 +236,7 @@ test("of more than 200 blocks in one message each is folded, fetched and shown a
   }
 });
 
-test("a text that reads as arguments do, at one time with them, is not taken for them", async () => {
+test("a text that equals the JSON of arguments with the same time is not confused with them", async () => {
   for (const schedule of ["every-turn", "cache-aware"]) {
     const concertina = await opened({ schedule });
     const args = { path: "a.rs", content: noise(150) };
@@ -261,7 +261,7 @@ test("a text that reads as arguments do, at one time with them, is not taken for
   }
 });
 
-test("a clock that was set back folds nothing twice and thaws nothing", async () => {
+test("a clock that is set back neither folds a block twice nor undoes a fold", async () => {
   const HOUR = 3_600_000;
   for (const schedule of ["every-turn", "cache-aware"]) {
     const concertina = await opened({ schedule });

@@ -62,7 +62,7 @@ function openedBy(files, { cwd, env = {} }) {
 
 // Covers a copy and a bundle with four names in folders of each depth from 0 to 6, with files planted in every parent
 // folder, in the working directory and in NODE_PATH, with five folder names and four file names.
-test("a loader that is away from its package opens no library, wherever one is planted, and says what to do", () => {
+test("a bundled loader never loads a library from a folder around it, and its error states the remedy", () => {
   const top = freshDir();
   const [cwd, onPath] = [freshDir(), freshDir()];
   [cwd, onPath].forEach(plant);
@@ -80,7 +80,7 @@ test("a loader that is away from its package opens no library, wherever one is p
   for (const [index, { code, message }] of told.entries()) {
     assert.equal(code, "CONCERTINA_NO_BINARY", message);
     assert.ok(message.includes(realpathSync(files[index])), message);
-    assert.match(message, /Mark it external in the bundler \(esbuild: --external:openclaw-concertina\)/);
+    assert.match(message, /Mark it as external in the bundler \(esbuild: --external:openclaw-concertina\)/);
   }
   // Not even if the program that includes it has its own name and version.
   writeFileSync(path.join(top, "package.json"), '{ "name": "an-app", "version": "1.0.0" }');
@@ -89,7 +89,7 @@ test("a loader that is away from its package opens no library, wherever one is p
 
 // Covers the same loaders with a package that Node finds: next to them, above them, in NODE_PATH.
 test(
-  "a loader that is away from its package opens the library of the package that Node finds",
+  "a bundled loader loads the library of the package that Node resolves",
   { skip: process.platform === "win32" },
   () => {
     const ours = path.join(realpathSync(root), "native", binary);
@@ -114,7 +114,7 @@ test(
 );
 
 test(
-  "the package finds its own binary first, and then that of its platform's package, from wherever it is installed",
+  "a package loads its own binary first and then that of its platform's package, wherever it is installed",
   { skip: process.platform === "win32" },
   () => {
     const top = freshDir();
@@ -125,7 +125,7 @@ test(
     plant(top);
     const [none] = openedBy([file], { cwd: top }).told;
     assert.equal(none.code, "CONCERTINA_NO_BINARY");
-    assert.ok(none.message.includes(`the package ${separate} is there`), none.message);
+    assert.ok(none.message.includes(`the package ${separate} exists`), none.message);
     // The platform's package is next to it, or where pnpm puts it: only the package itself can resolve it.
     for (const place of [path.join(installed, "node_modules"), path.join(top, "node_modules")]) {
       const own = path.join(place, separate);
@@ -143,7 +143,7 @@ test(
   },
 );
 
-test("an executable that may not be read is taken for one of glibc", { skip: process.platform !== "linux" }, () => {
+test("an executable that cannot be read is assumed to use glibc", { skip: process.platform !== "linux" }, () => {
   const { usesMusl } = require("../dist/node/lib/binding/native.js");
   assert.equal(usesMusl(path.join(freshDir(), "nowhere")), false);
 });

@@ -22,7 +22,7 @@ async function filled() {
   return { dir, messages, folded };
 }
 
-test("a copy shows and fetches what the store did, and a store that is not empty is left alone", async () => {
+test("a migrated store shows and fetches the same content, and a target that is not empty is refused", async () => {
   const { dir, messages, folded } = await filled();
   const to = { dir: freshDir() };
   const { rows, damaged } = await migrate({ from: { dir }, to });
@@ -36,20 +36,20 @@ test("a copy shows and fetches what the store did, and a store that is not empty
   });
 });
 
-test("the command copies, and says what", async () => {
+test("the migrate command copies a store and reports the counts", async () => {
   const { dir } = await filled();
   const copied = run("migrate", dir, freshDir());
   assert.match(
     copied.stdout,
-    /^[1-9]\d* originals? of 1 session copied, with [1-9]\d* placeholders? and 0 requests; read back and compared\n$/,
+    /^[1-9]\d* originals? of 1 session copied, with [1-9]\d* placeholders? and 0 requests; the copy was read back and compared\n$/,
   );
   assert.deepEqual([copied.stderr, copied.status], ["", 0]);
   assert.equal(JSON.parse(run("migrate", dir, freshDir(), "--json").stdout).rows.sessions, 1);
   const missing = run("migrate", freshDir(), freshDir());
-  assert.deepEqual([missing.status, /holds no store/.test(missing.stderr)], [1, true]);
+  assert.deepEqual([missing.status, /contains no store/.test(missing.stderr)], [1, true]);
 });
 
-test("a database that is away is named, and its password is not", async () => {
+test("a database that is unavailable is named in the error without its password", async () => {
   await assert.rejects(Concertina.open({ url: NOWHERE }), (error) => {
     assert.equal(error.code, "CONCERTINA_STORE_UNAVAILABLE");
     assert.match(error.message, /127\.0\.0\.1:1\/x/);

@@ -349,30 +349,30 @@ async function refuses(call, args, name) {
   );
 }
 
-test("every function names the argument that is wrong", async () => {
+test("every function names the wrong argument in its error", async () => {
   for (const [name, rows] of Object.entries(FUNCTIONS)) {
     for (const [argument, calls] of rows) for (const args of calls) await refuses(library[name], args, argument);
   }
 });
 
-test("every method names the argument that is wrong", async () => {
+test("every method names the wrong argument in its error", async () => {
   for (const [name, rows] of Object.entries(METHODS)) {
     const method = Object.defineProperty(async (...args) => concertina[name](...args), "name", { value: name });
     for (const [argument, calls] of rows) for (const args of calls) await refuses(method, args, argument);
   }
 });
 
-test("opening names the option that is wrong", async () => {
+test("open names the wrong option in its error", async () => {
   const open = (options) => Concertina.open(options);
   for (const [argument, calls] of OPTIONS) for (const args of calls) await refuses(open, args, argument);
 });
 
-test("a complaint says what the value was and what it must be", async () => {
+test("an argument error states the value and the allowed values", async () => {
   for (const [call, message] of COMPLAINTS)
     await assert.rejects(async () => call(), { name: "TypeError", code: "CONCERTINA_BAD_ARGUMENT", message });
 });
 
-test("an option that JSON would leave out, and what cannot be read, is named", async () => {
+test("an option that JSON would drop, or that cannot be read, is named in the error", async () => {
   const loop = {};
   loop.models = loop;
   const throwing = {
@@ -388,10 +388,10 @@ test("an option that JSON would leave out, and what cannot be read, is named", a
     (_, options) => library.compressSync("x", options),
   ];
   for (const [options, says] of [
-    [{ preset: 10n }, /^preset is bigint; it must be a value that JSON has/],
+    [{ preset: 10n }, /^preset is bigint; it must be a JSON value/],
     [{ preset: () => 1 }, /^preset is function/],
     [{ preset: Symbol("x") }, /^preset is symbol/],
-    [loop, /^models cannot be read: it holds itself/],
+    [loop, /^models cannot be read: it contains itself/],
     [throwing, /^preset cannot be read: do not look/],
     [new Map(), /^options is object; it must be a plain object/],
     [{ toJSON() {} }, /^toJSON is function/],
@@ -410,7 +410,7 @@ test("an option that JSON would leave out, and what cannot be read, is named", a
   });
 });
 
-test("an array that cannot be read, or says that it has four billion messages, is named", async () => {
+test("an array that cannot be read, or claims four billion messages, is named in the error", async () => {
   const revoked = Proxy.revocable([], {});
   revoked.revoke();
   const trapped = new Proxy([], {
@@ -439,7 +439,7 @@ test("an array that cannot be read, or says that it has four billion messages, i
   }
 });
 
-test("two sessions whose names differ in lone surrogates are not one", async () => {
+test("names with lone surrogates are rejected, because two of them could become equal", async () => {
   for (const [name, call] of [
     ["sessionId", () => concertina.assemble({ sessionId: "\ud800", messages: [] })],
     ["agentId", () => concertina.assemble({ sessionId: "s", agentId: "\ud800", messages: [] })],
@@ -451,7 +451,7 @@ test("two sessions whose names differ in lone surrogates are not one", async () 
   }
 });
 
-test("a call of the rewind tool that is none is named", async () => {
+test("a malformed call of the rewind tool is an error that names the field", async () => {
   for (const [call, says] of [
     [null, /^call is null/],
     [{ function: null }, /^call.function is null/],
@@ -473,7 +473,7 @@ test("a call of the rewind tool that is none is named", async () => {
   }
 });
 
-test("what is asked of a closed store says so by its code", async () => {
+test("a method of a closed store fails with its code", async () => {
   const closed = await Concertina.open({ dir });
   await closed.close();
   assert.throws(() => closed.notices(), { code: "CONCERTINA_CLOSED" });
@@ -481,15 +481,15 @@ test("what is asked of a closed store says so by its code", async () => {
   assert.ok(Array.isArray(closed.skipped()));
 });
 
-test("a Concertina is opened, not made", async () => {
+test("a Concertina cannot be constructed with new", async () => {
   const made = Object.defineProperty(() => new Concertina({}), "name", { value: "new Concertina" });
   await refuses(made, [], "new Concertina()");
 });
 
-test("what a model gets wrong is answered in words", async () => {
+test("mistakes of a model in a tool call are answered with an explanation", async () => {
   for (const [written, says] of [
-    ...["no JSON", "", "{", '{"hash": "0123'].map((text) => [text, /^The arguments are no JSON \(.+\); they must be/]),
-    ...["{}", '{"hash":5}', "null"].map((text) => [text, /^The arguments have no hash that is a string/]),
+    ...["no JSON", "", "{", '{"hash": "0123'].map((text) => [text, /^The arguments are not JSON \(.+\); they must be/]),
+    ...["{}", '{"hash":5}', "null"].map((text) => [text, /^The arguments have no string named hash/]),
   ]) {
     const { content } = await rewindTool.handle({ id: "c", function: { name: "rewind_retrieve", arguments: written } });
     assert.match(content, says);
@@ -514,7 +514,7 @@ test("what a model gets wrong is answered in words", async () => {
   }
 });
 
-test("the tables leave nothing out", () => {
+test("the tables of this test list every function and method of the library", () => {
   const takesNothing = ["describe", "describeError", "stages"];
   const functions = Object.entries(library).filter(
     ([name, value]) => typeof value === "function" && value !== Concertina && !takesNothing.includes(name),

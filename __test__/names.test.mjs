@@ -26,7 +26,7 @@ function area(outputs, score) {
   };
 }
 
-test("the model says of itself what the frozen labels say of it, and beats the rule on them", () => {
+test("the model file states the results on the frozen labels, and the model is better than the rule", () => {
   const { metrics, bias, weights } = JSON.parse(read("src/summarize/identifiers/model.json"));
   const outputs = gunzipSync(read("bench/names/frozen.jsonl.gz"))
     .toString()

@@ -189,7 +189,7 @@ function assertSame(name, before, after) {
 const after = () => talk(12);
 
 for (const [shape, conversation] of Object.entries(SHAPES)) {
-  test(`what JSON cannot carry comes back as itself on every path, ${shape}`, async () => {
+  test(`values that JSON cannot carry are returned as the same objects on every path, ${shape}`, async () => {
     for (const [kind, value] of Object.entries(VALUES)) {
       const name = `${shape} ${kind}`;
       const round = conversation(value, TEXT, IMAGE);
@@ -245,7 +245,7 @@ for (const [shape, conversation] of Object.entries(SHAPES)) {
   });
 }
 
-test("an image that becomes smaller keeps what stands beside it", async () => {
+test("a scaled image keeps the blocks beside it", async () => {
   const image = png(1800, 1200, (x, y) => [(x >> 3) & 255, (y >> 3) & 255, (x * y) & 7]).toString("base64");
   for (const [shape, conversation] of Object.entries(SHAPES)) {
     for (const kind of shape === "openclaw" ? ["date", "lone surrogate"] : ["bigint"]) {
@@ -279,7 +279,7 @@ const ILL_FORMED = [
 ];
 
 for (const [shape, conversation] of Object.entries(SHAPES)) {
-  test(`a text with lone surrogates folds, shows none, and comes back to the unit, ${shape}`, async () => {
+  test(`a text with lone surrogates is folded without showing them and restored exactly, ${shape}`, async () => {
     for (const [index, text] of ILL_FORMED.entries()) {
       const name = `${shape} ${index}`;
       const messages = [...conversation("x", text, ICON), ...after()];
@@ -312,7 +312,7 @@ for (const [shape, conversation] of Object.entries(SHAPES)) {
   });
 }
 
-test("texts that differ in a lone surrogate alone have originals of their own", async () => {
+test("texts that differ only in a lone surrogate have different originals", async () => {
   const texts = ["\ud800", "\ud801", "\ufffd"].map((unit) => `${TEXT}${unit}`);
   const concertina = await Concertina.open({ dir: freshDir() });
   const ids = [];
@@ -328,7 +328,7 @@ test("texts that differ in a lone surrogate alone have originals of their own", 
   await concertina.close();
 });
 
-test("what cannot be read is named with its reason in every report", async () => {
+test("every report names what could not be read, with the reason", async () => {
   class Message {
     get role() {
       return "toolResult";

@@ -49,7 +49,7 @@ function registered(given) {
   return api;
 }
 
-test("each option of the settings page is typed, labelled, explained and in one section", () => {
+test("each option of the settings page has a type, a label, a help text and one section", () => {
   const { configSchema, uiHints, configGroups } = manifest;
   for (const [name, schema] of leaves(configSchema)) {
     assert.ok(schema.type ?? schema.enum ?? schema.anyOf, `${name} has no type`);
@@ -68,7 +68,7 @@ test("each option of the settings page is typed, labelled, explained and in one 
     for (const name of properties) assert.equal(uiHints[name].tags[0], id, name);
 });
 
-test("the schema knows each stage, with its own settings", () => {
+test("the schema has each stage with its settings", () => {
   const { properties } = manifest.configSchema.properties.fusion.properties.stages;
   assert.deepEqual(
     Object.keys(properties).toSorted(),
@@ -86,12 +86,12 @@ test("the schema knows each stage, with its own settings", () => {
   );
 });
 
-test("what only squeeze() does is not in the host's schema", () => {
+test("options for squeeze() only are not in the host's schema", () => {
   for (const name of ["pruneHeartbeats", "largeResultThreshold", "largeResultPreviewChars"])
     assert.equal(manifest.configSchema.properties[name], undefined, name);
 });
 
-test("the schema refuses no key that it does not know, at any depth, but in the reference to a secret", () => {
+test("the schema allows unknown keys at every depth, except in a secret reference", () => {
   const closed = (schema, name) =>
     Object.entries(schema).flatMap(([key, value]) =>
       key === "additionalProperties" && value === false
@@ -103,11 +103,11 @@ test("the schema refuses no key that it does not know, at any depth, but in the 
   for (const name of closed(manifest.configSchema, "")) assert.match(name, /^\.properties\.sccsStoreUrl\./);
 });
 
-test("an option whose name sounds like a secret is no secret", () => {
+test("no option is treated as a secret because of its name", () => {
   assert.equal(manifest.uiHints.secrets.sensitive, false);
 });
 
-test("the defaults of the schema are those of the plugin", () => {
+test("the defaults in the schema are those of the plugin", () => {
   const { options, warnings } = inForce({});
   assert.deepEqual(warnings, []);
   const decided = ["minTokensToFold", "staleCalls", "keepPreviewChars"];
@@ -125,7 +125,7 @@ function inForce(pluginConfig) {
   return { options: state.options, warnings: state.optionWarnings };
 }
 
-test("a wrong value of any option costs that option only, and one line names option, value and what is used", () => {
+test("a wrong option is replaced by its default, and one line names option, value and replacement", () => {
   const { options: defaults } = inForce({});
   for (const [name] of leaves(manifest.configSchema)) {
     const usual = at(defaults, name);
@@ -153,7 +153,7 @@ async function assertFolds(api) {
   assert.notDeepEqual(view.messages, messages);
 }
 
-test("a plugin with nothing but mistakes is on, and says each of them once", async () => {
+test("a plugin with only wrong options is active and reports each of them once", async () => {
   const pluginConfig = {
     sccsCompressThreshold: "a lot",
     sccsStorageTtlSeconds: 5,
@@ -179,7 +179,7 @@ test("a plugin with nothing but mistakes is on, and says each of them once", asy
   assert.equal(api.lines.length, 7, api.lines.join("\n"));
 });
 
-test("wrong options that nobody checked cost themselves and are named once, and the plugin is on", async (context) => {
+test("wrong options that the host did not check are reported once, and the plugin is active", async (context) => {
   // The lines of the test above are not repeated for ten minutes.
   context.mock.timers.enable({ apis: ["Date"], now: Date.now() + 600_000 });
   const bad = Object.entries(VALUES).map(([name, values]) => [name, values[1]]);
@@ -200,11 +200,11 @@ test("wrong options that nobody checked cost themselves and are named once, and 
   assert.equal(api.lines.length, named.length, api.lines.join("\n"));
 });
 
-test("options that are no object are none", () => {
+test("options that are not an object are ignored", () => {
   for (const pluginConfig of [undefined, null, [], "x"]) assert.deepEqual(inForce(pluginConfig).warnings, []);
 });
 
-test("the store's directory is resolved while the host resolves paths, and a relative one in the state directory", async () => {
+test("an absolute store directory is resolved at registration, and a relative one is below the state directory", async () => {
   const home = freshDir();
   const own = freshDir();
   for (const [sccsStorageDir, expected] of [
@@ -226,10 +226,10 @@ test("the store's directory is resolved while the host resolves paths, and a rel
   }
 });
 
-test("where the host uses another engine, the gateway's log and the status say so, and how to change it", async () => {
+test("if the host uses another engine, log and status report it with the remedy", async () => {
   const set = "openclaw config set plugins.slots.contextEngine concertina";
   for (const [config, says] of [
-    [{}, "plugins.slots.contextEngine is not set, as after uninstalling and installing again"],
+    [{}, "plugins.slots.contextEngine is not set, as after a reinstallation"],
     [{ plugins: { slots: { contextEngine: "legacy" } } }, 'plugins.slots.contextEngine is "legacy"'],
   ]) {
     const api = registered({ config });
@@ -238,7 +238,10 @@ test("where the host uses another engine, the gateway's log and the status say s
     assert.ok(line.startsWith(`concertina: not in use: ${says}`) && line.includes(set), line);
     const { engine, why } = await statusOf(new PluginState(hostApi({ config })));
     assert.equal(engine, "inactive");
-    assert.ok(`concertina: ${why}`.startsWith(`${line}. Before you uninstall it, "openclaw concertina unfold"`), why);
+    assert.ok(
+      `concertina: ${why}`.startsWith(`${line}. Before you uninstall it, run "openclaw concertina unfold"`),
+      why,
+    );
   }
   const api = registered({});
   api.hooks.gateway_start();

@@ -9,7 +9,7 @@ import { written } from "./conversation.mjs";
 
 const require = createRequire(import.meta.url);
 
-test("import and require give one copy of every name in their types, and of no other", () => {
+test("import and require give the same single copy of every name in the types, and no other names", () => {
   const cjs = require("openclaw-concertina");
   const types = readFileSync(new URL("../index.d.cts", import.meta.url), "utf8");
   const names = [...types.matchAll(/^(?:export )?(?:declare )?(?:function|const|class|namespace) (\w+)/gm)].map(
@@ -45,7 +45,7 @@ test("a panic becomes an error with a code, on the event loop and on a worker", 
   );
 });
 
-test("the platform's name says which C library Node itself runs on", { skip: process.platform !== "linux" }, () => {
+test("the platform name states the C library that Node itself uses", { skip: process.platform !== "linux" }, () => {
   const { platformName, usesMusl } = require("../dist/node/lib/binding/native.js");
   const isGlibc = process.report.getReport().header.glibcVersionRuntime !== undefined;
   assert.equal(platformName(), `linux-${process.arch}-${isGlibc ? "gnu" : "musl"}`);

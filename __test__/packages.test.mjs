@@ -69,17 +69,17 @@ const complaint = (dir) =>
     ),
   );
 
-test("without a compiler, both archives in an empty folder fold the demo session and give an original back", async () => {
+test("without a compiler, both archives in an empty folder fold the demo session and return an original", async () => {
   for (const tool of ["cargo", "rustc", "cc", "gcc"])
     assert.equal(spawnSync(tool, { env }).error?.code, "ENOENT", tool);
   const archives = [rootManifest().name, own].map((name) => packed.find((one) => one.name === name).archive);
   const dir = await installed(registry.unknown, ...archives);
   const cli = path.join(dir, "node_modules", ".bin", "openclaw-concertina");
   const { stdout } = await promisify(execFile)(cli, ["analyze", demo], { cwd: dir, env });
-  assert.match(stdout, /byte for byte the original/);
+  assert.match(stdout, /the original was restored byte for byte/);
 });
 
-test("the archive that `npm pack` makes in a clone is enough by itself", async () => {
+test("the archive of `npm pack` in a clone works by itself", async () => {
   const out = freshDir();
   await promisify(execFile)("npm", ["pack", "--ignore-scripts", "--pack-destination", out], { cwd: root, env });
   const dir = await installed(registry.unknown, ...readdirSync(out).map((name) => path.join(out, name)));
@@ -87,7 +87,7 @@ test("the archive that `npm pack` makes in a clone is enough by itself", async (
   assert.ok(!existsSync(path.join(dir, "node_modules", own)));
 });
 
-test("by its name the package comes with the binary of this platform and no other", async () => {
+test("an install from the registry brings the binary of this platform and no other", async () => {
   const dir = await installed(registry.url, "openclaw-concertina");
   assert.equal(runIn(dir, COUNT), "2");
   const there = platforms
@@ -97,14 +97,14 @@ test("by its name the package comes with the binary of this platform and no othe
   assert.ok(!existsSync(path.join(dir, "node_modules", "openclaw-concertina", "native")));
 });
 
-test("without a binary the error names platform, package and what to do", async () => {
+test("the error for a missing binary names the platform, the package and the remedy", async () => {
   const { code, message } = complaint(await installed(registry.unknown, "openclaw-concertina"));
   assert.equal(code, "CONCERTINA_NO_BINARY");
   for (const named of [`no binary for ${platformName()}`, `the package ${own}`, "--omit=optional", "npm run build"])
     assert.ok(message.includes(named), message);
 });
 
-test("a binary that does not load is named with the reason, and one that was built here goes first", async () => {
+test("a binary that does not load is named with the reason, and a locally built one is preferred", async () => {
   const dir = await installed(registry.url, "openclaw-concertina");
   const file = path.join(dir, "node_modules", own, binaryOf(platformName()));
   rmSync(file);
@@ -116,7 +116,7 @@ test("a binary that does not load is named with the reason, and one that was bui
   assert.equal(runIn(dir, COUNT), "2");
 });
 
-test("every platform's package has the root's version and nothing that runs at install", () => {
+test("every platform package has the root's version and no install script", () => {
   const published = rootManifest();
   const manifests = platforms.map(platformManifest);
   assert.deepEqual(

@@ -37,7 +37,7 @@ const elements = (html, name) =>
     ({ groups }) => groups,
   );
 
-test("what a session is called ends no script, and comes back as it was", () => {
+test("a session name cannot end the script element and is shown unchanged", () => {
   const { html } = hostilePage();
   const scripts = elements(html, "script");
   assert.deepEqual(
@@ -65,13 +65,13 @@ test("only the page's own scripts and styles may run", () => {
   assert.doesNotMatch(html.replace(/<script.*?<\/script>/gs, ""), /\s(?:style|on\w+)=|https?:/);
 });
 
-test("nothing is loaded from elsewhere, and uPlot comes with its licence", () => {
+test("nothing is loaded from elsewhere, and uPlot is included with its licence", () => {
   const { html } = page({ periods: samplePeriods({ now: NOW }), health: null, now: NOW });
   assert.doesNotMatch(html, /<(?:link|img|iframe)\b|\bsrc=|url\(|@import|\bfetch\(|XMLHttpRequest|import\(/);
   assert.match(html, /Copyright \(c\) \d+ Leon Sorokin[\s\S]*Permission is hereby granted/);
 });
 
-test("a report is a file of its owner, and never written over another", () => {
+test("a report is readable by its owner only and never overwrites a file", () => {
   const file = path.join(freshDir(), "report.html");
   const content = {
     periods: [{ days: 0, figures: sampleFigures({ now: NOW }) }],
@@ -86,7 +86,7 @@ test("a report is a file of its owner, and never written over another", () => {
   assert.throws(() => writeReport(file, content), { code: "EEXIST" });
 });
 
-test("what the commands write as a page is what they print as JSON", async () => {
+test("the pages that commands write contain the figures that they print as JSON", async () => {
   const session = path.join(root, "fixtures", "sessions", "excerpt-prototype.messages.json");
   const dir = freshDir();
   const store = await Concertina.open({ dir });
@@ -109,7 +109,7 @@ test("what the commands write as a page is what they print as JSON", async () =>
   }
 });
 
-test("periods begin at midnight, UTC", async () => {
+test("periods begin at midnight UTC", async () => {
   const periods = await periodsOf(
     async ({ since }) => (since === undefined ? undefined : new Date(since).toISOString()),
     NOW,
@@ -122,7 +122,7 @@ test("periods begin at midnight, UTC", async () => {
   ]);
 });
 
-test("an original is text, whatever it says", () => {
+test("an original is shown as text, whatever it contains", () => {
   const { html, policy } = originalPage(
     ID,
     { type: "text", text: `${HOSTILE}&"` },
@@ -148,9 +148,9 @@ test("an original that is an image is shown, and one of another type is not", ()
   assert.doesNotMatch(shown('text/html"><script>'), /<img|<script/);
 });
 
-test("of a very long original the beginning is shown, and an unknown one is said to be", () => {
+test("a long original is shown in part, and an unknown one is reported", () => {
   const long = originalPage(ID, { type: "text", text: "x".repeat(600_000) }, { back: "../page" }).html;
-  assert.match(long, /A text of 600,000 characters in one line\. Here are the first 500,000/);
+  assert.match(long, /A text of 600,000 characters in one line\. The first 500,000 are shown/);
   assert.ok(long.length < 520_000);
   assert.match(originalPage(ID, undefined, { back: "../page" }).html, /No original is stored under this id/);
 });

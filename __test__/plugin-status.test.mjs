@@ -145,9 +145,9 @@ const TROUBLES = {
     },
   },
   "a step that fails": {
-    says: /warning +recording a turn failed \(no room\); the session goes on without this record \(since then\)/,
+    says: /warning +recording a turn failed \(no room\); the session continues without this record \(since then\)/,
     begin({ state }) {
-      state.complain("recording a turn", new Error("no room"), "the session goes on without this record");
+      state.complain("recording a turn", new Error("no room"), "the session continues without this record");
       return () => state.use(async () => {}, "recording a turn");
     },
   },
@@ -163,7 +163,7 @@ const TROUBLES = {
 };
 
 for (const [name, { says, begin, given }] of Object.entries(TROUBLES)) {
-  test(`of ${name} each face says the same, until it ends`, async (context) => {
+  test(`status, chat and page report ${name} with the same words until it ends`, async (context) => {
     const at = await gateway(given);
     const before = await said(at);
     assert.match(before, /^Concertina +1\.2\.3, active$/m);
@@ -177,14 +177,17 @@ for (const [name, { says, begin, given }] of Object.entries(TROUBLES)) {
   });
 }
 
-test("of a database that is away each face says the same, and no password", async () => {
+test("status, chat and page report an unavailable database with the same words and without its password", async () => {
   const at = await gateway({ fold: false, pluginConfig: { sccsStoreUrl: "postgresql://me:sesame@127.0.0.1:1/work" } });
   const text = await said(at);
-  assert.match(text, /inactive: the database cannot be used: .*\. Turns go on unchanged until it is back/);
+  assert.match(
+    text,
+    /inactive: the database cannot be used: .*\. Turns continue unchanged until it is available again/,
+  );
   assert.doesNotMatch(text, /sesame/);
 });
 
-test("an unknown option is in the log and in each face, with the nearest known one", async () => {
+test("log, status, chat and page report an unknown option with the nearest known one", async () => {
   const at = await gateway({ pluginConfig: { treshold: 1, rules: { levle: 1 }, planner: { deep: { er: true } } } });
   const text = await said(at);
   assert.match(text, /active$/m);
@@ -197,7 +200,7 @@ test("an unknown option is in the log and in each face, with the nearest known o
   assert.match(text, /^option +planner is not an option/m);
 });
 
-test("a condition is raised by one process and read by another, and what was raised meanwhile does not end", () => {
+test("conditions are shared by processes, and one that was raised during an operation does not end with it", () => {
   const dir = freshDir();
   const [one, other] = [new Conditions(dir), new Conditions(dir)];
   one.raise({ key: "a", text: "first", remedy: null }, 1000);
@@ -222,7 +225,7 @@ test("a condition is raised by one process and read by another, and what was rai
   );
 });
 
-test("who disables or uninstalls the plugin is reminded of unfold, and nobody else", async () => {
+test("a warning to unfold is logged only if the plugin is disabled or uninstalled", async () => {
   const withEntry = (entry) => ({ plugins: { ...IN_USE.plugins, entries: { concertina: entry } } });
   for (const [now, isReminded] of [
     [withEntry({ enabled: false }), true],

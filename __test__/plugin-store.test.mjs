@@ -15,7 +15,7 @@ import { registered } from "./registration.mjs";
 
 const stats = (store) => store.stats();
 
-test("a store that is let go of closes with its last use, and who comes later has it opened anew", async () => {
+test("a released store closes with its last use, and a later use opens it again", async () => {
   const { state } = registered();
   const store = await state.store();
   const used = await state.use(async (open) => {
@@ -30,7 +30,7 @@ test("a store that is let go of closes with its last use, and who comes later ha
   assert.notEqual(first, store);
 });
 
-test("the host's word that a registration was replaced lets go of its store, and its word about a session does not", async () => {
+test("the store is released when its registration is replaced, and not when a session is cleaned up", async () => {
   const disposals = [];
   const cleanups = [];
   const registerRuntimeLifecycle = ({ cleanup }) => cleanups.push(cleanup);
@@ -48,7 +48,7 @@ test("the host's word that a registration was replaced lets go of its store, and
   letGoWhenReplaced(registered().api, undefined);
 });
 
-test("a copy of a state directory is another gateway where others may have its store, and says so once", async () => {
+test("a copied state directory gets a new gateway name and one log line if the store may be shared", async () => {
   const [parent, outside] = [freshDir(), freshDir()];
   const [first, copy, moved] = ["first", "copy", "moved"].map((name) => path.join(parent, name));
   const said = [];
@@ -74,10 +74,7 @@ test("a copy of a state directory is another gateway where others may have its s
     assert.deepEqual(said, []);
     const another = await nameIn(dir, options);
     assert.notEqual(another, name);
-    assert.match(
-      said.pop(),
-      new RegExp(`a copy of that of gateway ${name}, .*: this one is gateway ${another} from now on`),
-    );
+    assert.match(said.pop(), new RegExp(`a copy of that of gateway ${name}, .*: this gateway is now ${another}\\. `));
     for (const again of [...shared, {}]) assert.equal(await nameIn(dir, again), another);
   }
   renameSync(first, moved);
@@ -92,7 +89,7 @@ async function storeIn(dir, host) {
   return store;
 }
 
-test("a store that another place took the place of is named once, unless it came along", async () => {
+test("a changed store directory is reported once, unless the store was moved along", async () => {
   const dir = freshDir();
   const [usual, other, third] = ["concertina", "other", "third"].map((name) => path.join(dir, name));
   const [empty, used] = [await storeIn(other, false), await storeIn(third, true)];
@@ -101,7 +98,7 @@ test("a store that another place took the place of is named once, unless it came
   const moved = await noteOfMove(dir, { dir: usual }, empty);
   assert.ok(
     moved.startsWith(
-      `the store is in ${usual} now, and placeholders in transcripts name originals in ${other}: set sccsStorageDir back to it`,
+      `the store is now in ${usual}, but placeholders in transcripts refer to originals in ${other}: set sccsStorageDir to that directory again`,
     ),
     moved,
   );
@@ -111,7 +108,7 @@ test("a store that another place took the place of is named once, unless it came
   for (const store of [empty, used]) await store.close();
 });
 
-test("a store that a database took the place of is named, by nothing that is secret", async () => {
+test("a change to a database is reported without its password", async () => {
   const dir = freshDir();
   const usual = path.join(dir, "concertina");
   (await storeIn(usual, true)).close();
@@ -120,18 +117,18 @@ test("a store that a database took the place of is named, by nothing that is sec
   const line = await noteOfMove(dir, database, empty);
   assert.ok(
     line.startsWith(
-      `the store is in the database db.example:5433/work/team now, and placeholders in transcripts name originals in ${usual}`,
+      `the store is now in the database db.example:5433/work/team, but placeholders in transcripts refer to originals in ${usual}`,
     ),
     line,
   );
   assert.match(line, /"openclaw concertina migrate"/);
   assert.match(
     await noteOfMove(dir, { ...database, namespace: "other" }, empty),
-    /name originals in the database db.example:5433\/work\/team: /,
+    /refer to originals in the database db.example:5433\/work\/team: /,
   );
   assert.match(
     await noteOfMove(dir, { dir: path.join(dir, "empty") }, empty),
-    /name originals in the database db.example:5433\/work\/other: /,
+    /refer to originals in the database db.example:5433\/work\/other: /,
   );
   await noteOfMove(dir, database, empty);
   const files = readdirSync(usual).map((name) => readFileSync(path.join(usual, name), "latin1"));
@@ -139,7 +136,7 @@ test("a store that a database took the place of is named, by nothing that is sec
   await empty.close();
 });
 
-test("a place is noted when the store opens there, and not when it cannot", async () => {
+test("the store's place is recorded only after the store was opened there", async () => {
   const stateDir = freshDir();
   await registered(stateDir).state.store();
   const blocked = path.join(stateDir, "blocked");
@@ -148,10 +145,10 @@ test("a place is noted when the store opens there, and not when it cannot", asyn
   assert.equal(await closed.state.store(), undefined);
   const { state, lines } = registered(stateDir, { pluginConfig: { sccsStorageDir: path.join(stateDir, "moved") } });
   await state.store();
-  assert.match(lines.join("\n"), /name originals in \S+concertina: set sccsStorageDir back/);
+  assert.match(lines.join("\n"), /refer to originals in \S+concertina: set sccsStorageDir to that directory again/);
 });
 
-test("an empty note of where the store was, as a full disk leaves it, is none", async () => {
+test("an empty record of the store's place, as a full disk leaves it, is ignored", async () => {
   const dir = freshDir();
   const usual = path.join(dir, "concertina");
   mkdirSync(usual);
@@ -161,7 +158,7 @@ test("an empty note of where the store was, as a full disk leaves it, is none", 
   await store.close();
 });
 
-test("a file that cannot be written is named, and half of it is not left", () => {
+test("a file that cannot be written is named in the error and leaves no partial file", () => {
   const dir = freshDir();
   const file = path.join(dir, "file");
   const place = () => {
@@ -175,7 +172,7 @@ test("a file that cannot be written is named, and half of it is not left", () =>
 });
 
 test(
-  "where files belong to another user, the error says whose they are and what to do",
+  "if files belong to another user, the error names the user and the remedy",
   { skip: process.getuid === undefined && "there are no such users here" },
   (context) => {
     const dir = freshDir();
@@ -187,7 +184,7 @@ test(
     assert.equal(told.code, "EACCES");
     assert.ok(
       told.message.startsWith(
-        `EACCES: permission denied; in ${dir} is what user ${own} wrote, and this process runs as ${own + 1}: `,
+        `EACCES: permission denied; ${dir} has files of user ${own}, but this process runs as user ${own + 1}: `,
       ),
       told.message,
     );

@@ -22,32 +22,32 @@ import { freshDir, noise, toolRound } from "./conversation.mjs";
 const MINUTE_MS = 60_000;
 const failure = (code, message = "it is away") => Object.assign(new Error(message), { code });
 
-test("the same failure of a step is one line in ten minutes, which then says how often it was", () => {
+test("the same failure of a step is logged once in ten minutes, with the number of repetitions", () => {
   const say = (error, minute, step = "opening the store") =>
     complaintLine(step, error, "nothing is folded", minute * MINUTE_MS);
   assert.equal(say(failure("AWAY"), 0), "concertina: opening the store failed (it is away (AWAY)); nothing is folded");
   for (const minute of [0, 1, 5, 9.9]) assert.equal(say(failure("AWAY", "another message"), minute), undefined);
   assert.match(say(failure("FULL"), 5), /\(FULL\)/);
   assert.match(say(failure("AWAY"), 5, "the sweep"), /^concertina: the sweep failed/);
-  assert.match(say(failure("AWAY"), 10), /and 4 times since this was last said\)$/);
+  assert.match(say(failure("AWAY"), 10), /repeated 4 times since the last such line\)$/);
   assert.equal(say(failure("AWAY"), 11), undefined);
-  assert.match(say(failure("AWAY"), 20), /and 1 times since/);
+  assert.match(say(failure("AWAY"), 20), /repeated 1 time since/);
 });
 
-test("a store that cannot be used is one line, whatever step finds that", () => {
+test("an unavailable store is logged once, whatever step meets it", () => {
   for (const code of ["CONCERTINA_STORE_UNAVAILABLE", "CONCERTINA_STORE_NEWER"]) {
     assert.match(complaintLine("storing", failure(code), "so", 0), /^concertina: storing failed/);
     assert.equal(complaintLine("the sweep", failure(code), "so", 1), undefined);
   }
 });
 
-test("failures without a code are told apart by what they say", () => {
+test("failures without a code are distinguished by their messages", () => {
   assert.ok(complaintLine("a step", new Error("one"), "so", 0));
   assert.ok(complaintLine("a step", new Error("two"), "so", 0));
   assert.equal(complaintLine("a step", new Error("one"), "so", 1), undefined);
 });
 
-test("the operator is told of the host's pruner, by route and by what it spares", () => {
+test("the warning about the host's pruner depends on the provider and on the tools that it spares", () => {
   const on = (provider, tools) =>
     prunerWarning(
       { agents: { defaults: { contextPruning: { mode: "cache-ttl", tools } } } },
@@ -58,12 +58,12 @@ test("the operator is told of the host's pruner, by route and by what it spares"
   for (const tools of [undefined, { deny: ["exec"] }, { allow: ["fetch_*"] }])
     assert.match(on("anthropic", tools), /tools\.deny: \["fetch_original_data"\]$/);
   for (const tools of [{ deny: ["fetch_original_data"] }, { deny: ["*"] }, { allow: ["exec"] }])
-    assert.match(on("anthropic", tools), /kept out of it$/);
+    assert.match(on("anthropic", tools), /does not prune fetched originals$/);
   assert.equal(prunerWarning({ agents: { defaults: { contextPruning: { mode: "off" } } } }, {}), undefined);
   assert.equal(prunerWarning(undefined, {}), undefined);
 });
 
-test("a session that the host keeps in memory only is known by its key", () => {
+test("a memory-only session is recognised by its key", () => {
   for (const key of ["agent:main:dashboard:incognito-1f", "agent:Other:subagent:incognito-2a"])
     assert.ok(isIncognito(key), key);
   for (const key of [
@@ -76,7 +76,7 @@ test("a session that the host keeps in memory only is known by its key", () => {
     assert.ok(!isIncognito(key), key);
 });
 
-test("the status says that the native library does not load", async () => {
+test("the status reports that the native library does not load", async () => {
   const root = freshDir();
   for (const part of ["dist", "package.json"])
     cpSync(fileURLToPath(new URL(`../${part}`, import.meta.url)), path.join(root, part), { recursive: true });
@@ -87,7 +87,7 @@ test("the status says that the native library does not load", async () => {
   const { engine, why, conditions } = await statusOf(state);
   assert.deepEqual(
     [engine, why, conditions],
-    ["inactive", "the native library does not load: the gateway's log says why", []],
+    ["inactive", "the native library does not load; see the gateway's log for the reason", []],
   );
 });
 
@@ -136,7 +136,7 @@ async function runOf(context, action, ...given) {
   }
 }
 
-test("an original that is longer than an answer is printed whole, and one that cannot be had is a failure", async (context) => {
+test("fetch prints an original of any length completely, and fails if one is missing", async (context) => {
   const dir = freshDir();
   const text = `${noise(2000)}\n`;
   const open = () => Concertina.open({ dir });
@@ -155,7 +155,7 @@ test("an original that is longer than an answer is printed whole, and one that c
   );
   const short = await runOf(context, fetch, [refId], { maxChars: "100" });
   assert.deepEqual([short.printed, short.status], ["", 1]);
-  assert.match(short.said, /did not fit in 100 characters; --max-chars takes more/);
+  assert.match(short.said, /has more than 100 characters; raise --max-chars/);
   const page = await runOf(context, fetch, [refId], { maxChars: "1000" });
   assert.match(page.printed, new RegExp(`; continue with ${refId}:c?\\d+-\\]\\n?$`));
   const malformed = await runOf(context, fetch, ["zebra"], {});
@@ -171,7 +171,7 @@ test("an original that is longer than an answer is printed whole, and one that c
   }
 });
 
-test("what takes an original that ends in no line break takes its bytes and no other", async (context) => {
+test("a file or pipe receives exactly the bytes of an original without a final line break", async (context) => {
   const dir = freshDir();
   const text = noise(200);
   const open = () => Concertina.open({ dir });
@@ -187,7 +187,7 @@ test("what takes an original that ends in no line break takes its bytes and no o
   assert.equal(printed, text);
 });
 
-test("the page does not call active what cannot open its store", async () => {
+test("the page does not show the engine as active if the store cannot be opened", async () => {
   const root = freshDir();
   writeFileSync(path.join(root, "concertina"), "");
   let answered = "";
@@ -205,7 +205,7 @@ test("the page does not call active what cannot open its store", async () => {
   assert.match(health.why, /^the store in \S+ cannot be used: ENOTDIR/);
 });
 
-test("status says why a store cannot be opened, and nothing of what would be in it", async (context) => {
+test("status reports why a store cannot be opened and shows nothing of its content", async (context) => {
   const dir = freshDir();
   mkdirSync(path.join(dir, "concertina"), { mode: 0o700 });
   writeFileSync(path.join(dir, "concertina", "concertina.sqlite"), "this was a store once".repeat(1000));
@@ -254,7 +254,7 @@ async function twoHosts() {
   return { opened, has };
 }
 
-test("a conversation's key names the sessions of this gateway, and another's goes by its id", async (context) => {
+test("a session key names sessions of this gateway, and a session of another gateway is named by its id", async (context) => {
   const { opened, has } = await twoHosts();
   const hostSessions = async () => [{ sessionId: "of one", sessionKey: "agent:main:work", agentId: "main" }];
   const actions = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions, settle: async () => {} });
@@ -270,7 +270,7 @@ test("a conversation's key names the sessions of this gateway, and another's goe
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
 });
 
-test("what another gateway has is purged only where that is asked for, and asked about then", async (context) => {
+test("a session that another gateway has is purged only with --elsewhere, after a question", async (context) => {
   const { opened, has } = await twoHosts();
   let [asked, told] = [0, 0];
   const hostSessions = async () => (asked++, [{ sessionId: "of one", sessionKey: "agent:main:work", agentId: "main" }]);
@@ -288,7 +288,7 @@ test("what another gateway has is purged only where that is asked for, and asked
   const questioned = await runOf(context, purge, { session: "of two", elsewhere: true });
   assert.match(
     questioned.said,
-    /removes 1 original for good\. The host no longer has its transcript\. Mind that a gateway of this store \(two\) has it\. Nothing was purged/,
+    /removes 1 original for good\. The host no longer has its transcript\. Note that a gateway of this store \(two\) has it\. Nothing was purged/,
   );
   assert.deepEqual([asked, told], [3, 3], "once for each purge");
   assert.deepEqual([await has("one"), await has("two")], [true, true]);
@@ -296,7 +296,7 @@ test("what another gateway has is purged only where that is asked for, and asked
   assert.deepEqual([await has("one"), await has("two")], [true, false]);
 });
 
-test("a chat purges no session that another gateway has, too", async () => {
+test("/concertina purge refuses a session that another gateway has", async () => {
   const { opened, has } = await twoHosts();
   const store = await opened("one");
   const state = { use: (run) => run(store), complain: (step, error) => assert.fail(error) };
@@ -319,7 +319,7 @@ test("a chat purges no session that another gateway has, too", async () => {
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
 });
 
-test("a reset forgets no session that another gateway has, and says so", async () => {
+test("a reset does not purge a session that another gateway has, and logs that", async () => {
   const { opened, has } = await twoHosts();
   const store = await opened("one");
   const lines = [];
@@ -337,12 +337,12 @@ test("a reset forgets no session that another gateway has, and says so", async (
   assert.match(lines[0], /^session of two was not purged: a gateway of this store \(two\)/);
 });
 
-test("the end of a session makes no store", async () => {
+test("the end of a session does not create a store", async () => {
   const state = { hasStore: false, use: () => assert.fail("it was opened") };
   await endSession(state, { sessionId: "s", reason: "reset" });
 });
 
-test("a gateway's name is drawn once, and again where a full disk left an empty file", () => {
+test("a gateway's name is generated once, and again if a full disk left an empty file", () => {
   const dir = freshDir();
   const id = hostId(dir, true, assert.fail);
   assert.equal(hostId(dir, true, assert.fail), id);

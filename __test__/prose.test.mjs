@@ -21,7 +21,7 @@ import {
 const text =
   "Please note that the configuration of the `the db` 🦀 is basically in /etc/app.conf; don't really delete it.";
 
-test("a receipt adds up, and what it names can be undone", async () => {
+test("the spans of a receipt add up, and each can be undone", async () => {
   const { text: short, receipt } = compressProse(text, { intensity: "full", objective: "chars" });
   assert.ok(
     short.length < text.length &&
@@ -58,7 +58,7 @@ test("a receipt has its names in camelCase, too, and JSON has the published ones
   }
 });
 
-test("tokens are the text, and spans count as slice does", () => {
+test("the tokens of a text join to the text, and their spans are UTF-16 offsets", () => {
   assert.equal(
     tokenize(text)
       .map((token) => token.text)
@@ -78,7 +78,7 @@ test("tokens are the text, and spans count as slice does", () => {
   );
 });
 
-test("what JavaScript alone can hold comes back as it was", () => {
+test("a text with a lone surrogate is unchanged by every prose function", () => {
   const lone = "the really lone \ud800 one";
   assert.equal(compressProse(lone).text, lone);
   assert.equal(preprocess(lone, 2), lone);
@@ -91,14 +91,14 @@ test("what JavaScript alone can hold comes back as it was", () => {
   );
 });
 
-test("private parts go", () => assert.equal(redactPrivate("a <Private>b</private> c"), "a  c"));
+test("redactPrivate removes private parts", () => assert.equal(redactPrivate("a <Private>b</private> c"), "a  c"));
 
-test("the published estimate is there for receipts that are compared", () => {
+test("the published token estimate is available as the encoding approx", () => {
   assert.equal(countTokens("a b c d", { encoding: "approx" }), 4);
   assert.equal(countTokens("abcdefghij", { encoding: "approx" }), 3);
 });
 
-test("rule files are joined within the budget, and what does not fit is named", async () => {
+test("rule files are joined within the budget, and files that do not fit are listed", async () => {
   const files = [
     { name: "b.md", text: "## Style\n\nUse the **configuration** of the repository.\n" },
     { name: "a.md", text: "---\npriority: 1\n---\nNever push to main.\n" },
@@ -115,7 +115,7 @@ test("rule files are joined within the budget, and what does not fit is named", 
   assert.equal(await preprocessAsync(files[0].text, "light"), "[Style]\nUse the configuration of the repository.\n");
 });
 
-test("own abbreviations win, and a bad one is named", () => {
+test("custom abbreviations take precedence, and an invalid one is named in the error", () => {
   const abbreviations = { entries: { "pull request": "PR" } };
   assert.equal(preprocess("Open a pull request there.", 2, { abbreviations }), "Open PR there.");
   const bad = { abbreviations: { entries: { "pull request": 7 } } };

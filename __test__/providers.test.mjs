@@ -49,7 +49,7 @@ async function reasons({ pause, timed = (message) => message, commits = false })
   return [...found];
 }
 
-test("a pause makes the cache cold, whether messages have times, as numbers or texts, or none", async () => {
+test("a pause makes the cache cold, whether times are numbers, texts or missing", async () => {
   const timed = (message, now) => ({ ...message, timestamp: new Date(now).toISOString() });
   for (const more of [{}, { commits: true }, { timed }]) {
     assert.ok((await reasons({ pause: 600_000, ...more })).includes("cold: idle"), JSON.stringify(more));
@@ -57,7 +57,7 @@ test("a pause makes the cache cold, whether messages have times, as numbers or t
   }
 });
 
-test("usage counts as sent in each provider's spelling", async () => {
+test("usage is read in each provider's spelling", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const reported = {
     openclaw: { input: 100, cacheRead: 900, cacheWrite: 50 },
@@ -78,7 +78,7 @@ test("usage counts as sent in each provider's spelling", async () => {
   }
 });
 
-test("what is kept of a turn names calls as its results do, and keeps items whether they have no role or none that is a name", () => {
+test("a recorded turn gives a call the id that its result names, and keeps items without a role", () => {
   const { toRecord } = createRequire(import.meta.url)("../dist/node/lib/binding/finished-turn.js");
   const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "read", arguments: "{}" };
   const [
@@ -90,7 +90,7 @@ test("what is kept of a turn names calls as its results do, and keeps items whet
   for (const item of [call, { ...call, role: null }]) assert.deepEqual(toRecord([item]), [item]);
 });
 
-test("an image comes back in its own frame", async () => {
+test("a fetched image has the block type of its original", async () => {
   const url = `data:image/png;base64,${PICTURE}`;
   for (const image of [
     { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } },
@@ -130,7 +130,7 @@ test("an image comes back in its own frame", async () => {
   }
 });
 
-test("the words of documents and search results count, and stale search results are folded", async () => {
+test("the text of documents and search results is counted, and stale search results are folded", async () => {
   const text = noise(200, 3);
   const words = countTokens(text);
   const result = { type: "search_result", source: "u", title: "t", content: [{ type: "text", text }] };
@@ -168,7 +168,7 @@ test("the words of documents and search results count, and stale search results 
   assert.ok(kept.estimatedTokens >= words);
 });
 
-test("repair puts results before the words of their message", () => {
+test("repair puts results before the other blocks of their message", () => {
   const call = { role: "assistant", content: [{ type: "tool_use", id: "a", name: "exec", input: {} }] };
   const [words, result] = [
     { type: "text", text: "hello" },
@@ -182,7 +182,7 @@ test("repair puts results before the words of their message", () => {
   assert.deepEqual(messages[2].content, [result, words]);
 });
 
-test("an answer comes in OpenAI's form to arguments in JSON", async () => {
+test("JSON arguments and the form openai give an answer in OpenAI's form", async () => {
   const concertina = await Concertina.open({
     dir: freshDir(),
     schedule: "every-turn",
@@ -218,7 +218,7 @@ test("an answer comes in OpenAI's form to arguments in JSON", async () => {
   }
 });
 
-test("an answer comes in the form of the Responses API", async () => {
+test("the form responses gives an answer in the form of the Responses API", async () => {
   const concertina = await Concertina.open({
     dir: freshDir(),
     schedule: "every-turn",
@@ -282,7 +282,7 @@ test("the items of one answer of the Responses API are one request", async () =>
   assert.equal((await concertina.figures({ sessionId: "s2" })).total.requests, 1);
 });
 
-test("a part with a breakpoint of OpenAI's stays", async () => {
+test("a part with a prompt_cache_breakpoint is unchanged", async () => {
   const concertina = await Concertina.open({ dir: freshDir(), schedule: "every-turn" });
   const image = { type: "input_image", image_url: `data:image/png;base64,${PICTURE}` };
   const history = (output) => [

@@ -13,7 +13,7 @@ function codesIn(file) {
   return [...bodies.matchAll(/=> "([^"]+)"/g), ...constants].map(([, code]) => code);
 }
 
-test("each reason of an epoch has words, which are no code", () => {
+test("each reason for an epoch has a text that is not its code", () => {
   const codes = [
     "plan/cache.rs",
     "plan/economics.rs",
@@ -30,7 +30,7 @@ test("each reason of an epoch has words, which are no code", () => {
   assert.equal(new Set(EPOCH_KINDS.map(({ title }) => title)).size, EPOCH_KINDS.length);
 });
 
-test("each reason of a fold has words, and a code of another version stays", () => {
+test("each reason for a fold has a text, and an unknown code is returned unchanged", () => {
   for (const code of ["history/mod.rs", "assemble/report.rs", "assemble/birth.rs"].flatMap(codesIn)) {
     assert.notEqual(foldReason(code), code);
   }

@@ -24,7 +24,7 @@ const blocks = sessions
   .flat()
   .flatMap(({ content }) => (Array.isArray(content) ? content : [{ type: "text", text: content }]));
 
-test("the recorded session is long, and holds what agents do and meet", () => {
+test("the recorded session is long and contains the usual tools and failures", () => {
   assert.ok(countMessageTokens(main) >= 150_000);
   assert.deepEqual(new Set(blocks.map(({ type }) => type)), new Set(["text", "thinking", "toolCall", "image"]));
   const tools = new Set(blocks.filter(({ type }) => type === "toolCall").map(({ name }) => name));
@@ -32,7 +32,7 @@ test("the recorded session is long, and holds what agents do and meet", () => {
   assert.equal(delegated.length, turns.filter((turn) => turn.delegated).length);
 });
 
-test("every call has its result, and time goes on through minutes and hours", () => {
+test("every call has its result, and times ascend with the scripted pauses", () => {
   for (const messages of sessions) {
     assert.equal(repairToolPairing(messages).messages, messages);
     const pauses = messages.slice(1).map(({ timestamp }, index) => timestamp - messages[index].timestamp);
@@ -49,7 +49,7 @@ test("every call has its result, and time goes on through minutes and hours", ()
   }
 });
 
-test("recordings tell nothing of the machine they were made on", () => {
+test("recordings contain nothing about the machine that they were made on", () => {
   // Hosts mask (***) what looks like a secret.
   for (const messages of sessions)
     assert.doesNotMatch(JSON.stringify(messages), /concertina-host-|[^*]\*\*\*[^*]|\/root\/|registry\+/);
@@ -59,7 +59,7 @@ test("recordings tell nothing of the machine they were made on", () => {
   assert.throws(() => neutral(messages, host, ["by ann"]), /tells of this machine.*\n"by ann"/);
 });
 
-test("pauses and the time for an answer are added for all sessions together", () => {
+test("scripted pauses and answer times shift all later messages of all sessions", () => {
   const answer = (timestamp, output) => ({ role: "assistant", content: [], usage: { output }, timestamp });
   const own = [
     { role: "user", content: "go", timestamp: 10 },

@@ -30,7 +30,7 @@ async function original(concertina, id) {
   return (await concertina.fetch({ refIds: [id], maxChars: 2 ** 31 })).content[0].text;
 }
 
-test("a text is masked piece by piece as it is at once, wherever the secrets stand", async () => {
+test("masking a text in pieces gives the same result as masking it at once, wherever the secrets are", async () => {
   const { redactor, seen } = standIn();
   for (const filler of [noise(900), "x".repeat(20_000), `${SECRET}\n`.repeat(700)]) {
     for (let at = 2000; at < 9000; at += 331) {
@@ -42,12 +42,12 @@ test("a text is masked piece by piece as it is at once, wherever the secrets sta
   assert.ok(Math.max(...seen.map((text) => text.length)) <= 4000, "no piece is long");
 });
 
-test("what cannot be cut is masked at once", async () => {
+test("a text that cannot be split is masked at once", async () => {
   const redactor = (text) => (text.includes("a") ? `${text.length} characters` : text);
   assert.equal(await masked("a".repeat(30_000), redactor), "30000 characters");
 });
 
-test("a result that holds itself, or cannot be read, comes back as it is", async () => {
+test("a cyclic or unreadable result is returned unchanged", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const { redactor } = standIn();
   const loop = { type: "tool_result", tool_use_id: "c" };
@@ -115,15 +115,15 @@ test("the output of an item of the Responses API is masked, too", async () => {
   assert.equal(await original(concertina, report.actions[0].refId), redactor(output));
 });
 
-test("a redactor that returns no text is named", async () => {
+test("a redactor that returns no text is named in the error", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   await assert.rejects(concertina.admitToolResult({ sessionId: "s", message: result(noise(400)), redactor: () => 5 }), {
     name: "TypeError",
-    message: /^what the redactor returned is 5/,
+    message: /^the result of the redactor is 5/,
   });
 });
 
-test("with `redact` what is stored, shown and named is what the redactor returned", async () => {
+test("with `redact`, store, placeholder and names contain only redacted text", async () => {
   const text = `${noise(120)}\n${SECRET}\n${noise(400)}`;
   const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact" });
   const { redactor } = standIn();
@@ -137,7 +137,7 @@ test("with `redact` what is stored, shown and named is what the redactor returne
   assert.doesNotMatch(JSON.stringify(message), new RegExp(SECRET));
 });
 
-test("with `keep-inline` a result in which the redactor masks something stays as it is, and another does not", async () => {
+test("with `keep-inline`, a result is unchanged if the redactor masks something in it", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const { redactor } = standIn();
   const text = noise(400);
@@ -161,7 +161,7 @@ test("with `keep-inline` a result in which the redactor masks something stays as
   assert.equal(report.actions.length, 1);
 });
 
-test("with `redact` a result that the host had cut says so, whatever the redactor made of its length", async () => {
+test("with `redact`, a result that the host cut is marked as cut, whatever its redacted length", async () => {
   const text = `${noise(120)}\n${SECRET}\n${noise(400)}`;
   const { redactor } = standIn();
   assert.notEqual(redactor(text).length, text.length);
@@ -181,7 +181,7 @@ test("with `redact` a result that the host had cut says so, whatever the redacto
   }
 });
 
-test("the redactor is asked for nothing with `store`, and a text of an exact tool stays as it is", async () => {
+test("with `store` the redactor is not called, and the text of an exact tool is unchanged", async () => {
   const text = `${SECRET}\n${noise(400)}`;
   const { redactor, seen } = standIn();
   const storing = await Concertina.open({ dir: freshDir(), secrets: "store" });
@@ -238,7 +238,7 @@ const WAYS = {
 
 for (const secrets of ["keep-inline", "redact"]) {
   for (const [way, messages] of Object.entries(WAYS)) {
-    test(`with \`${secrets}\` an assembly stores nothing in clear that the redactor masks: ${way}`, async () => {
+    test(`with \`${secrets}\` an assembly stores nothing that the redactor masks: ${way}`, async () => {
       const dir = freshDir();
       const concertina = await Concertina.open({ dir, secrets, schedule: "every-turn" });
       const other = toolRound("z", "exec", { command: "make" }, noise(200, 7), 20);
@@ -262,7 +262,7 @@ for (const secrets of ["keep-inline", "redact"]) {
   }
 }
 
-test("with `redact` an assembly stores what the redactor returned of a tool's text", async () => {
+test("with `redact` an assembly stores the redacted text of a result", async () => {
   const concertina = await Concertina.open({ dir: freshDir(), secrets: "redact", schedule: "every-turn" });
   const text = `${noise(200)}\n${SECRET}\n${noise(100)}`;
   const { redactor } = standIn();
@@ -270,7 +270,7 @@ test("with `redact` an assembly stores what the redactor returned of a tool's te
   assert.equal(await original(concertina, idIn(messages[2])), redactor(text));
 });
 
-test("with `store` an assembly asks no redactor, and a redactor that throws stores nothing", async () => {
+test("with `store` an assembly does not call the redactor, and if a redactor throws nothing is stored", async () => {
   const { redactor, seen } = standIn();
   const storing = await Concertina.open({ dir: freshDir(), secrets: "store", schedule: "every-turn" });
   assert.ok(idIn((await storing.assemble({ sessionId: "s", messages: staleConversation(), redactor })).messages));
@@ -287,7 +287,7 @@ test("with `store` an assembly asks no redactor, and a redactor that throws stor
   await assert.rejects(concertina.assemble({ sessionId: "s", messages: [], redactor: "***" }), TypeError);
 });
 
-test("an engine asks the host's redactor, and without one folds as before", async () => {
+test("an engine calls the host's redactor, and without one folds as before", async () => {
   for (const [redactor, isFolded] of [
     [async () => standIn().redactor, false],
     [async () => undefined, true],
@@ -370,7 +370,7 @@ async function assertAbsent(name, secret, dir, concertina, shown) {
 }
 
 for (const secrets of ["keep-inline", "redact"]) {
-  test(`no secret that the redactor knows is stored, however it stands among the arguments, ${secrets}`, async () => {
+  test(`a secret in arguments that the redactor knows is never stored, however it is encoded, ${secrets}`, async () => {
     for (const [at, secret] of SECRETS.entries()) {
       const redactor = (text) => text.replaceAll(secret, "***");
       for (const [form, args] of GIVEN(secret).entries()) {

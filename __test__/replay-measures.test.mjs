@@ -57,7 +57,7 @@ function usesOf(messages, shown) {
   });
 }
 
-test("a fact is used each time a call writes it, whoever of result, argument or thinking held it", () => {
+test("each later call that writes a fact uses it, whether a result, an argument or thinking contained it", () => {
   const messages = [
     user("go"),
     call({ own: "own_argument" }),
@@ -88,7 +88,7 @@ test("a fact is used each time a call writes it, whoever of result, argument or 
   );
 });
 
-test("a user's words make no use, and what was fetched before does not help a use", () => {
+test("facts from users do not count as uses, and a fetched fact is not missed again", () => {
   const messages = [
     user("asked_for"),
     result("from_result"),
@@ -111,7 +111,7 @@ test("a user's words make no use, and what was fetched before does not help a us
   );
 });
 
-test("an answer that failed before it was billed is no call, whatever it says", async () => {
+test("an answer that failed before it was billed is not counted as a call", async () => {
   const failed = {
     role: "assistant",
     stopReason: "error",
@@ -133,7 +133,7 @@ test("an answer that failed before it was billed is no call, whatever it says", 
   );
 });
 
-test("old texts are found under every editor's names, also in lists, and nowhere else", () => {
+test("old texts are found under every editor's argument names and in lists, and in no other argument", () => {
   assert.deepEqual(oldTextsOf(call({ old_string: "a", new_string: "b" })), ["a"]);
   assert.deepEqual(
     oldTextsOf(
@@ -182,7 +182,7 @@ async function agreementOf(messages, request, fetch) {
   return agreement.tally;
 }
 
-test("an edit agrees where every line of its old text is in sight byte for byte", async () => {
+test("an edit agrees if every line of its old text is in sight byte for byte", async () => {
   const read = result("     1→func a() {\n     2→\treturn 1\n     3→}");
   const edit = call({ old_string: "func a() {\n\treturn 1\n\n}", new_string: "" });
   const messages = [user("go"), read, edit];
@@ -196,12 +196,12 @@ test("an edit agrees where every line of its old text is in sight byte for byte"
   assert.deepEqual(await tally("func a() {\n}"), [1, 0]);
 });
 
-test("an edit whose old text the session never showed is no fault of an engine", async () => {
+test("an edit whose old text the session never showed is not charged to an engine", async () => {
   const tally = await agreementOf([user("go"), result("one"), call({ oldText: "two", newText: "" })], [user("go")]);
   assert.equal(tally.edits, 0);
 });
 
-test("an edit is one fetch away where the executed fetch of an id in sight brings every missing line", async () => {
+test("an edit is one fetch away if fetching an id in sight returns every missing line", async () => {
   const lines = Array.from({ length: 50 }, (_, at) => `line_${at}`);
   const messages = [user("go"), result(lines.join("\n")), call({ oldText: "line_19\nline_30", newText: "" })];
   const id = "0123456789abcdef";
@@ -232,7 +232,7 @@ test("an edit is one fetch away where the executed fetch of an id in sight bring
     assert.equal((await agreementOf(messages, [user("go"), result(text)], tool)).editsFetched, 0);
 });
 
-test("a folded read is one real fetch away from its edit", async () => {
+test("a folded read is one fetch away from its edit", async () => {
   const text = Array.from({ length: 400 }, (_, at) => `\tvalue_${at} := compute(${at * 7919}) // step ${at * 31}`).join(
     "\n",
   );
@@ -269,7 +269,7 @@ test("a folded read is one real fetch away from its edit", async () => {
 const sentBy = (engine, messages, at) =>
   engine.send(messages, at).map((message) => message.content?.[0]?.text ?? message.content);
 
-test("the provider clears all but the last three results above its threshold, if that frees enough", () => {
+test("the modelled provider clears all but the last three results above its threshold, if that frees enough", () => {
   const rounds = (count, size) =>
     Array.from({ length: count }, (_, at) => toolRound(`c${at}`, "read", { at }, noise(size, at + 1))).flat();
   const clearedOf = (messages, window) => {
@@ -288,7 +288,7 @@ test("the provider clears all but the last three results above its threshold, if
   assert.equal(clearedOf([...rounds(5, 100), ...rounds(3, 2000)], 200_000), 0);
 });
 
-test("the host trims old results after an idle hour only, clears them where that is not enough, and keeps it so", () => {
+test("the modelled host trims old results only after an idle hour, then clears them, and keeps both", () => {
   const messages = [user("go")];
   for (let at = 0; at < 6; at++) messages.push(...toolRound(`c${at}`, "read", { at }, noise(300, at + 1)));
   const tokens = countMessageTokens(messages);
@@ -314,7 +314,7 @@ test("the host trims old results after an idle hour only, clears them where that
   assert.equal(kinds(sentBy(roomy, messages, 1 + hour)), "wwwwww");
 });
 
-test("tokens are told apart by kind, and what the session does not hold was changed", () => {
+test("tokens are grouped by kind, and messages that the session does not contain count as changed", () => {
   const large = noise(60);
   const messages = [
     user("go"),
@@ -377,7 +377,7 @@ test("every combination of a grid is tried, in order", () => {
   assert.deepEqual(combinations([{ a: 1 }, { b: [2, 3] }]), [{ a: 1 }, { b: 2 }, { b: 3 }]);
 });
 
-test("a family that is left out has no say in what is chosen for it", () => {
+test("the options for a family are chosen without that family", () => {
   const variants = [variant("suits x", { x: 10, y: 60, z: 60 }), variant("suits the rest", { x: 90, y: 50, z: 50 })];
   const { tuned, families } = leaveOneOut(variants, { mode: "full", price: "0.1/1.25", floor: 0.9 });
   assert.equal(tuned.options.name, "suits x");
@@ -396,14 +396,14 @@ test("a family that is left out has no say in what is chosen for it", () => {
   );
 });
 
-test("the frontier is what each family bills with the choice of the others", () => {
+test("the frontier bills each family with the options chosen for the others", () => {
   const variants = [variant("suits x", { x: 10, y: 60, z: 60 }), variant("suits the rest", { x: 90, y: 50, z: 50 })];
   const [point, ...others] = frontier(variants, { mode: "full", price: "0.1/1.25" });
   assert.equal(others.length, 0);
   assert.equal(point.billWithFetches, (90 + 60 + 60) / 300);
 });
 
-test("the least bill is chosen among those that recall enough, or else the best recall", () => {
+test("the lowest bill with enough recall is chosen, or else the best recall", () => {
   const of = (billWithFetches, useRecall) => ({ figures: { billWithFetches, useRecall } });
   const variants = [of(0.5, 0.97), of(0.4, 0.96), of(0.3, 0.9)];
   assert.deepEqual(
@@ -412,7 +412,7 @@ test("the least bill is chosen among those that recall enough, or else the best 
   );
 });
 
-test("the summary names the median session and how many save next to nothing", () => {
+test("the summary states the median session and the share that saves next to nothing", () => {
   const { replays } = variant("v", { x: 40, y: 94, z: 96, w: 120 });
   const of = figures(replays, { mode: "full", policy: "cache-aware", price: "0.1/1.25" });
   assert.deepEqual([of.median, of.saveLittle, of.worst.session], [0.95, 0.5, "w"]);

@@ -66,7 +66,7 @@ function bestOfAll(example, prices) {
   return best;
 }
 
-test("the optimum is the least bill of all schedules of a small case", () => {
+test("the optimum is the lowest bill of all schedules of a small case", () => {
   for (let seed = 1; seed <= 400; seed++) {
     const example = randomCase(seed);
     const prices = [
@@ -83,7 +83,7 @@ test("the optimum is the least bill of all schedules of a small case", () => {
   }
 });
 
-test("a coarse grid is never below the optimum and says so", () => {
+test("a coarse grid is never below the optimum and is marked as inexact", () => {
   for (let seed = 1; seed <= 200; seed++) {
     const example = randomCase(seed);
     const prices = { read: 0.5, write: 1 };
@@ -93,7 +93,7 @@ test("a coarse grid is never below the optimum and says so", () => {
   }
 });
 
-test("candidates are where the same position is sent in other words", () => {
+test("a candidate is a position that is sent with different content later", () => {
   const found = new Candidates();
   const tokens = [10, 50, 5, 7];
   found.add([0, 1], false, tokens);

@@ -42,7 +42,7 @@ function meterOf(messages, ttlMs = 300_000, lookback = undefined) {
   return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length, lookback }), originals, catalogue };
 }
 
-test("an unchanged beginning is billed as read, the rest as written", () => {
+test("an unchanged prefix is billed as read and the rest as written", () => {
   const messages = [user("one"), says("two", 1000), user("three"), says("four", 2000)];
   const { meter } = meterOf(messages);
   meter.send(messages.slice(0, 1), 1000);
@@ -52,7 +52,7 @@ test("an unchanged beginning is billed as read, the rest as written", () => {
   assert.deepEqual(meter.series.write, [count(messages[0]), count(messages[1]) + count(messages[2])]);
 });
 
-test("a change far up is billed from there on and counted as an epoch", () => {
+test("a change in the history is billed from its position on and counted as an epoch", () => {
   const messages = [user("one"), result(noise(20)), says("two"), says("three")];
   const { meter, originals } = meterOf(messages);
   const folded = { ...messages[1], content: [{ type: "text", text: "folded" }] };
@@ -68,7 +68,7 @@ test("a change far up is billed from there on and counted as an epoch", () => {
 });
 
 // Covers a change at each message of a history, and each length of the lookback.
-test("behind a change only an entry within the look-back is read", () => {
+test("after a change only a cache entry within the look-back is read", () => {
   const messages = Array.from({ length: 9 }, (_, nth) => (nth % 2 ? says(`answer ${nth}`) : user(`question ${nth}`)));
   const ends = [3, 5, 7];
   for (let lookback = 1; lookback <= messages.length; lookback++) {
@@ -87,7 +87,7 @@ test("behind a change only an entry within the look-back is read", () => {
   }
 });
 
-test("after a pause longer than the cache lives everything is written, and that is no epoch", () => {
+test("after a pause longer than the cache lives everything is written, and no epoch is counted", () => {
   const messages = [user("one"), says("two"), says("three")];
   for (const [pause, read] of [
     [300_000, countMessageTokens([messages[0]])],
@@ -101,7 +101,7 @@ test("after a pause longer than the cache lives everything is written, and that 
   }
 });
 
-test("a bill is its tokens at their prices", () => {
+test("a bill is the sum of its tokens at their prices", () => {
   const outcome = {
     series: { read: [0, 100], write: [100, 10], fetchRead: [0, 40], fetchWrite: [0, 20] },
     tally: { rewritten: 4, untouched: { read: 100, write: 100 }, overhead: { read: 0, write: 0 } },
@@ -113,7 +113,7 @@ test("a bill is its tokens at their prices", () => {
   for (const wrong of ["0.1", "2/1", "a/b", "-1/1"]) assert.throws(() => parsePrice(wrong), /must be READ\/WRITE/);
 });
 
-test("facts are what is copied, not what is phrased", () => {
+test("identifiers, paths, numbers and long lines are facts, and plain words are not", () => {
   const facts = (text, plain) => [...factsOf([text], plain)].sort();
   assert.deepEqual(facts("A quick and\nwell-known fact,\n42 times."), []);
   assert.deepEqual(facts("see src/plan/mod.rs:12"), ["mod.rs", "src/plan/mod.rs", "src/plan/mod.rs:12"]);
@@ -130,7 +130,7 @@ test("facts are what is copied, not what is phrased", () => {
   assert.deepEqual(facts("---------------------------------"), []);
 });
 
-test("a call needs what only tool results have shown, once", () => {
+test("a call needs each fact that only tool results have shown, once", () => {
   const messages = [
     user("look at user_given"),
     says("I look"),
@@ -145,13 +145,13 @@ test("a call needs what only tool results have shown, once", () => {
   assert.deepEqual([...needs.holders], [[first, [2]]]);
 });
 
-test("what the agent thought of before is not needed from a result, and thinking needs nothing", () => {
+test("a fact that thinking contained is not needed from a result, and thinking needs no facts", () => {
   const thought = { role: "assistant", content: [{ type: "thinking", thinking: "shown_first or shown_next" }] };
   const needs = new Needs([user("go"), result("shown_first shown_next"), thought, calls({ text: "shown_next" })]);
   assert.deepEqual(needs.byCall, [[], []]);
 });
 
-test("a fact out of sight is fetched and stays for twelve calls", () => {
+test("a missing fact is fetched and stays in sight for twelve calls", () => {
   const early = Array.from({ length: 20 }, (_, call) => `fact_${call}`);
   const messages = [user("go"), result(early.join(" ")), ...early.map((fact) => calls({ fact }))];
   const needs = new Needs(messages);
@@ -169,7 +169,7 @@ test("a fact out of sight is fetched and stays for twelve calls", () => {
   );
 });
 
-test("what a call writes anew from its own arguments is fetched where it is out of sight", () => {
+test("a fact that a call repeats from its own earlier arguments is fetched if it is out of sight", () => {
   const messages = [
     user("user_given"),
     calls({ a: "own_argument user_given" }),
@@ -198,7 +198,7 @@ test("what a call writes anew from its own arguments is fetched where it is out 
   );
 });
 
-test("a call misses what the last calls brought if one of its four calls before it did", () => {
+test("a miss counts as recent if the fact was shown within the last four calls", () => {
   const missesRecent = (between) => {
     const messages = [user("go"), says("first"), result("shown_first")];
     for (let at = 0; at < between; at++) messages.push(says("on"));
@@ -216,7 +216,7 @@ test("a call misses what the last calls brought if one of its four calls before 
   assert.deepEqual([0, 3, 4, 9].map(missesRecent), [true, true, false, false]);
 });
 
-test("a fetch is billed as one more request and its original", () => {
+test("a fetch is billed as one more request with its original", () => {
   const messages = [user("go"), result(`secret_word ${noise(10)}`), calls({ text: "secret_word" }), says("done")];
   const { meter } = meterOf(messages);
   meter.send([messages[0]], 1);
@@ -229,7 +229,7 @@ test("a fetch is billed as one more request and its original", () => {
   );
 });
 
-test("never touching a session misses nothing and breaks no prefix, in both modes", async () => {
+test("the policy never misses nothing and breaks no prefix, in both modes", async () => {
   const messages = [
     user("go"),
     ...toolRound("a", "exec", {}, noise(100)),
@@ -271,7 +271,7 @@ test("in mode host a history is assembled once for each user turn", async () => 
   );
 });
 
-test("an engine is told of each result which tool made it, of what, also where the result names none", async () => {
+test("an engine receives the tool and arguments of each result, also if the result does not name them", async () => {
   const told = [];
   const engine = {
     admit: (message, call) => (told.push(call), message),
@@ -294,7 +294,7 @@ test("an engine is told of each result which tool made it, of what, also where t
   ]);
 });
 
-test("folding at once is billed as the optimum's model says", async () => {
+test("folding at once is billed as in the optimum's model", async () => {
   const messages = [user("go")];
   for (let round = 0; round < 30; round++)
     messages.push(...toolRound(`c${round}`, "exec", { round }, noise(60, round + 1), 1000 + round * 1000));
@@ -321,7 +321,7 @@ test("folding at once is billed as the optimum's model says", async () => {
   assert.ok(Math.abs(optimum(candidates, free).bill - billOf(meter.result(originals), free).sent) < 1e-6);
 });
 
-test("curves of several sessions are summed; one that has ended keeps its bill", () => {
+test("curves of several sessions are summed, and a finished session keeps its bill", () => {
   const row = (read) => ({
     mode: "full",
     policy: "never",
@@ -339,7 +339,7 @@ test("curves of several sessions are summed; one that has ended keeps its bill",
   );
 });
 
-test("sessions are read in every form, and what is none is named", () => {
+test("sessions in every format are read, and a file that is none is named", () => {
   const dir = freshDir();
   const rows = [
     { type: "user", message: { role: "user", content: "go" }, timestamp: "2026-01-01T00:00:00Z" },
@@ -434,7 +434,7 @@ test("sessions are read in every form, and what is none is named", () => {
   assert.equal(familyOf("/x/main/0b7c.jsonl"), "main");
 });
 
-test("the command prints a bill and writes every figure of it", () => {
+test("the command prints a bill and writes all of its figures", () => {
   const out = path.join(freshDir(), "out.json");
   const session = path.join(root, "fixtures", "demo", "taking-over.messages.json.gz");
   const args = [

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { FETCH_CHARS } from "../dist/node/lib/index.js";
 import { noteBudget, roomIn } from "../dist/plugin/answer-budget.js";
 
-test("an answer is as long as the host takes one for the budget of the session's latest turn", () => {
+test("the maximum length of an answer follows the token budget of the session's latest turn", () => {
   const room = (budget) => {
     noteBudget("one", budget);
     return roomIn("one");
@@ -21,7 +21,7 @@ test("an answer is as long as the host takes one for the budget of the session's
   assert.equal(room(undefined), FETCH_CHARS);
 });
 
-test("an unknown session, and one that was forgotten for newer ones, get what every window takes", () => {
+test("an unknown or forgotten session has the limit of the smallest window", () => {
   noteBudget("one", 1_000_000);
   assert.deepEqual([roomIn("two"), roomIn(undefined)], [FETCH_CHARS, FETCH_CHARS]);
   for (let at = 0; at < 1000; at++) noteBudget(`session ${at}`, 1_000_000);
@@ -29,7 +29,7 @@ test("an unknown session, and one that was forgotten for newer ones, get what ev
   assert.equal(roomIn("session 0"), 63_900);
 });
 
-test("copies of the module in one process know the same budgets, as the engine and the tool are in different ones", async () => {
+test("all copies of the module in a process share the budgets", async () => {
   noteBudget("shared", 1_000_000);
   const copy = await import("../dist/plugin/answer-budget.js?copy");
   assert.notEqual(copy.roomIn, roomIn);

@@ -27,7 +27,7 @@ const messages = () => [
   ...toolRound("d", "read", { path: "a.rs" }, noise(400, 5)),
 ];
 
-test("a class instance keeps its private state, getters and methods behind the decorator", async () => {
+test("a wrapped class instance keeps its private state, getters and methods", async () => {
   const { enabled, wrapContextEngine, tool } = createSccsIntegration({ cfg: { sccsStorageDir: freshDir() }, logger });
   assert.equal(enabled, true);
   const wrapped = wrapContextEngine(new OtherEngine());
@@ -60,14 +60,14 @@ test("a frozen engine is wrapped like any other", async () => {
   assert.deepEqual([Object.keys(wrapped), wrapped.info, wrapped.compact()], [Object.keys(engine), engine.info, true]);
 });
 
-test("switched off it is the very same engine", () => {
+test("with sccsEnabled false the same engine is returned", () => {
   const engine = new OtherEngine();
   const { enabled, wrapContextEngine } = createSccsIntegration({ cfg: { sccsEnabled: false }, logger });
   assert.equal(enabled, false);
   assert.equal(wrapContextEngine(engine), engine);
 });
 
-test("a store that cannot open leaves the engine's own messages and one line", async () => {
+test("if the store cannot be opened, the engine's own messages are used and one line is logged", async () => {
   const file = written("file", "");
   lines.length = 0;
   const wrapped = createSccsIntegration({ cfg: { sccsStorageDir: file }, logger }).wrapContextEngine(new OtherEngine());
@@ -75,10 +75,10 @@ test("a store that cannot open leaves the engine's own messages and one line", a
   const result = await wrapped.assemble({ sessionId: "s", messages: given });
   assert.deepEqual(result.messages, given);
   assert.equal(lines.length, 1);
-  assert.match(lines[0], /sent in full: .*CONCERTINA_STORE_UNAVAILABLE/);
+  assert.match(lines[0], /CONCERTINA_STORE_UNAVAILABLE.*; outputs are sent in full/);
 });
 
-test("options out of range are lifted with one line each", async () => {
+test("options below their minimum are raised with one warning each", async () => {
   lines.length = 0;
   const cfg = { sccsStorageDir: freshDir(), sccsCompressThreshold: 5, sccsSummaryMaxChars: "many" };
   const { wrapContextEngine } = createSccsIntegration({ cfg, logger });

@@ -5,7 +5,7 @@ import { agentOf, Concertina, createContextEngine, createSccsIntegration, scopeO
 
 import { freshDir, idIn, noise, staleConversation, toolRound, user } from "./conversation.mjs";
 
-test("a session key names its agent as OpenClaw reads it", () => {
+test("the agent is read from a session key as in OpenClaw", () => {
   for (const [key, agent] of [
     ["agent:main:work", "main"],
     ["agent:Helper:work", "helper"],
@@ -34,7 +34,7 @@ test("a session key names its agent as OpenClaw reads it", () => {
   }
 });
 
-test("a key decides whose content it is, and without one the stated agent", () => {
+test("the session key decides whose content it is, and without one the stated agent", () => {
   const sessionId = "s";
   assert.deepEqual(scopeOf({ sessionId }), { agentId: "main", sessionId });
   assert.deepEqual(scopeOf({ agentId: "Helper", sessionId }), { agentId: "helper", sessionId });
@@ -46,7 +46,7 @@ test("a key decides whose content it is, and without one the stated agent", () =
   assert.deepEqual(scopeOf({ agentId: "other", sessionKey: " ", sessionId }), { agentId: "other", sessionId });
 });
 
-test("what the engine folds under a key is found under the same key however it is written", async () => {
+test("content that the engine folded under a key is found under every spelling of that key", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const engine = createContextEngine(concertina, { compact: async () => ({}) });
   for (const [sessionKey, other] of [

@@ -9,7 +9,7 @@ const text = rows.join("\n");
 const folded = compressSync(text, { preset: "lossless" }).text;
 const coded = (code) => (error) => error instanceof Error && error.code === code;
 
-test("a fold has a seal, and what is whole is restored with and without strict", () => {
+test("a sealed fold is restored with and without strict", () => {
   assert.match(folded, /^\[\[FOLD:\w+ \d+ a[a-z]{5}\]\]/);
   for (const options of [undefined, {}, { strict: false }, { strict: true }]) {
     assert.equal(restore(folded, [], options), text);
@@ -19,7 +19,7 @@ test("a fold has a seal, and what is whole is restored with and without strict",
 });
 
 // Covers another digit, a missing line, an additional line, another count, another seal, an unknown version.
-test("a changed fold stays as it is, and is an error where strict is asked for", () => {
+test("a changed fold is unchanged by restore, and an error with strict", () => {
   const lines = folded.split("\n");
   const changed = {
     digit: folded.replace(/(\d)(\D*)$/, (_, digit, rest) => `${(Number(digit) + 1) % 10}${rest}`),
@@ -41,7 +41,7 @@ test("a changed fold stays as it is, and is an error where strict is asked for",
   assert.equal(restore(foreign, [], { strict: true }), foreign, "a header without a seal is text from outside");
 });
 
-test("an original that is missing is an error where strict is asked for", () => {
+test("a missing original is an error with strict", () => {
   const marked = "short\n[[REWIND:sha256:0123456789abcdef]] original: 9 lines";
   assert.equal(restore(marked), marked);
   assert.throws(() => restore(marked, [], { strict: true }), coded("CONCERTINA_ORIGINAL_MISSING"));

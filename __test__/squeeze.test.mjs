@@ -26,13 +26,13 @@ test("a stale result leaves a placeholder in the published wording", () => {
   );
 });
 
-test("the same array comes back when nothing changed", () => {
+test("the same array is returned if nothing changed", () => {
   const fresh = [user("hi"), ...toolRound("c", "exec", { command: "ls" }, noise(50))];
   assert.equal(squeeze(fresh).messages, fresh);
   assert.equal(repairToolPairing(fresh).messages, fresh);
 });
 
-test("a text with a lone surrogate is squeezed like any other, and shows none", () => {
+test("a text with a lone surrogate is squeezed, and the placeholder shows none", () => {
   const messages = staleConversation(`${noise(200)}\ud800`);
   messages.splice(1, 0, ...toolRound("c0", "exec", { command: "a" }, noise(200, 9), 2));
   const squeezed = squeeze(messages);
@@ -94,7 +94,7 @@ const answers = (...ids) => ({
   content: ids.map((id) => ({ type: "tool_result", tool_use_id: id, content: "ok" })),
 });
 
-test("results of one answer that stand in two user messages come together, and nothing of them is lost", () => {
+test("results of one answer in two user messages are merged without loss", () => {
   const words = { type: "text", text: "and go on", when: 10n };
   const first = { ...answers("a"), extra: 1 };
   first.content.push(words);
@@ -119,7 +119,7 @@ test("results of one answer that stand in two user messages come together, and n
   assert.equal(repairToolPairing(apart).messages, apart);
 });
 
-test("what moves and what stays beside it keep what JSON cannot carry", () => {
+test("messages that are moved or kept preserve values that JSON cannot carry", () => {
   const late = answers("a", "ghost");
   late.content[0].content = "not well-formed: \ud800";
   late.content.push({ type: "text", text: "hi", when: new Date(0) });
@@ -134,7 +134,7 @@ test("what moves and what stays beside it keep what JSON cannot carry", () => {
   ]);
 });
 
-test("where a call or a result may hide in what cannot be read, nothing is changed, and the stats say where", () => {
+test("repair changes nothing if an unreadable message may contain a call or result, and stats name it", () => {
   class Answer {
     constructor(content) {
       Object.assign(this, { role: "assistant", content });
@@ -220,7 +220,7 @@ test("items of the Responses API are squeezed and repaired as items", () => {
   ]);
 });
 
-test("a result of an aborted or failed call is an orphan, and one that was tried again keeps its own", () => {
+test("a result of an aborted or failed call is an orphan, and a retried call keeps its own result", () => {
   for (const stopReason of ["aborted", "error"]) {
     const [call, result] = toolRound("c", "exec", { command: "ls" }, "ok");
     const failed = { ...call, stopReason };

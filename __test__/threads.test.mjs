@@ -24,7 +24,7 @@ const here = (file) => fileURLToPath(new URL(file, import.meta.url));
  * Covers every export that leaves the event loop, each ended by exit, by an error and from outside, after 0, 1, 3 and
  * 20 turns of the loop; with the addon loaded in the main thread, and only in the ending threads.
  */
-test("the process lives on where threads end amidst any export", { timeout: 300_000 }, async () => {
+test("the process survives threads that end during any exported function", { timeout: 300_000 }, async () => {
   for (const [count, ...how] of [["136"], ["64", "alone"]]) {
     const { stdout } = await promisify(execFile)(process.execPath, [here("workers.mjs"), count, ...how]);
     assert.match(stdout, new RegExp(`alive after ${count} rounds`));
@@ -43,7 +43,7 @@ test("file reads find a free worker beside any number of heavy jobs", async () =
 const result = { role: "toolResult", toolCallId: "c", toolName: "exec", content: [{ type: "text", text: noise(400) }] };
 
 /** Covers each kind of call of a store, alone and all together. */
-test("closing waits for what is under way, and refuses what comes later", async () => {
+test("close waits for calls in progress and rejects later ones", async () => {
   const CALLS = {
     admit: (store) => store.admitToolResult({ sessionId: "s", message: result }),
     assemble: (store) => store.assemble({ sessionId: "s", messages: [result], referOversize: true }),
@@ -73,7 +73,7 @@ test("closing waits for what is under way, and refuses what comes later", async 
  * Covers a stage, its `shouldApply`, and a redactor that is async, throws, or returns an invalid value; on a worker and
  * on this thread.
  */
-test("what a caller's function does wrong is an error of the call, and nothing else", async () => {
+test("an exception in a caller's function is an error of that call only", async () => {
   const unhandled = [];
   const hear = (error) => unhandled.push(error);
   process.on("unhandledRejection", hear);

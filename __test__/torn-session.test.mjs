@@ -126,13 +126,13 @@ function* torn(lines) {
 // Covers for each format: the file truncated at every byte, each row begun and written again from every byte on, its
 // end zeroed from every byte on, zeros before, after and between rows, and every two rows joined.
 for (const [format, rows] of Object.entries(FORMATS)) {
-  test(`a torn session of ${format} is read but for what is torn`, async () => {
+  test(`a torn session of ${format} is read except for its torn lines`, async () => {
     const lines = rows.map((row) => JSON.stringify(row));
     let count = 0;
     for (const { bytes, rows: whole, unreadable } of torn(lines)) {
       const expected = await messagesOf(whole);
       if (expected.length === 0) {
-        await assert.rejects(read(bytes), /holds no messages|is not JSON/);
+        await assert.rejects(read(bytes), /contains no messages|is not JSON/);
       } else {
         assert.deepEqual(await read(bytes), { messages: expected, unreadable }, bytes.toString());
       }
@@ -142,7 +142,7 @@ for (const [format, rows] of Object.entries(FORMATS)) {
   });
 }
 
-test("a torn session is unfolded but for what is torn, which stays byte for byte", async () => {
+test("unfolding a torn session keeps its torn lines byte for byte", async () => {
   const unfolding = {
     async unfold({ messages }) {
       const unfolded = messages.map((message) => JSON.parse(JSON.stringify(message).replace('"@"', '"original"')));
@@ -168,13 +168,13 @@ test("a torn session is unfolded but for what is torn, which stays byte for byte
   }
 });
 
-test("a torn event of a database of OpenClaw is skipped", async () => {
+test("a torn event of an OpenClaw database is skipped", async () => {
   const lines = FORMATS["OpenClaw and Pi"].map((row) => JSON.stringify(row));
   const read = readTranscript("s", lines.toSpliced(2, 0, lines[2].slice(0, 50)));
   assert.deepEqual(read, { messages: await messagesOf(lines), unreadable: [3] });
 });
 
-test("the analysis of a torn session says how many lines it skipped, and ends with 0", () => {
+test("the analysis of a torn session reports the number of skipped lines, with exit status 0", () => {
   const lines = Array.from({ length: 20 }, (_, turn) => [
     { type: "message", message: { role: "user", content: `and ${turn}?` } },
     {
@@ -209,7 +209,7 @@ test("the analysis of a torn session says how many lines it skipped, and ends wi
     warnings,
   } = JSON.parse(asJson.stdout);
   assert.deepEqual([asJson.status, messages, skippedLines], [0, 60, 3]);
-  const said = "3 lines (10, 11, 62) are not JSON; what is torn was skipped";
+  const said = "3 lines (10, 11, 62) are not JSON; torn lines were skipped";
   assert.ok(
     warnings.some((line) => line.endsWith(said)),
     warnings.join("\n"),
@@ -220,12 +220,12 @@ test("the analysis of a torn session says how many lines it skipped, and ends wi
   assert.deepEqual([asPage.status, asPage.stderr.includes(said)], [0, true]);
 });
 
-test("a file of which no line is JSON is named with its first line, and so are torn lines where no message is left", () => {
+test("a file without a line of JSON is an error with its first line, and so are torn lines without any message", () => {
   const { status, stderr } = run("analyze", written("s.jsonl", '{"type":"mess\n'));
   assert.deepEqual([status, /s\.jsonl, line 1 is not JSON/.test(stderr)], [1, true], stderr);
   const none = run("analyze", written("s.jsonl", '{"type":"session"}\n{"type":"mess\n'));
   assert.deepEqual(
-    [none.status, /holds no messages, and 1 line \(2\) is not JSON;/.test(none.stderr)],
+    [none.status, /contains no messages, and 1 line \(2\) is not JSON;/.test(none.stderr)],
     [1, true],
     none.stderr,
   );

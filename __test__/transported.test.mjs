@@ -62,7 +62,7 @@ const encodings = {
 };
 
 // Covers the fold of each stage with three line ends, with and without a byte order mark, in the library.
-test("the library restores a fold whose line ends and first character were changed", () => {
+test("restore accepts folds with changed line ends and a byte order mark", () => {
   const byStage = folded();
   for (const stage of [
     "rle",
@@ -86,7 +86,7 @@ test("the library restores a fold whose line ends and first character were chang
 
 // Covers the same with three line ends and six encodings, on the command line, and each of these with the fold changed
 // too.
-test("the command line restores it, also from UTF-16, and ends with 1 where it was changed otherwise", () => {
+test("the restore command accepts the same also in UTF-16, and exits with 1 for other changes", () => {
   const byStage = folded();
   // A process is started for each case, so two stages are tested in all forms, and the others only in that of
   // PowerShell.
@@ -111,7 +111,7 @@ test("the command line restores it, also from UTF-16, and ends with 1 where it w
   }
 });
 
-test("a marker is restored behind changed line ends, and with line ends behind it", () => {
+test("a marker is restored after changed and before added line ends", () => {
   const report = `${Array.from({ length: 200 }, (_, at) => `test suite::case_${at} ... ok`).join("\n")}\ntest suite::last ... FAILED\n\ntest result: FAILED. 200 passed; 1 failed\n`;
   const kept = path.join(freshDir(), "originals.json");
   const short = run("compress", written("report.txt", report), "--command", "cargo test", "--originals", kept).stdout;
@@ -131,22 +131,22 @@ test("a marker is restored behind changed line ends, and with line ends behind i
   assert.equal(run("restore", written("short.txt", short), "--originals", saved).stdout, report);
 });
 
-test("what is not folded stays byte for byte, which is said", () => {
+test("a text without folds is printed byte for byte, and that is reported", () => {
   for (const bytes of [noise(20), `\ufeff${noise(20).replaceAll("\n", "\r\n")}\r\n`, "[[FOLD:", ""]
     .map((text) => Buffer.from(text))
     .concat(utf16(`\ufeff${noise(3)}`, false))) {
     const { stdout, stderr, status } = run("restore", written("plain.txt", bytes));
     assert.equal(status, 0);
-    assert.match(stderr, /^\S+plain\.txt: nothing in it is folded; it stays as it is\n$/);
+    assert.match(stderr, /^\S+plain\.txt: it contains no fold and is printed unchanged\n$/);
     if (Buffer.from(bytes.toString()).equals(bytes)) assert.equal(stdout, bytes.toString());
   }
   for (const text of [`\ufeff${noise(20)}\r\n`, `${noise(20).replaceAll("\n", "\r\n")}`])
     assert.equal(restore(text), text);
   const cut = run("restore", written("cut.txt", utf16("\ufeff[[FOLD:rle 2 abcdef]] x\n", false).subarray(0, -1)));
-  assert.deepEqual([cut.status, /cut\.txt is not UTF-16/.test(cut.stderr)], [1, true], cut.stderr);
+  assert.deepEqual([cut.status, /cut\.txt .* is not valid UTF-16/.test(cut.stderr)], [1, true], cut.stderr);
 });
 
-test("a text with line ends of its own comes back with them, folded and restored", () => {
+test("a text with its own CRLF or byte order mark is restored with them", () => {
   for (const { text } of folded().values()) {
     for (const own of [text.replaceAll("\n", "\r\n"), `\ufeff${text}`, `\ufeff${text.replaceAll("\n", "\r\n")}`]) {
       const { text: short } = compressSync(own, { preset: "lossless" });

@@ -21,7 +21,7 @@ function copies() {
   });
 }
 
-test("two copies of the addon in one process lose nothing of each other", async () => {
+test("two copies of the addon in one process do not lose each other's content", async () => {
   const [one, two] = copies();
   const dir = freshDir();
   const admitted = [];

@@ -37,7 +37,7 @@ const lines = [
 ];
 const unfoldedLines = lines.with(1, lines[1].replace('"@"', escaped)).with(4, lines[4].replace('"@"', escaped));
 
-test("JSONL stays JSONL, and every byte but the placeholders stays", async () => {
+test("an unfolded JSONL file differs only in its placeholders", async () => {
   const broken = Buffer.concat([Buffer.from(`${lines.join("\n")}\n`), Buffer.from([0x22, 0xff, 0x22, 0x0a])]);
   const { bytes, unfolded, missing, unreadable } = await unfoldFile(unfolding, written("s.jsonl", broken), {});
   assert.deepEqual(
@@ -47,13 +47,13 @@ test("JSONL stays JSONL, and every byte but the placeholders stays", async () =>
   assert.deepEqual([unfolded, missing, unreadable], [2, ["0123456789abcdef"], [6, 7]]);
 });
 
-test("a compressed session comes out plain", async () => {
+test("a compressed session is written uncompressed", async () => {
   const text = lines.slice(0, 5).join("\n");
   const { bytes } = await unfoldFile(unfolding, written("s.jsonl.gz", gzipSync(text)), {});
   assert.equal(bytes.toString(), unfoldedLines.slice(0, 5).join("\n"));
 });
 
-test("items of the Responses API are read as the messages that they are, and unfolded where they stand", async () => {
+test("items of the Responses API are read as messages and unfolded in place", async () => {
   const items = [
     '{"role":"user", "content":"go"}',
     '{"type":"reasoning","id":"rs_1","summary":[]}',
@@ -79,7 +79,7 @@ test("items of the Responses API are read as the messages that they are, and unf
   assert.equal(bytes.toString(), `[${items.with(3, items[3].replace('"@"', escaped)).join(",\n ")}]`);
 });
 
-test("a session with a byte order mark, or in UTF-16, is read like any other", async () => {
+test("a session with a byte order mark or in UTF-16 is read", async () => {
   const text = lines.slice(0, 5).join("\n");
   const utf16 = Buffer.from(`\ufeff${text}`, "utf16le");
   for (const written16 of [Buffer.from(`\ufeff${text}`), utf16, Buffer.from(utf16).swap16()]) {
@@ -96,12 +96,12 @@ test("a JSON array keeps its layout", async () => {
   assert.equal(unfolded, 1);
 });
 
-test("a file without messages is named", async () => {
+test("a file without messages is named in the error", async () => {
   for (const [text, message] of [
-    ["{}\n", /holds no messages/],
-    ["[]", /holds no messages/],
+    ["{}\n", /contains no messages/],
+    ["[]", /contains no messages/],
     ["[{]", /is not JSON/],
-    ["", /holds no messages/],
+    ["", /contains no messages/],
   ]) {
     const file = written("s.json", text);
     await assert.rejects(
@@ -111,7 +111,7 @@ test("a file without messages is named", async () => {
   }
 });
 
-test("a change of a value touches nothing else of its text", () => {
+test("a change of a value changes no other byte of its JSON", () => {
   const text = '{ "a": [1.0, {"b\\"": "x]}\\\\"}, 1e3], "a2" : {}, "c": null, "__proto__": {"d": [true]} }';
   const before = JSON.parse(text);
   const after = JSON.parse('{"a": [1, {"b\\"": "y"}, 1000], "a2": {}, "c": {"n": 1}, "__proto__": {"d": [false]}}');

@@ -21,7 +21,7 @@ async function folded(dir = freshDir(), options = {}) {
   return { dir, concertina, originals: [...messages, call, fresh], shown: shown.messages };
 }
 
-test("a folded session unfolds byte for byte, and what was not folded is the same object", async () => {
+test("a folded session is unfolded byte for byte, and unfolded messages are the same objects", async () => {
   const { concertina, originals, shown } = await folded();
   const { messages, unfolded, missing } = await concertina.unfold({ sessionId, messages: shown });
   assert.deepEqual(messages, originals);
@@ -31,7 +31,7 @@ test("a folded session unfolds byte for byte, and what was not folded is the sam
   assert.equal((await concertina.unfold({ messages: plain })).messages, plain);
 });
 
-test("a placeholder whose original cannot be had stays and is named", async () => {
+test("a placeholder whose original is missing is kept and listed", async () => {
   const { concertina, shown } = await folded();
   const foreign = structuredClone(shown.slice(2, 3));
   const id = idIn(foreign[0].content[0].text);
@@ -40,7 +40,7 @@ test("a placeholder whose original cannot be had stays and is named", async () =
   assert.deepEqual(other.missing, [id]);
 });
 
-test("a sub-agent that is given one name finds that original alone", async () => {
+test("a sub-agent that inherits one named original can fetch only that one", async () => {
   const { concertina, shown } = await folded();
   const ids = [idIn(shown[2].content[0].text), idIn(shown.at(-1).content[0].text)];
   await concertina.inherit({
@@ -74,7 +74,7 @@ test("a session that the host has ended is forgotten after its time to live", as
   assert.deepEqual(concertina.notices(), []);
 });
 
-test("a dry purge says what a purge removes and removes nothing", async () => {
+test("a dry purge reports what a purge removes and removes nothing", async () => {
   const { concertina } = await folded();
   const dry = await concertina.purge({ sessionId, dry: true });
   assert.equal(dry.originals, 2);
@@ -83,7 +83,7 @@ test("a dry purge says what a purge removes and removes nothing", async () => {
   assert.equal((await concertina.stats()).originals, 0);
 });
 
-test("the command line unfolds a session into a new file and never over one", async () => {
+test("the unfold command writes a new file and never overwrites one", async () => {
   const { dir, concertina, originals, shown } = await folded();
   await concertina.close();
   const lines = (messages) =>
@@ -99,7 +99,7 @@ test("the command line unfolds a session into a new file and never over one", as
   for (const taken of [session, link]) {
     const refused = run("unfold", session, "--dir", dir, "--session", sessionId, "--out", taken);
     assert.equal(refused.status, 1, refused.stderr);
-    assert.match(refused.stderr, /is there already, and nothing is written over/);
+    assert.match(refused.stderr, /already exists, and no file is overwritten/);
     assert.equal(readFileSync(session, "utf8"), lines(shown));
   }
   const done = run("unfold", session, "--dir", dir, "--session", sessionId, "--out", out);
@@ -109,7 +109,7 @@ test("the command line unfolds a session into a new file and never over one", as
   assert.equal(printed.stdout, lines(originals));
 });
 
-test("the command line names each id that cannot be had and leaves with 1", async () => {
+test("the unfold command names each missing original and exits with 1", async () => {
   const { dir, concertina, shown } = await folded();
   await concertina.close();
   const session = path.join(freshDir(), "session.json");
@@ -121,7 +121,7 @@ test("the command line names each id that cannot be had and leaves with 1", asyn
     assert.ok(done.stderr.includes(idIn(message.content[0].text)), done.stderr);
 });
 
-test("the command line purges only when somebody agreed", async () => {
+test("the purge command removes nothing without consent", async () => {
   const { dir, concertina } = await folded();
   await concertina.close();
   const refused = run("purge", sessionId, "--dir", dir);
@@ -135,7 +135,7 @@ test("the command line purges only when somebody agreed", async () => {
 });
 
 /** Covers every call that names a session, for two agents that have a session of that name. */
-test("a session of the same name is another agent's own", async () => {
+test("sessions of two agents with the same name are separate", async () => {
   const dir = freshDir();
   const concertina = await Concertina.open({ dir });
   const sessionId = "work";
@@ -161,7 +161,7 @@ test("a session of the same name is another agent's own", async () => {
   const purge = (...more) => run("purge", sessionId, "--dir", dir, "--yes", ...more);
   const unclear = purge();
   assert.equal(unclear.status, 1);
-  assert.match(unclear.stderr, /--agent says whose is meant/);
+  assert.match(unclear.stderr, /name the agent with --agent/);
   assert.match(purge("--agent", "c").stderr, /there is no session "work"/);
   assert.equal(
     JSON.parse(run("stats", "--dir", dir, "--session", sessionId, "--agent", "b", "--json").stdout).store.originals,

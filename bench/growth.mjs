@@ -55,7 +55,7 @@ async function counted(program, bytes, part, cases) {
         const instructions = Number(
           /^(?:summary|totals): (\d+)/m.exec(readFileSync(path.join(dir, `part.${index + 1}`), "latin1"))?.[1],
         );
-        if (!Number.isFinite(instructions)) throw new Error(`valgrind says nothing of ${work} over ${shape}`);
+        if (!Number.isFinite(instructions)) throw new Error(`valgrind printed no count for ${work} on ${shape}`);
         return { work, shape, bytes, instructions };
       });
   } finally {
@@ -99,7 +99,7 @@ export async function growth(program, works) {
   for (let at = 1; ; at++) {
     steep = steep.filter(({ steps }) => steps.at(-1) > MOST);
     if (steep.length === 0 || at + 1 === BYTES.length) break;
-    console.log(`steep up to ${BYTES[at] >> 10} KB, and so looked at further: ${steep.length}`);
+    console.log(`steep up to ${BYTES[at] >> 10} KB, so measured further: ${steep.length}`);
     counts.push(
       ...(await countedAt(
         program,

@@ -37,12 +37,12 @@ const HELP = `Usage: npm run bench:instructions -- [--update] [KIND...]
        npm run bench:instructions -- --growth [WORK...]
 
 Compresses one megabyte of each kind (${KINDS.join(", ")}) under callgrind (Debian: valgrind), and prints the instructions for
-each byte beside those in bench/instructions.json. The texts are generated; "everyday" is what commands printed, among the fixtures.
-Ends with an error where a kind takes more than ${Math.round(100 * MOST - 100)} % above what is recorded.
+each byte beside those in bench/instructions.json. The texts are generated, except for "everyday", which is outputs of commands in the
+fixtures. Fails if a kind takes more than ${Math.round(100 * MOST - 100)} % above the recorded figure.
 
-  --update   write what was counted to bench/instructions.json
-  --growth   count each stage, and every other work over a text, over hostile texts of one length and of four times that; ends with an error
-             where that takes more than ${MOST_GROWTH} times as much, and still does when the texts are longer`;
+  --update   write the counts to bench/instructions.json
+  --growth   count each stage, and all other work on a text, on hostile texts of one length and of four times that length; fails if that
+             takes more than ${MOST_GROWTH} times as much, also for longer texts`;
 
 function binary(profile) {
   const args = ["bench", "--quiet", "--bench", "pipeline", "--no-run", "--message-format=json", ...profile];
@@ -65,7 +65,7 @@ function count(program, kind) {
   const instructions = Number(/Collected : (\d+)/.exec(output)?.[1]);
   const bytes = Number(/^(\d+)$/m.exec(output)?.[1]);
   if (!Number.isFinite(instructions) || !Number.isFinite(bytes))
-    throw new Error(`valgrind says nothing of ${kind}:\n${output}`);
+    throw new Error(`valgrind printed no count for ${kind}:\n${output}`);
   return { instructions, bytes };
 }
 
@@ -77,7 +77,7 @@ main(import.meta, async () => {
   if (values.help) return console.log(HELP);
   if (values.growth) return growth(binary(CHECKED), positionals);
   const unknown = positionals.find((kind) => !KINDS.includes(kind));
-  if (unknown) throw new Error(`${unknown} is no kind; they are ${KINDS.join(", ")}`);
+  if (unknown) throw new Error(`unknown kind ${unknown}; the kinds are ${KINDS.join(", ")}`);
   const recorded = JSON.parse(readFileSync(FILE, "utf8"));
   const program = binary(PLAIN);
   // The cost of loading the vocabulary and similar fixed costs.

@@ -43,7 +43,7 @@ import { type PluginState, today } from "./state.js";
 import { statusOf } from "./status.js";
 import { unfoldSessions } from "./unfold.js";
 
-const DESCRIPTION = "Context savings, and the originals of what was folded";
+const DESCRIPTION = "Show context savings, and fetch the originals of folded content";
 
 interface FetchOptions {
   agent?: string;
@@ -76,15 +76,15 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       root.allowExcessArguments(false).action(() => root.outputHelp());
       root
         .command("status")
-        .description("Whether it is active, and if not, why not; and what is wrong with its options")
+        .description("Show whether it is active, with the reason if not, and current problems")
         .option("--json", "Print JSON")
         .action((options: { json?: boolean }) => orFail(() => status(state, options)));
       root
         .command("stats")
-        .description("What was sent and billed, and what would have been without it")
+        .description("Show what was sent and billed, with an estimate without Concertina")
         .option("--session <id-or-key>", "Only this session")
-        .option("--agent <id>", "Whose session it is, where several agents have one of that name")
-        .option("--html <file>", "Write it as a page, in one file that does not exist yet")
+        .option("--agent <id>", "The agent of the session, if several have one with that name")
+        .option("--html <file>", "Write a page to this new file")
         .option("--json", "Print JSON")
         .action((options: { session?: string; agent?: string; html?: string; json?: boolean }) =>
           withStore(state, async (store) => {
@@ -110,10 +110,10 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         );
       root
         .command("analyze")
-        .description("What it would save in sessions that the host has, with the plugin's options")
+        .description("Estimate the savings in the host's sessions, with the plugin's options")
         .option("--session <id-or-key>", "Only this session")
         .option("--all", "All sessions")
-        .option("--html <file>", "Write it as a page, in one file that does not exist yet")
+        .option("--html <file>", "Write a page to this new file")
         .option("--json", "Print JSON")
         .action((options: AnalyzeOptions) => withAnyStore(state, (store) => analyze(state, store, options)));
       root
@@ -132,8 +132,8 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .command("purge")
         .description("Forget a session: its originals, its figures and how its context is shown")
         .requiredOption("--session <id-or-key>", "The session")
-        .option("--agent <id>", "Whose session it is, where several agents have one of that name")
-        .option("--elsewhere", "Also where another gateway of the store has it")
+        .option("--agent <id>", "The agent of the session, if several have one with that name")
+        .option("--elsewhere", "Also if another gateway of the store has it")
         .option("--yes", "Do not ask")
         .option("--json", "Print JSON")
         .action((options: PurgeOptions) =>
@@ -147,8 +147,8 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .description("Print originals by their ids or markers")
         .option("--agent <id>", "The agent whose sessions they belong to (default: main)")
         .option("--lines <range>", 'Only these lines, for example "120-180"')
-        .option("--pattern <regex>", "Only lines that match, with numbers and context")
-        .option("--max-chars <count>", "Largest answer in characters")
+        .option("--pattern <regex>", "Only matching lines, with numbers and context")
+        .option("--max-chars <count>", "At most this many characters")
         .option("--json", "Print JSON")
         .action((refs: string[], options: FetchOptions) =>
           withStore(state, async (store) => {
@@ -168,16 +168,16 @@ export function registerCli(api: PluginApi, state: PluginState): void {
       root
         .command("unfold")
         .description(
-          "Write copies of transcripts with the originals in place of placeholders; to be run before uninstalling",
+          "Write copies of transcripts with the originals in place of placeholders; run it before uninstalling",
         )
         .option("--session <id-or-key>", "Only this session")
         .option("--agent <id>", "Only sessions of this agent")
-        .option("--out <dir>", "Where to (default: concertina-unfolded-DATE in the current directory)")
+        .option("--out <dir>", "The directory to write to (default: concertina-unfolded-DATE in the current directory)")
         .action((options: UnfoldOptions) => withStore(state, (store) => unfold(state, store, options)));
       root
         .command("migrate")
         .description("Copy all originals between the directory and the database of sccsStoreUrl, while no gateway runs")
-        .requiredOption("--to <where>", '"database" or "directory"; it must be empty')
+        .requiredOption("--to <where>", 'The target, "database" or "directory", which must be empty')
         .option("--json", "Print JSON")
         .action((options: { to: string; json?: boolean }) => orFail(() => migrateTo(state, options)));
     },
@@ -205,7 +205,7 @@ async function migrateTo(state: PluginState, { to, json: asJson }: { to: string;
   const [from, target] = to === "database" ? [directory, database] : [database, directory];
   const done = await migrate({ from, to: target, progress: migrationLine });
   print(asJson ? json(done) : migrationText(done));
-  if (to === "directory" && !asJson) print("It is used from the gateway's next start without sccsStoreUrl.");
+  if (to === "directory" && !asJson) print("The gateway uses it when it starts without sccsStoreUrl.");
   for (const id of done.damaged) complain(damagedLine(id));
   if (done.damaged.length > 0) process.exitCode = 1;
 }
@@ -216,22 +216,26 @@ async function unfold(state: PluginState, store: Concertina, options: UnfoldOpti
   );
   const sessions = options.session === undefined ? known : sessionsNamed(options.session, known);
   if (sessions.length === 0)
-    throw new Error(`the host has no session ${options.agent === undefined ? "" : `of agent ${options.agent}`}`.trim());
+    throw new Error(
+      `the host has no sessions ${options.agent === undefined ? "" : `of agent ${options.agent}`}`.trim(),
+    );
   const directory = options.out === undefined ? freeDirectory() : resolve(options.out);
   if (existsSync(directory) && readdirSync(directory).length > 0)
-    throw new Error(`${directory} holds something already; --out takes a directory that is empty or not there`);
+    throw new Error(`${directory} is not empty; --out must be a new or empty directory`);
   const { transcripts, originals, missing } = await withClock("unfolding", unfoldSessions(store, sessions, directory));
   if (transcripts.length === 0)
     print(`Nothing is folded in ${counted(sessions.length, "session")}; nothing was written.`);
   else
     print(
       [
-        `${counted(transcripts.length, "transcript")} and ${counted(originals.length, "original")} named there, in ${directory}:`,
+        `${counted(transcripts.length, "transcript")} and ${counted(originals.length, "original")} were written to ${directory}:`,
         ...transcripts,
       ].join("\n"),
     );
   for (const { refId, session } of missing) {
-    complain(`${refId} cannot be had; session ${session.sessionId} (${session.sessionKey}) names it`);
+    complain(
+      `the original of ${refId} is not available; session ${session.sessionId} (${session.sessionKey}) names it`,
+    );
   }
   if (missing.length > 0) process.exitCode = 1;
 }
@@ -241,7 +245,8 @@ async function analyze(
   store: Concertina | undefined,
   { session, all, html, json: asJson }: AnalyzeOptions,
 ): Promise<void> {
-  if ((session === undefined) === (all === undefined)) throw new Error("say which session with --session, or --all");
+  if ((session === undefined) === (all === undefined))
+    throw new Error("choose a session with --session, or all with --all");
   needAbsent(html);
   const known = await state.hostSessions();
   const chosen = session === undefined ? known : sessionsNamed(session, known);
@@ -273,7 +278,7 @@ async function sessionToAnalyse(
   })) ?? { ...recorded, missing: [] };
   if (missing.length > 0)
     throw new Error(
-      `its transcript shows ${counted(missing.length, "placeholder")} whose originals are gone: what its tools printed is not known`,
+      `its transcript shows ${counted(missing.length, "placeholder")} without originals, so the output of its tools is unknown`,
     );
   return {
     ...recorded,

@@ -28,10 +28,10 @@ export async function runSlashCommand(
   const word = (context.args ?? "").trim().toLowerCase().replace(/\s+/g, " ");
   if (!WORDS.includes(word))
     return {
-      text: `${word === "help" ? "" : `Unknown: ${word}. `}Use /concertina with nothing behind it, or with one of ${WORDS.filter(Boolean).join(", ")}.`,
+      text: `${word === "help" ? "" : `Unknown command: ${word}. `}Use /concertina alone or with one of ${WORDS.filter(Boolean).join(", ")}.`,
     };
   const { sessionId, sessionKey } = context;
-  if (sessionId === undefined) return { text: "There is no session here yet." };
+  if (sessionId === undefined) return { text: "There is no session yet." };
   const isQuestion = QUESTIONS.includes(word);
   const status = isQuestion ? [statusText(await statusOf(state, { sessionId }))] : [];
   if (word === "status") return { text: status.join() };
@@ -43,7 +43,9 @@ export async function runSlashCommand(
     return { text: [...status, answer].join("\n\n") };
   } catch (error) {
     state.tell(`/concertina ${word}`, error, "nothing was changed");
-    return { text: [...status, `That failed: ${error instanceof Error ? error.message : String(error)}`].join("\n\n") };
+    return {
+      text: [...status, `The command failed: ${error instanceof Error ? error.message : String(error)}`].join("\n\n"),
+    };
   }
 }
 
@@ -55,10 +57,10 @@ async function answerTo(
   switch (word) {
     case "off":
       await store.switch({ ...scope, off: true });
-      return "Nothing more is folded in this session. What is folded stays so, and can be fetched. /concertina on takes this back.";
+      return "Nothing more is folded in this session. Folded content stays folded and can be fetched. /concertina on switches folding on again.";
     case "on":
       await store.switch({ ...scope, off: false });
-      return "This session is folded again.";
+      return "Folding is on in this session.";
     case "purge confirmed":
     case "purge": {
       const why = await whyKeptIn(store, scope);
@@ -73,6 +75,6 @@ async function answerTo(
 
 function purgeWarning({ originals }: Removed): string {
   if (originals === 0)
-    return "No originals are stored for this session alone; what goes is its figures. /concertina purge confirmed does it.";
+    return "No originals are stored for this session alone. Its figures would be removed. /concertina purge confirmed does it.";
   return `This removes ${counted(originals, "original")} for good, and this conversation still shows their placeholders. /concertina purge confirmed does it.`;
 }

@@ -7,7 +7,7 @@ const SET = `"openclaw config set ${SLOT} concertina"`;
 
 /** The advice before uninstalling: placeholders stay in transcripts. */
 export const UNFOLD_FIRST =
-  'Before you uninstall it, "openclaw concertina unfold" writes copies of transcripts with the originals in place of placeholders';
+  'Before you uninstall it, run "openclaw concertina unfold", which writes copies of transcripts with the originals in place of placeholders';
 
 /** Returns true if the plugin was disabled or uninstalled between two states of the host's configuration. */
 export function isLeaving(before: HostConfig | undefined, now: HostConfig | undefined): boolean {
@@ -22,5 +22,5 @@ export function whyUnused({ plugins }: HostConfig): string | undefined {
   if (engine === "concertina") return undefined;
   if (engine !== undefined)
     return `not in use: ${SLOT} is ${JSON.stringify(engine)}; ${SET} makes it the context engine again`;
-  return `not in use: ${SLOT} is not set, as after uninstalling and installing again; ${SET} sets it`;
+  return `not in use: ${SLOT} is not set, as after a reinstallation; ${SET} sets it`;
 }

@@ -18,7 +18,7 @@ import type { PluginState } from "./state.js";
 
 /** The id of the execution host if Codex runs the turn. */
 const CODEX = "codex-app-server";
-const INHERITING = "preparing a session that goes on from another one";
+const INHERITING = "granting the originals of the session before";
 
 /**
  * Returns the projection for a runtime that keeps its own thread, such as Codex. The runtime takes the history when its
@@ -124,7 +124,7 @@ async function inherit(state: PluginState, params: AssembleParams, child: Scope,
     const named = isOwn ? undefined : idsIn(isFirst ? `${prompt}\n${JSON.stringify(messages)}` : prompt);
     if (isFirst || named?.length) await state.use((store) => store.inherit({ parent, child, named }), INHERITING);
   } catch (error) {
-    state.complain(INHERITING, error, "it cannot fetch that one's originals");
+    state.complain(INHERITING, error, "the new session cannot fetch them");
   }
 }
 

@@ -21,8 +21,8 @@ export function hostId(stateDir: string, isShared: boolean, warn: (line: string)
   draw(file, renameSync);
   const own = read(file).id;
   warn(
-    `the state directory is a copy of that of gateway ${id}, which may have the same store: this one is gateway ${own} from now on. If the other is ` +
-      `no more, it counts so after 90 days; until then what it had stays, and is purged only with --elsewhere`,
+    `the state directory is a copy of that of gateway ${id}, which may use the same store: this gateway is now ${own}. If the other one is gone, ` +
+      `it expires after 90 days; until then, purge its sessions with --elsewhere`,
   );
   return own;
 }

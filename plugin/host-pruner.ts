@@ -21,11 +21,11 @@ export function prunerWarning(config: HostConfig | undefined, params: AssemblePa
       ? "with an API key the provider is asked to clear all but the three newest tool results of a long context, otherwise the host cuts or clears old ones"
       : "where the model's provider caches prompts, the host cuts or clears old tool results after a pause";
   const fetched = prunes(pruning.tools, FETCH_TOOL)
-    ? `to keep at least fetched originals whole, set ${SETTING}.tools.deny: ["${FETCH_TOOL}"]`
-    : "fetched originals are kept out of it";
+    ? `to keep at least fetched originals, set ${SETTING}.tools.deny: ["${FETCH_TOOL}"]`
+    : "it does not prune fetched originals";
   return (
     `the host's own pruner is on (${SETTING}.mode: "cache-ttl"): ${does}, and the ids of folded results go with them. ` +
-    `To leave old results to Concertina, set ${SETTING}.mode: "off"; ${fetched}`
+    `To let Concertina fold old results instead, set ${SETTING}.mode: "off"; ${fetched}`
   );
 }
 

@@ -32,7 +32,7 @@ export default {
     api.registerCommand({
       name: "concertina",
       description:
-        "What Concertina saved in this session and whether it is active; `off` and `on` for this session; `purge` forgets its originals, once confirmed.",
+        "Shows whether Concertina is active and what it saved in this session. `off` and `on` switch folding in this session. `purge` deletes its originals after a confirmation.",
       acceptsArgs: true,
       handler: (context) => runSlashCommand(state, context),
     });

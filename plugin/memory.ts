@@ -24,7 +24,7 @@ export async function memorySection(state: PluginState, params: AssembleParams):
     state.ended(ASKING);
     return section;
   } catch (error) {
-    state.complain(ASKING, error, "the system prompt goes without it");
+    state.complain(ASKING, error, "the system prompt is sent without it");
     return undefined;
   }
 }

@@ -68,11 +68,11 @@ async function fold(
     );
     if (admitted === undefined) return;
     const { message, report } = admitted;
-    if (report.warning) state.complain("storing", report.warning, "a result goes to the model unchanged");
+    if (report.warning) state.complain("storing", report.warning, "a result is sent to the model unchanged");
     else state.ended("storing");
     return message === fresh ? undefined : message.content;
   } catch (error) {
-    state.complain(FOLDING, error, "the model gets it unchanged");
+    state.complain(FOLDING, error, "it is sent to the model unchanged");
     return;
   }
 }
@@ -125,11 +125,11 @@ function isTaken({
  * every plugin that processes results.
  */
 function tellOf(state: PluginState, toolName: string, unheard: string): ContentBlock {
-  const why = `where a plugin looks at tool results, OpenClaw passes on only texts, and images of up to ${HOST_IMAGE_CHARS} base64 characters`;
+  const why = `if a plugin processes tool results, OpenClaw passes on only texts, and images of up to ${HOST_IMAGE_CHARS} base64 characters`;
   state.tell(
     `passing on a result of ${toolName}`,
-    new Error(`${why}, and this one is ${unheard}`),
-    "the model is told so",
+    new Error(`${why}, but this result is ${unheard}`),
+    "the answer tells the model",
   );
   return { type: "text", text: `[The tool answered with ${unheard}. It cannot be shown: ${why}.]` };
 }

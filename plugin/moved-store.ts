@@ -34,8 +34,8 @@ function nameOf({ dir, url, namespace }: StorePlace): string {
 }
 
 function lineOf(before: string, now: string): string {
-  const what = `the store is in ${now} now, and placeholders in transcripts name originals in ${before}`;
+  const what = `the store is now in ${now}, but placeholders in transcripts refer to originals in ${before}`;
   if (isAbsolute(before) && isAbsolute(now))
-    return `${what}: set sccsStorageDir back to it, or stop the gateway and move all files whose names begin with "${STORE_FILE}"`;
-  return `${what}: set sccsStoreUrl and sccsStoreNamespace back as they were, or stop the gateway and copy them into an empty store with "openclaw concertina migrate"`;
+    return `${what}: set sccsStorageDir to that directory again, or stop the gateway and move all files whose names begin with "${STORE_FILE}"`;
+  return `${what}: restore sccsStoreUrl and sccsStoreNamespace, or stop the gateway and copy them into an empty store with "openclaw concertina migrate"`;
 }

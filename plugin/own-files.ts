@@ -38,7 +38,7 @@ export function withOwner(error: unknown, directories: string[]): unknown {
   for (const directory of directories) {
     const owner = [directory, ...filesIn(directory)].map(ownerOf).find((uid) => uid !== undefined && uid !== own);
     if (owner === undefined) continue;
-    const what = `in ${directory} is what user ${owner} wrote, and this process runs as ${own}: run it as that user, or give all of it to this one (chown -R ${own})`;
+    const what = `${directory} has files of user ${owner}, but this process runs as user ${own}: run it as user ${owner}, or run "chown -R ${own}" on the directory`;
     return Object.assign(new Error(`${message}; ${what}`, { cause: error }), { code });
   }
   return error;

@@ -35,7 +35,7 @@ export function registerPage(api: PluginApi, state: PluginState): void {
     surface: "tab",
     id: "figures",
     label: "Concertina",
-    description: "What folding saved, when and why, and what it cost",
+    description: "The savings of folding, with times, reasons and costs",
     icon: "barChart",
     group: "control",
     path: `${ROUTE}/page`,
@@ -47,7 +47,7 @@ export function registerPage(api: PluginApi, state: PluginState): void {
 async function answer(state: PluginState, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("Allow", "GET, HEAD");
-    return send(response, 405, "text/plain", "Only GET and HEAD are answered here.\n");
+    return send(response, 405, "text/plain", "Only GET and HEAD are supported.\n");
   }
   try {
     const document = await documentAt(state, new URL(request.url ?? "", "http://localhost"));
@@ -56,7 +56,7 @@ async function answer(state: PluginState, request: IncomingMessage, response: Se
     return send(response, 200, "text/html", document.html);
   } catch (error) {
     state.tell("showing the page of figures", error, "the page stays empty");
-    return send(response, 500, "text/plain", "The figures cannot be read: the gateway's log says why.\n");
+    return send(response, 500, "text/plain", "The figures cannot be read; see the gateway's log for the reason.\n");
   }
 }
 

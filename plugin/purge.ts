@@ -41,14 +41,16 @@ async function isMeant(store: Concertina, sessions: FoundSession[]): Promise<boo
   const doomed = await purged(store, sessions, true);
   const shown = sessions.find(({ isShown }) => isShown);
   const strands = shown
-    ? `The host still has its transcript, which shows their placeholders; "openclaw concertina unfold --session ${shown.sessionId}" writes it with the originals in place.`
+    ? `The host still has its transcript, which shows their placeholders. To write it with the originals in place, run "openclaw concertina unfold --session ${shown.sessionId}" first.`
     : "The host no longer has its transcript.";
   const others = new Set(sessions.flatMap(({ elsewhere }) => elsewhere));
-  const also = others.size > 0 ? ` Mind that ${haveIt([...others])}.` : "";
+  const also = others.size > 0 ? ` Note that ${haveIt([...others])}.` : "";
   const ids = sessions.map(({ sessionId }) => sessionId).join(", ");
   const warning = `Purging session ${ids} removes ${counted(doomed.originals, "original")} for good. ${strands}${also}`;
   if (!process.stdin.isTTY)
-    throw new Error(`${warning} Nothing was purged: there is no terminal to ask at; --yes purges without asking`);
+    throw new Error(
+      `${warning} Nothing was purged, because there is no terminal to ask at; use --yes to purge without asking`,
+    );
   return isAgreed(`${warning}\nPurge it? [y/N] `);
 }
 

@@ -7,7 +7,7 @@
  * The record of logged lines is therefore shared by the whole process.
  */
 
-import { describe } from "../node/lib/for-plugin.js";
+import { counted, describe } from "../node/lib/for-plugin.js";
 import { keep, ofProcess } from "./process-memory.js";
 
 const AGAIN_AFTER_MS = 600_000;
@@ -27,7 +27,7 @@ const said = ofProcess<Said>("complaints");
 export function complaintLine(step: string, error: unknown, consequence: string, now = Date.now()): string | undefined {
   const held = heldBack(kindOf(step, error), now);
   if (held === undefined) return undefined;
-  const again = held === 0 ? "" : ` (and ${held} times since this was last said)`;
+  const again = held === 0 ? "" : ` (repeated ${counted(held, "time")} since the last such line)`;
   return `concertina: ${step} failed (${describe(error)}); ${consequence}${again}`;
 }
 

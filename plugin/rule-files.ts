@@ -1,4 +1,4 @@
-/** The rule files of a workspace, by globs. Nothing outside the workspace is read, whatever a glob or a link says. */
+/** The rule files of a workspace, by globs. Nothing outside the workspace is read, even through a glob or a link. */
 
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";

@@ -49,7 +49,8 @@ export async function refreshRules(
     return;
   } finally {
     // At most one line is logged for a turn.
-    if (complaints.length > 0) state.complain(REPEATING, complaints[0], "the turn goes on with what could be read");
+    if (complaints.length > 0)
+      state.complain(REPEATING, complaints[0], "the turn continues with the rules that could be read");
     else state.ended(REPEATING);
   }
 }
@@ -108,6 +109,6 @@ async function record(
 }
 
 function worded({ text, omitted }: CompressedRules): string {
-  const rest = omitted.length > 0 ? `\n\n(Not repeated for lack of room: ${omitted.join(", ")}.)` : "";
+  const rest = omitted.length > 0 ? `\n\n(Omitted for lack of space: ${omitted.join(", ")}.)` : "";
   return `The rules of this workspace, repeated:\n\n${text}${rest}`;
 }

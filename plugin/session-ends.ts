@@ -37,7 +37,7 @@ export async function endSession(
       if (reason === "deleted") await store.endSession(scope);
     }, ENDING);
   } catch (error) {
-    state.complain(ENDING, error, "its originals stay until the host no longer has it");
+    state.complain(ENDING, error, "its originals are kept until the host no longer has it");
   }
 }
 

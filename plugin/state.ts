@@ -39,8 +39,8 @@ const UNDER_WAY_MS = 5_000;
 const SETTING = "plugins.entries.concertina.config.sccsStoreUrl";
 /** The key of the condition that the options name another place for the store than before. */
 const MOVED = "the place of the store";
-const NOTING = "noting where the store is";
-const UNCHANGED = "context goes to the model unchanged";
+const NOTING = "recording the place of the store";
+const UNCHANGED = "context is sent to the model unchanged";
 
 export class PluginState {
   /** The options as the host passed them. A host that validates its configuration passes no wrong ones. */
@@ -143,7 +143,7 @@ export class PluginState {
   /** Releases the store when the host replaces this registration: at once, or with the last use in progress. */
   letGo(): Promise<void> {
     if (this.hasStore && isLeaving(this.#api.config, this.config))
-      this.warn(`it is disabled or uninstalled now. ${UNFOLD_FIRST}: enable it again for that`);
+      this.warn(`the plugin is now disabled or uninstalled. ${UNFOLD_FIRST}; enable it again to do so`);
     return this.#held.letGo();
   }
 
@@ -172,7 +172,7 @@ export class PluginState {
       } else if ((await store.sessions()).some(({ isHere }) => isHere)) this.conditions.end(MOVED);
       this.ended(NOTING);
     } catch (error) {
-      this.complain(NOTING, error, "the next opening tries again");
+      this.complain(NOTING, error, "it is repeated when the store is opened again");
     }
   }
 
@@ -238,7 +238,7 @@ export class PluginState {
     try {
       for (const notice of store.notices()) this.warn(notice);
     } catch (error) {
-      this.complain("asking the store what it noticed", error, "it is asked again at its next use");
+      this.complain("reading the notices of the store", error, "they are read again at its next use");
     }
   }
 
@@ -327,7 +327,9 @@ export class PluginState {
       await this.settle(store);
       await store.sweep({});
     }, "the sweep");
-    swept.catch((error: unknown) => this.complain("the sweep", error, "expired originals stay until the next one"));
+    swept.catch((error: unknown) =>
+      this.complain("the sweep", error, "expired originals are kept until the next sweep"),
+    );
   }
 
   /**
@@ -339,10 +341,10 @@ export class PluginState {
     try {
       sessions = await this.hostSessions();
     } catch (error) {
-      this.complain("asking the host for its sessions", error, "the originals of all sessions stay");
+      this.complain("reading the sessions of the host", error, "the originals of all sessions are kept");
       return;
     }
-    this.ended("asking the host for its sessions");
+    this.ended("reading the sessions of the host");
     await store.settle({ sessionIds: sessions.map(({ sessionId }) => sessionId) });
   }
 }

@@ -38,8 +38,8 @@ interface Read {
 }
 
 /**
- * Returns the current status, of a session or of the whole plugin. It opens the store anew, changes nothing in it, and
- * never fails because of it.
+ * Returns the current status, of a session or of the whole plugin. It opens the store separately, changes nothing in
+ * it, and never fails because of it.
  */
 export async function statusOf(state: PluginState, { sessionId }: { sessionId?: string } = {}): Promise<Status> {
   const now = Date.now();
@@ -90,7 +90,7 @@ async function readStore(state: PluginState, sessionId: string | undefined): Pro
     const read = { figures: await store.figures({ sessionId }), session, skipped: store.skipped() };
     conditions.end(STORE);
     await noteLost(state, store, sessionId).catch((error: unknown) =>
-      state.tell("looking for originals that transcripts name", error, "the status says nothing of them"),
+      state.tell("checking transcripts for missing originals", error, "the status does not report them"),
     );
     return read;
   } catch (error) {
@@ -122,7 +122,7 @@ async function noteLost(state: PluginState, store: Concertina, sessionId: string
     else {
       const lost = "whose originals the store does not have: its file was deleted or replaced, or they expired";
       const text = `chat ${session.sessionKey} shows ${counted(missing.length, "placeholder")} ${lost}`;
-      const remedy = "Put the store's file back from a backup; until then the model is told to run the tool again";
+      const remedy = "Restore the store's file from a backup; until then the model is told to run the tool again";
       conditions.raise({ key, text, remedy });
     }
   }
@@ -154,27 +154,27 @@ function noStore(path: string): Figures["store"] {
 function whyNot(state: PluginState): string | undefined {
   const { plugins, tools } = state.config ?? {};
   if (plugins?.entries?.concertina?.enabled === false)
-    return `the plugin is disabled: openclaw plugins enable concertina. ${UNFOLD_FIRST}`;
+    return `the plugin is disabled; "openclaw plugins enable concertina" enables it. ${UNFOLD_FIRST}`;
   const unused = state.unused();
   if (unused !== undefined) return `${unused}. ${UNFOLD_FIRST}`;
   if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
   if (matchesAny(tools?.deny, FETCH_TOOL))
-    return `tools.deny takes ${FETCH_TOOL} away, and nothing is folded that cannot be fetched back`;
-  return state.hasLibrary ? undefined : "the native library does not load: the gateway's log says why";
+    return `tools.deny excludes ${FETCH_TOOL}, and without that tool nothing is folded`;
+  return state.hasLibrary ? undefined : "the native library does not load; see the gateway's log for the reason";
 }
 
 /** Returns the reason in this session why nothing is folded, or undefined. */
 function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSession | undefined): string | undefined {
-  if (known?.isOff) return "it is switched off in this session: /concertina on";
+  if (known?.isOff) return "it is switched off in this session; /concertina on switches it on";
   if (!sessions.isKnown(sessionId)) {
     // After a change of options the host registers the plugin again in the same process.
     const since = Date.now() - process.uptime() * 1000;
     if (known !== undefined && known.lastSeen >= since) return undefined;
-    return "no turn of this session has reached it since the gateway started or its options were changed: send a message; if this stays, the gateway's log says why the host degraded to its own engine";
+    return "this session has had no turn since the gateway started or the options changed; send a message. If this does not help, see the gateway's log for why the host uses its own engine";
   }
   return sessions.canFetch(sessionId)
     ? undefined
-    : `${FETCH_TOOL} is not available to this session's model (its tool profile or policy), and nothing is folded that cannot be fetched back`;
+    : `this session's model cannot use ${FETCH_TOOL} (see its tool profile or policy), and without that tool nothing is folded`;
 }
 
 /** Describes a disabled parser. */
@@ -182,5 +182,5 @@ function skippedText({ code, texts, isOff }: SkippedCode): string {
   const what = `parser ${code} crashed or hung on ${texts} ${texts === 1 ? "text" : "texts"}`;
   return isOff
     ? `${what} and is disabled until the next release`
-    : `${what}, which it is not given again until the next release`;
+    : `${what}, and is not called for ${texts === 1 ? "it" : "them"} again until the next release`;
 }

@@ -68,16 +68,16 @@ export function troubleOf(error: unknown, place: string | undefined): Trouble {
   ) {
     return {
       text: `the disk of ${place} is full, and nothing is folded`,
-      remedy: "Free some space; folding goes on by itself, and what is folded stays so",
+      remedy: "Free some space; folding then continues, and folded content stays folded",
     };
   }
   if (code === "CONCERTINA_STORE_DAMAGED")
-    return { text: words, remedy: "The gateway sets the file aside at the next turn and goes on with a new one" };
+    return { text: words, remedy: "The gateway sets the file aside at the next turn and opens a new one" };
   if (code === "CONCERTINA_STORE_NEWER") return { text: words, remedy: "Install the newer release again" };
   if (place === undefined)
     return {
       text: `the database cannot be used: ${words}`,
-      remedy: "Turns go on unchanged until it is back; nothing is lost",
+      remedy: "Turns continue unchanged until it is available again; nothing is lost",
     };
   return {
     text: `the store in ${place} cannot be used: ${words}`,

@@ -32,7 +32,7 @@ async function fetchOriginals(state: PluginState, context: CallContext, given: u
   } catch (error) {
     // For a mistake of the model, the host shows it the message, and the model can call again.
     if (isMisuse(error)) throw error;
-    state.complain(FETCHING, error, "the model was told so");
+    state.complain(FETCHING, error, "the answer tells the model");
     return unreachable(describe(error));
   }
 }

@@ -87,9 +87,9 @@ function copyPage() {
 export async function build({ checked = false, javascript = false, target } = {}) {
   const platform = platforms.find((row) => row.target === target);
   if (target && checked)
-    throw new Error("what is built for a target is built as it is released: --checked and --target exclude each other");
+    throw new Error("--checked and --target exclude each other: a build for a target is a release build");
   if (target && !platform)
-    throw new Error(`there is no target ${target}; targets are ${platforms.map((row) => row.target).join(", ")}`);
+    throw new Error(`unknown target ${target}; the targets are ${platforms.map((row) => row.target).join(", ")}`);
   rmSync(path.join(root, "dist"), { recursive: true, force: true });
   await compileTypeScript();
   copyPage();

@@ -46,7 +46,7 @@ const LIMITS = ["-timeout=60", "-rss_limit_mb=4096", "-max_len=4200"];
  */
 export async function fuzz(asked, seconds, others = []) {
   const missing = ["clang", "clang++"].find((compiler) => spawnSync(compiler, ["--version"]).status !== 0);
-  if (missing) return console.error(`▸ fuzz ${asked} led by coverage: not run, because there is no ${missing} here`);
+  if (missing) return console.error(`▸ fuzz ${asked} led by coverage: not run, because ${missing} is missing`);
   const host = /^host: (.*)$/m.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" }))[1];
   const env = {
     RUSTC_BOOTSTRAP: "1",
@@ -105,7 +105,7 @@ main(import.meta, async () => {
   if (asked !== "all" && !(asked in targets)) {
     console.log("npm run fuzz:guided -- TARGET|all [SECONDS] [FLAG|FILE...]\n");
     for (const [name, about] of Object.entries(targets)) console.log(`  ${name.padEnd(12)}${about}`);
-    if (asked !== "--help") throw new Error(`there is no target ${asked}`);
+    if (asked !== "--help") throw new Error(`unknown target ${asked}`);
     return;
   }
   await fuzz(asked, seconds, others);

@@ -57,7 +57,7 @@ export function withVersion(texts, version) {
 
 /** Returns the changelog with the unreleased changes under the version's heading. */
 export function closeChangelog(text, version) {
-  if (text.includes(`\n## ${version}\n`)) throw new Error(`CHANGELOG.md has a heading ${version} already`);
+  if (text.includes(`\n## ${version}\n`)) throw new Error(`CHANGELOG.md already has a heading ${version}`);
   if (!text.includes("\n## Unreleased\n")) throw new Error("CHANGELOG.md has no heading Unreleased");
   return text.replace("\n## Unreleased\n", `\n## ${version}\n`);
 }
@@ -66,7 +66,7 @@ const versioned = () => Object.fromEntries(places.map(({ file }) => [file, read(
 
 function setVersion(version) {
   if (!VERSION.test(version ?? ""))
-    throw new Error(`"${version}" is no version; usage: npm run release:version -- 1.2.3`);
+    throw new Error(`"${version}" is not a version; usage: npm run release:version -- 1.2.3`);
   const changelog = closeChangelog(read("CHANGELOG.md"), version);
   const faults = versionFaults(versioned(), ownVersion());
   if (faults.length > 0) throw new Error(faults.join("\n  "));

@@ -45,7 +45,7 @@ const parts = {
   /** Runs random histories with more than twice as many steps as the part `rust`. */
   async histories() {
     const env = { CONCERTINA_STEPS: process.env.CONCERTINA_STEPS ?? "50000" };
-    await run("drive random histories", "cargo", ["test", ...CHECKED, "--test", "sessions", "histories::"], { env });
+    await run("run random histories", "cargo", ["test", ...CHECKED, "--test", "sessions", "histories::"], { env });
   },
   /** Makes every call of a store fail in turn. The part `rust` takes a sample of them. */
   async faults() {
@@ -62,7 +62,7 @@ const parts = {
   /** Checks that four times the text takes about four times the work, counted in instructions. */
   async growth() {
     if (spawnSync("valgrind", ["--version"]).status !== 0)
-      return console.error("▸ growth with the length of texts: not run, because there is no valgrind here");
+      return console.error("▸ growth with the length of texts: not run, because valgrind is missing");
     await run("growth with the length of texts", process.execPath, ["bench/instructions.mjs", "--growth"]);
   },
   /** Runs the Rust tests with AddressSanitizer, which also checks the C code: grammars, SQLite, zstd. */
@@ -140,7 +140,7 @@ function tests(dir) {
 main(import.meta, async () => {
   const asked = process.argv.slice(2);
   const unknown = asked.find((name) => !(name in parts));
-  if (unknown) throw new Error(`there is no part ${unknown}; parts are ${Object.keys(parts).join(", ")}`);
+  if (unknown) throw new Error(`unknown part ${unknown}; the parts are ${Object.keys(parts).join(", ")}`);
   await installDevelopment();
   const names = asked.length > 0 ? asked : Object.keys(parts).filter((name) => !LONG.includes(name));
   for (const name of names.filter((name) => !LONG.includes(name))) await parts[name]();

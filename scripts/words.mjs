@@ -13,7 +13,7 @@ const BASE = "988ce22a9683ae8b00af4f462243deb78786ee53";
 
 /** Words for which plain technical English has better ones: `while`, `at no cost`, `no longer exists`, … */
 const BANNED =
-  /\b(amidst|as it were|census|for nothing|goes along|homes|in-force|is no more|lest|past us|peel\w*|thaw\w*|whence)\b/i;
+  /\b(amidst|anew|as it were|be had|census|dearer|for lack of|for nothing|goes along|homes|in-force|is no more|lest|past us|peel\w*|thaw\w*|whence)\b/i;
 
 /** Recorded, generated and foreign files. */
 const SKIPPED = /^(fixtures|bench\/everyday\/sources)\/|\/cases\/|^node\/lib\/binding\/(addon|options)\.ts$/;
@@ -72,7 +72,7 @@ main(import.meta, async () => {
   const [base] = git("describe", "--tags", "--match", "v*", "--abbrev=0") ?? [BASE];
   const [files, commits] = [git("ls-files"), git("log", "--no-merges", "--format=%h %s", `${base}..HEAD`)];
   if (!files || !commits)
-    console.error("▸ words: not all are checked, because git or a part of the history is missing");
+    console.error("▸ words: not everything is checked, because git or a part of the history is missing");
   const texts = (files ?? []).filter((file) => kindOf(file) && existsSync(path.join(root, file)));
   const faults = texts.flatMap((file) => wordFaults(file, readFileSync(path.join(root, file), "utf8")));
   faults.push(...longSubjects(commits ?? []));

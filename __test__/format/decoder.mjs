@@ -603,7 +603,7 @@ const bodyOf = (source) => {
 
 /**
  * Prints a value in a setting. Places are 0 for the first element of a container, 1 for another one, 2 for the closing
- * bracket, 3 for a colon, 4 for the value behind it, and 5 for a line end.
+ * bracket, 3 for a colon, 4 for the value after it, and 5 for a line end.
  */
 const print = (root, { start, unit, crlf, lines, missing, except }) => {
   const blank = start === "minified" ? "" : " ";

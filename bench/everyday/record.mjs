@@ -16,15 +16,15 @@ const [LEAST, MOST] = [300, 600_000];
 
 const HELP = `Usage: node bench/everyday/record.mjs --out DIR [options]
 
-Runs everyday commands and writes what each prints to DIR/tuning/*.txt and DIR/held-out/*.txt, and DIR/manifest.json beside them.
-What is there already of other commands stays. A command is left out where its tool is absent, where it prints next to nothing or more
-than ${MOST / 1000} KB, where it takes too long, and where its output seems to hold a secret.
+Runs everyday commands and writes their outputs to DIR/tuning/*.txt and DIR/held-out/*.txt, with DIR/manifest.json beside them.
+Existing outputs of other commands are kept. A command is omitted if its tool is missing, if it prints hardly anything or more than
+${MOST / 1000} KB, if it takes too long, or if its output seems to hold a secret.
 
   --only FAMILY,...        only these families
   --half tuning|held-out   only this half
-  --work DIR               keep the scratch projects and tools in DIR, and use what is there (default: a folder that is removed)
+  --work DIR               keep the scratch projects and tools in DIR and reuse them (default: a folder that is removed)
   --no-install             install nothing with apt-get
-  --measure                print by command what compressing saves, and what stays in sight
+  --measure                print the savings of each command, and the facts that stay in sight
   --preset P               the preset to measure (default balanced)
   --list                   print the families and the number of their commands, and end`;
 
@@ -156,7 +156,7 @@ function refused({ output, code, state }) {
 function chosen() {
   const only = values.only?.split(",");
   for (const name of only ?? [])
-    if (!families.some(({ family }) => family === name)) throw new Error(`there is no family ${name}`);
+    if (!families.some(({ family }) => family === name)) throw new Error(`unknown family ${name}`);
   if (values.half && !["tuning", "held-out"].includes(values.half))
     throw new Error(`--half is ${values.half}; it must be tuning or held-out`);
   return families.filter(
@@ -292,5 +292,5 @@ function report(rows, left) {
       `${half.padEnd(9)} ${own.length} outputs of ${new Set(own.map((row) => row.family)).size} families, ${(bytes / 1000).toFixed(0)} KB`,
     );
   }
-  for (const [name, why] of left) console.log(`left out  ${name}: ${why}`);
+  for (const [name, why] of left) console.log(`omitted  ${name}: ${why}`);
 }

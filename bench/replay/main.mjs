@@ -9,50 +9,50 @@ import { main, root } from "../../scripts/steps.mjs";
 
 const HELP = `Usage: npm run bench:replay -- SESSIONS... [options]
 
-SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON arrays of messages; .gz of any.
+SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON arrays of messages, each also as .gz.
 
   --mode full|host|both    full: the engine assembles before every call; host: once for each user turn (default full)
   --policies A,B           never, references, squeeze, trim, server-clearing, host-pruning, every-turn, cache-aware (default all)
   --prices all|R/W,...     prices of cached reads and of writes, relative to input (default 0.1/1.25)
-  --ttl MINUTES            life of the provider's cache (default 5)
+  --ttl MINUTES            lifetime of the provider's cache (default 5)
   --lookback BLOCKS        how far back from the end of a request the provider looks for a cache entry, such as 20 for
                            Anthropic (default: any common prefix is found, which is also what the optimum assumes)
-  --model NAME             the model that all sessions are replayed with, whichever it was: what is known of its thinking (default claude-opus-4-6)
+  --model NAME             the model that all sessions are replayed with; it decides how thinking is treated (default claude-opus-4-6)
   --window TOKENS          the model's context window, for server clearing and host pruning (default 200000)
   --config JSON            options of Concertina
-  --bare                   leave Concertina's fetch tool out of the bill, where every request carries it otherwise
-  --words N                count plain words from N letters on as facts, too (default: none)
+  --bare                   leave Concertina's fetch tool out of the bill; otherwise every request includes it
+  --words N                also count plain words of at least N letters as facts (default: none)
   --sessions N|GLOB        only the first N sessions, or those of matching names
   --jobs N                 processes at a time (default 1)
-  --json FILE              every figure, and per session and call the tokens billed
-  --plot FILE.svg          the bill as it grows from call to call, summed over the sessions
-  --tune JSON              instead of all that, options chosen on all families but one and what they give on that one, for each family; such as
-                           '{"staleCalls":[8,12],"keepPreviewChars":[60,200]}': every combination is replayed with cache-aware; a list of such
-                           objects is tried one after the other. With --plot the picture is bill against use recall, levels of thrift marked
-  --floor R                least use recall that --tune chooses (default 0.955)
+  --json FILE              write every figure, and the billed tokens by session and call
+  --plot FILE.svg          draw the bill from call to call, summed over the sessions
+  --tune JSON              for each family, choose options on all other families and measure them on this one, instead of the report. With
+                           '{"staleCalls":[8,12],"keepPreviewChars":[60,200]}' every combination is replayed with cache-aware; a list of such
+                           objects is tried one after the other. --plot then draws the bill against use recall and marks the levels of thrift
+  --floor R                the minimum use recall of options that --tune chooses (default 0.955)
 
-tokens per …     what a fetch brings back, in the mean: of an original that a call is charged with, and of a range that an edit asks for
-bill             tokens at their prices, relative to never touching anything; sessions are summed, so that long ones weigh more
-with fetches     a call that needs what is out of sight is charged one more request and the original, read on for twelve calls. Charged are
-                 the misses of copy recall, and what a call writes anew from arguments of its own calls that are out of sight; other
-                 misses of use recall, and those of edits, are counted, not charged
-miss the last …  calls that miss what results of the previous four calls brought
-own arguments …  the facts that calls wrote anew from their own arguments, out of sight
-median, worst    of the sessions' bills with fetches; save < 5 %: the part of the sessions whose bill is above 0.95
-copy recall      of the facts (names, numbers, hashes, lines) that a call wrote for the first time and only tool results had held: in sight
-use recall       of all facts that a call wrote and an earlier result, or the agent itself, had held (in its arguments, words or thinking; a
-                 user's words alone do not count): in the request as sent, at every use
-edits in sight   of the edits whose old text the untouched history shows: every line of it is in the request as sent, byte for byte
-edit agreement   in sight, or one fetch by an id that the request shows brings every missing line; the fetch is executed, by the best id and
-                 range, whether or not a placeholder says them
-family           the sessions of one project or agent: the first two words of their names, or the directory where a name is only an id
+tokens per …     the mean size of what a fetch returns: of an original that a call is charged with, and of a range for an edit
+bill             tokens at their prices, relative to never folding; sessions are summed, so long ones weigh more
+with fetches     a call that needs a fact out of sight is charged with one more request and the original, which is then read for twelve
+                 calls. The charges are the misses of copy recall, and facts out of sight that a call repeats from arguments of its own
+                 calls; other misses of use recall, and those of edits, are counted but not charged
+miss the last …  the calls that miss a fact in a result of the previous four calls
+own arguments …  the facts out of sight that calls repeated from their own arguments
+median, worst    the median and the highest of the sessions' bills with fetches; save < 5 %: the share of sessions with a bill above 0.95
+copy recall      the share in sight of the facts (names, numbers, hashes, lines) that a call wrote first and only tool results contained
+use recall       the share in sight, at every use, of all facts that a call wrote and an earlier result or the agent itself contained (its
+                 arguments, words or thinking; a user's words alone do not count)
+edits in sight   the share of edits with every line of their old text in the request, byte for byte, if the untouched history has that text
+edit agreement   the same, or one fetch by an id in the request returns every missing line; the fetch is executed with the best id and
+                 range, whether or not a placeholder states them
+family           the sessions of one project or agent: the first two words of their names, or the directory if a name is only an id
 
-server-clearing: above max(50,000, 30 % of the window) tokens, as they come, the provider clears all results but the last 3, if that frees at
-least max(12,500, 5 % of the window). It knows no earlier request, so the next result clears one more. host-pruning: in the first request
-after an idle hour and above 30 % of the window, results before the third-last answer and over 4,000 characters keep their first and last
-1,500; above 50 % they are cleared, the oldest first; what was cut stays cut. Both work on every request, in mode host too.
+server-clearing: above max(50,000, 30 % of the window) tokens, the provider clears all results but the last 3, if that frees at least
+max(12,500, 5 % of the window). It knows no earlier request, so the next result clears one more. host-pruning: in the first request after
+an idle hour and above 30 % of the window, results of more than 4,000 characters before the third-last answer keep their first and last
+1,500; above 50 % they are cleared, the oldest first; what was cut stays cut. Both work on every request, also in mode host.
 
-The optimum, the least bill of the folds that cache-aware may do, is found in mode full where cache-aware is among the policies.`;
+The optimum is the lowest bill of the folds that cache-aware may make. It is computed in mode full if cache-aware is among the policies.`;
 
 const text = { type: "string" };
 const { positionals, values } = parseArgs({

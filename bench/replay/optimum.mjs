@@ -15,7 +15,7 @@
 //   W(i, j, p) = r * sum of g_x (j - e_x) over steps x at p with e_x in (i, j]
 //
 // Only calls at which some step becomes foldable matter: an epoch moved back to the last such call, or to the last
-// epoch behind its position, folds the same content earlier and does not bill more. With T such calls and P positions
+// epoch after its position, folds the same content earlier and does not bill more. With T such calls and P positions
 // that is O(T^3 P) with a small constant. If either exceeds GRID, epochs are tried only at evenly chosen ones. The
 // result is then a valid schedule, and so an upper bound of the optimum (`exact` is false).
 

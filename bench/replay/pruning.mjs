@@ -1,8 +1,8 @@
 // Simulates the pruning by hosts and providers of a request that is about to be sent, whatever engine assembled it.
 //
 // A host remembers its cuts: later requests show them in the same way, and a cached prompt stays valid until the next
-// cut. A provider does not remember earlier requests: it evaluates each whole request anew, so that above its threshold
-// every new result clears an older one.
+// cut. A provider does not remember earlier requests: it evaluates each whole request again, so that above its
+// threshold every new result clears an older one.
 import { countMessageTokens } from "openclaw-concertina";
 
 import { isResult, withTexts } from "./transcript.mjs";

@@ -28,7 +28,7 @@
 // words alone do not count as a use. What counts is the request as sent, without what was fetched for an earlier call.
 //
 // A call with a needed fact out of sight fetches the latest originals that contain it: one more request, and the
-// originals stay in sight for the next twelve calls. So does a call that writes anew what only arguments of its own
+// originals stay in sight for the next twelve calls. So does a call that repeats what only arguments of its own
 // calls hold, or these and results, once both are out of sight: it fetches the latest of them. That is no miss of copy
 // recall, which asks for first uses.
 import { restore } from "openclaw-concertina";
@@ -95,7 +95,7 @@ export class Needs {
   usedByCall = [];
   /** The indices of the results that contain each needed fact, in order. */
   holders = new Map();
-  /** The facts that each call writes anew from arguments of its own calls: the fact's number and its latest holder. */
+  /** The facts that each call repeats from arguments of its own calls: the fact's number and its latest holder. */
   ownByCall = [];
   /** The index of the message of each call. */
   callIndices = [];

@@ -23,7 +23,7 @@ export function find(inputs) {
     const names = readdirSync(input)
       .filter((name) => SUFFIX.test(name))
       .sort();
-    if (names.length === 0) throw new Error(`${input} holds no .json, .jsonl or .gz of these`);
+    if (names.length === 0) throw new Error(`${input} contains no .json or .jsonl, also not as .gz`);
     return names.map((name) => ({ file: path.join(input, name), named: false }));
   });
 }
@@ -43,7 +43,7 @@ export function familyOf(file) {
 /** Loads a session that contains a model call. @throws an Error that names the file otherwise */
 export function load(file) {
   const messages = readSession(file);
-  if (!messages.some((message) => message.role === "assistant")) throw new Error(`${file} holds no model call`);
+  if (!messages.some((message) => message.role === "assistant")) throw new Error(`${file} contains no model call`);
   return { name: nameOf(file), family: familyOf(file), messages };
 }
 

@@ -51,7 +51,7 @@ main(import.meta, async () => {
   if (!["host", "full"].includes(values.mode))
     throw new Error(`--mode is ${JSON.stringify(values.mode)}; it must be host or full`);
   if (programs() === undefined)
-    throw new Error("PostgreSQL's programs are not here: CONCERTINA_POSTGRES names their folder");
+    throw new Error("PostgreSQL's programs are missing; set CONCERTINA_POSTGRES to their folder");
   const database = await new Database().start();
   let [calls, chars, sessions] = [0, 0, 0];
   try {
@@ -62,7 +62,7 @@ main(import.meta, async () => {
         const there = await sent(messages, policy, { url: database.url, namespace: `replay_${calls}` });
         assert.equal(there.length, here.length, name);
         here.forEach((request, call) =>
-          assert.equal(request.hash, there[call].hash, `${name}, ${policy}: request ${call + 1} is another one`),
+          assert.equal(request.hash, there[call].hash, `${name}, ${policy}: request ${call + 1} differs`),
         );
         calls += here.length;
         chars += here.reduce((sum, request) => sum + request.chars, 0);

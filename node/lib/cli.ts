@@ -29,10 +29,10 @@ ${Object.entries(COMMANDS)
 
   --help, --version
 
-fetch, stats, unfold, sweep and purge work on the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
-(--namespace NAME). env:NAME stands for what that environment variable holds: an address with a password should be in no list of
-processes. SESSION is JSONL of OpenClaw, Pi or Claude Code, a JSON array of messages or of items of the Responses API (.gz of either is
-fine), or, for analyze, JSONL of Codex or an agent's database of OpenClaw. - is standard input.`;
+fetch, stats, unfold, sweep and purge use the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
+(--namespace NAME). env:NAME reads the place from an environment variable, so that no password shows in a list of processes.
+SESSION is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages or of items of the Responses API, each also as .gz.
+For analyze it can also be JSONL of Codex or an agent's database of OpenClaw. - stands for standard input.`;
 
 function helpOf(name: string, { usage, about: [what, ...options] }: Command): string {
   const head = `  ${name} ${usage}`.trimEnd();
@@ -54,7 +54,7 @@ async function main(args: string[]): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined)
     throw new UsageError(
-      `there is no command ${JSON.stringify(name)}; commands are ${Object.keys(COMMANDS).join(", ")}`,
+      `unknown command ${JSON.stringify(name)}; the commands are ${Object.keys(COMMANDS).join(", ")}`,
     );
   const { positionals, values } = parse(command, rest);
   if (values.help) return print(`${helpOf(name, command)}\n`);
@@ -89,6 +89,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 main(process.argv.slice(2)).catch((error: Error & { code?: string }) => {
   console.error(`openclaw-concertina: ${error.message}`);
   const isMisuse = error instanceof UsageError || error.code === "CONCERTINA_BAD_ARGUMENT";
-  if (isMisuse) console.error("openclaw-concertina --help says what there is.");
+  if (isMisuse) console.error("Run openclaw-concertina --help for the usage.");
   process.exitCode = isMisuse ? 2 : 1;
 });

@@ -21,7 +21,7 @@ const value = (amount, text) => make("data", { value: amount, title: exact.forma
 const time = (at, text = moment.format(at)) =>
   make("time", { datetime: new Date(at).toISOString(), title: moment.format(at) }, text);
 
-/** Creates a bar for a share. It is hidden from screen readers because its text stands beside it. */
+/** Creates a bar for a share. It is hidden from screen readers because its text is beside it. */
 function bar(share, name) {
   const fill = make("i", { class: name });
   fill.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`;
@@ -106,7 +106,7 @@ function showSummary({ figures: { total, unit }, words }) {
     value(total.withoutBill, billed(total.withoutBill, unit)),
     unitWord(unit),
   );
-  find("bill-range").textContent = `What it would have been without Concertina is modelled${rangeOf(total, unit)}.`;
+  find("bill-range").textContent = `The bill without Concertina is modelled${rangeOf(total, unit)}.`;
   find("bill-answers").textContent = answersOf(total, unit);
   find("bill-saved").textContent =
     saved === undefined
@@ -120,7 +120,7 @@ function showSummary({ figures: { total, unit }, words }) {
   );
   find("requests").replaceChildren(value(total.requests, compact.format(total.requests)));
   find("requests-of").textContent =
-    `to the model, ${words}${total.bypassed === 0 ? "" : `; ${counted(total.bypassed, "request")} without Concertina`}`;
+    `to the model, ${words}${total.bypassed === 0 ? "" : `; ${counted(total.bypassed, "request")} bypassed Concertina`}`;
   const verdict =
     saved === undefined
       ? "nothing was sent"
@@ -141,7 +141,7 @@ function answersOf({ answered, answerTokens, answerBill, withoutAnswerBill, sent
       ? "Answers are not included."
       : "Answers are not included: the provider did not report their tokens.";
   const tokens = `${compact.format(answerTokens)} tokens in ${counted(answered, "answer")}`;
-  if (answerBill === null) return `Answers are not included: their price is not known (${tokens}).`;
+  if (answerBill === null) return `Answers are not included: their price is unknown (${tokens}).`;
   return `With answers (${tokens}): ${billed(sentBill + answerBill, unit)} instead of ${billed(withoutBill + withoutAnswerBill, unit)}${unitWord(unit)}.`;
 }
 
@@ -152,8 +152,8 @@ function showDays({ figures: { total, unit }, chart, words }) {
   const usual = `${capital(words)}: ${amounts(total)}`;
   const prices =
     unit === "usd"
-      ? "By your models\u2019 prices."
-      : "In input tokens: what is read from the provider\u2019s cache counts as the fraction that it costs.";
+      ? "Amounts are at your models\u2019 prices."
+      : "Amounts are in input tokens: a token that is read from the provider\u2019s cache counts as the fraction that it costs.";
   find("days-hint").textContent =
     `${prices} Days are counted in UTC.${words === "today" ? " Today is the last of the seven." : ""}`;
   const readout = find("days-readout");
@@ -184,7 +184,7 @@ function showKinds({ figures, within }) {
       make(
         "p",
         { class: "hint" },
-        `Nothing was folded ${within}. Folding begins when content is large, or no longer needed.`,
+        `Nothing was folded ${within}. Content is folded when it is large or no longer needed.`,
       ),
     );
   const most = kinds[0].before;
@@ -237,7 +237,7 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
     (readout.textContent =
       epoch === undefined
         ? usual
-        : `${moment.format(epoch.at)}, ${reasonText(epoch.reason)}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens taken out, ${compact.format(epoch.tokensRebilled)} billed anew`);
+        : `${moment.format(epoch.at)}, ${reasonText(epoch.reason)}: ${counted(epoch.blocks, "block")}, ${compact.format(epoch.tokensFreed)} tokens taken out, ${compact.format(epoch.tokensRebilled)} billed again`);
   tell();
   if (!isAny) return;
   const ascending = epochs.toSorted((a, b) => a.at - b.at);
@@ -246,7 +246,7 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
   find("epochs-table").replaceChildren(
     scrolled(
       "Epochs",
-      ["When", "Reason", "#Blocks", "#Tokens taken out", "#Tokens billed anew"],
+      ["When", "Reason", "#Blocks", "#Tokens taken out", "#Tokens billed again"],
       epochs.map((epoch) => [
         [time(epoch.at), under(sessionName(names.get(epoch.sessionId), epoch.sessionId))],
         reasonText(epoch.reason),
@@ -308,7 +308,7 @@ function showFetched({ figures: { fetched, sessions, total }, within }) {
   const how =
     data.kind === "page" ? "Choose an id to see the original." : "In a shell, openclaw concertina fetch ID prints one.";
   find("fetched-hint").textContent =
-    `Originals that an agent asked for again. ${how}${newest(fetched.length, total.fetches)}`;
+    `These originals were fetched by an agent. ${how}${newest(fetched.length, total.fetches)}`;
   find("lookup").hidden = data.kind !== "page";
   const names = namesOf(sessions);
   const rows = fetched.map(({ at, refId, tokens, sessionId }) => [
@@ -349,7 +349,7 @@ function showHealth() {
   pairs(find("health-list"), [
     [
       "Engine",
-      isActive ? "Active: it sees every prompt." : `Not active: ${health.why ?? "no reason is known"}.`,
+      isActive ? "Active." : `Not active: ${health.why ?? "the reason is unknown"}.`,
       ...(isActive && health.why ? [under(health.why)] : []),
     ],
     [
@@ -393,55 +393,55 @@ function showMethod({ figures: { total, unit } }) {
     ? [
         [
           "Replayed",
-          "All of it is modelled: recorded sessions were played again, and folded as the plugin would have folded them.",
+          "All figures are modelled: recorded sessions were replayed and folded as the plugin would have folded them.",
         ],
       ]
     : [
-        ["Measured", `${counted(total.measured, "request")}: their tokens are those that the provider reported.`],
+        ["Measured", `${counted(total.measured, "request")}, with the tokens that the provider reported.`],
         [
           "Counted here",
           counts === 0
             ? "None."
-            : `${counted(counts, "request")}: the provider reported nothing, so the tokenizer counted.`,
+            : `${counted(counts, "request")}, counted with the tokenizer because the provider reported nothing.`,
         ],
       ];
   pairs(find("method-list"), [
     ...how,
     [
       "Without it",
-      `Always modelled: the same requests with every original in its place, at the cache\u2019s prices, and with the host\u2019s compaction where they would have outgrown the model\u2019s window (${counted(total.compacting, "call")} for it, of notes and summaries). The range is from a host that then keeps no message to one that drops no more than it must.`,
+      `Always modelled: the same requests with every original in place, at the cache\u2019s prices, and with the host\u2019s compaction if they exceed the model\u2019s window (${counted(total.compacting, "call")} for notes and summaries). The bounds are a host whose compaction keeps no message and one that drops as little as possible.`,
     ],
     [
-      "Not by us",
+      "Bypassed",
       total.bypassed === 0
         ? "None."
-        : `${counted(total.bypassed, "request")}: made by another engine, while Concertina was off or away, or in a turn that was cut short. They count as the same without Concertina.`,
+        : `${counted(total.bypassed, "request")} of another engine, while Concertina was off or unavailable, or in an interrupted turn. They count as the same without Concertina.`,
     ],
     [
       "Not included",
-      "The host\u2019s own calls: /compact and automatic compaction, notes, titles; and turns that were cut short, until the next turn of their session ends.",
+      "The host\u2019s own calls for /compact, automatic compaction, notes and titles; and interrupted turns, until the next turn of their session ends.",
     ],
     data.isReplay
-      ? ["Fetched back", "Nothing, because nobody asks in a replay."]
+      ? ["Fetched back", "Nothing: a replay has no fetches."]
       : [
           "Fetched back",
-          `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens. They are part of what was sent.`,
+          `${counted(total.fetches, "time")}, ${exact.format(total.fetchTokens)} tokens, which are included in the tokens sent.`,
         ],
     [
       "Overhead",
-      `${exact.format(total.overheadTokens)} tokens for the fetch tool's definition, in all requests together. They are part of what was sent.`,
+      `${exact.format(total.overheadTokens)} tokens for the definition of the fetch tool in all requests, which are included in the tokens sent.`,
     ],
     [
       "Answers",
       total.answered === 0
-        ? "In no figure."
-        : `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are in the bill with answers only.`,
+        ? "Not included in any figure."
+        : `${exact.format(total.answerTokens)} tokens, as the provider reported them. They are included only in the bill with answers.`,
     ],
     [
       "Bill",
       unit === "usd"
-        ? "Of prompts, in US dollars, by the prices in the host\u2019s configuration."
-        : "Of prompts, in input tokens, because the price in dollars is not known of every model that was used.",
+        ? "For prompts, in US dollars, at the prices in the host\u2019s configuration."
+        : "For prompts, in input tokens, because the price in dollars of some model is unknown.",
     ],
   ]);
 }
@@ -449,7 +449,7 @@ function showMethod({ figures: { total, unit } }) {
 function showNotices() {
   const notices = [];
   if (health !== null && health.engine !== "active")
-    notices.push(`Concertina is not active: ${health.why ?? "no reason is known"}. Nothing is folded meanwhile.`);
+    notices.push(`Concertina is not active: ${health.why ?? "the reason is unknown"}. Nothing is folded meanwhile.`);
   if (periods.length === 0) notices.push("There are no figures while the store cannot be used.");
   find("notices").replaceChildren(...notices.map((text) => make("p", { class: "notice" }, text)));
 }

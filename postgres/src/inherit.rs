@@ -34,7 +34,7 @@ const PRINTED: &str = "INSERT INTO printed (session, text, is_answer, original, 
      ON CONFLICT (session, text) DO NOTHING";
 
 /// Copies the unexpired grants, the projections and the printed texts of a session to its child, and records the
-/// parent. A projection that the child already has stays. An original that it already had is granted anew, because its
+/// parent. A projection that the child already has stays. An original that it already had is granted again, because its
 /// task may name it now.
 pub(crate) fn inherit(
     transaction: &mut WriteTransaction<'_>,

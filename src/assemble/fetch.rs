@@ -139,7 +139,7 @@ fn unknown_id_note(id: &RefId) -> String {
 /// The characters that are left of an answer.
 struct AnswerBudget {
     left: usize,
-    /// The number of ids that were not answered for lack of room.
+    /// The number of ids that were not answered because the answer was full.
     unanswered: usize,
 }
 

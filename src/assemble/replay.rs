@@ -89,8 +89,8 @@ pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], builder: &mut
 }
 
 /// Returns true if a decision still holds. A block folded because of something later needs that to exist. A block
-/// folded for its age or for lack of room is restored when it is young again: the host went back in the history, or the
-/// agent has just fetched a copy.
+/// folded for its age or because the context was full is restored when it is young again: the host went back in the
+/// history, or the agent has just fetched a copy.
 fn is_valid(row: &Projection, block: &KeyedBlock) -> bool {
     let is_young = matches!(block.fate, Fate::Young { .. });
     match row.reason.as_str() {

@@ -1,7 +1,7 @@
 //! The savings of a session so far, in input tokens at full price, compared with an untouched context.
 //!
 //! The ledger records the changes and their times, the history tells how many calls were made since, so the balance
-//! needs no memory of its own. An epoch that costs no more than the balance leaves the session no dearer than
+//! needs no memory of its own. An epoch that costs no more than the balance leaves the session no more expensive than
 //! untouched, even if it ends with the next call.
 
 use super::prices::Prices;

@@ -5,7 +5,7 @@
 //! price). As with skis, one buys when the rent, including that of the coming call, reaches the price. Rent and price
 //! together are then at most twice the cost of the best decision in hindsight, without a forecast (Karlin, Manasse,
 //! Rudolph, Sleator: Competitive Snoopy Caching, 1988). In addition the price must be covered by earlier savings, so
-//! that no session is dearer than untouched because it ends too soon; otherwise the rent must be [`LONG_RENT`] times
+//! that no session costs more than untouched because it ends too soon; otherwise the rent must be [`LONG_RENT`] times
 //! the price, which limits the risk.
 
 use super::cache::ColdCause;
@@ -13,7 +13,7 @@ use super::prices::Prices;
 use crate::history::Fate;
 
 /// The multiple of the price that must have been paid as rent if earlier savings do not cover the price. Chosen on the
-/// development corpus (`npm run bench:replay`): from 4 on no session is dearer than untouched, at any price point; the
+/// development corpus (`npm run bench:replay`): from 4 on no session costs more than untouched, at any price point; the
 /// bill grows with it.
 const LONG_RENT: f64 = 4.0;
 

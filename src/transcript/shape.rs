@@ -1,4 +1,4 @@
-//! Detects the shape of messages where a part has to be written anew.
+//! Detects the shape of messages where a part has to be written again.
 
 use serde_json::{Value, json};
 

@@ -67,7 +67,7 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
   /** Returns the result of a call of a turn, as the model received it. */
   const answer = (turn, name) => findResult(played[turn].requests.at(-1), named(name)).text;
 
-  test("every turn is answered, by Codex", () => {
+  test("Codex answers every turn", () => {
     assert.deepEqual(
       played.map(({ reply }) => reply),
       turns.map(({ steps }) => steps.at(-1)),
@@ -84,17 +84,17 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
     assert.ok(isFolded(answer(3, "list_records"), JSON.stringify(records(LISTED), null, 1)), answer(3, "list_records"));
   });
 
-  test("the model gets it back, byte for byte", () => assert.equal(fetched(played[4]), testOutput(false)));
+  test("the model fetches it back byte for byte", () => assert.equal(fetched(played[4]), testOutput(false)));
 
-  test("a result of Codex's own tools goes to the model as it is", () =>
+  test("a result of Codex's own tools is sent to the model unchanged", () =>
     assert.ok(answer(1, "exec_command").includes(testOutput(false).trimEnd())));
 
-  test("a script of the model reads what the tool answered", () => {
+  test("a script of the model reads the unchanged result of a tool", () => {
     const sum = records(LISTED).reduce((total, { amount }) => total + amount, 0);
     assert.match(answer(2, "exec"), new RegExp(`\\b${sum}$`));
   });
 
-  test("Codex keeps its thread: a turn adds the user's words and changes nothing that was sent", () => {
+  test("a turn adds the user's message to Codex's thread and changes nothing that was sent", () => {
     assert.deepEqual(
       played.map(({ requests }) => requests[0].rows.at(-1).text),
       turns.map(({ user }) => user),
@@ -102,7 +102,7 @@ describe("in OpenClaw's Codex runtime", { skip: withoutCodex() }, () => {
     assert.deepEqual(prefixBreaks(provider.requests), []);
   });
 
-  test("the figures claim no request of Codex, and what was folded is what the provider did not get", async () => {
+  test("the figures contain no request of Codex, and folded tokens are those that the provider did not receive", async () => {
     const { total, kinds, store } = await host.openclawJson(["concertina", "stats"]);
     assert.equal(total.requests, 0);
     assert.deepEqual(

@@ -43,7 +43,7 @@ after(async () => {
   await provider?.stop();
 });
 
-describe("the rules of a workspace, repeated every second turn", () => {
+describe("with the rules of a workspace repeated every second turn", () => {
   const HEAD = "The rules of this workspace, repeated:";
   const WORDS = "Please, could you actually say just one single word?";
   let played;
@@ -80,23 +80,23 @@ describe("the rules of a workspace, repeated every second turn", () => {
     assert.ok(ends[1].indexOf(HEAD) > ends[1].indexOf(WORDS), "behind what the user said");
   });
 
-  test("the bytes of the system prompt stay, and so do the user's words", () => {
+  test("the system prompt and the user's messages are unchanged", () => {
     const systems = new Set(played.map(({ requests }) => systemOf(requests[0])));
     assert.equal(systems.size, 1);
     assert.ok(![...systems][0].includes(HEAD));
     for (const { user, requests } of played) assert.ok(lastOf(requests[0]).includes(user));
   });
 
-  test("what lies outside of the workspace is not read, and one line says so, however many turns it concerns", () => {
+  test("a file outside of the workspace is not read, and one line is logged for all turns", () => {
     assert.ok(provider.requests.every(({ body }) => !JSON.stringify(body).includes("outside of the workspace.")));
     assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
     assert.match(
       host.ownLines[0],
-      /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn goes on/,
+      /repeating the rules failed \(rules\.files has "\.\.\/secret\.md"; it must be .*the turn continues/,
     );
   });
 
-  test("what was repeated is kept as a receipt", () => {
+  test("each repetition is stored as a receipt", () => {
     const store = new DatabaseSync(path.join(host.state, "concertina", "concertina.sqlite"), { readOnly: true });
     const own = store.prepare("SELECT tokens_before, tokens_after FROM receipts WHERE kind = 'rules'").all();
     store.close();
@@ -116,7 +116,7 @@ describe("in the Anthropic dialect, with purgeOnReset", () => {
     await host.setOptions({ purgeOnReset: true, sccsCompressThreshold: 3000 });
   });
 
-  test("in the Anthropic dialect results are folded at birth and come back byte for byte", async () => {
+  test("in the Anthropic dialect results are folded at birth and fetched back byte for byte", async () => {
     const words = ["Run the tests", "Install everything", "first run", "Thank you"];
     const own = words.map((word) => turns.find(({ user }) => user.includes(word)));
     const played = await playTurns(host, provider, SESSION, own);
@@ -128,7 +128,7 @@ describe("in the Anthropic dialect, with purgeOnReset", () => {
     assert.deepEqual(provider.failures, []);
   });
 
-  test("with purgeOnReset a reset leaves nothing of the session in the store", async () => {
+  test("with purgeOnReset a reset deletes the session from the store", async () => {
     const before = await stats();
     assert.ok(before.store.originals > 0);
     await host.call("sessions.reset", { key: SESSION });
@@ -194,7 +194,7 @@ describe("with the host's own pruner", () => {
     for (const number of numbers) fs.writeFileSync(path.join(host.workspace, `chapter-${number}.txt`), chapter(number));
   });
 
-  test("where the host prunes after a pause, a fetched original is cut in words, and its operator is told what keeps it whole", async () => {
+  test("after a pause the host's pruner cuts a fetched original, and the operator is told how to prevent it", async () => {
     await prune(undefined);
     const request = await prunedTurn("agent:pruned:cut");
     const arrived = findResult(request, isFetch).text;
@@ -205,16 +205,16 @@ describe("with the host's own pruner", () => {
     assert.match(warnings()[0], /contextPruning\.tools\.deny: \["fetch_original_data"\]/);
   });
 
-  test("where the configuration says so, a fetched original stays whole, and others are cut", async () => {
+  test("with tools.deny a fetched original is whole, and other results are cut", async () => {
     await prune({ deny: [FETCH] });
     const request = await prunedTurn("agent:pruned:whole");
     assert.equal(findResult(request, isFetch).text, steps);
     assert.match(findResult(request, about("chapter-0.txt")).text, /Tool result trimmed/);
     assert.equal(warnings().length, 1);
-    assert.match(warnings()[0], /fetched originals are kept out of it/);
+    assert.match(warnings()[0], /it does not prune fetched originals/);
   });
 
-  test("with an Anthropic API key the provider is asked to clear old results, and not the fetched ones that the configuration names", async () => {
+  test("with an Anthropic API key the provider is asked to clear old results, except those of denied tools", async () => {
     const played = await playTurns(host, provider, "agent:anthropic:cleared", session.slice(0, 2));
     const request = played.at(-1).requests.at(-1);
     const { context_management: asked } = request.body;

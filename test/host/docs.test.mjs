@@ -1,5 +1,5 @@
 // Tests of the documents' commands in a real OpenClaw. docs/quickstart.md shows the output of a new user's first steps,
-// from installation to a figure of the savings in the chat. With CONCERTINA_WRITE=1 the page is written anew; otherwise
+// from installation to a figure of the savings in the chat. With CONCERTINA_WRITE=1 the page is rewritten; otherwise
 // its contents must match what happens, except for numbers and times.
 
 import assert from "node:assert/strict";
@@ -60,7 +60,7 @@ const sessionKey = "agent:main:main";
 
 const fenced = (text) => `\`\`\`text\n${text}\n\`\`\``;
 
-test("from the published packages to a saved figure in the chat, as docs/quickstart.md shows it", async () => {
+test("docs/quickstart.md shows the real output from installation to the first saved figure", async () => {
   const install = await command("plugins", "install", "openclaw-concertina", "--force", "--accept-capabilities");
   const before = await command("concertina", "status");
   const start = await timed(async () => (await host.start(), ""));
@@ -81,9 +81,9 @@ test("from the published packages to a saved figure in the chat, as docs/quickst
   const all = steps.reduce((sum, [, { seconds }]) => sum + seconds, 0);
   const page = `# Quickstart
 
-From nothing to a first saved figure. You need OpenClaw 2026.8.1 or later with a model that works. Everything below was
-run and printed by a test (\`test/host/docs.test.mjs\`) in a new OpenClaw on a machine without compilers. Only the model
-was scripted.
+This page leads from the installation to the first saved figure. You need OpenClaw 2026.8.1 or later with a configured
+model. A test (\`test/host/docs.test.mjs\`) ran every command below and printed every output, in a new OpenClaw on a
+machine without compilers. Only the model was scripted.
 
 ## 1. Install
 
@@ -93,11 +93,11 @@ openclaw plugins install openclaw-concertina --force --accept-capabilities
 
 ${fenced(install.output)}
 
-Without the two flags OpenClaw asks whether you trust the source and accept what the plugin may do. \`--force\` is also
-what replaces an older version. In OpenClaw 2026.8 \`openclaw plugins enable concertina\` has to follow: its installer
-leaves the context engine as it is, and the gateway's log says so.
+Without the two flags OpenClaw asks whether you trust the source and accept the plugin's capabilities. \`--force\` also
+replaces an older version. In OpenClaw 2026.8, run \`openclaw plugins enable concertina\` afterwards: its installer does
+not set the context engine, and the gateway's log reports that.
 
-## 2. See that it is there
+## 2. Check the installation
 
 \`\`\`sh
 openclaw concertina status
@@ -105,13 +105,13 @@ openclaw concertina status
 
 ${fenced(before.output)}
 
-## 3. Restart the gateway, and work
+## 3. Restart the gateway and chat
 
 \`\`\`sh
 openclaw gateway restart
 \`\`\`
 
-Chat as always. Here the user asked an agent to run a project's tests, which print 31,000 characters:
+Use the agent as usual. Here a user asked it to run a project's tests, which print 31,000 characters:
 
 ${fenced(`> ${RUN_THE_TESTS.user}\n${turn.output}`)}
 
@@ -121,8 +121,8 @@ Type \`/concertina\` in the same chat:
 
 ${fenced(`> /concertina\n${figure.output}`)}
 
-"Without" is what the same requests would have held had nothing been folded. The model saw the failing tests in full,
-and a summary of the others. For all sessions together:
+"Without" means the same requests with nothing folded. The model saw the failing tests in full and a summary of the
+others. This command prints the figures of all sessions:
 
 \`\`\`sh
 openclaw concertina stats
@@ -130,16 +130,15 @@ openclaw concertina stats
 
 ${fenced(again.output)}
 
-The same, with pictures, is in the tab _Concertina_ of the Control UI.
+The tab _Concertina_ of the Control UI shows the same figures with charts.
 
-## How long it took
+## Duration
 
 ${steps.map(([name, { seconds }]) => `- ${name}: ${seconds.toFixed(1)} s`).join("\n")}
 
-${all.toFixed(0)} s in all, on two cores. Each \`openclaw\` command spends some seconds on starting itself.
+${all.toFixed(0)} s in total, on two cores. Each \`openclaw\` command needs some seconds to start.
 
-Next: [what the words mean](concepts.md), [options](options.md),
-[when something is not as expected](troubleshooting.md).
+Read on with the [concepts](concepts.md), the [options](options.md), or [troubleshooting](troubleshooting.md).
 `;
   if (process.env.CONCERTINA_WRITE) fs.writeFileSync(PAGE, page);
   assert.equal(shape(fs.readFileSync(PAGE, "utf8")), shape(page));
@@ -161,7 +160,7 @@ function named() {
   return [...new Set(found)];
 }
 
-test("every command of OpenClaw that a page names does what it says", async () => {
+test("every OpenClaw command that a document names works", async () => {
   const [{ sessionId }] = (await host.openclawJson(["concertina", "stats"])).sessions;
   const asked = {
     DIR: path.join(host.root, "unfolded"),

@@ -114,7 +114,7 @@ function assertWhole(ids, found) {
   }
 }
 
-test("a purge says what it would strand and does nothing without an answer", async () => {
+test("a purge reports its consequences and does nothing without consent", async () => {
   const { code, errors } = await host.run(["concertina", "purge", "--session", sessions.get(RESTING)]);
   assert.equal(code, 1);
   assert.match(errors, /removes [1-9]\d* originals? for good\. The host still has its transcript/);
@@ -122,7 +122,7 @@ test("a purge says what it would strand and does nothing without an answer", asy
   assertWhole(printed.get(RESTING), await originals(printed.get(RESTING), Date.now()));
 });
 
-test("unfolded transcripts hold every original, and the host's own files stay as they are", async () => {
+test("unfolded transcripts contain every original, and the host's own files are unchanged", async () => {
   const before = transcriptOf(host, sessions.get(RESTING));
   const out = path.join(host.root, "unfolded");
   const told = await host.openclaw(["concertina", "unfold", "--out", out]);
@@ -144,7 +144,7 @@ test("unfolded transcripts hold every original, and the host's own files stay as
   assert.equal(fs.statSync(out).mode & 0o077, 0);
 });
 
-test("after 72 hours, a restart and a sweep every id of a resting session and of a reset one fetches byte for byte", async () => {
+test("after 72 hours, a restart and a sweep every id of a resting and of a reset session is fetched byte for byte", async () => {
   await host.stop();
   host.shiftClock(REST_MS);
   await host.start();
@@ -162,7 +162,7 @@ test("after 72 hours, a restart and a sweep every id of a resting session and of
   assert.ok(answer.startsWith(wanted), answer);
 });
 
-test("a session that is resumed cold is folded at once", async () => {
+test("a session that resumes with a cold cache is folded at once", async () => {
   const [turn] = await playTurns(host, provider, COLD, [{ user: "Good morning again.", steps: ["Good morning."] }]);
   const { epochs } = await host.openclawJson(["concertina", "stats", "--session", COLD]);
   assert.equal(epochs[0].reason, "cold: idle");
@@ -183,7 +183,7 @@ async function resumed(name) {
   return requests[0];
 }
 
-test("finished thinking leaves when the cache is cold, and the provider refuses nothing", async () => {
+test("thinking of finished turns is removed when the cache is cold, and the provider accepts the request", async () => {
   const request = await resumed("free");
   assert.equal(thinkingIn(request), 0);
   assert.ok(idsIn(conversation(request)).length > 0);
@@ -191,13 +191,13 @@ test("finished thinking leaves when the cache is cold, and the provider refuses 
   assert.match(epochs[0].reason, /^cold/);
 });
 
-test("thinking that is bound to what stands before it leaves with the first change", async () => {
+test("thinking that is bound to its prefix is removed with the first change", async () => {
   const request = await resumed("bound");
   assert.equal(thinkingIn(request), 0);
   assert.ok(idsIn(conversation(request)).length > 0);
 });
 
-test("the originals of a deleted session go at the first sweep after their time, and no others", async () => {
+test("the originals of a deleted session are removed at the first sweep after their time to live, and no others", async () => {
   const own = printed.get(RESET);
   await host.call("sessions.delete", { key: RESTING });
   await sleep(1000);

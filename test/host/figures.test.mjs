@@ -130,7 +130,7 @@ after(async () => {
   for (const provider of providers) await provider.stop();
 });
 
-test("tokens and bill are what the provider counted, exactly", () => {
+test("tokens and bill are exactly what the provider counted", () => {
   const { failures } = with_.provider;
   const requests = with_.provider.requests.slice(0, shortOf.with_);
   assert.deepEqual(failures, []);
@@ -151,7 +151,7 @@ test("tokens and bill are what the provider counted, exactly", () => {
   assert.deepEqual(ofSession.total, total);
 });
 
-test("what would have been sent and billed is what the host alone sends and is billed", () => {
+test("the estimate without Concertina equals what the host alone sends and is billed", () => {
   const { total, kinds, fetched } = figures;
   const requests = alone.provider.requests.slice(0, shortOf.alone);
   say(
@@ -172,7 +172,7 @@ test("what would have been sent and billed is what the host alone sends and is b
   );
 });
 
-test("what would have been is within a tenth of what the host alone sends and is billed also where it compacts", () => {
+test("with compaction the estimate without Concertina is within a tenth of what the host alone sends and is billed", () => {
   const { total } = grown;
   const { requests, others } = alone.provider;
   const summaries = others
@@ -212,7 +212,7 @@ test("no request of the host alone is larger than the window", () => {
   assert.ok(requests > TURNS && largest > 100_000 && largest <= WINDOW, String(largest));
 });
 
-test("answers are in no bill of prompts, and in one beside it", async () => {
+test("answers are in the bill with answers and not in that of prompts", async () => {
   const { answered, answerTokens, answerBill, withoutAnswerBill } = figures.total;
   assert.equal(answered, figures.total.requests);
   assert.ok(
@@ -221,10 +221,10 @@ test("answers are in no bill of prompts, and in one beside it", async () => {
       withoutAnswerBill < answerBill,
     JSON.stringify(figures.total),
   );
-  assert.match((await commands("stats")).output, /and answers +\$[\d.]+, \$[\d.]+ without: /);
+  assert.match((await commands("stats")).output, /with answers +\$[\d.]+, \$[\d.]+ without: /);
 });
 
-test("the chat shows whether it is active, and the same figures", async () => {
+test("the chat shows the status and the same figures", async () => {
   const text = await slash("");
   assert.match(text, /Concertina +\d+\.\d+\.\d+, active/);
   assert.match(text, /warnings +none$/m);
@@ -233,7 +233,7 @@ test("the chat shows whether it is active, and the same figures", async () => {
   assert.match(text, /measured, as the provider reported them/);
 });
 
-test("status says that it is active", () => {
+test("status reports that the engine is active", () => {
   assert.deepEqual([health.engine, health.why, health.conditions], ["active", null, []]);
   assert.ok(health.lastFoldAt > Date.now() - 3_600_000);
   assert.ok(fs.existsSync(health.store.path));
@@ -246,7 +246,7 @@ test("a session is analysed as the plugin would fold it", () => {
   assert.ok(total.sentTokens < 0.8 * total.withoutTokens);
 });
 
-test("thirty turns send at most 55 % of the characters, and their prefix breaks as often as an epoch is logged", () => {
+test("thirty turns send at most 55 % of the characters, and each changed prefix is a logged epoch", () => {
   const saved = 1 - totalChars(played) / totalChars(baseline);
   say(
     `characters sent in thirty turns: ${totalChars(baseline)} without, ${totalChars(played)} with, ${(100 * saved).toFixed(1)} % saved`,
@@ -266,7 +266,7 @@ test("thirty turns send at most 55 % of the characters, and their prefix breaks 
   assert.ok(idsIn(conversation(requests.at(-1))).length > 10);
 });
 
-test("the words of a placeholder are enough to fetch the lines that matter", async () => {
+test("the text of a placeholder is enough to fetch the relevant lines", async () => {
   const told = /\[REF_ID: (?<id>[0-9a-f]+)\] \(Summary: [^[]*? L(?<line>\d+) (?<name>[^\s)]+)/;
   let asked = [];
   const ask = (request) => {
@@ -291,7 +291,7 @@ test("the words of a placeholder are enough to fetch the lines that matter", asy
   assert.ok(mean < chapter(1).length / 5);
 });
 
-test("calls that another engine made are credited with nothing, and counted", async () => {
+test("calls of another engine are counted and credited with nothing", async () => {
   const useEngine = (name) => with_.host.configure(({ plugins }) => (plugins.slots.contextEngine = name));
   await useEngine("legacy");
   const played = await playTurns(with_.host, with_.provider, SESSION, legacyTurns);
@@ -306,7 +306,7 @@ test("calls that another engine made are credited with nothing, and counted", as
   assert.equal(total.requests, with_.provider.requests.length);
 });
 
-test("a session that is switched off is folded no more, until it is switched on", async () => {
+test("nothing more is folded in a session that is switched off until it is switched on", async () => {
   const printing = (last) => ({
     user: `Print up to ${last}.`,
     steps: [[{ name: "exec", args: { command: `seq 1 ${last}` } }], "Printed."],
@@ -316,12 +316,12 @@ test("a session that is switched off is folded no more, until it is switched on"
   assert.match(await slash("off"), /Nothing more is folded/);
   assert.match(await play(3999), /3998\n3999/);
   assert.match(await slash("status"), /inactive: it is switched off in this session/);
-  assert.match(await slash("on"), /folded again/);
+  assert.match(await slash("on"), /Folding is on/);
   assert.doesNotMatch(await play(4001), /3998\n3999/);
   assert.match(await play(3000), /2998\n2999/, "skipCommands");
 });
 
-test("the command line says what it does not know, and what it could", async () => {
+test("an unknown session is an error that lists the known ones", async () => {
   const unknown = [
     ["stats", "--session", "nobody"],
     ["purge", "--session", "nobody", "--yes"],
@@ -332,11 +332,11 @@ test("the command line says what it does not know, and what it could", async () 
   assert.deepEqual([bare.code, /Commands:/.test(bare.output)], [0, true], bare.errors);
   for (const { code, errors } of refused) {
     assert.equal(code, 1);
-    assert.match(errors, /there is no session "nobody"\. These are known:\n +[0-9a-f-]{36} +agent:main:work/);
+    assert.match(errors, /there is no session "nobody"\. Known sessions:\n +[0-9a-f-]{36} +agent:main:work/);
   }
 });
 
-test("a purge takes the key of a conversation", async () => {
+test("purge accepts a session key", async () => {
   const { code, output } = await commands("purge", "--session", SESSION, "--yes", "--json");
   assert.equal(code, 0);
   assert.ok(JSON.parse(output).originals > 10, output);
@@ -350,7 +350,7 @@ describe("in a working session", () => {
 
   before(async () => ([ofWith, ofAlone] = await playBoth(WORKING, workingTurns)));
 
-  test("the requests of the session are at least 45 % smaller than without the plugin, by its defaults", () => {
+  test("with the defaults the requests are at least 45 % smaller than without the plugin", () => {
     const [before, after] = [totalChars(ofAlone), totalChars(ofWith)];
     const saved = 1 - after / before;
     say(`characters sent: ${before} without, ${after} with, ${(100 * saved).toFixed(1)} % saved`);
@@ -366,7 +366,7 @@ describe("in a working session", () => {
     assert.ok(saved >= 0.45, `saved ${saved}`);
   });
 
-  test("the system prompt says how to use the host's memory, as it does without the plugin", () => {
+  test("the system prompt explains the host's memory as it does without the plugin", () => {
     const section = ({ requests: [{ rows }] }) =>
       /## Memory Recall\n((?![#<]).+\n?)+/.exec(rows.find(({ role }) => role === "system").text)?.[0].trim();
     assert.ok(section(ofAlone[0]));

@@ -51,7 +51,7 @@ function register(rows) {
 
 const ids = async () => (await hostSessions(state)).map(({ sessionId }) => sessionId).sort();
 
-test("the sessions of every agent are found, where the host puts them and where its list says", async () => {
+test("the sessions of every agent are found in the default places and in the host's list", async () => {
   agentDatabase(ofAgent("a"), "one");
   agentDatabase(ofAgent("b"), "two");
   agentDatabase(path.join(state, "elsewhere", "c.sqlite"), "three");
@@ -62,7 +62,7 @@ test("the sessions of every agent are found, where the host puts them and where 
   assert.deepEqual(await ids(), ["one", "three", "two"]);
 });
 
-test("what a reset archived counts as there, and what a deletion archived does not", async () => {
+test("an archive of a reset session counts as a session, and that of a deleted one does not", async () => {
   const archive = (database, id, reason, encoding, blob) =>
     database
       .prepare("INSERT INTO session_transcript_archives VALUES (?, 'agent:a:work', ?, ?, ?, 1)")
@@ -79,7 +79,7 @@ test("what a reset archived counts as there, and what a deletion archived does n
   assert.deepEqual(await read("plain"), [EVENT, EVENT]);
 });
 
-test("a session that was copied from another one is known by the host's record of it", async () => {
+test("a forked session is recognised by the host's record", async () => {
   agentDatabase(ofAgent("a"), "one", (database) => {
     database.exec(`CREATE TABLE session_nodes (session_key TEXT, current_session_id TEXT, fork_source_session_key TEXT, fork_source_session_id TEXT);
       INSERT INTO session_nodes VALUES ('agent:a:work', 'one', NULL, NULL), ('agent:a:copy', 'two', 'agent:a:work', 'one')`);
@@ -89,7 +89,7 @@ test("a session that was copied from another one is known by the host's record o
   assert.deepEqual([await source("one"), await source("two", "b")], [undefined, undefined]);
 });
 
-test("events are read as they are, compressed, and from cold storage", async () => {
+test("plain, compressed and archived events are read", async () => {
   const file = agentDatabase(ofAgent("a"), "one", (database) => {
     database
       .prepare("INSERT INTO transcript_events VALUES ('one', 2, NULL, ?), ('one', 1, ?, NULL)")
@@ -111,7 +111,7 @@ test("events are read as they are, compressed, and from cold storage", async () 
   assert.deepEqual(await transcriptOf(cold), [EVENT]);
 });
 
-test("the database of OpenClaw 2026.8, which compresses no event and has no cold storage, is read", async () => {
+test("the database of OpenClaw 2026.8, without compression and cold storage, is read", async () => {
   agentDatabase(ofAgent("a"), "one", (database) => {
     database.exec(
       "DROP TABLE session_transcript_cold_archives; ALTER TABLE transcript_events DROP COLUMN event_zstd; INSERT INTO session_windows VALUES ('empty', 'agent:a:new')",
@@ -123,7 +123,7 @@ test("the database of OpenClaw 2026.8, which compresses no event and has no cold
   assert.deepEqual([await read("one"), await read("empty")], [[EVENT], []]);
 });
 
-test("a database that is listed and gone, damaged or of another shape is an error that names it", async () => {
+test("a database that is missing, damaged or of another schema is named in the error", async () => {
   await assert.rejects(hostSessions(state), /OpenClaw has no sessions yet: no database of an agent is in /);
   agentDatabase(ofAgent("a"), "one");
   register([["b", "agents/b/agent/openclaw-agent.sqlite"]]);
@@ -139,13 +139,13 @@ test("a database that is listed and gone, damaged or of another shape is an erro
   await assert.rejects(hostSessions(state), /agents\/b\/agent\/openclaw-agent\.sqlite cannot be read: no such table/);
 });
 
-test("a database that has moved with its agent is found where it is now", async () => {
+test("a database that was moved with its agent is found", async () => {
   agentDatabase(ofAgent("a"), "one");
   register([["a", "/where/it/was/openclaw-agent.sqlite"]]);
   assert.deepEqual(await ids(), ["one"]);
 });
 
-test("nothing is written to what is read", async () => {
+test("the databases of the host are never written to", async () => {
   const file = agentDatabase(ofAgent("a"), "one");
   fs.chmodSync(file, 0o400);
   const before = fs.readFileSync(file);
@@ -154,7 +154,7 @@ test("nothing is written to what is read", async () => {
   assert.deepEqual(fs.readdirSync(path.dirname(file)), ["openclaw-agent.sqlite"]);
 });
 
-test("the library's command line analyses the sessions of a database by id, by key or all", () => {
+test("the library's command line analyses sessions of a database by id, by key, or all", () => {
   const cli = fileURLToPath(new URL("../../dist/node/lib/cli.js", import.meta.url));
   const analyze = (...args) => spawnSync(process.execPath, [cli, "analyze", ...args], { encoding: "utf8" });
   const file = agentDatabase(ofAgent("a"), "one", (database) => {
@@ -176,6 +176,6 @@ test("the library's command line analyses the sessions of a database by id, by k
   assert.deepEqual([which.status, nobody.status], [2, 1]);
   assert.match(
     nobody.stderr,
-    /openclaw-agent\.sqlite: there is no session "nobody"\. These are known:\n {2}one {2}agent:a:work/,
+    /openclaw-agent\.sqlite: there is no session "nobody"\. Known sessions:\n {2}one {2}agent:a:work/,
   );
 });

@@ -34,14 +34,14 @@ after(async () => {
 
 const turnAbout = (words) => played.find(({ user }) => user.includes(words));
 
-test("it is the release that the README names", async () => {
+test("the release is the oldest one that the README names", async () => {
   const [, named] = /in OpenClaw (\S+) or later/.exec(
     fs.readFileSync(new URL("../../README.md", import.meta.url), "utf8"),
   );
   assert.ok((await host.openclaw(["--version"])).includes(named));
 });
 
-test("every turn is answered, by this engine, without a warning", () => {
+test("this engine answers every turn without a warning", () => {
   assert.deepEqual(
     played.map(({ reply }) => reply),
     turns.map(({ steps }) => steps?.at(-1) ?? "Here it is."),
@@ -50,7 +50,7 @@ test("every turn is answered, by this engine, without a warning", () => {
   assert.doesNotMatch(host.log, /degraded|quarantin|concertina:/i);
 });
 
-test("fresh results and old ones are folded, and the model gets them back byte for byte", () => {
+test("fresh and old results are folded and fetched back byte for byte", () => {
   const tests = findResult(turnAbout("Run the tests").requests[1], about("sh run-tests.sh"));
   assert.ok(isFolded(tests.text, testOutput(false)), tests.text);
   assert.equal(findResult(turnAbout("Read the API module").requests[1], about("src/api.ts")).text, apiModule);
@@ -60,7 +60,7 @@ test("fresh results and old ones are folded, and the model gets them back byte f
   assert.equal(fetched(turnAbout("first run")), testOutput(false).trimEnd());
 });
 
-test("the figures and the unfolded transcripts are read from the host's own files", async () => {
+test("figures and unfolded transcripts are read from the host's own files", async () => {
   const { sessions, total } = await host.openclawJson(["concertina", "stats"]);
   assert.deepEqual(
     [sessions.map(({ sessionKey }) => sessionKey), total.requests],

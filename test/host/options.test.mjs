@@ -13,7 +13,7 @@ import { startProvider } from "./provider.mjs";
 
 const CONFIG = "plugins.entries.concertina.config";
 const NOT_IN_USE =
-  /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after uninstalling and installing again; "openclaw config set plugins\.slots\.contextEngine concertina" sets it$/;
+  /^concertina: not in use: plugins\.slots\.contextEngine is not set, as after a reinstallation; "openclaw config set plugins\.slots\.contextEngine concertina" sets it$/;
 
 const goodValues = Object.entries(VALUES).map(([name, [good]]) => [name, good]);
 /** A typo of each option's name, with the options that a newer version may have. */
@@ -51,7 +51,7 @@ async function linesLogged(count) {
   return host.ownLines;
 }
 
-test("good values are taken, and are what the plugin works with", async () => {
+test("valid options are accepted and used", async () => {
   const [manifest] = fs.globSync("npm/projects/**/openclaw-concertina/openclaw.plugin.json", { cwd: host.state });
   const { configSchema } = JSON.parse(fs.readFileSync(path.join(host.state, manifest), "utf8"));
   assert.deepEqual(
@@ -71,7 +71,7 @@ test("good values are taken, and are what the plugin works with", async () => {
   for (const [name, good] of goodValues) assert.deepEqual(at(options, name), name === "rules.level" ? 1 : good, name);
 });
 
-test("where no engine is set, as after installing again, the log says so at the gateway's start", async () => {
+test("if no engine is set, as after a reinstallation, the log reports it when the gateway starts", async () => {
   await host.configure(({ plugins }) => {
     delete plugins.slots;
     plugins.entries.concertina.config = optionsOf(unknown);
@@ -81,7 +81,7 @@ test("where no engine is set, as after installing again, the log says so at the 
   assert.equal(lines.filter((line) => NOT_IN_USE.test(line)).length, 1, lines.join("\n"));
 });
 
-test("a configuration of a newer version keeps no gateway from starting: each unknown option is one line in the log and in the status", async () => {
+test("unknown options of a newer version do not stop the gateway, and log and status report each", async () => {
   const lines = host.ownLines.filter((line) => !NOT_IN_USE.test(line));
   await host.configure(({ plugins }) => (plugins.slots = { contextEngine: "concertina" }));
   const { wrongOptions: options, engine } = await host.openclawJson(["concertina", "status"]);
@@ -98,7 +98,7 @@ test("a configuration of a newer version keeps no gateway from starting: each un
   for (const line of options) assert.ok(chat.includes(line), line);
 });
 
-test("the settings page has each option with its label and help, in its section, and hides none but the address with a password", async () => {
+test("the settings page shows each option with label, help and section, and hides only the address", async () => {
   await host.setOptions(optionsOf(goodValues));
   const { uiHints, schema } = await host.call("config.schema", {});
   for (const name of Object.keys(VALUES)) {
@@ -117,7 +117,7 @@ test("the settings page has each option with its label and help, in its section,
   assert.equal(at(config, CONFIG).secrets, "redact");
 });
 
-test("each bad value is refused by name", async () => {
+test("each invalid value is refused by name", async () => {
   const before = host.readConfig();
   const { hash } = await host.call("config.get", {});
   const refusal = async (name, value) => {

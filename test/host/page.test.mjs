@@ -146,7 +146,7 @@ const shownValues = (frame, id) =>
   frame.evaluate((of) => [...document.querySelectorAll(`#${of} data`)].map(({ value }) => Number(value)), id);
 const ran = (page) => Promise.all(page.frames().map((frame) => frame.evaluate(() => globalThis.pwned)));
 
-test("without the gateway's token there is nothing to see", async () => {
+test("without the gateway's token the page is refused", async () => {
   const [id] = idsIn(conversation(played[1].requests[0]));
   for (const suffix of [
     PAGE,
@@ -163,7 +163,7 @@ test("without the gateway's token there is nothing to see", async () => {
   }
 });
 
-test("with it the page is only read, never kept, and shown by the Control UI alone", async () => {
+test("with the token the page is read-only, not cached, and framed only by the Control UI", async () => {
   const headers = { authorization: "Bearer host-test" };
   const answer = await fetch(address(), { headers });
   assert.equal(answer.status, 200);
@@ -187,7 +187,7 @@ test("with it the page is only read, never kept, and shown by the Control UI alo
   }
 });
 
-test("the tab shows the figures that `stats --json` prints, without a complaint of the browser", () =>
+test("the tab shows the figures of `stats --json` without an error in the browser", () =>
   onPage({ viewport: { width: 1440, height: 1000 } }, async (page, complaints) => {
     const frame = await openTab(page);
     const { periods, health, kind } = await shownData(frame);
@@ -221,7 +221,7 @@ test("the tab shows the figures that `stats --json` prints, without a complaint 
     if (PICTURES) await page.screenshot({ path: path.join(PICTURES, "control-ui.png") });
   }));
 
-test("the tab follows the theme of the Control UI, also when it changes", () =>
+test("the tab follows the theme of the Control UI and its changes", () =>
   onPage({ colorScheme: "light" }, async (page) => {
     const frame = await openTab(page);
     for (const scheme of ["dark", "light"]) {
@@ -231,7 +231,7 @@ test("the tab follows the theme of the Control UI, also when it changes", () =>
     }
   }));
 
-test("an id leads to the original as text, nothing of which runs, and back to where it was", () =>
+test("an id links to the original as inert text, and the way back restores the place", () =>
   onPage({}, async (page, complaints) => {
     const frame = await openTab(page);
     const { refId } = stats.fetched[0];
@@ -248,7 +248,7 @@ test("an id leads to the original as text, nothing of which runs, and back to wh
     assert.ok(!html.includes("window.pwned"));
   }));
 
-test("a typed id leads to an original that is an image; what is no id is said to be none", () =>
+test("a typed id opens an original that is an image, and an invalid id is reported", () =>
   onPage({}, async (page) => {
     const frame = await openTab(page);
     await frame.fill("#lookup-id", "not an id");
@@ -264,7 +264,7 @@ test("a typed id leads to an original that is an image; what is no id is said to
     );
   }));
 
-test("a session opens from the tab", () =>
+test("the tab opens a session", () =>
   onPage({}, async (page) => {
     const frame = await openTab(page);
     await frame.click("#sessions button.link");
@@ -272,7 +272,7 @@ test("a session opens from the tab", () =>
     assert.match(decodeURIComponent(page.url()), /work/);
   }));
 
-test("axe finds nothing wrong with page, originals and report, in light and dark, wide and narrow", async () => {
+test("axe finds no fault in page, originals and report, in light and dark, wide and narrow", async () => {
   const original = (id) => address(`/plugins/concertina/original/${id}`);
   const documents = {
     page: address(),
@@ -304,7 +304,7 @@ test("axe finds nothing wrong with page, originals and report, in light and dark
   }
 });
 
-test("the keyboard reaches every control, and arrows change the period", () =>
+test("the keyboard reaches every control, and arrow keys change the period", () =>
   onPage(authorized, async (page) => {
     for (const url of [address(), pathToFileURL(report).href]) {
       await page.goto(url);
@@ -320,7 +320,7 @@ test("the keyboard reaches every control, and arrows change the period", () =>
     assert.match(await page.locator("#announced").textContent(), /^The last 30 days: the bill is [\d.]+ % lower\.$/);
   }));
 
-test("the report is the same page in one file: the same figures, and no way to anywhere", () =>
+test("the report shows the same figures in one file without links and requests", () =>
   onPage({ offline: true }, async (page, complaints) => {
     const requested = [];
     page.on("request", (request) => requested.push(request.url()));

@@ -43,7 +43,7 @@ const installFrom = (registry, spec) => {
   return host.run(["plugins", "install", spec, "--force", "--accept-capabilities"]);
 };
 
-test("an install that npm leaves without the platform's package is taken back", async () => {
+test("the host undoes an install without the platform's package", async () => {
   const { code, output, errors } = await installFrom("lost", `npm-pack:${packedPlugin()}`);
   assert.notEqual(code, 0, output);
   assert.match(
@@ -54,7 +54,7 @@ test("an install that npm leaves without the platform's package is taken back", 
   assert.equal(host.readConfig().plugins?.entries?.concertina, undefined);
 });
 
-test("by its name it installs with one binary", async () => {
+test("an install from the registry has one binary", async () => {
   const { code, output, errors } = await installFrom("whole", "npm:openclaw-concertina");
   assert.equal(code, 0, `${output}${errors}`);
   const binaries = fs.globSync("npm/projects/**/*.node", { cwd: host.state });
@@ -73,7 +73,7 @@ test("the host loads the plugin with everything it declares", async () => {
   assert.equal(host.readConfig().plugins.slots.contextEngine, "concertina");
 });
 
-test("every turn is answered, by this engine, without a warning", async () => {
+test("this engine answers every turn without a warning", async () => {
   await host.start();
   played = await playTurns(host, provider, SESSION, turns);
   assert.deepEqual(
@@ -92,7 +92,7 @@ test("a result is folded before the model first sees it", () => {
   assert.ok(isFolded(install.text, installLog()), install.text);
 });
 
-test("a file that was read stays exact while it is fresh and is folded when it is stale", () => {
+test("a file read is exact while it is fresh and is folded when it is stale", () => {
   const fresh = findResult(turnAbout("Read the API module").requests[1], about("src/api.ts"));
   assert.equal(fresh.text, apiModule);
   const stale = findResult(played.at(-1).requests[0], about("src/api.ts"));
@@ -100,7 +100,7 @@ test("a file that was read stays exact while it is fresh and is folded when it i
   assert.match(stale.text, /\[REF_ID: [0-9a-f]{16}\]/);
 });
 
-test("what the model wrote long ago is folded inside its call", () => {
+test("old arguments are folded inside their call", () => {
   const write = ({ name }) => name === "write";
   assert.equal(findResult(turnAbout("Write fixtures").requests[1], write).call.args.content, fixtures);
   const { call } = findResult(played.at(-1).requests[0], write);
@@ -109,14 +109,14 @@ test("what the model wrote long ago is folded inside its call", () => {
   assert.equal(idsIn(call.args.content).length, 1);
 });
 
-test("an image reaches the model unchanged in its own turn and is gone at the end", () => {
+test("an image is unchanged in its own turn and folded at the end", () => {
   const data = screenshot().toString("base64");
   const images = (request) => request.rows.flatMap((row) => row.images);
   assert.ok(images(turnAbout("shot.png").requests[1]).includes(data));
   assert.deepEqual(images(played.at(-1).requests[0]), []);
 });
 
-test("the model gets back, byte for byte, the file it read and the output of the command it ran", () => {
+test("the model fetches a file read and a command's output byte for byte", () => {
   assert.equal(fetched(turnAbout("before we changed it")), apiModule);
   // The host itself removes the last line break of a command's output.
   assert.equal(fetched(turnAbout("first run")), testOutput(false).trimEnd());
@@ -151,14 +151,14 @@ test("the command line works beside the gateway", async () => {
   assert.equal(printed, installLog().trimEnd());
 });
 
-test("the chat command tells what this session saved", async () => {
+test("the chat command shows the savings of this session", async () => {
   assert.match(
     await host.slash(SESSION, "/concertina"),
     /tokens sent +[\d,]+, [\d,]+ without Concertina: [\d.]+ % saved/,
   );
 });
 
-test("compaction is the host's own, and the session goes on", async () => {
+test("the host compacts the session itself, and the session continues", async () => {
   const { compacted } = await host.call("sessions.compact", { key: SESSION });
   assert.equal(compacted, true);
   const [turn] = await playTurns(host, provider, SESSION, [{ user: "Where were we?", steps: ["At the end."] }]);
@@ -166,7 +166,7 @@ test("compaction is the host's own, and the session goes on", async () => {
   assert.doesNotMatch(host.log, /quarantin|degraded/i);
 });
 
-test("a reset session starts without anything of the old one", async () => {
+test("a reset session starts without content of the old one", async () => {
   const old = idsIn(conversation(played.at(-1).requests[0]));
   assert.ok(old.length > 5);
   await host.call("sessions.reset", { key: SESSION });
@@ -201,7 +201,7 @@ test("another agent cannot fetch what this agent's session folded", async () => 
   assert.match(answer, /unknown|expired|not known/i);
 });
 
-test("a sub-agent of another agent fetches what its task names, and nothing else of its parent", async () => {
+test("a sub-agent of another agent fetches only what its task names", async () => {
   const [id] = idsIn(findResult(played.at(-1).requests[0], about("sh install.sh")).text);
   const [unnamed] = idsIn(findResult(played.at(-1).requests[0], about("sh run-tests.sh")).text);
   const spawn = { id: "sessions_spawn", args: { agentId: "other", task: `Find the warning in [REF_ID: ${id}].` } };
@@ -233,7 +233,7 @@ test("a sub-agent of another agent fetches what its task names, and nothing else
   assert.deepEqual(provider.failures, []);
 });
 
-test("after unfolding, uninstalling leaves no placeholder without its text", async () => {
+test("after unfold and uninstall every placeholder has its text", async () => {
   const out = path.join(host.root, "farewell");
   await host.openclaw(["concertina", "unfold", "--out", out]);
   await host.openclaw(["plugins", "uninstall", "concertina", "--force"]);

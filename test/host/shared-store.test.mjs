@@ -80,7 +80,7 @@ after(async () => {
   database?.remove();
 });
 
-test("what one gateway folds is in the database, and nowhere on its disk", { skip }, () => {
+test("folded content is in the database and not on the gateway's disk", { skip }, () => {
   const output = findResult(
     played.find(({ user }) => user.includes("Run the tests")).requests[1],
     about("sh run-tests.sh"),
@@ -92,7 +92,7 @@ test("what one gateway folds is in the database, and nowhere on its disk", { ski
 });
 
 test(
-  "the session goes on at the other one with the same bytes, and both fetch what either folded",
+  "the other gateway continues the session with the same bytes, and both fetch what either folded",
   { skip },
   async () => {
     const [turn] = await playTurns(two, provider, SESSION, [thanks("Go on here.")]);
@@ -109,14 +109,14 @@ test(
   },
 );
 
-test("neither ends the sessions of the other", { skip }, async () => {
+test("neither gateway ends the sessions of the other", { skip }, async () => {
   for (const host of [one, two]) await host.openclaw(["concertina", "sweep"]);
   assert.deepEqual(database.query(`SELECT count(*) FROM ${NAMESPACE}.sessions WHERE ended_at IS NOT NULL`), ["0"]);
   assert.deepEqual(database.query(`SELECT count(DISTINCT host) FROM ${NAMESPACE}.session_hosts`), ["2"]);
 });
 
 test(
-  "while the database is away a turn goes on, with one line in the log, and then the same bytes are sent again",
+  "while the database is unavailable turns continue with one log line, and then the same bytes are sent",
   { skip },
   async () => {
     const [last] = await playTurns(two, provider, SESSION, [thanks("Again.")]);
@@ -132,7 +132,7 @@ test(
   },
 );
 
-test("the address is printed nowhere", { skip }, async () => {
+test("the address is never printed", { skip }, async () => {
   const { store, options } = await two.openclawJson(["concertina", "status"]);
   assert.deepEqual([store.path, options.sccsStoreUrl], [`127.0.0.1:${database.port}/postgres/${NAMESPACE}`, "***"]);
   const shown = [
@@ -145,7 +145,7 @@ test("the address is printed nowhere", { skip }, async () => {
   for (const text of shown) assert.ok(!text.includes("hidden-in-the-harbour"));
 });
 
-test("everything moves into a directory, and the session goes on from there", { skip }, async () => {
+test("after a migration into a directory the session continues from there", { skip }, async () => {
   const last = (await playTurns(two, provider, SESSION, settled)).at(-1);
   await two.stop();
   const moved = await two.openclaw(["concertina", "migrate", "--to", "directory"]);
@@ -160,7 +160,7 @@ test("everything moves into a directory, and the session goes on from there", { 
   await fetchesAll(two, [...new Set(idsIn(conversation(next.requests[0])))]);
 });
 
-test("an address that cannot be resolved folds nothing, and says so", { skip }, async () => {
+test("with an address that cannot be resolved nothing is folded, and the log reports it", { skip }, async () => {
   await two.stop();
   two.log = "";
   delete two.env.CONCERTINA_STORE;

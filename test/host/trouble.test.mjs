@@ -68,7 +68,7 @@ async function resultOf(name, args) {
 /** Returns an original from the files that are on the disk now. */
 const onDisk = async (id) => (await originalsIn(storeFiles(), host, [id])).get(id);
 
-test("of a result of 5 MB the model is told that the host cut it, and where", async () => {
+test("for a result of 5 MB the model is told where the host cut it", async () => {
   const all = numberedLines(5_000_000);
   const shown = await resultOf("print_much", { chars: 5_000_000 });
   say(shown.slice(-300));
@@ -79,7 +79,7 @@ test("of a result of 5 MB the model is told that the host cut it, and where", as
   assert.doesNotMatch(whole, /cut by the host/);
 });
 
-test("of a result that the host refuses to pass on the model is told what it was", async () => {
+test("for a result that the host rejects the model is told its type and size", async () => {
   const shown = await resultOf("record_sound", {});
   assert.match(shown, /^\[The tool answered with audio\/wav of 32000 base64 characters\. It cannot be shown: /);
   assert.equal(host.ownLines.filter((line) => line.includes("passing on a result of record_sound")).length, 1);
@@ -87,11 +87,11 @@ test("of a result that the host refuses to pass on the model is told what it was
   assert.equal(host.ownLines.length, 1, host.ownLines.join("\n"));
 });
 
-test("beside a text a sound is dropped by the host, and the text stays", async () => {
+test("the host drops a sound beside a text and keeps the text", async () => {
   assert.equal(await resultOf("record_sound", { caption: "a dog" }), "a dog");
 });
 
-test("what the host masks is not stored, wherever in a call or its result it stands, and is later folded as the host shows it", async () => {
+test("text that the host masks is never stored, and is later folded as the host shows it", async () => {
   // Each line contains something unpredictable, so that results which codecs shorten are still replaced by references.
   const trace = (word, at) => createHash("sha256").update(`${word} ${at}`).digest("hex").slice(0, 16);
   const steps = (word) => Array.from({ length: 400 }, (_, at) => `step ${at} leaves ${word}-${trace(word, at)}`);
@@ -122,7 +122,7 @@ test("what the host masks is not stored, wherever in a call or its result it sta
   for (const value of Object.values(MASKED)) assert.ok(!stored.includes(value), value);
 });
 
-test("when the store's files vanish, the next result is in the files that are there then, and one line says so", async () => {
+test("after the store's files were deleted, the next result is stored in new files and one line is logged", async () => {
   host.log = "";
   fs.rmSync(storeFiles(), { recursive: true });
   const shown = await resultOf("print_much", { chars: 70_000 });
@@ -150,7 +150,7 @@ async function sameInChatAndTerminal(trouble) {
   assert.deepEqual(warningsIn(output).filter(ofOthers), warningsIn(chat).filter(ofOthers));
 }
 
-test("a damaged store is set aside under today's date, and work goes on with a new one", async () => {
+test("a damaged store is set aside with today's date, and a new one is used", async () => {
   const enable = (enabled) => host.configure(({ plugins: { entries } }) => (entries.concertina.enabled = enabled));
   await enable(false);
   const file = path.join(storeFiles(), "concertina.sqlite");
@@ -171,7 +171,7 @@ test("a damaged store is set aside under today's date, and work goes on with a n
   await sameInChatAndTerminal(/concertina\.sqlite\.damaged-\S+ is a damaged store that was set aside/);
 });
 
-test("a store that is damaged under a running gateway is set aside, and the turn goes on", async () => {
+test("a store that is damaged while a gateway runs is set aside, and the turn continues", async () => {
   const file = path.join(storeFiles(), "concertina.sqlite");
   const asides = () =>
     fs.readdirSync(storeFiles()).filter((name) => name.includes(".damaged-") && !/-(?:wal|shm)$/.test(name)).length;
@@ -195,7 +195,7 @@ test("a store that is damaged under a running gateway is set aside, and the turn
   assert.equal(host.ownLines.filter((line) => line.includes(".damaged-")).length, 1, host.ownLines.join("\n"));
 });
 
-test("with `redact` what the host masks is folded, and neither stored nor shown, also what stands in a transcript from before it was masked", async () => {
+test("with `redact` masked text is folded and never stored or shown, also from before it was masked", async () => {
   const filler = (name) => Array.from({ length: 200 }, (_, at) => `${name} has ${at * 7919} bolts`).join("\n");
   const built = [LATER, PLAIN].flatMap((value, at) => {
     const [written, read] = [`keel-${at}`, `mast-${at}`];
@@ -246,21 +246,24 @@ async function assertUntouched(sessionKey, line) {
   assert.doesNotMatch(host.log, /degraded/);
 }
 
-test("with a store that cannot be opened turns use the host's own messages and one line is logged", async () => {
+test("if the store cannot be opened, turns use the host's own messages and one line is logged", async () => {
   fs.writeFileSync(path.join(host.state, "in-the-way"), "");
   host.log = "";
   await host.setOptions({ ...OPTIONS, sccsStorageDir: "in-the-way" });
-  await assertUntouched("agent:main:without-store", /opening the store failed .* context goes to the model unchanged/);
+  await assertUntouched(
+    "agent:main:without-store",
+    /opening the store failed .* context is sent to the model unchanged/,
+  );
   await host.setOptions(OPTIONS);
 });
 
-test("without a native library that loads the same", async () => {
+test("if the native library does not load, turns use the host's own messages and one line is logged", async () => {
   const [native] = fs.globSync("npm/projects/**/*.node", { cwd: host.state });
   fs.writeFileSync(path.join(host.state, native), "not a library");
   host.log = "";
   await host.openclaw(["plugins", "reload", "concertina"]);
   await assertUntouched(
     "agent:main:without-library",
-    /the native library does not load .* context goes to the model unchanged/,
+    /the native library does not load .* context is sent to the model unchanged/,
   );
 });

@@ -70,12 +70,12 @@ function consumers({ endings, ...options }, kinds, skipLibCheck) {
 for (const program of PROGRAMS) {
   const how = `${program.moduleResolution}, ${program.endings.join(" and ")}`;
 
-  test(`messages of Anthropic's and OpenAI's SDKs go in and come out as such: ${how}`, () =>
+  test(`messages of Anthropic's and OpenAI's SDKs are accepted and returned with their types: ${how}`, () =>
     consumers(program, ["anthropic", "openai", "responses"], false));
 
   // The host's own declarations have type errors of their own.
-  test(`messages and engines of OpenClaw's SDK go in and come out as such: ${how}`, () =>
+  test(`messages and engines of OpenClaw's SDK are accepted and returned with their types: ${how}`, () =>
     consumers(program, ["openclaw"], true));
 }
 
-test("the plugin fits the host's own types", () => compiles("-p", here));
+test("the plugin compiles against the host's own types", () => compiles("-p", here));

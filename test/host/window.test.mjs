@@ -39,7 +39,7 @@ async function compactions(name, isInstalled) {
   return count;
 }
 
-test("a window that makes the host alone compact twice needs no compaction", async () => {
+test("with the plugin a window that makes the host alone compact twice needs no compaction", async () => {
   assert.ok((await compactions("without", false)) >= 2);
   assert.equal(await compactions("with Concertina", true), 0);
 });

@@ -237,10 +237,10 @@ export const PLACE = {
 export function placeOf({ dir, url, namespace, host }: Taken<typeof PLACE>): AddonPlace {
   if (url === undefined) {
     if (dir === undefined || dir === "") badArgument("dir", dir, "a string that names a directory");
-    if (namespace !== undefined) badArgument("namespace", namespace, "absent where there is no url");
+    if (namespace !== undefined) badArgument("namespace", namespace, "absent without a url");
     return { dir, host };
   }
-  if (dir !== undefined) badArgument("dir", dir, "absent where a url is given");
+  if (dir !== undefined) badArgument("dir", dir, "absent with a url");
   return { url, namespace, host };
 }
 
@@ -260,7 +260,7 @@ export function crossingOptions(given: unknown, instead: Record<string, unknown>
  */
 export function sessionIfAny({ sessionId, agentId }: { sessionId?: string; agentId?: string }): Session | undefined {
   if (sessionId === undefined && agentId !== undefined) {
-    badArgument("agentId", agentId, "absent where there is no sessionId");
+    badArgument("agentId", agentId, "absent without a sessionId");
   }
   return sessionId === undefined ? undefined : { sessionId, agentId };
 }
@@ -275,9 +275,9 @@ const DEEPEST = 64;
 function json(name: string, value: unknown, within: object[]): unknown {
   if (typeof value === "string") return identity(name, value);
   if (value === null || value === undefined || typeof value === "boolean" || Number.isFinite(value)) return value;
-  if (typeof value !== "object") badArgument(name, value, "a value that JSON has");
-  if (within.includes(value)) throw misuse(`${name} cannot be read: it holds itself`);
-  if (within.length === DEEPEST) throw misuse(`${name} cannot be read: it is nested too deep`);
+  if (typeof value !== "object") badArgument(name, value, "a JSON value");
+  if (within.includes(value)) throw misuse(`${name} cannot be read: it contains itself`);
+  if (within.length === DEEPEST) throw misuse(`${name} cannot be read: it is nested too deeply`);
   if (isArray(name, value))
     return list((element, item) => json(element, item, [...within, value]) ?? null)(name, value);
   return copyOf(name, value, within, (key) => (value as Record<string, unknown>)[key], `${name}.`);

@@ -1,6 +1,6 @@
 /**
  * Conversion of native errors to JavaScript errors with a stable `code`. Errors are recognized by their shape and code
- * and not by their class, because a host may run this code in a realm of its own.
+ * and not by their class, because a host may run this code in its own realm.
  */
 
 import type { ErrorCode } from "../library/names.js";

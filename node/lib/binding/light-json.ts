@@ -130,7 +130,7 @@ export function isPlain(value: object): boolean {
 function classWords(value: object): string {
   const name = attempt(() => (value.constructor as { name?: unknown } | undefined)?.name);
   const named = typeof name === "string" && name !== "" ? ` (${name.slice(0, 80)})` : "";
-  return `it is an instance of a class${named}: only plain objects and arrays are read, because a copy would be no instance`;
+  return `it is an instance of a class${named}: only plain objects and arrays are read, because a copy would not be an instance`;
 }
 
 /** The fields that contain texts, images and calls. */
@@ -170,7 +170,8 @@ class Walk {
   }
 
   lighten(value: unknown, depth: number, isRepeat: boolean): unknown {
-    if (!this.#affords(value, isRepeat)) return this.#hide(value, "it is too large, or holds the same parts too often");
+    if (!this.#affords(value, isRepeat))
+      return this.#hide(value, "it is too large, or contains the same parts too often");
     switch (typeof value) {
       case "string":
         return value.isWellFormed() ? this.#lift(value) : this.#illFormed(value);
@@ -195,7 +196,7 @@ class Walk {
 
   #illFormed(text: string): unknown {
     const [wellFormed, ...units] = unitsOf(text);
-    const why = "it holds a lone surrogate, half of a character";
+    const why = "it contains a lone surrogate, which is half of a character";
     const told = this.#path.some((step) => GIVEN.has(step)) ? this.unread : this.illFormed;
     if (this.#isFolded()) told.push({ path: [...this.#path], why });
     return { [UTF16]: [this.#lift(wellFormed), ...units] };
@@ -229,8 +230,8 @@ class Walk {
    */
   #container(value: object, depth: number, isRepeat: boolean): unknown {
     const met = this.#met.get(value);
-    if (met === true) return this.#hide(value, "it holds itself");
-    if (depth === 0) return this.#hide(value, `it is nested more than ${DEPTH} deep`);
+    if (met === true) return this.#hide(value, "it contains itself");
+    if (depth === 0) return this.#hide(value, `it is nested more than ${DEPTH} levels deep`);
     this.#met.set(value, true);
     const before = [this.texts, this.opaque, this.unread, this.illFormed, this.#path].map(
       (list) => [list, list.length] as const,
@@ -260,7 +261,7 @@ class Walk {
     const size = isArray ? value.length : keys.length;
     if (size > MOST_VALUES - this.#values) return "it is too large";
     return keys.some((key) => key.startsWith("\0") || !key.isWellFormed())
-      ? "the name of one of its fields cannot cross"
+      ? "the name of one of its fields contains a lone surrogate or begins with U+0000"
       : undefined;
   }
 

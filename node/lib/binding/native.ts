@@ -100,7 +100,7 @@ function load(): Native {
     const what =
       code === "ERR_DLOPEN_DISABLED"
         ? "start Node with --allow-addons"
-        : 'install again, or build it in a clone with "npm run build" (needs Rust)';
+        : 'reinstall it, or build it in a clone with "npm run build" (needs Rust)';
     throw noBinary(
       name,
       `${found} does not load: ${(cause as Partial<Error> | null)?.message ?? String(cause)}; ${what}`,
@@ -112,7 +112,7 @@ function load(): Native {
 /** Returns the instructions for code that was moved out of its package. */
 function outside(): string {
   return (
-    `this code was bundled or copied${FILE === undefined ? "" : ` to ${FILE}`}, and the package is not to be found from there. Mark it external in the bundler ` +
+    `this code was bundled or copied${FILE === undefined ? "" : ` to ${FILE}`}, and the package cannot be found from there. Mark it as external in the bundler ` +
     `(esbuild: --external:${PACKAGE}) and install ${PACKAGE} where the bundle runs`
   );
 }
@@ -120,10 +120,10 @@ function outside(): string {
 function missing(built: string, separate: string): string {
   const { permission } = process as { permission?: { has(scope: string, place: string): boolean } };
   if (permission?.has("fs.read", built) === false)
-    return `${built} may not be read: start Node with --allow-addons and --allow-fs-read for this package`;
+    return `${built} cannot be read: start Node with --allow-addons and --allow-fs-read for this package`;
   return (
-    `neither ${built} nor the package ${separate} is there. Install again without --omit=optional or --no-optional, on the machine and ` +
-    `with the Node that will run it; or build it in a clone with "npm run build" (needs Rust)`
+    `neither ${built} nor the package ${separate} exists. Reinstall without --omit=optional or --no-optional, on the machine and ` +
+    `with the Node version that will run it; or build it in a clone with "npm run build" (needs Rust)`
   );
 }
 

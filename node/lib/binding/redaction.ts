@@ -16,13 +16,13 @@ import { attempt, DEPTH, isPlain, MOST_VALUES } from "./light-json.js";
 const PIECE = 4000;
 
 /**
- * The number of characters behind a cut that were masked together with the text before it. A longer secret may be cut.
+ * The number of characters after a cut that were masked together with the text before it. A longer secret may be cut.
  */
 const SEEN_BEHIND = 1000;
 
 /** Masks a text. */
 export async function masked(text: string, asked: Redactor): Promise<string> {
-  const redactor = (piece: string) => calledBack("what the redactor returned", string, () => asked(piece));
+  const redactor = (piece: string) => calledBack("the result of the redactor", string, () => asked(piece));
   let done = "";
   let [from, length] = [0, PIECE];
   while (from + length < text.length) {
@@ -54,7 +54,7 @@ export async function masked(text: string, asked: Redactor): Promise<string> {
   return done + redactor(text.slice(from));
 }
 
-/** Returns the place behind the last line end before `most`, or `most` itself if the line is long. */
+/** Returns the index after the last line end before `most`, or `most` itself if the line is long. */
 function lineEnd(text: string, most: number): number {
   if (most < 1) return 0;
   const end = text.lastIndexOf("\n", most - 1) + 1;

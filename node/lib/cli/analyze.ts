@@ -23,12 +23,12 @@ const MINUTE_MS = 60_000;
 export const analyze: Command = {
   usage: "SESSION...",
   about: [
-    "where the tokens of recorded sessions are, and what folding them as the plugin does would save",
-    "--session ID|KEY, --all    which sessions of a database of OpenClaw (openclaw-agent.sqlite)",
-    "--options JSON       options of Concertina, over those of the plugin",
-    "--read R --write W --ttl MINUTES   other prices than those of the model's family, all three together:",
-    "                     a token read from the cache and one written to it, relative to input; life of the cache",
-    "--html FILE          as a page, in one file that does not exist yet",
+    "show where the tokens of recorded sessions are, and estimate what the plugin would save",
+    "--session ID|KEY, --all    the sessions of a database of OpenClaw (openclaw-agent.sqlite)",
+    "--options JSON       options of Concertina instead of the plugin's defaults",
+    "--read R --write W --ttl MINUTES   prices instead of those of the model's family, all three together:",
+    "                     a token read from the cache and one written to it, relative to input; lifetime of the cache",
+    "--html FILE          write a page to this new file",
     "--json",
   ],
   options: { session: TEXT, all: SWITCH, options: TEXT, read: TEXT, write: TEXT, ttl: TEXT, html: TEXT, json: SWITCH },
@@ -46,7 +46,7 @@ export const analyze: Command = {
       try {
         const found = await recordedSessions(file, asked);
         if (found.length > 1 && !values.all)
-          throw new UsageError(`${file} holds ${found.length} sessions: say which with --session, or --all`);
+          throw new UsageError(`${file} contains ${found.length} sessions; choose with --session or --all`);
         sessions.push(...found);
       } catch (error) {
         if (error instanceof UsageError || files.length === 1) throw error;
@@ -76,7 +76,7 @@ function pricesOf(values: Values): Prices | undefined {
   const [cacheRead = 0, cacheWrite = 0, minutes = 0] = names.map((name) => numberOf(values, name, 0));
   if (missing.length > 0)
     throw new UsageError(
-      `prices are stated together, by --read, --write and --ttl: --${missing.join(" and --")} ${missing.length === 1 ? "is" : "are"} missing`,
+      `--read, --write and --ttl must be stated together: --${missing.join(" and --")} ${missing.length === 1 ? "is" : "are"} missing`,
     );
   return { input: 1, cacheRead, cacheWrite, cacheTtlMs: minutes * MINUTE_MS };
 }

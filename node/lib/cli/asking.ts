@@ -7,9 +7,9 @@ export async function isAgreed(question: string): Promise<boolean> {
   try {
     return /^y(es)?$/i.test((await terminal.question(question)).trim());
   } catch (error) {
-    // After Ctrl-C or Ctrl-D the cursor is still behind the question.
+    // After Ctrl-C or Ctrl-D the cursor is still after the question.
     process.stderr.write("\n");
-    throw new Error("nobody answered, and nothing was removed", { cause: error });
+    throw new Error("nothing was removed, because nobody answered", { cause: error });
   } finally {
     terminal.close();
   }

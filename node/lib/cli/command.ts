@@ -85,15 +85,15 @@ export function placeNamed(name: string, namespace: string | undefined): StorePl
   if (variable !== undefined && place === "") throw new UsageError(`the environment variable ${variable} is not set`);
   if (/^postgres(ql)?:\/\//.test(place)) return { url: place, namespace };
   if (ADDRESS.test(place)) throw new UsageError("a store's address must begin with postgresql://");
-  if (place === "") throw new UsageError("the name of a store is empty; it must be a directory or an address");
-  if (namespace !== undefined) throw new UsageError("a namespace is a tenant in a database; a directory has none");
+  if (place === "") throw new UsageError("the place of the store is empty; it must be a directory or an address");
+  if (namespace !== undefined) throw new UsageError("a namespace needs a database; a directory has none");
   return { dir: place };
 }
 
 /** Throws if a directory contains no store. Opening it would create one. */
 export function needStore({ dir }: StorePlace): void {
   if (dir !== undefined && !existsSync(path.join(dir, STORE_FILE)))
-    throw new Error(`${dir} holds no store: there is no ${STORE_FILE} in it`);
+    throw new Error(`${dir} contains no store: it has no file ${STORE_FILE}`);
 }
 
 /** Reading ignores the age of originals: only the store's owner decides their time to live. */
@@ -106,10 +106,10 @@ export async function withStore(
   options = KEEPS_ALL,
 ): Promise<void> {
   const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
-  if ((dir === undefined) === (url === undefined)) throw new UsageError("say which store with --dir, or with --url");
+  if ((dir === undefined) === (url === undefined)) throw new UsageError("name the store with either --dir or --url");
   const place = placeNamed(url ?? dir ?? "", namespace);
   if (url !== undefined && place.url === undefined)
-    throw new UsageError("--url is no address of a database; it must begin with postgresql://");
+    throw new UsageError("--url is not the address of a database; it must begin with postgresql://");
   needStore(place);
   const concertina = await Concertina.open({ ...options, ...place });
   try {
@@ -128,7 +128,7 @@ export async function mayRemove(values: Values, warning: string): Promise<boolea
   console.error(warning);
   if (!process.stdin.isTTY)
     throw new UsageError(
-      "nothing was removed: standard input is no terminal, so nobody can be asked. --yes removes without asking.",
+      "nothing was removed, because standard input is not a terminal and nobody can be asked; use --yes to remove without asking",
     );
   const isMeant = await isAgreed("Remove them? [y/N] ");
   if (!isMeant) console.error("Nothing was removed.");

@@ -47,8 +47,8 @@ export const fetch: Command = {
   about: [
     "print originals by their ids",
     "--lines A-B, --chars A-B, --pattern REGEX   only this part",
-    "--max-chars N        at most so many characters",
-    "--agent ID           whose they are (default main)",
+    "--max-chars N        at most N characters",
+    "--agent ID           the agent that owns them (default main)",
     "--json",
   ],
   options: { ...STORE, lines: TEXT, chars: TEXT, pattern: TEXT, agent: TEXT, "max-chars": TEXT, json: SWITCH },
@@ -72,10 +72,10 @@ export const fetch: Command = {
 export const stats: Command = {
   usage: "",
   about: [
-    "what was sent and billed, and what would have been without Concertina",
+    "show what was sent and billed, with an estimate without Concertina",
     "--session ID|KEY     only this session",
-    "--agent ID           whose session it is, where several agents have one of that name",
-    "--html FILE          as a page, in one file that does not exist yet",
+    "--agent ID           the agent of the session, if several have one with that name",
+    "--html FILE          write a page to this new file",
     "--json",
   ],
   options: { ...STORE, session: TEXT, agent: TEXT, html: TEXT, json: SWITCH },
@@ -103,15 +103,15 @@ export const stats: Command = {
 
 /** The warning before a sweep with the default options of a store that belongs to someone else. */
 const BY_DEFAULT =
-  "Without --options this goes by the default ones: originals that no context referred to for a day go, and beyond 1 GiB others too. " +
-  "Their placeholders cannot be unfolded any more.";
+  "Without --options the defaults apply: originals that were in no context for a day are removed, and beyond 1 GiB others too. " +
+  "Their placeholders can then no longer be unfolded.";
 
 export const sweep: Command = {
   usage: "",
   about: [
-    "remove what expired; what sessions of OpenClaw hold stays in any case",
+    "remove expired originals; those of OpenClaw's sessions are kept in any case",
     "--options JSON       the options with which the store's owner opens it",
-    "--yes                by the default options, without asking: what no context referred to for a day goes",
+    "--yes                use the default options without asking: remove originals that were in no context for a day",
     "--json",
   ],
   options: { ...STORE, options: TEXT, yes: SWITCH, json: SWITCH },
@@ -134,9 +134,9 @@ export const purge: Command = {
   usage: "SESSION",
   about: [
     "forget a session, by its id or key; asks first",
-    "--agent ID           whose session it is, where several agents have one of that name",
-    "--elsewhere          also where a gateway of the store has it",
-    "--yes                without asking",
+    "--agent ID           the agent of the session, if several have one with that name",
+    "--elsewhere          also if a gateway of the store has it",
+    "--yes                do not ask",
     "--json",
   ],
   options: { ...STORE, agent: TEXT, elsewhere: SWITCH, yes: SWITCH, json: SWITCH },
@@ -150,7 +150,7 @@ export const purge: Command = {
       const why = whyKept({ sessionId, elsewhere }, "--elsewhere");
       if (!values.elsewhere && why !== undefined) throw new Error(why);
       const doomed = await concertina.purge({ ...scope, dry: true });
-      const warning = `This removes ${counted(doomed.originals, "original")} (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Placeholders of them cannot be unfolded any more.${elsewhere.length > 0 ? ` Mind that ${haveIt(elsewhere)}.` : ""}`;
+      const warning = `This removes ${counted(doomed.originals, "original")} (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Their placeholders can then no longer be unfolded.${elsewhere.length > 0 ? ` Note that ${haveIt(elsewhere)}.` : ""}`;
       if (!(await mayRemove(values, warning))) return;
       const removed = await concertina.purge(scope);
       if (values.json) printJson(removed);
@@ -162,8 +162,8 @@ export const unfold: Command = {
   usage: "SESSION",
   about: [
     "print a copy of a recorded session with the originals in place of their placeholders, in the same format",
-    "--out FILE           write it to a file that does not exist yet",
-    "--session ID|KEY, --agent ID   whose placeholders they are",
+    "--out FILE           write it to this new file",
+    "--session ID|KEY, --agent ID   the session that owns the placeholders",
     "--json               print what was done, as JSON; needs --out",
   ],
   options: { ...STORE, out: TEXT, session: TEXT, agent: TEXT, json: SWITCH },
@@ -184,8 +184,8 @@ export const unfold: Command = {
       const { unfolded, missing, unreadable } = done;
       if (values.json) printJson({ unfolded, missing, unreadable });
       if (unreadable.length > 0)
-        console.error(`${nameOf(file)}: ${unreadableText(unreadable)}; what is torn stays as it is`);
-      for (const id of missing) console.error(`the original of ${id} cannot be had; its placeholder stays`);
+        console.error(`${nameOf(file)}: ${unreadableText(unreadable)}; torn lines are unchanged`);
+      for (const id of missing) console.error(`the original of ${id} is not available; its placeholder stays`);
       console.error(`${counted(unfolded, "placeholder")} unfolded, ${number(missing.length)} left`);
       if (missing.length > 0) process.exitCode = 1;
     });
@@ -195,7 +195,7 @@ export const unfold: Command = {
 export const migrate: Command = {
   usage: "FROM TO",
   about: [
-    "copy a whole store into another one, which must be empty, and compare: each a directory, postgresql://... or env:NAME",
+    "copy a store into an empty one and verify the copy; each is a directory, postgresql://... or env:NAME",
     "--from-namespace NAME, --to-namespace NAME   the tenant in a database (default concertina)",
     "--json",
   ],

@@ -32,11 +32,11 @@ interface Kept {
 export const compress: Command = {
   usage: "FILE|-",
   about: [
-    "print a text in fewer tokens; without options restorable from what is printed",
-    '--command TEXT       what printed it, such as "cargo test"',
-    "--originals FILE     also leave out what this file, which must not exist yet, then holds",
+    "print a text in fewer tokens; without options it can be restored from the output alone",
+    '--command TEXT       the command that printed it, such as "cargo test"',
+    "--originals FILE     leave more out, and write the originals to this new file",
     "--preset NAME        with --originals: balanced (default), max or lossless",
-    "--json               print the text with what was done",
+    "--json               print the text with a report",
   ],
   options: { command: TEXT, originals: TEXT, preset: TEXT, json: SWITCH },
   takes: { least: 1, most: 1 },
@@ -47,13 +47,11 @@ export const compress: Command = {
     if (!PRESETS.some((name) => name === preset))
       throw new UsageError(`--preset is ${JSON.stringify(preset)}; it must be one of ${PRESETS.join(", ")}`);
     if (kept === undefined && preset !== "lossless")
-      throw new UsageError("--preset needs --originals: what is left out has to be kept somewhere");
+      throw new UsageError("--preset needs --originals, the file for what is left out");
     needAbsent(kept);
     const text = readText(file);
     if (restoreText(text) !== text)
-      throw new Error(
-        `${nameOf(file)} is folded already: what restore makes of it could not be told from the text before that fold`,
-      );
+      throw new Error(`${nameOf(file)} is already folded; restoring a second fold of it would also undo the first one`);
     const {
       originals,
       stages: _,
@@ -67,7 +65,7 @@ export const compress: Command = {
       writeNew(kept, `${JSON.stringify(list, null, 1)}\n`);
     }
     if (Buffer.byteLength(text) > MOST_BYTES)
-      console.error(`${nameOf(file)} is longer than 16 MiB, and such a text stays as it is`);
+      console.error(`${nameOf(file)} is longer than 16 MiB and is printed unchanged`);
     if (values.json) return printJson({ ...done, originals: originals.map(({ refId, label }) => ({ refId, label })) });
     print(done.text);
     const share = done.tokensBefore === 0 ? 0 : 1 - done.tokensAfter / done.tokensBefore;
@@ -78,8 +76,8 @@ export const compress: Command = {
 export const restore: Command = {
   usage: "FILE|-",
   about: [
-    "print what `compress` was given, also where line ends or the encoding were changed since",
-    "--originals FILE     what it kept",
+    "print the text that `compress` was given, even if its line ends or encoding have changed",
+    "--originals FILE     the file that compress --originals wrote",
     "--json",
   ],
   options: { originals: TEXT, json: SWITCH },
@@ -97,18 +95,15 @@ export const restore: Command = {
     const lines = new Set(text.split(LINE_END));
     const folds = (given.match(FOLD) ?? []).filter((line) => lines.has(line.split(LINE_END).at(-1) ?? "")).length;
     if (text === given && markers + folds === 0)
-      console.error(`${nameOf(file)}: nothing in it is folded; it stays as it is`);
+      console.error(`${nameOf(file)}: it contains no fold and is printed unchanged`);
     if (values.json) printJson({ text, left: markers + folds });
     else print(text === given ? bytes : text);
     const stay = (code: string, what: string) => console.error(`${nameOf(file)}: ${what} (${code})`);
     if (markers > 0) {
-      stay(
-        "CONCERTINA_ORIGINAL_MISSING",
-        `${number(markers)} markers stay: the originals that they name were not given`,
-      );
+      stay("CONCERTINA_ORIGINAL_MISSING", `${number(markers)} markers stay: their originals were not given`);
     }
     if (folds > 0)
-      stay("CONCERTINA_FOLD_DAMAGED", `${number(folds)} folds stay: they were changed since, or only look like folds`);
+      stay("CONCERTINA_FOLD_DAMAGED", `${number(folds)} folds stay: they were changed, or only look like folds`);
     if (markers + folds > 0) process.exitCode = 1;
   },
 };
@@ -116,7 +111,7 @@ export const restore: Command = {
 export const squeeze: Command = {
   usage: "FILE|-",
   about: [
-    "squeeze a JSON array of messages; prints the result",
+    "squeeze a JSON array of messages and print the result",
     "--options JSON       options of squeeze()",
     "--json               print { messages, stats }",
   ],
@@ -130,7 +125,7 @@ export const squeeze: Command = {
       readText(file).replace(/^\ufeff/, ""),
       "squeeze takes a JSON array of messages",
     );
-    if (!Array.isArray(messages)) throw new Error(`${nameOf(file)} is no JSON array of messages`);
+    if (!Array.isArray(messages)) throw new Error(`${nameOf(file)} is not a JSON array of messages`);
     const squeezed = squeezeMessages(messages as Message[], options);
     if (values.json) return printJson(squeezed);
     printJson(squeezed.messages);
@@ -140,12 +135,13 @@ export const squeeze: Command = {
 
 /** Reads the file that `--originals` wrote. @throws an Error that names the file if it contains anything else */
 function keptIn(file: string): Kept[] {
-  const expected = "it must be what compress --originals wrote";
+  const expected = "it must be a file that compress --originals wrote";
   const bytes = bytesOf(file);
   const text = utf16Of(nameOf(file), bytes) ?? textIn(nameOf(file), bytes).replace(/^\ufeff/, "");
   const kept = jsonOf(nameOf(file), text, expected);
   const isKept = (row: Partial<Kept> | null) =>
     [row?.refId, row?.label, row?.data].every((value) => typeof value === "string");
-  if (!Array.isArray(kept) || !kept.every(isKept)) throw new Error(`${nameOf(file)} holds something else; ${expected}`);
+  if (!Array.isArray(kept) || !kept.every(isKept))
+    throw new Error(`${nameOf(file)} contains something else; ${expected}`);
   return kept;
 }

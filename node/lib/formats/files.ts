@@ -7,7 +7,7 @@ export const nameOf = (file: string): string => (file === "-" ? "standard input"
 /** The meaning of system error codes when a file is read and when one is written. */
 const WHY: Record<"read" | "written", Record<string, string>> = {
   read: { ENOENT: "there is no such file", EISDIR: "it is a directory" },
-  written: { ENOENT: "there is no such directory", EEXIST: "it is there already, and nothing is written over" },
+  written: { ENOENT: "there is no such directory", EEXIST: "it already exists, and no file is overwritten" },
 };
 
 function failure(file: string, what: keyof typeof WHY, cause: unknown): Error {
@@ -49,7 +49,7 @@ export function utf16Of(name: string, bytes: Buffer): string | undefined {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new Error(`${name} is not UTF-16, though it begins as such`, { cause: error });
+    throw new Error(`${name} begins with a byte order mark of UTF-16, but is not valid UTF-16`, { cause: error });
   }
 }
 

@@ -90,7 +90,7 @@ function afterBlanks(json: string, from: number): number {
 }
 
 /**
- * Returns the end of the value that starts at `at`: the place behind its last character, or 0 if the value does not
+ * Returns the end of the value that starts at `at`: the index after its last character, or 0 if the value does not
  * end.
  */
 export function valueEnd(json: string, at: number): number {
@@ -112,7 +112,7 @@ export function valueEnd(json: string, at: number): number {
   return token.lastIndex;
 }
 
-/** Returns the end of the string that starts at `at`: the place behind its closing quote. */
+/** Returns the end of the string that starts at `at`: the index after its closing quote. */
 function stringEnd(json: string, at: number): number {
   for (let quote = json.indexOf('"', at + 1); quote >= 0; quote = json.indexOf('"', quote + 1)) {
     let before = quote;

@@ -20,7 +20,7 @@ export function sessionsNamed<Known extends NamedSession>(named: string, known: 
     .map(({ sessionId, sessionKey }) => `\n  ${sessionId}${sessionKey === null ? "" : `  ${sessionKey}`}`);
   const more = known.length > LISTED ? `\n  and ${known.length - LISTED} more` : "";
   throw new Error(
-    `there is no session ${JSON.stringify(named)}. ${lines.length === 0 ? "None is known." : `These are known:${lines.join("")}${more}`}`,
+    `there is no session ${JSON.stringify(named)}. ${lines.length === 0 ? "No session is known." : `Known sessions:${lines.join("")}${more}`}`,
   );
 }
 
@@ -37,7 +37,7 @@ export function sessionsOfAgent<Known extends NamedSession & { agentId: string }
   const agents = [...new Set(found.map(({ agentId }) => agentId))];
   if (agents.length > 1)
     throw new Error(
-      `the agents ${agents.join(", ")} each have a session ${JSON.stringify(named)}; --agent says whose is meant`,
+      `the agents ${agents.join(", ")} each have a session ${JSON.stringify(named)}; name the agent with --agent`,
     );
   return found;
 }

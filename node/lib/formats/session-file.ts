@@ -51,7 +51,7 @@ export function readSession(file: string): Message[] {
 function readFile(file: string): Read {
   const read = told(rowsOf(file, FORMS));
   const torn = read.unreadable.length > 0 ? `, and ${unreadableText(read.unreadable)}` : "";
-  if (read.messages.length === 0) throw new Error(`${nameOf(file)} holds no messages${torn}; ${FORMS}`);
+  if (read.messages.length === 0) throw new Error(`${nameOf(file)} contains no messages${torn}; ${FORMS}`);
   return read;
 }
 
@@ -71,12 +71,12 @@ export async function recordedSessions(
     // A pipe is read now. Signals are handled later, and no handler would run while a synchronous read waits for the
     // writer.
     const early = isFile ? undefined : readFile(file);
-    if (asked !== undefined) throw new Error(`${name} is no database of OpenClaw, in which a session could be chosen`);
+    if (asked !== undefined) throw new Error(`${name} is not a database of OpenClaw, so --session does not apply`);
     return [{ name, read: async () => ({ name, sessionId: path.basename(file), ...(early ?? readFile(file)) }) }];
   }
   const known = await sessionsIn(file);
   const chosen = asked === undefined ? known : named(file, asked, known);
-  if (chosen.length === 0) throw new Error(`${file} holds no sessions`);
+  if (chosen.length === 0) throw new Error(`${file} contains no sessions`);
   return chosen.map(({ sessionId, sessionKey }) => {
     const name = `${file}: ${sessionId}`;
     return {

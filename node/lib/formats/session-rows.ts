@@ -43,7 +43,7 @@ function unpacked(file: string, bytes: Buffer): Buffer {
   try {
     return gunzipSync(bytes);
   } catch (error) {
-    throw new Error(`${file} cannot be unpacked: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${file} cannot be decompressed: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -82,7 +82,7 @@ export async function reading<Value>(database: string, read: (open: DatabaseSync
   } catch (error) {
     const why =
       (error as { code?: string }).code === "ERR_UNKNOWN_BUILTIN_MODULE"
-        ? `Node ${process.version} has no SQLite; 22.15 and later have`
+        ? `Node ${process.version} has no SQLite; use Node 22.15 or later`
         : (error as Error).message;
     throw new Error(`${database} cannot be read: ${why}`, { cause: error });
   } finally {

@@ -36,7 +36,7 @@ export async function unfoldFile(
 ): Promise<UnfoldedFile> {
   const { pieces, unreadable } = rowsOf(file, FORMS);
   const holders = pieces.filter(({ row }) => messageIn(row) !== undefined);
-  if (holders.length === 0) throw new Error(`${nameOf(file)} holds no messages; ${FORMS}`);
+  if (holders.length === 0) throw new Error(`${nameOf(file)} contains no messages; ${FORMS}`);
   const { messages, unfolded, missing } = await concertina.unfold({
     ...scope,
     messages: holders.map(({ row }) => messageIn(row) as Message),

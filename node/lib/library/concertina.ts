@@ -174,7 +174,7 @@ export class Concertina {
 
   private constructor(opened: NativeConcertina, shown: Record<string, unknown>) {
     if (!(opened instanceof native().NativeConcertina))
-      badArgument("new Concertina()", opened, "Concertina.open(options), which resolves to one");
+      badArgument("new Concertina()", opened, "await Concertina.open(options)");
     this.#native = opened;
     this.#opened = shown;
   }
@@ -191,7 +191,7 @@ export class Concertina {
     const { retention, journalDir, signal, url } = given;
     const at = placeOf(given);
     if (journalDir !== undefined && url === undefined) {
-      const expected = "absent where there is no url: a store in a directory keeps its notes there";
+      const expected = "absent without a url: a store in a directory keeps its journal there";
       badArgument("journalDir", journalDir, expected);
     }
     const crossed = crossingOptions(options, NO_OPTIONS);

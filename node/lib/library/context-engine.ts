@@ -134,12 +134,12 @@ export function createContextEngine<C extends Compact>(
           redactor,
         });
         const { warning, changedMeanwhile } = folded.report;
-        if (warning) complain("storing", warning, "new content goes to the model unchanged");
+        if (warning) complain("storing", warning, "new content is sent to the model unchanged");
         if (changedMeanwhile)
           complain(
             "folding",
-            `messages ${changedMeanwhile.join(", ")} changed meanwhile`,
-            "they go to the model as they are now",
+            `messages ${changedMeanwhile.join(", ")} changed during the call`,
+            "they are sent to the model as they are now",
           );
         return { messages: folded.messages, estimatedTokens: folded.estimatedTokens };
       } catch (error) {
@@ -164,7 +164,7 @@ export function createContextEngine<C extends Compact>(
             contextWindow,
           });
       } catch (error) {
-        complain("recording a turn", error, "the session goes on without this record");
+        complain("recording a turn", error, "the session continues without this record");
       }
       // An unrecorded turn is only missing in the figures, but an exception would switch the engine off for the
       // session.

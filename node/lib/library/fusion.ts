@@ -79,9 +79,9 @@ function ask(stages: Stage[], { stage: wanted, context }: Question): string | nu
   const found = stages.find(({ name }) => name === wanted);
   if (found === undefined) return null;
   const { own, name, apply, shouldApply } = found;
-  const look = `what shouldApply of stage ${name} returned`;
+  const look = `the result of shouldApply of stage ${name}`;
   if (shouldApply && !asked(look, verdict, () => shouldApply.call(own, context))) return null;
-  return asked(`what stage ${name} returned`, nullable(string), () => apply.call(own, context)) ?? null;
+  return asked(`the result of stage ${name}`, nullable(string), () => apply.call(own, context)) ?? null;
 }
 
 /** Handles one step of a job. Returns the result, or undefined after a question was answered. */
@@ -160,7 +160,8 @@ function untouched(text: string): CompressResult {
 /** Serializes the options of compressing messages for the addon. */
 function crossingForMessages(options: CompressMessagesOptions, instead = {}): string {
   const { custom } = takenOf("options", options, { custom: anything });
-  if (custom !== undefined) badArgument("custom", "stages", "left out: messages run the built-in stages only");
+  if (custom !== undefined)
+    badArgument("custom", "stages", "absent: messages are compressed with the built-in stages only");
   return crossingOptions(options, instead);
 }
 

@@ -30,7 +30,7 @@ export async function migrate(input: {
   const failed: unknown[] = [];
   const tell = () => {
     try {
-      asked("what progress returned", anything, () => progress?.(migration.copied));
+      asked("the result of progress", anything, () => progress?.(migration.copied));
     } catch (error) {
       failed.push(error);
       clearInterval(timer);

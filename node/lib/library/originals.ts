@@ -73,7 +73,7 @@ function forPerson(answer: string, agentId: string | undefined): string {
     );
   return answer.replace(
     /^\[1 id did not fit in (\d+) characters:.*$/,
-    "the original did not fit in $1 characters; --max-chars takes more, and without it all of it is printed",
+    "the original has more than $1 characters; raise --max-chars, or omit it to print the whole original",
   );
 }
 

@@ -91,16 +91,16 @@ function answer(given: unknown): string {
   try {
     read = (typeof given === "string" ? JSON.parse(given) : given) as { hash?: unknown } | null;
   } catch (error) {
-    return `The arguments are no JSON (${(error as Error).message}); they must be {"hash": "<id>"}.`;
+    return `The arguments are not JSON (${(error as Error).message}); they must be {"hash": "<id>"}.`;
   }
   const hash = read?.hash;
   if (typeof hash !== "string")
-    return 'The arguments have no hash that is a string; they must be {"hash": "<id>"}, with the 16 to 64 hexadecimal digits of the marker.';
+    return 'The arguments have no string named hash; they must be {"hash": "<id>"}, with the 16 to 64 hexadecimal digits of the marker.';
   const original = find(hash);
   if (original?.mimeType !== undefined)
     return `The original is an image (${original.mimeType}), and a tool's answer is text. Asking again will not help.`;
   return (
     original?.data.toString("utf8") ??
-    `No original is kept under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`
+    `No original is stored under ${JSON.stringify(hash.slice(0, 80))}. Asking again will not help; get the data from its source.`
   );
 }

@@ -126,7 +126,7 @@ function decorate<E extends AnyEngine>(
       if (folded.report.warning) logger.warn(`sccs: ${folded.report.warning.message}`);
       return { ...assembled, messages: folded.messages };
     } catch (error) {
-      logger.warn(`sccs: outputs are sent in full: ${describe(error)}`);
+      logger.warn(`sccs: folding failed (${describe(error)}); outputs are sent in full`);
       return assembled;
     }
   };

@@ -99,7 +99,7 @@ export async function analyse(
             proof = { fold, endedAt: outcome.endedAt };
         }
         for (const line of outcome.warnings) warnings.add(line);
-        if (unreadable.length > 0) warnings.add(`${name}: ${unreadableText(unreadable)}; what is torn was skipped`);
+        if (unreadable.length > 0) warnings.add(`${name}: ${unreadableText(unreadable)}; torn lines were skipped`);
         read.push({ name, sessionId, messages: messages.length, skippedLines: unreadable.length });
       } catch (error) {
         failed.push({ name: session.name, error: error instanceof Error ? error.message : String(error) });
@@ -197,7 +197,7 @@ function analysisText(analysis: Analysis): string {
   const lines = [
     `${titleOf(analysis)}: ${number(messages)} messages, ${number(tokens)} tokens, ${number(total.requests)} model calls`,
     "",
-    "Where the tokens are",
+    "Tokens by content",
     table(
       ["content", "blocks", "tokens", "share"],
       shares
@@ -205,7 +205,7 @@ function analysisText(analysis: Analysis): string {
         .map((share) => [share.kind, number(share.blocks), number(share.tokens), percent(share.tokens / tokens)]),
     ),
     "",
-    "What is folded",
+    "Folded content",
     table(
       ["reason", "content", "blocks", "tokens before", "after"],
       folded
@@ -219,20 +219,19 @@ function analysisText(analysis: Analysis): string {
         ]),
     ),
     "",
-    `What is sent and billed, as modelled${unit === "usd" ? "" : " (bills in input tokens)"}`,
+    `Modelled tokens and bill${unit === "usd" ? "" : " (bills in input tokens)"}`,
     ...rows([
       ...sentRows(total, unit),
-      [
-        "part of it",
-        `${number(total.overheadTokens)} tokens of the fetch tool; fetches are none, because nobody asks in a replay`,
-      ],
+      ["overhead", `${number(total.overheadTokens)} tokens for the fetch tool; a replay has no fetches`],
     ]),
     ...analysis.warnings.map((line) => `warning: ${line}`),
   ];
   if (proof !== null) {
     lines.push("", `Fetched back [REF_ID: ${proof.refId}]: ${number(proof.bytes)} bytes, SHA-256 ${proof.sha256}`);
     lines.push(
-      proof.equal ? "The id is the head of that hash: byte for byte the original." : "THE BYTES DO NOT MATCH THE ID.",
+      proof.equal
+        ? "The id is a prefix of this hash: the original was restored byte for byte."
+        : "THE HASH DOES NOT MATCH THE ID: the original is damaged.",
     );
   }
   return lines.join("\n");

@@ -20,23 +20,23 @@ export function figuresText(figures: Figures): string {
     ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
     ...bypassedRows(total),
     [
-      "part of it",
-      `${number(total.overheadTokens)} tokens of the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`,
+      "overhead",
+      `${number(total.overheadTokens)} tokens for the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`,
     ],
     storeRow(store),
   ]);
   lines.push(
-    `What would have been sent without Concertina is modelled, with the host's compaction${unit === "usd" ? "" : "; bills are in input tokens, because not every model's price is known"}.`,
+    `The figures without Concertina are modelled, with the host's compaction${unit === "usd" ? "" : "; bills are in input tokens, because the price of some model is unknown"}.`,
   );
   lines.push(NOT_INCLUDED);
   const epochs = figures.epochs.slice(0, LISTED);
   if (epochs.length > 0) {
-    lines.push("", "latest changes of context already sent");
+    lines.push("", "latest changes of content that was already sent");
     lines.push(
       ...rows(
         epochs.map((epoch) => [
           `${new Date(epoch.at).toISOString()}  ${epochReason(epoch.reason)}`,
-          `${counted(epoch.blocks, "block")}, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed anew`,
+          `${counted(epoch.blocks, "block")}, ${number(epoch.tokensFreed)} tokens freed, ${number(epoch.tokensRebilled)} billed again`,
         ]),
       ),
     );
@@ -55,8 +55,8 @@ export function sentRows(of: Amount, unit: Figures["unit"]): [string, string][] 
       `${number(of.sentTokens)}, ${number(of.withoutTokens)} without Concertina: ${saved(of.sentTokens, of.withoutTokens)}`,
     ],
     [
-      "bill",
-      `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without${range(of, unit)}: ${saved(of.sentBill, of.withoutBill)}; of prompts`,
+      "bill of prompts",
+      `${bill(of.sentBill, unit)}, ${bill(of.withoutBill, unit)} without${range(of, unit)}: ${saved(of.sentBill, of.withoutBill)}`,
     ],
   ];
 }
@@ -69,12 +69,13 @@ function range({ withoutLeast, withoutBill, withoutMost }: Amount, unit: Figures
 
 /** Returns the row of the bill with answers, or the reason why it is unknown. */
 function answerRows(total: Figures["total"], unit: Figures["unit"]): [string, string][] {
-  if (total.answered === 0) return [["and answers", "in no figure: the provider did not report their tokens"]];
+  if (total.answered === 0)
+    return [["with answers", "unknown, because the provider did not report the tokens of answers"]];
   const tokens = `${number(total.answerTokens)} tokens in ${counted(total.answered, "answer")}`;
   if (total.answerBill === null || total.withoutAnswerBill === null)
-    return [["and answers", `${tokens}, in no bill: their price is not known`]];
+    return [["with answers", `unknown, because the price of ${tokens} is unknown`]];
   const [sent, without] = [total.sentBill + total.answerBill, total.withoutBill + total.withoutAnswerBill];
-  return [["and answers", `${bill(sent, unit)}, ${bill(without, unit)} without: ${saved(sent, without)}; ${tokens}`]];
+  return [["with answers", `${bill(sent, unit)}, ${bill(without, unit)} without: ${saved(sent, without)}; ${tokens}`]];
 }
 
 function bypassedRows({ bypassed }: Amount): [string, string][] {
@@ -82,8 +83,8 @@ function bypassedRows({ bypassed }: Amount): [string, string][] {
     ? []
     : [
         [
-          "not by us",
-          `${counted(bypassed, "call")} made while Concertina was not in use, or in turns that were cut short: as large without it`,
+          "bypassed",
+          `${counted(bypassed, "call")} while Concertina was not in use, or in interrupted turns; they count the same without Concertina`,
         ],
       ];
 }
@@ -102,7 +103,7 @@ function bill(value: number, unit: Figures["unit"]): string {
 
 function measuredOf({ requests, measured }: Amount & { measured: number }): string {
   if (measured === requests) return "measured, as the provider reported them";
-  if (measured === 0) return "counted here, the provider reported nothing";
+  if (measured === 0) return "counted here, because the provider reported nothing";
   return `${number(measured)} measured, ${number(requests - measured)} counted here`;
 }
 

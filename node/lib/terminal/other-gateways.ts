@@ -23,12 +23,13 @@ export function whyKept(
 ): string | undefined {
   if (elsewhere.length === 0) return undefined;
   return (
-    `session ${sessionId} was not purged: ${haveIt(elsewhere)} and would show placeholders that nobody can fetch; ${anyway} purges it all the same. ` +
-    `A gateway's name stands in concertina/concertina.host-id in its state directory`
+    `session ${sessionId} was not purged: ${haveIt(elsewhere)} and would show placeholders that nobody can fetch. To purge it anyway, use ${anyway}. ` +
+    `The name of a gateway is in concertina/concertina.host-id in its state directory`
   );
 }
 
 /** Names the hosts that have a session. */
 export function haveIt(elsewhere: string[]): string {
-  return `a gateway of this store (${elsewhere.join(", ")}) has it`;
+  const [subject, verb] = elsewhere.length === 1 ? ["a gateway", "has"] : ["gateways", "have"];
+  return `${subject} of this store (${elsewhere.join(", ")}) ${verb} it`;
 }

@@ -126,16 +126,16 @@ export function originalPage(
 
 function whatIs(original: Original | undefined): string {
   if (original === undefined)
-    return "No original is stored under this id: it has expired, was purged, or the id is not right.";
+    return "No original is stored under this id: it has expired or was purged, or the id is wrong.";
   if ("data" in original)
     return IMAGE.test(original.mimeType)
       ? `An image (${original.mimeType}).`
-      : `Of the type ${original.mimeType}, which is not shown here.`;
+      : `An original of the type ${original.mimeType}, which is not shown here.`;
   const characters = number(original.text.length);
   const lines = original.text.split("\n").length;
   const cut =
     original.text.length > MOST_CHARS
-      ? ` Here are the first ${number(MOST_CHARS)}; in a shell, openclaw concertina fetch prints all of it.`
+      ? ` The first ${number(MOST_CHARS)} are shown; in a shell, openclaw concertina fetch prints all of it.`
       : "";
   return `A text of ${characters} characters in ${lines === 1 ? "one line" : `${number(lines)} lines`}.${cut}`;
 }
