@@ -485,6 +485,16 @@ impl Host {
         for (shown, (_, serial)) in shown.iter().zip(truth) {
             self.shown.entry(*serial).or_default().push(unmarked(shown));
         }
+        let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
+        let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
+        // What the engine knows of a message without a time: its content and everything before it, without thinking.
+        let mut past = ContentHash::of(b"");
+        let pasts: Vec<ContentHash> = (plain[0].iter())
+            .map(|message| {
+                past = ContentHash::of(format!("{past:?}{}", without_thinking(message)).as_bytes());
+                past
+            })
+            .collect();
         if self.random.chance(20) {
             let engine = &self.engines[self.random.next(2)];
             let unfolded = engine.unfold(Some(&scope()), "main", &shown, self.now).expect("unfolds");
@@ -512,8 +522,6 @@ impl Host {
             let marks = |message: &Value| message.to_string().matches(MARK).count();
             assert_eq!(marks(message), marks(shown), "breakpoints stay, message {at}: {}", self.context());
         }
-        let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
-        let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
         let numbered: Vec<(Value, usize)> =
             plain[0].iter().cloned().zip(truth.iter().map(|(_, serial)| *serial)).collect();
         let same = numbered.iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
@@ -528,13 +536,13 @@ impl Host {
         // Texts that were evicted for their age alone, even if they had been evicted for another reason before.
         let mut old: HashSet<&str> = HashSet::new();
         let mut copies: HashMap<&str, bool> = HashMap::new();
-        let mut past = ContentHash::of(b"");
         let was = Transcript::read(&truth_alone);
-        // The number of thinking blocks of each message that were removed so far.
-        let mut gone = vec![0; messages.len()];
+        // The number of thinking blocks of each message so far, and of those that were removed.
+        let (mut thoughts, mut gone) = (vec![0; messages.len()], vec![0; messages.len()]);
         for (message, index, block) in host.indexed_blocks() {
             let other = view.messages[message].blocks.get(index - gone[message]);
             if matches!(block.kind, BlockKind::Thinking(_)) {
+                thoughts[message] += 1;
                 if !other.is_some_and(|other| matches!(other.kind, BlockKind::Thinking(_))) {
                     gone[message] += 1;
                     self.thoughts_gone += 1;
@@ -545,10 +553,9 @@ impl Host {
                 continue;
             }
             let other = other.unwrap_or_else(|| panic!("message {message} lost a block: {}", self.context()));
-            past = ContentHash::of(format!("{past:?}{}", without_thinking(&plain[0][message])).as_bytes());
             let identity = match self.shape {
                 Shape::OpenClaw => format!("{} {message_part}", truth[message].1, message_part = key_of(&block.kind)),
-                _ => format!("{past:?} {index}"),
+                _ => format!("{:?} {}", pasts[message], index - thoughts[message]),
             };
             let (before, after) = (words(&block.kind), words(&other.kind));
             let is_folded = before != after;
