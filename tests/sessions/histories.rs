@@ -209,6 +209,10 @@ fn without_thinking(message: &Value) -> Value {
     message
 }
 
+fn has_thinking(message: &Value) -> bool {
+    without_thinking(message) != *message
+}
+
 /// A host with its history, the engines that fold it, and its last request.
 struct Host {
     seed: u64,
@@ -229,6 +233,8 @@ struct Host {
     folded: HashSet<String>,
     /// Placeholders that were fetched, with the text that each stands for.
     fetched: HashSet<(String, String)>,
+    /// The messages that lost thinking, by all messages until them, without thinking.
+    thinkers: HashMap<ContentHash, HashSet<String>>,
     /// Ids that were visible, for the model to fetch.
     ids: Vec<String>,
     /// The last shown messages of each item, by its serial number, without breakpoints.
@@ -290,6 +296,7 @@ impl Host {
             sent: Default::default(),
             folded: HashSet::new(),
             fetched: HashSet::new(),
+            thinkers: HashMap::new(),
             ids: Vec::new(),
             shown: HashMap::new(),
             mark: None,
@@ -505,6 +512,13 @@ impl Host {
                     let id = ContentHash::of(part.to_string().as_bytes()).to_ref_id(64);
                     part["type"] == "thinking" && unfolded.missing.contains(&id)
                 };
+                // What is shown of a message that the host holds without thinking is equal to what was shown of an
+                // earlier one that lost it, after equal messages. No engine can tell them apart.
+                let has_twin = !has_thinking(&messages[at])
+                    && (self.thinkers.get(&pasts[at])).is_some_and(|twins| twins.contains(&unmarked(back).to_string()));
+                if has_twin {
+                    continue;
+                }
                 let mut was = was.clone();
                 if back != &was
                     && let Some(parts) = was["content"].as_array_mut()
@@ -549,6 +563,7 @@ impl Host {
                     let left = format!("thinking {}", truth[message].1);
                     assert!(self.folded.contains(&left) || is_logged, "no epoch took {left}: {}", self.context());
                     self.folded.insert(left);
+                    self.thinkers.entry(pasts[message]).or_default().insert(plain[0][message].to_string());
                 }
                 continue;
             }
