@@ -39,7 +39,7 @@ pub struct Unfolded {
     /// The number of blocks that show their originals again.
     pub unfolded: u64,
     /// Ids without an accessible original: expired, purged, or another agent's. It includes thinking that cannot be put
-    /// back, because the place of its message has changed or is ambiguous.
+    /// back, because the place of its message has changed, is ambiguous, or has a message with other thinking.
     pub missing: Vec<RefId>,
 }
 
@@ -219,10 +219,10 @@ impl UnfoldJob<'_> {
         Ok(())
     }
 
-    /// Puts removed thinking back into its messages. If it is already there, the message is the host's own.
+    /// Puts removed thinking back into its messages.
     fn restore_thinking(&mut self, decisions: &Decisions, transcript: &Transcript) -> Result<()> {
-        let (removed, ambiguous) = removed_thinking(decisions, transcript);
-        self.missing.extend(ambiguous.iter().map(|hash| hash.to_ref_id(64)));
+        let (removed, unclear) = removed_thinking(decisions, transcript);
+        self.missing.extend(unclear.iter().map(|hash| hash.to_ref_id(64)));
         self.look_up(removed.iter().map(|thinking| thinking.original.to_ref_id(64)).collect())?;
         let path = Path::new().key("content");
         for RemovedThinking { message_index: message, index, original } in removed {
@@ -231,7 +231,6 @@ impl UnfoldJob<'_> {
             let part: Option<Value> = serde_json::from_slice(&stored.bytes).ok();
             let content = path.follow(&self.messages[message]).and_then(Value::as_array);
             match (part, content) {
-                (Some(part), Some(content)) if content.get(index) == Some(&part) => {}
                 (Some(part), Some(_)) => {
                     self.unfolded += 1;
                     self.restored_parts.push((message, path.clone(), index, part));

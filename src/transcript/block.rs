@@ -126,12 +126,12 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// `["bash", "-lc", "make -j"]` -> `make -j`, `["git", "log"]` -> `git log`; a string is itself.
+/// `["sudo", "bash", "-lc", "make -j"]` -> `make -j`, `["git", "log"]` -> `git log`; a string is itself.
 fn command_in(value: &Value) -> Option<String> {
     let Value::Array(words) = value else { return value.as_str().map(str::to_owned) };
     let words: Vec<&str> = words.iter().map(Value::as_str).collect::<Option<_>>()?;
     match *words.as_slice() {
-        [program, option, script] if runs_script(program, option) => Some(script.to_owned()),
+        [.., program, option, script] if runs_script(program, option) => Some(script.to_owned()),
         _ => Some(words.join(" ")),
     }
 }
@@ -183,7 +183,11 @@ mod tests {
             (json!({ "command": "make -j" }), Some("make -j")),
             (json!({ "command": ["bash", "-lc", "make -j && ls"] }), Some("make -j && ls")),
             (json!({ "cmd": ["/bin/sh", "-c", "cat a.rs"] }), Some("cat a.rs")),
+            (json!({ "command": ["sudo", "/bin/bash", "-lc", "cat a.rs | tr a b"] }), Some("cat a.rs | tr a b")),
+            (json!({ "command": ["docker", "exec", "app", "sh", "-c", "cat a.rs"] }), Some("cat a.rs")),
             (json!({ "command": ["git", "-c", "log"] }), Some("git -c log")),
+            (json!({ "command": ["sudo", "git", "-c", "log"] }), Some("sudo git -c log")),
+            (json!({ "command": ["bash", "-c"] }), Some("bash -c")),
             (json!({ "command": ["bash", "x.sh"] }), Some("bash x.sh")),
             (json!({ "command": ["sleep", 4] }), None),
             (json!({ "command": 4 }), None),

@@ -209,6 +209,10 @@ fn without_thinking(message: &Value) -> Value {
     message
 }
 
+fn has_thinking(message: &Value) -> bool {
+    without_thinking(message) != *message
+}
+
 /// A host with its history, the engines that fold it, and its last request.
 struct Host {
     seed: u64,
@@ -229,6 +233,8 @@ struct Host {
     folded: HashSet<String>,
     /// Placeholders that were fetched, with the text that each stands for.
     fetched: HashSet<(String, String)>,
+    /// The messages that lost thinking, by all messages until them, without thinking.
+    thinkers: HashMap<ContentHash, HashSet<String>>,
     /// Ids that were visible, for the model to fetch.
     ids: Vec<String>,
     /// The last shown messages of each item, by its serial number, without breakpoints.
@@ -290,6 +296,7 @@ impl Host {
             sent: Default::default(),
             folded: HashSet::new(),
             fetched: HashSet::new(),
+            thinkers: HashMap::new(),
             ids: Vec::new(),
             shown: HashMap::new(),
             mark: None,
@@ -485,6 +492,16 @@ impl Host {
         for (shown, (_, serial)) in shown.iter().zip(truth) {
             self.shown.entry(*serial).or_default().push(unmarked(shown));
         }
+        let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
+        let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
+        // What the engine knows of a message without a time: its content and everything before it, without thinking.
+        let mut past = ContentHash::of(b"");
+        let pasts: Vec<ContentHash> = (plain[0].iter())
+            .map(|message| {
+                past = ContentHash::of(format!("{past:?}{}", without_thinking(message)).as_bytes());
+                past
+            })
+            .collect();
         if self.random.chance(20) {
             let engine = &self.engines[self.random.next(2)];
             let unfolded = engine.unfold(Some(&scope()), "main", &shown, self.now).expect("unfolds");
@@ -495,6 +512,13 @@ impl Host {
                     let id = ContentHash::of(part.to_string().as_bytes()).to_ref_id(64);
                     part["type"] == "thinking" && unfolded.missing.contains(&id)
                 };
+                // What is shown of a message that the host holds without thinking is equal to what was shown of an
+                // earlier one that lost it, after equal messages. No engine can tell them apart.
+                let has_twin = !has_thinking(&messages[at])
+                    && (self.thinkers.get(&pasts[at])).is_some_and(|twins| twins.contains(&unmarked(back).to_string()));
+                if has_twin {
+                    continue;
+                }
                 let mut was = was.clone();
                 if back != &was
                     && let Some(parts) = was["content"].as_array_mut()
@@ -512,8 +536,6 @@ impl Host {
             let marks = |message: &Value| message.to_string().matches(MARK).count();
             assert_eq!(marks(message), marks(shown), "breakpoints stay, message {at}: {}", self.context());
         }
-        let truth_alone: Vec<Value> = truth.iter().map(|(message, _)| message.clone()).collect();
-        let plain: [Vec<Value>; 2] = [&truth_alone, &shown].map(|messages| messages.iter().map(unmarked).collect());
         let numbered: Vec<(Value, usize)> =
             plain[0].iter().cloned().zip(truth.iter().map(|(_, serial)| *serial)).collect();
         let same = numbered.iter().zip(&self.sent.0).take_while(|(now, then)| now == then).count();
@@ -528,27 +550,27 @@ impl Host {
         // Texts that were evicted for their age alone, even if they had been evicted for another reason before.
         let mut old: HashSet<&str> = HashSet::new();
         let mut copies: HashMap<&str, bool> = HashMap::new();
-        let mut past = ContentHash::of(b"");
         let was = Transcript::read(&truth_alone);
-        // The number of thinking blocks of each message that were removed so far.
-        let mut gone = vec![0; messages.len()];
+        // The number of thinking blocks of each message so far, and of those that were removed.
+        let (mut thoughts, mut gone) = (vec![0; messages.len()], vec![0; messages.len()]);
         for (message, index, block) in host.indexed_blocks() {
             let other = view.messages[message].blocks.get(index - gone[message]);
             if matches!(block.kind, BlockKind::Thinking(_)) {
+                thoughts[message] += 1;
                 if !other.is_some_and(|other| matches!(other.kind, BlockKind::Thinking(_))) {
                     gone[message] += 1;
                     self.thoughts_gone += 1;
                     let left = format!("thinking {}", truth[message].1);
                     assert!(self.folded.contains(&left) || is_logged, "no epoch took {left}: {}", self.context());
                     self.folded.insert(left);
+                    self.thinkers.entry(pasts[message]).or_default().insert(plain[0][message].to_string());
                 }
                 continue;
             }
             let other = other.unwrap_or_else(|| panic!("message {message} lost a block: {}", self.context()));
-            past = ContentHash::of(format!("{past:?}{}", without_thinking(&plain[0][message])).as_bytes());
             let identity = match self.shape {
                 Shape::OpenClaw => format!("{} {message_part}", truth[message].1, message_part = key_of(&block.kind)),
-                _ => format!("{past:?} {index}"),
+                _ => format!("{:?} {}", pasts[message], index - thoughts[message]),
             };
             let (before, after) = (words(&block.kind), words(&other.kind));
             let is_folded = before != after;

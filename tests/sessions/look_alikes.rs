@@ -116,7 +116,7 @@ fn arguments_like_rows() -> Vec<Value> {
         json!({ "type": "text", "text": body }),
         json!({ "arguments": { "a": body } }),
         json!({ "image": { "text": body, "frames": [{ "type": "image", "data": "" }] } }),
-        json!({ "thinking": { "index": 1, "neighbour_hash": hex } }),
+        json!({ "thinking": { "index": 1, "neighbour_hash": hex, "thinking_hash": hex } }),
         json!({ "type": "thinking", "thinking": body }),
     ];
     let with = |key: &str, value: Value| json!({ key: value, "body": body });

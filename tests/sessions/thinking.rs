@@ -250,3 +250,95 @@ fn thinking_that_the_host_dropped_is_restored_or_named() {
     }
     assert!(returned > 100 && named > 100, "{returned} came back, {named} are named");
 }
+
+/// Returns the messages of one call with its result, which the model answers if `is_finished`. All messages but the
+/// first have the same time in every variant, and the same id.
+fn calling(shape: Shape, id: &str, thoughts: &[(usize, usize)], is_finished: bool) -> Vec<Value> {
+    let (kind, arguments, key) = match shape {
+        Shape::OpenClaw => ("toolCall", "arguments", "thinkingSignature"),
+        Shape::Anthropic => ("tool_use", "input", "signature"),
+    };
+    let mut parts = vec![json!({ "type": kind, "id": id, "name": "exec", arguments: { "command": "make" } })];
+    for (index, number) in thoughts {
+        let thought = format!("Thought {number} about what was read.");
+        parts.insert(*index, json!({ "type": "thinking", "thinking": thought, key: format!("signed {number}") }));
+    }
+    let result = match shape {
+        Shape::OpenClaw => json!({ "role": "toolResult", "toolCallId": id, "toolName": "exec", "content": "ok" }),
+        Shape::Anthropic => {
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": "ok" }] })
+        }
+    };
+    let mut messages = vec![
+        json!({ "role": "user", "content": "Go on." }),
+        json!({ "role": "assistant", "model": "claude-opus-4-6", "content": parts }),
+        result,
+    ];
+    if is_finished {
+        messages.push(json!({ "role": "assistant", "content": [{ "type": "text", "text": "Done." }] }));
+        messages.push(json!({ "role": "user", "content": "And now?" }));
+    }
+    if shape == Shape::OpenClaw {
+        messages.iter_mut().zip(1..).for_each(|(message, time)| message["timestamp"] = json!(time));
+    }
+    messages
+}
+
+/// Covers messages that differ in their thinking alone and take turns in one place: none, one, another one, both, both
+/// around the call; with and without an id. The turn goes on or is finished.
+#[test]
+fn thinking_returns_only_to_a_message_that_had_it() {
+    let variants: [&[(usize, usize)]; 5] = [&[], &[(0, 1)], &[(0, 2)], &[(0, 3), (1, 4)], &[(0, 5), (2, 6)]];
+    let (mut complete, mut returned, mut named, mut alike) = (0, 0, 0, 0);
+    for shape in [Shape::OpenClaw, Shape::Anthropic] {
+        for number in 0..5 * 5 * 5 {
+            let id = ["", "c"][number % 2];
+            let dir = engines::directory();
+            let engine = open(&dir, Thinking::Auto);
+            // The messages that lost their thinking.
+            let mut earlier: Vec<Value> = Vec::new();
+            let order = [number / 25, number / 5 % 5, number % 5];
+            for (nth, variant) in order.into_iter().enumerate() {
+                for is_finished in [false, true] {
+                    let history = calling(shape, id, variants[variant], is_finished);
+                    let now = HOUR_MS * (2 * nth as i64 + i64::from(is_finished) + 1);
+                    let options = AssembleOptions {
+                        available_tools: Some(vec!["fetch_original_data".to_owned(), format!("tool {now}")]),
+                        model: Some("claude-opus-4-6".into()),
+                        ..AssembleOptions::default()
+                    };
+                    let reply = engine.assemble(&scope(), &history, &options, now);
+                    assert_eq!(reply.report.warning, None);
+                    let shown = reply.rewrite.apply(&history);
+                    let (had, has) = (&history[1], &shown[1]);
+                    let thoughts: Vec<&Value> = parts(had).filter(|part| is_thinking(part)).collect();
+                    assert_eq!(has != had, is_finished && !thoughts.is_empty(), "{shape:?} {order:?}");
+                    if has != had {
+                        earlier.push(had.clone());
+                    }
+                    let done = engine.unfold(Some(&scope()), "main", &shown, now).unwrap();
+                    let back = done.rewrite.apply(&shown);
+                    assert!(back[0] == history[0] && back[2..] == history[2..]);
+                    let is_missing = |part: &&Value| {
+                        done.missing.contains(&ContentHash::of(part.to_string().as_bytes()).to_ref_id(64))
+                    };
+                    let context = format!("{shape:?} {order:?} {nth} {is_finished}: {}", back[1]);
+                    if &back[1] == had {
+                        complete += usize::from(has == had);
+                        returned += usize::from(has != had);
+                    } else if &back[1] == has {
+                        assert!(has != had && thoughts.iter().all(is_missing), "{context}");
+                        assert!(earlier.iter().any(|other| other != had), "{context}");
+                        named += 1;
+                    } else {
+                        // What is shown of both is equal, so nobody can know that this message never had thinking.
+                        assert!(thoughts.is_empty() && earlier.contains(&back[1]), "{context}");
+                        alike += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("{complete} stay, {returned} come back, {named} are named, {alike} cannot be told apart");
+    assert!([complete, returned, named, alike].iter().all(|&count| count > 50));
+}
