@@ -183,9 +183,9 @@ const ANSWERS = {
 /**
  * Starts the provider. `script(request, number)` returns the answer to a request: `{ thinks, text, calls: [{ id, name,
  * args }] }`, or `{ status, headers, body }`. With `chunk` an answer is written in pieces of so many bytes, with
- * `breaksAt` the connection ends after so many, and `hangs` keeps it open there. `requests` has every request.
+ * `breaksAt` the connection ends after so many, and `hangs` keeps it open there. It stops when the test ends. `requests` has every request.
  */
-export async function startUpstream(script) {
+export async function startUpstream(t, script) {
   const requests = [];
   const server = http.createServer(async (request, response) => {
     const chunks = [];
@@ -216,11 +216,12 @@ export async function startUpstream(script) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
-  return { url, requests, stop: () => (server.closeAllConnections(), server.close()) };
+  t.after(() => (server.closeAllConnections(), server.close()));
+  return { url, requests };
 }
 
-/** Starts a proxy in this process, on a store in `dir`. `log` has its lines. */
-export async function startProxy(upstream, { dir = freshDir(), mode = {}, options = {}, ...more } = {}) {
+/** Starts a proxy in this process, until the test ends or `close` is called, on a store in `dir`. `log` has its lines. */
+export async function startProxy(t, upstream, { dir = freshDir(), mode = {}, options = {}, ...more } = {}) {
   const log = [];
   const proxy = await Proxy.start({
     port: 0,
@@ -233,7 +234,10 @@ export async function startProxy(upstream, { dir = freshDir(), mode = {}, option
     log: (line) => log.push(line),
     ...more,
   });
-  return { dir, log, url: proxy.url, page: proxy.page, close: () => proxy.close() };
+  let closed;
+  const close = () => (closed ??= proxy.close());
+  t.after(close);
+  return { dir, log, url: proxy.url, page: proxy.page, close };
 }
 
 /** Starts the command `proxy` as a process of its own, to be killed. */

@@ -123,11 +123,7 @@ export class Exchanges {
     return { folded: unfolded, isFolded: false };
   }
 
-  async #send(
-    { url, headers, bytes, dialect }: ClientRequest,
-    plan: Plan,
-    signal: AbortSignal,
-  ): Promise<UpstreamAnswer> {
+  async #send({ url, headers, bytes }: ClientRequest, plan: Plan, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { folded, isFolded } = plan;
     const body = folded && isFolded ? await this.#folder.request(folded) : plan.body;
     const sent = body === undefined ? bytes : JSON.stringify(body);

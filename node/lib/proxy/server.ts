@@ -71,20 +71,17 @@ export class Proxy {
   readonly #sessions: Sessions;
   readonly #exchanges: Exchanges;
   readonly #upstream = new Upstream();
-  readonly #server = http.createServer((request, response) => void this.#handle(request, response));
+  readonly #server = http.createServer((request, response) => this.#run(this.#handle(request, response)));
   readonly #pageToken: string;
   #timer: NodeJS.Timeout | undefined;
-  /** The lines about ended sessions that are being written. */
-  readonly #ending = new Set<Promise<void>>();
+  /** Requests in progress, and lines about ended sessions. Closing waits for them. */
+  readonly #running = new Set<Promise<void>>();
 
   private constructor(options: ProxyOptions, concertina: Concertina) {
     this.#options = options;
     this.#concertina = concertina;
     this.#pageToken = options.token ?? randomBytes(12).toString("hex");
-    this.#sessions = new Sessions(new Journals(options.notes), ({ id }) => {
-      const line = this.#logEnd(id).finally(() => this.#ending.delete(line));
-      this.#ending.add(line);
-    });
+    this.#sessions = new Sessions(new Journals(options.notes), ({ id }) => this.#run(this.#logEnd(id)));
     const warn = (line: string) => this.#warn(line);
     const folder = new Folder(concertina, warn);
     this.#exchanges = new Exchanges(folder, this.#sessions, this.#upstream, { mode: options.mode, warn });
@@ -125,8 +122,9 @@ export class Proxy {
     clearInterval(this.#timer);
     this.#server.close();
     this.#server.closeAllConnections();
+    await Promise.all(this.#running);
     this.#sessions.end();
-    await Promise.all(this.#ending);
+    await Promise.all(this.#running);
     await this.#upstream.close();
     await this.#concertina.close();
   }
@@ -134,6 +132,11 @@ export class Proxy {
   /** Returns one line on everything that was saved since a moment. */
   async saved(since: number): Promise<string> {
     return savedLine(await this.#concertina.figures({ since }));
+  }
+
+  #run(job: Promise<void>): void {
+    const done = job.finally(() => this.#running.delete(done));
+    this.#running.add(done);
   }
 
   #warn(line: string): void {
