@@ -192,13 +192,21 @@ export async function startUpstream(t, script) {
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     const body = text.startsWith("{") ? JSON.parse(text) : text;
-    const record = { method: request.method, url: request.url, headers: request.headers, text, body, aborted: false };
+    const record = {
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      text,
+      body,
+      aborted: false,
+      finished: false,
+    };
     response.on("close", () => (record.aborted = !response.writableFinished));
     requests.push(record);
     const answer = await script(record, requests.length);
     if (answer.status !== undefined) return response.writeHead(answer.status, answer.headers).end(answer.body);
     const kind = request.url.split("?")[0].split("/").at(-1);
-    const usage = { input: tokensOf(body), output: tokensOf(answer) };
+    const usage = { input: tokensOf(body), output: tokensOf([answer.text, answer.calls]) };
     const bytes = Buffer.from(ANSWERS[kind](answer, body, requests.length, usage));
     const { chunk = bytes.length, breaksAt } = answer;
     response.writeHead(200, {
@@ -212,6 +220,7 @@ export async function startUpstream(t, script) {
     }
     if (answer.hangs) return undefined;
     if (breaksAt !== undefined) return setTimeout(() => response.destroy(), 20);
+    record.finished = true;
     return response.end();
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -241,16 +250,17 @@ export async function startProxy(t, upstream, { dir = freshDir(), mode = {}, opt
 }
 
 /** Starts the command `proxy` as a process of its own, to be killed. */
-export async function spawnProxy(upstream, dir, ...args) {
+export async function spawnProxy(t, upstream, dir, ...args) {
   const child = spawn(
     process.execPath,
     [cli, "proxy", "--port", "0", "--dir", dir, "--upstream", upstream.url, ...args],
     { cwd: root },
   );
+  t.after(() => child.kill("SIGKILL"));
   const lines = [];
   for await (const chunk of child.stderr) {
     lines.push(String(chunk));
-    const [url] = /http:\/\/[^\s/]+/.exec(lines.join("")) ?? [];
+    const [url] = /http:\/\/[^\s/;]+/.exec(lines.join("")) ?? [];
     if (url) return { child, url };
   }
   throw new Error(lines.join(""));

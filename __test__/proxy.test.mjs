@@ -70,7 +70,7 @@ const CLIENTS = {
       const body = { model: "gpt-5.4", instructions: "You build.", tools, store: stored, input };
       if (previous) body.previous_response_id = previous;
       const answer = stream ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
-      const items = answer.output.map(({ parsed_arguments: _, ...item }) => item);
+      const items = answer.output.map((item) => ({ ...item, parsed_arguments: undefined }));
       seen.push(...items);
       const results = items
         .filter(({ type }) => type === "function_call")

@@ -14,8 +14,8 @@ import { FETCH_TOOL } from "../library/fetch-tool.js";
 import { compress } from "../library/fusion.js";
 import { type Answer, type Call, type Dialect, isFetch } from "./dialect.js";
 import type { HiddenRounds, Line } from "./journal.js";
-import type { Link, Place } from "./sessions.js";
-import { isObject, type Json } from "./sse.js";
+import { type Link, type Place, withoutCachePoints } from "./sessions.js";
+import { isObject, type Json, objectsIn } from "./sse.js";
 
 /** The agent of all sessions of a proxy. */
 export const AGENT = "proxy";
@@ -71,17 +71,22 @@ export class Folder {
         const key = keys[at]?.(number) ?? "";
         if (session.birth(key) !== undefined) continue;
         const { name, args } = calls.get(callId) ?? {};
-        const input = { sessionId: session.id, agentId: AGENT, message: fresh, toolName: name, args, model };
+        // A breakpoint is at the newest result, which is folded nevertheless: nothing of it was sent yet.
+        const message = withoutCachePoints(fresh);
+        const input = { sessionId: session.id, agentId: AGENT, message, toolName: name, args, model };
         const { message: shown, report } = await this.concertina.admitToolResult(input);
         this.#check(report);
-        if (shown !== fresh) lines.push({ birth: key, shown });
+        if (shown !== message) lines.push({ birth: key, shown });
       }
     }
     // Another proxy may have been the first, and then its bytes are shown.
     session.add(lines);
     return messages.map((message, at) => {
       const results = dialect.resultsIn(message);
-      const shown = results.map(({ message: fresh }, number) => session.birth(keys[at]?.(number) ?? "") ?? fresh);
+      const shown = results.map(({ message: fresh }, number) => {
+        const born = session.birth(keys[at]?.(number) ?? "");
+        return born === undefined ? fresh : withCachePoints(born, fresh);
+      });
       return shown.every((one, number) => one === results[number]?.message)
         ? message
         : dialect.withResults(message, shown);
@@ -136,6 +141,15 @@ export class Folder {
       messages,
     });
   }
+}
+
+/** Returns a result with the cache breakpoints of the client's message, which stay where they point. */
+function withCachePoints(born: AnyMessage, { content }: AnyMessage): AnyMessage {
+  const point = objectsIn(content).find((block) => block.cache_control !== undefined)?.cache_control;
+  const blocks = objectsIn(born.content);
+  if (point === undefined || blocks.length === 0) return born;
+  const last = blocks.length - 1;
+  return { ...born, content: blocks.map((block, at) => (at === last ? { ...block, cache_control: point } : block)) };
 }
 
 function recorded(dialect: Dialect, piece: Json): Json[] {

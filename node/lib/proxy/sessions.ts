@@ -33,7 +33,7 @@ export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], begin
 }
 
 /** Returns a message without its cache breakpoints, which clients move from request to request. */
-function withoutCachePoints(message: AnyMessage): AnyMessage {
+export function withoutCachePoints(message: AnyMessage): AnyMessage {
   const { content } = message;
   if (!Array.isArray(content) || !content.some((block) => isObject(block) && "cache_control" in block)) return message;
   const plain = (block: unknown) => (isObject(block) ? { ...block, cache_control: undefined } : block);
