@@ -183,7 +183,8 @@ const ANSWERS = {
 /**
  * Starts the provider. `script(request, number)` returns the answer to a request: `{ thinks, text, calls: [{ id, name,
  * args }] }`, or `{ status, headers, body }`. With `chunk` an answer is written in pieces of so many bytes, with
- * `breaksAt` the connection ends after so many, and `hangs` keeps it open there. It stops when the test ends. `requests` has every request.
+ * `breaksAt` the connection ends after so many, and `hangs` keeps it open there. It stops when the test ends.
+ * `requests` has every request.
  */
 export async function startUpstream(t, script) {
   const requests = [];
@@ -229,7 +230,7 @@ export async function startUpstream(t, script) {
   return { url, requests };
 }
 
-/** Starts a proxy in this process, until the test ends or `close` is called, on a store in `dir`. `log` has its lines. */
+/** Starts a proxy on a store in `dir`, until the test ends or `close` is called. `log` has its lines. */
 export async function startProxy(t, upstream, { dir = freshDir(), mode = {}, options = {}, ...more } = {}) {
   const log = [];
   const proxy = await Proxy.start({

@@ -1,9 +1,8 @@
-// Measures what the proxy adds to a request: `node --expose-gc bench/proxy.mjs [--streams N] [--requests N] [--tokens N]`.
+// Measures what the proxy adds to a request: `node bench/proxy.mjs [--streams N] [--requests N] [--tokens N]`.
 //
-// A provider on loopback answers at once with a short stream. Sessions that the proxy has seen before go on, each with a
-// request of so many tokens, and at most so many at once. The same requests then go to the provider without the proxy,
-// in the same run. With one client process and one core for it, a burst waits for the client and the provider as well:
-// compare the two rows. `--pace MS` is the pause of each stream between two requests.
+// A provider on loopback answers at once with a short stream. Sessions that the proxy has seen before go on, each with
+// a request of so many tokens. The same requests go to the provider without the proxy, in the same run: compare the two
+// rows. `--pace MS` is the pause of each stream between two requests.
 import { once } from "node:events";
 import http from "node:http";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -128,7 +127,12 @@ const child = spawn(
 );
 const [line] = await once(child.stderr, "data");
 const [behind] = /http:\/\/[^\s/;]+/.exec(String(line));
-child.stderr.pipe(process.stderr);
+child.stderr.on("data", (chunk) => {
+  const lines = String(chunk)
+    .split("\n")
+    .filter((text) => text !== "" && !text.includes(": session "));
+  if (lines.length > 0) console.error(lines.join("\n"));
+});
 const memory = async () =>
   (await import("node:fs")).readFileSync(`/proc/${child.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1] / 1024;
 

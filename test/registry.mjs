@@ -14,7 +14,7 @@ import { root } from "../scripts/steps.mjs";
 /** A release date that is old enough for every installer. */
 const PUBLISHED = "2026-01-01T00:00:00.000Z";
 
-/** Packs the installed dependencies of the root package into a folder. @returns their manifests and archives, by name */
+/** Packs the installed dependencies of the root package. @returns their manifests and archives, by name */
 function packDependencies(folder) {
   const names = Object.keys(rootManifest().dependencies ?? {});
   const packed = names.map((name) => {
@@ -28,8 +28,8 @@ function packDependencies(folder) {
 }
 
 /**
- * Serves the packages that `pack` made, and the dependencies of the root package. Platforms without a binary here have only metadata, which is all that npm
- * reads.
+ * Serves the packages that `pack` made, and the dependencies of the root package. Platforms without a binary here have
+ * only metadata, which is all that npm reads.
  * @returns its address, that of a registry that has lost the platforms' archives, that of one that never heard of them,
  *   and the way to end it
  */

@@ -3,6 +3,8 @@
  * environment or the arguments of its own process, and no file of it is changed.
  */
 
+import path from "node:path";
+
 /** Variables that many clients and SDKs read. Agents that are not in the table get these. */
 export function commonVariables(url: string): Record<string, string> {
   return { ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_BASE: `${url}/v1` };
@@ -40,6 +42,11 @@ export const AGENTS: Agent[] = [
         },
       }),
     }),
+  },
+  {
+    command: "pi",
+    variables: (url) => ({ CONCERTINA_PROXY: url }),
+    args: () => ["--extension", path.join(__dirname, "pi-extension.js")],
   },
   {
     command: "aider",

@@ -1,5 +1,5 @@
 /**
- * What the proxy must know of a provider's protocol. Everything else of an exchange is the same in all of them.
+ * A dialect is all that the proxy must know of a provider's protocol. Everything else is the same for all of them.
  *
  * An answer of a model is a list of pieces: content blocks of Anthropic, items of the Responses API, the text and the
  * calls of a chat completion. The calls of the fetch tool among them are answered in the proxy and hidden from the

@@ -21,7 +21,7 @@ const MOST_ROUNDS = 8;
 /** The number of answers that the provider keeps whose sessions are remembered. */
 const MOST_KEPT = 10_000;
 
-/** What the proxy does with the sessions that it serves. */
+/** The treatment of the sessions that the proxy serves. */
 export interface Mode {
   /** True if every request is sent untouched, and only the figures show what folding would have saved. */
   observes: boolean;
@@ -39,7 +39,7 @@ export interface ClientRequest {
   isCount: boolean;
 }
 
-/** How a request is sent: folded with the fetch tool, or with another body, or as it came. */
+/** The way to send a request: folded with the fetch tool, or with another body, or as it came. */
 interface Plan {
   body?: Json;
   /** The request in its session, if its turn is recorded. */

@@ -125,7 +125,7 @@ export class Folder {
     return messages;
   }
 
-  /** Records the answers of an exchange for the figures. `isMeasured` is false if the request was not sent like this. */
+  /** Records the answers of an exchange. `isMeasured` is false if the request was not sent as it was folded. */
   async record({ dialect, place: { session } }: Folded, answers: Answer[], name: string, isMeasured = true) {
     const messages = answers.map(({ pieces, usage, model }) => ({
       role: "assistant",

@@ -129,7 +129,7 @@ export interface Place {
   links: Link[];
   /** The number of messages that the session had before. Results in later messages are born now. */
   known: number;
-  /** What the session's file lacks. It is written with the births, so that a crash leaves both or neither. */
+  /** The lines that the session's file lacks. They are written with the births: a crash leaves both or none. */
   lines: Line[];
   /** The session that this one is a branch of, if it began with this request. */
   parent: Session | undefined;
