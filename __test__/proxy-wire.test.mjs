@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import http from "node:http";
+import net from "node:net";
 import path from "node:path";
 import test from "node:test";
 
@@ -265,4 +266,26 @@ test("the page and the status need the page's token, and /healthz needs none", a
   assert.match(await page.text(), /<html/);
   const status = await (await fetch(proxy.page.replace("/concertina?", "/concertina/status?"))).json();
   assert.equal(status.total.requests, 1);
+});
+
+test("requests go through the proxy that HTTP_PROXY names", async (t) => {
+  const upstream = await startUpstream(t, () => ({ text: "Yes." }));
+  const hosts = [];
+  const tunnel = http.createServer().on("connect", (request, socket, head) => {
+    hosts.push(request.url);
+    const [host, port] = request.url.split(":");
+    const to = net.connect(Number(port), host, () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      to.write(head);
+      socket.pipe(to).pipe(socket);
+    });
+    for (const one of [socket, to]) one.on("error", () => one.destroy());
+  });
+  await new Promise((resolve) => tunnel.listen(0, "127.0.0.1", resolve));
+  t.after(() => tunnel.close());
+  process.env.HTTP_PROXY = `http://127.0.0.1:${tunnel.address().port}`;
+  t.after(() => delete process.env.HTTP_PROXY);
+  const proxy = await startProxy(t, upstream);
+  assert.match(await (await post(proxy.url, "chat", asked("chat"))).text(), /Yes\./);
+  assert.deepEqual(hosts, [new URL(upstream.url).host]);
 });

@@ -52,12 +52,12 @@ function trusted(): tls.SecureContext | undefined {
 export class Upstream {
   readonly #dispatcher: Dispatcher;
 
-  constructor(env: NodeJS.ProcessEnv = process.env) {
+  constructor() {
     const secureContext = trusted();
     const connect = secureContext === undefined ? {} : { secureContext };
     // A model may think for longer than any limit. The client decides how long it waits.
     const options = { headersTimeout: 0, bodyTimeout: 0, connect };
-    const hasProxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].some((name) => env[name]);
+    const hasProxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].some((name) => process.env[name]);
     this.#dispatcher = hasProxy
       ? new EnvHttpProxyAgent({ ...options, requestTls: connect } as EnvHttpProxyAgent.Options)
       : new Agent(options);
