@@ -236,6 +236,27 @@ test("a failure of folding sends the request as it came, and one line says so", 
   assert.deepEqual(proxy.log, ["concertina: folding failed (planned); the request goes on without it"]);
 });
 
+test("a fetch that fails is told to the model, and the answer goes on", async (t) => {
+  for (const dialect of Object.keys(PATHS)) {
+    const steps = [
+      { calls: [{ id: "f", name: FETCH, args: { ref_ids: ["0123456789abcdef"] } }] },
+      { text: "Then not." },
+    ];
+    const upstream = await startUpstream(t, (_request, number) => steps[number - 1]);
+    const proxy = await startProxy(t, upstream);
+    const { Concertina } = await import("openclaw-concertina");
+    const { fetch: own } = Concertina.prototype;
+    Concertina.prototype.fetch = () => Promise.reject(new Error("disk gone"));
+    try {
+      assert.match(await (await post(proxy.url, dialect, asked(dialect))).text(), /Then not\./);
+    } finally {
+      Concertina.prototype.fetch = own;
+    }
+    assert.match(upstream.requests[1].text, /The original cannot be read: disk gone/);
+    assert.match(proxy.log.join(), /fetching an original failed/);
+  }
+});
+
 test("others need the token, and names that are not this machine's are refused", async (t) => {
   const upstream = await startUpstream(t, () => ({ text: "Yes." }));
   const proxy = await startProxy(t, upstream, { token: "secret-token" });

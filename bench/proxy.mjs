@@ -106,7 +106,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Plays all streams at once against a URL. Resolves to the times of all requests. */
 async function play(url, bodies) {
   const times = [];
-  const each = Math.ceil(requests / streams);
+  const each = Math.ceil(requests / streams / 4);
   await Promise.all(
     bodies.map(async (body, stream) => {
       await pause((pace * stream) / streams);
@@ -152,16 +152,22 @@ try {
     `${streams} streams, requests of ${(bodies[0].length / 1024).toFixed(0)} KiB and about ${rounds * perRound} tokens`,
   );
   for (const body of bodies) await timed(behind, body);
-  const before = await memory();
+  const used = [await memory()];
   for (const [name, url] of [
     ["without the proxy", direct],
     ["behind the proxy", behind],
   ]) {
-    const times = await play(url, bodies);
+    const times = [];
+    for (let quarter = 0; quarter < 4; quarter++) {
+      times.push(...(await play(url, bodies)));
+      if (url === behind) used.push(await memory());
+    }
     const [half, most] = [quantile(times, 0.5), quantile(times, 0.99)];
     console.log(`${name}: ${times.length} requests, first byte p50 ${half.toFixed(1)} ms, p99 ${most.toFixed(1)} ms`);
   }
-  console.log(`memory of the proxy: ${before.toFixed(0)} MiB before, ${(await memory()).toFixed(0)} MiB after`);
+  console.log(
+    `memory of the proxy, before and after each quarter: ${used.map((size) => size.toFixed(0)).join(", ")} MiB`,
+  );
 } finally {
   child.kill();
   provider.close();

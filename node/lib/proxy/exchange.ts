@@ -144,9 +144,7 @@ export class Exchanges {
     if (answer.isWhole && answers.length < MOST_ROUNDS)
       for (const piece of fetches) {
         const { id = "", args } = dialect.callIn(piece) ?? {};
-        const scope = { agentId: AGENT, sessionId: session.id, form: dialect.form };
-        // The three forms have one signature each.
-        results.push({ id, content: await answerFetch(this.#folder.concertina, args, scope as never) });
+        results.push({ id, content: await this.#original(dialect, session.id, args) });
       }
     const { pieces } = answer;
     if (results.length > 0 && calls.length === results.length) {
@@ -165,6 +163,18 @@ export class Exchanges {
     if (hidden.last && answer.id)
       session.add([{ answerTo: answer.id, hidden: { ...hidden, rounds: [], results: [] } }]);
     return false;
+  }
+
+  /** Returns the answer to one fetch. A failure of the store is told to the model. */
+  async #original({ form }: Dialect, sessionId: string, args: unknown): Promise<unknown> {
+    try {
+      // The three forms have one signature each.
+      return await answerFetch(this.#folder.concertina, args, { agentId: AGENT, sessionId, form } as never);
+    } catch (error) {
+      this.#warn(`fetching an original failed (${describe(error)}); the model was told`);
+      const text = `The original cannot be read: ${describe(error)}. Do not call this again; run the tool again instead.`;
+      return form === "anthropic" ? [{ type: "text", text }] : text;
+    }
   }
 
   async #record({ dialect, isCount }: ClientRequest, { folded, isFolded }: Plan, answers: Answer[]): Promise<void> {

@@ -172,11 +172,17 @@ export class Proxy {
       await this.#route(request, response, leaving.signal);
     } catch (error) {
       if (leaving.signal.aborted) return;
-      this.#warn(`${request.method} ${pathOf(request)} failed (${describe(error)}); the client was told`);
+      this.#warn(`${request.method} ${this.#pathOf(request)} failed (${describe(error)}); the client was told`);
       // A client must not take the part that it got for the whole answer.
       if (response.headersSent) response.destroy();
       else refuse(response, 502, `the provider cannot be reached: ${describe(error)}`);
     }
+  }
+
+  /** Returns the path of a request for the log, without the token in it. */
+  #pathOf({ url = "/" }: IncomingMessage): string {
+    const parts = new URL(url, "http://proxy").pathname.split("/");
+    return parts.filter((part) => part !== this.#options.token).join("/");
   }
 
   async #route(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
@@ -244,12 +250,6 @@ export class Proxy {
     const { mode } = this.#options;
     json(response, { version: version(), mode, uptimeSeconds: process.uptime(), unit, total, store, lastFoldAt });
   }
-}
-
-function pathOf({ url = "/" }: IncomingMessage): string {
-  // A token may be in the path or behind it.
-  const [, ...parts] = new URL(url, "http://proxy").pathname.split("/");
-  return `/${parts.slice(-2).join("/")}`;
 }
 
 /** Compares two secrets in the same time, wherever they differ. */
