@@ -1,7 +1,7 @@
 // Real agents behind the proxy, with a scripted model: `npm ci --prefix test/proxy && node --test test/proxy`.
 //
-// Each plays a session of 20 calls of its shell, in which the model also fetches what was folded. The client sees neither
-// these calls nor placeholders.
+// Each plays a session of 20 calls of its shell, in which the model also fetches what was folded. The agent sees
+// neither these calls nor placeholders.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
