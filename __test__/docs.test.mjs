@@ -80,7 +80,8 @@ test("every openclaw-concertina command line in a document runs", async () => {
     .flatMap((page) => blocks(page, "sh"))
     .join("")
     .split("\n")
-    .filter((line) => line.startsWith("npx openclaw-concertina"));
+    // A proxy serves until it is asked to end; its own tests start it.
+    .filter((line) => line.startsWith("npx openclaw-concertina") && !/^\S+ \S+ proxy\b/.test(line));
   assert.ok(lines.length >= 4);
   const dir = workshop();
   const session = JSON.parse(readFileSync(path.join(dir, "history.json"), "utf8"));
@@ -91,7 +92,8 @@ test("every openclaw-concertina command line in a document runs", async () => {
   const bin = path.join(dir, "bin");
   mkdirSync(bin);
   writeFileSync(path.join(bin, "npx"), `#!/bin/sh\nshift\nexec "${process.execPath}" "${cli}" "$@"\n`, { mode: 0o755 });
-  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  writeFileSync(path.join(bin, "claude"), "#!/bin/sh\n", { mode: 0o755 });
+  const env = { ...process.env, HOME: dir, PATH: `${bin}:${process.env.PATH}` };
   const store = await Concertina.open({ dir: path.join(dir, "DIR") });
   await store.assemble({ sessionId: "session", messages: session });
   await store.close();

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 
 import { analyze } from "./cli/analyze.js";
 import { type Command, print, type Values, UsageError } from "./cli/command.js";
+import { proxy, run } from "./cli/proxy.js";
 import { fetch, migrate, purge, stats, sweep, unfold } from "./cli/stores.js";
 import { compress, restore, squeeze } from "./cli/texts.js";
 import { version } from "./terminal/version.js";
@@ -19,6 +20,8 @@ const COMMANDS: Record<string, Command> = {
   sweep,
   purge,
   migrate,
+  proxy,
+  run,
 };
 
 const HELP = `Usage: openclaw-concertina <command> [options]

@@ -89,6 +89,13 @@ function bypassedRows({ bypassed }: Amount): [string, string][] {
       ];
 }
 
+/** Formats figures in one line: the tokens and the bill of prompts, each with what was saved. */
+export function savedLine({ total, unit }: Figures): string {
+  const tokens = `${number(total.sentTokens)} tokens sent in ${counted(total.requests, "model call")}`;
+  const cost = `bill ${bill(total.sentBill, unit)}${unit === "usd" ? "" : " input tokens"}`;
+  return `${tokens}, ${saved(total.sentTokens, total.withoutTokens)}; ${cost}, ${saved(total.sentBill, total.withoutBill)}`;
+}
+
 /** Formats the difference in percent, as saved or as more. */
 function saved(sent: number, without: number): string {
   if (without === 0) return sent === 0 ? "nothing to save" : "more than without";

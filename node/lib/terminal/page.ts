@@ -72,12 +72,17 @@ export function page(content: PageContent): Document {
   return compose("page", content);
 }
 
+/** Returns the page as a document without links to other ones. */
+export function report(content: PageContent): Document {
+  return compose("report", content);
+}
+
 /**
  * Writes the page as a file that only its owner can read, and reports that on standard error. @throws if the file
  * exists
  */
 export function writeReport(file: string, content: PageContent): void {
-  writeNew(file, compose("report", content).html);
+  writeNew(file, report(content).html);
   process.stderr.write(`${file} written\n`);
 }
 

@@ -1,0 +1,250 @@
+// Tests of sessions without ids, of restarts and crashes, and of the commands.
+//
+// `CONCERTINA_KILLS=200` kills more proxies.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import test from "node:test";
+
+import { cli, runWith } from "./cli.mjs";
+import { freshDir, noise } from "./conversation.mjs";
+import { FETCH, spawnProxy, startProxy, startUpstream } from "./proxy.mjs";
+
+const TOOLS = [{ name: "exec", input_schema: { type: "object" } }];
+const OPTIONS = { sccsCompressThreshold: 3000 };
+const user = (content) => ({ role: "user", content });
+
+/** Returns an answer with a call, and its result, whose text is made from a seed. */
+const round = (id, seed) => [
+  { role: "assistant", content: [{ type: "tool_use", id, name: "exec", input: { seed } }] },
+  user([{ type: "tool_result", tool_use_id: id, content: noise(260, seed) }]),
+];
+
+async function send(url, messages, fields = {}) {
+  const body = { model: "claude-opus-4-6", max_tokens: 9, tools: TOOLS, messages, ...fields };
+  const response = await fetch(`${url}/v1/messages`, { method: "POST", body: JSON.stringify(body) });
+  return response.text();
+}
+
+const sent = ({ requests }, at = -1) => requests.at(at).body.messages.map((message) => JSON.stringify(message));
+const sessionsIn = ({ dir }) => readdirSync(path.join(dir, "proxy")).length;
+const yes = () => ({ text: "Yes." });
+
+test("a session goes on by what the client sends, also with cache breakpoints and a repeated question", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream, { options: OPTIONS });
+  const history = [user("go"), ...round("a", 1)];
+  await send(proxy.url, [user("go")]);
+  await send(proxy.url, history);
+  const first = sent(upstream);
+  assert.match(first[2], /REF_ID/);
+  const [question, answer, result] = structuredClone(history);
+  result.content[0].cache_control = { type: "ephemeral" };
+  await send(proxy.url, [question, answer, result]);
+  assert.equal(sent(upstream)[2], first[2].replace(/\}\]\}$/, ',"cache_control":{"type":"ephemeral"}}]}'));
+  await send(proxy.url, [...history, ...round("b", 2)]);
+  assert.deepEqual(sent(upstream).slice(0, 3), first);
+  await send(proxy.url, [...history, ...round("b", 2), user("other words")]);
+  await send(proxy.url, [...history, ...round("b", 2), user("edited words")]);
+  assert.equal(sessionsIn(proxy), 1);
+});
+
+test("a result with a cache breakpoint is folded at birth, and the breakpoint moves on", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream, { options: OPTIONS });
+  const marked = (messages) => {
+    const copy = structuredClone(messages);
+    copy.at(-1).content.at(-1).cache_control = { type: "ephemeral" };
+    return copy;
+  };
+  const history = [user("go"), ...round("a", 1)];
+  await send(proxy.url, marked(history));
+  const first = sent(upstream);
+  assert.match(first[2], /REF_ID.*"cache_control":\{"type":"ephemeral"\}\}\]\}$/);
+  await send(proxy.url, marked([...history, ...round("b", 2)]));
+  assert.equal(sent(upstream)[2], first[2].replace(',"cache_control":{"type":"ephemeral"}', ""));
+  assert.match(sent(upstream)[4], /REF_ID.*cache_control/);
+});
+
+test("a branch is a session of its own and shows what its beginning showed", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream, { options: OPTIONS });
+  const begin = [user("go"), ...round("a", 1)];
+  await send(proxy.url, begin);
+  await send(proxy.url, [...begin, ...round("b", 2)]);
+  const first = sent(upstream);
+  await send(proxy.url, [...begin, ...round("c", 3)]);
+  assert.deepEqual(sent(upstream).slice(0, 3), first.slice(0, 3));
+  assert.equal(sessionsIn(proxy), 2);
+  await send(proxy.url, [...begin, ...round("b", 2), ...round("d", 4)]);
+  assert.deepEqual(sent(upstream).slice(0, 5), first);
+  await send(proxy.url, [...begin, ...round("c", 3), ...round("d", 4)]);
+  assert.equal(sessionsIn(proxy), 2);
+});
+
+test("another system prompt begins another session, and so does the same question asked again", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream);
+  await send(proxy.url, [user("go")], { system: "one" });
+  await send(proxy.url, [user("go")], { system: "two" });
+  assert.equal(sessionsIn(proxy), 2);
+  await send(proxy.url, [user("go"), ...round("a", 1)], { system: "one" });
+  await send(proxy.url, [user("go")], { system: "one" });
+  assert.equal(sessionsIn(proxy), 3);
+  // A system prompt that changes on the way does not end a session.
+  await send(proxy.url, [user("go"), ...round("a", 1), ...round("b", 1)], { system: "one, later" });
+  assert.equal(sessionsIn(proxy), 3);
+});
+
+test("a session with thinking from elsewhere stays untouched", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream);
+  const [call, result] = round("a", 1);
+  const thinking = { type: "thinking", thinking: "hm", signature: "s" };
+  const messages = [user("go"), { ...call, content: [thinking, ...call.content] }, result];
+  await send(proxy.url, messages);
+  await send(proxy.url, [...messages, ...round("b", 2)]);
+  assert.ok(!upstream.requests.some(({ text }) => text.includes(FETCH)));
+  assert.equal(JSON.stringify(upstream.requests[0].body.messages), JSON.stringify(messages));
+});
+
+test("two proxies on one store show the same bytes", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const one = await startProxy(t, upstream, { options: OPTIONS });
+  const other = await startProxy(t, upstream, { options: OPTIONS, dir: one.dir });
+  let messages = [user("go")];
+  let before = [];
+  for (let at = 0; at < 8; at++) {
+    await send((at % 2 === 0 ? one : other).url, messages);
+    const now = sent(upstream);
+    assert.deepEqual(now.slice(0, before.length), before, `request ${at}`);
+    before = now;
+    messages = [...messages, ...round(`c${at}`, at)];
+  }
+  assert.equal(sessionsIn(one), 1);
+});
+
+test("a proxy that is killed in the middle of a stream goes on with the same bytes", async (t) => {
+  const kills = Number(process.env.CONCERTINA_KILLS ?? 5);
+  const upstream = await startUpstream(t, ({ text, body }, number) => {
+    const [, id] = /REF_ID: (\w+)|$/.exec(text);
+    if (number % 3 === 0 && id)
+      return { text: "I look.", calls: [{ id: `f${number}`, name: FETCH, args: { ref_ids: [`${id}:1-2`] } }] };
+    return {
+      text: `Answer ${body.messages.length}`,
+      ...(body.messages.length % 2 === 0 ? {} : { breaksAt: 700, hangs: number % 2 === 0 }),
+    };
+  });
+  const dir = freshDir();
+  let messages = [user("go")];
+  let before = [];
+  for (let at = 0; at < kills; at++) {
+    const { child, url } = await spawnProxy(t, upstream, dir, "--options", JSON.stringify(OPTIONS));
+    const response = await fetch(`${url}/v1/messages`, {
+      method: "POST",
+      body: JSON.stringify({ model: "claude-opus-4-6", max_tokens: 9, tools: TOOLS, messages, stream: true }),
+    });
+    await response.body.getReader().read();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    const now = sent(upstream);
+    const shared = Math.min(before.length, now.length);
+    assert.deepEqual(now.slice(0, shared), before.slice(0, shared), `kill ${at}`);
+    before = now;
+    if (at % 2 === 1) messages = [...messages, ...round(`c${at}`, at % 50)];
+  }
+});
+
+test("--observe sends everything untouched and shows what would have been saved", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream, { options: OPTIONS, mode: { observes: true } });
+  let messages = [user("go")];
+  for (let at = 0; at < 6; at++) {
+    await send(proxy.url, messages);
+    assert.equal(JSON.stringify(upstream.requests.at(-1).body.messages), JSON.stringify(messages));
+    messages = [...messages, ...round(`c${at}`, at)];
+  }
+  await proxy.close();
+  assert.match(proxy.log.at(-1), /6 model calls, [3-9]\d.* % saved/);
+});
+
+test("a session that is held out stays untouched", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const proxy = await startProxy(t, upstream, { mode: { holdout: 0.5 } });
+  const tools = [];
+  for (let at = 0; at < 40; at++) {
+    await send(proxy.url, [user(`question ${at}`)]);
+    tools.push(upstream.requests.at(-1).body.tools.length);
+  }
+  const untouched = tools.filter((count) => count === 1).length;
+  assert.ok(untouched > 8 && untouched < 32, `${untouched} of 40`);
+});
+
+const AGENT = `
+  const url = process.env.ANTHROPIC_BASE_URL;
+  const messages = ${JSON.stringify([user("go"), ...round("a", 1)])};
+  const body = JSON.stringify({ model: "claude-opus-4-6", max_tokens: 9, messages, tools: ${JSON.stringify(TOOLS)} });
+  fetch(url + "/v1/messages", { method: "POST", body }).then((response) => response.json()).then(({ content }) => {
+    console.log(content[0].text, process.argv.slice(1).join());
+    process.exit(7);
+  });`;
+
+/** Runs the command line without blocking this process, which is the provider. */
+async function runs(args, env = {}) {
+  const child = spawn(process.execPath, [cli, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"]) child[name].on("data", (chunk) => (output[name] += chunk));
+  const [status, signal] = await once(child, "close");
+  return { ...output, status, signal };
+}
+
+test("run starts an agent behind a proxy, passes its status on and prints one line", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const args = ["run", "--dir", freshDir(), "--upstream", upstream.url, "--", process.execPath];
+  const { stdout, stderr, status } = await runs([...args, "-e", AGENT, "--", "-p", "hello"]);
+  assert.equal(stdout, "Yes. -p,hello\n");
+  assert.equal(status, 7);
+  assert.match(stderr, /^concertina: [\d,]+ tokens sent in 1 model call, .*saved.*\n$/);
+  const killed = await runs([...args, "-e", "process.kill(process.pid, 'SIGTERM')"]);
+  assert.equal(killed.signal, "SIGTERM");
+  const missing = await runs([...args.slice(0, -1), "no-such-agent"]);
+  assert.equal(missing.status, 1);
+  assert.match(missing.stderr, /no-such-agent cannot be run/);
+});
+
+test("the command proxy serves until it is asked to end", async (t) => {
+  const upstream = await startUpstream(t, yes);
+  const { child, url } = await spawnProxy(t, upstream, freshDir());
+  assert.match(await send(url, [user("go")]), /Yes\./);
+  child.kill("SIGTERM");
+  const [status] = await once(child, "exit");
+  assert.equal(status, 0);
+});
+
+test("wrong usage of the commands is named", () => {
+  const fault = (...args) => {
+    const { status, stderr } = runWith({}, ...args);
+    assert.equal(status, 2, stderr);
+    return stderr;
+  };
+  assert.match(fault("proxy", "--host", "0.0.0.0"), /set a --token/);
+  assert.match(fault("proxy", "--upstream", "nowhere"), /must be a URL/);
+  assert.match(fault("proxy", "--holdout", "2"), /at most 1/);
+  assert.match(fault("proxy", "--dir", "a", "--url", "postgresql://x"), /exclude each other/);
+  assert.match(fault("proxy", "--host", "0.0.0.0", "--token", "short"), /at least 8/);
+  assert.match(fault("run"), /an argument is missing/);
+  assert.match(
+    runWith({}, "proxy", "--print-env", "--port", "9").stdout,
+    /^export ANTHROPIC_BASE_URL=http:\/\/127\.0\.0\.1:9\n/,
+  );
+});
+
+test("no other command loads the proxy", () => {
+  const code = `require(${JSON.stringify(cli.replace("cli.js", "index.js"))}); require(${JSON.stringify(cli.replace("cli.js", "for-plugin.js"))}); process.stdout.write(Object.keys(require.cache).filter((name) => /undici|lib.proxy/.test(name)).join())`;
+  assert.equal(spawnSync(process.execPath, ["-e", code], { encoding: "utf8" }).stdout, "");
+});

@@ -1,0 +1,312 @@
+// Tests of the proxy's connections: errors, aborts, chunks, slow readers, secrets, and what it refuses.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import http from "node:http";
+import net from "node:net";
+import path from "node:path";
+import test from "node:test";
+
+import { noise } from "./conversation.mjs";
+import { FETCH, startProxy, startUpstream } from "./proxy.mjs";
+
+const PATHS = { anthropic: "/v1/messages", chat: "/v1/chat/completions", responses: "/v1/responses" };
+const TOOLS = {
+  anthropic: [{ name: "exec", input_schema: { type: "object" } }],
+  chat: [{ type: "function", function: { name: "exec", parameters: { type: "object" } } }],
+  responses: [{ type: "function", name: "exec", parameters: { type: "object" } }],
+};
+
+/** Returns a request of a dialect with one question. */
+function asked(dialect, fields = {}) {
+  const messages = [{ role: "user", content: "go" }];
+  const history = dialect === "responses" ? { input: messages, store: false } : { messages };
+  return { model: "m", max_tokens: 9, ...history, tools: TOOLS[dialect], stream: true, ...fields };
+}
+
+const post = (url, dialect, body, more = {}) =>
+  fetch(url + PATHS[dialect], {
+    method: "POST",
+    headers: { "content-type": "application/json", ...more.headers },
+    body: JSON.stringify(body),
+    ...(more.signal ? { signal: more.signal } : {}),
+  });
+
+test("in chunks of any size the client gets the same events", async (t) => {
+  for (const dialect of Object.keys(PATHS)) {
+    const got = [];
+    for (const chunk of [1, 2, 3, 5, 7, 16, 61, 200, undefined]) {
+      const steps = [
+        {
+          thinks: "hm",
+          text: "Let me sée.\n",
+          calls: [{ id: "f1", name: FETCH, args: { ref_ids: ["0123456789abcdef"] } }],
+        },
+        {
+          text: "✓ both",
+          calls: [
+            { id: "c1", name: "exec", args: { command: "ls\n\n" } },
+            { id: "f2", name: FETCH, args: { ref_ids: ["0123456789abcdef"] } },
+          ],
+        },
+      ];
+      const upstream = await startUpstream(t, (_request, number) => ({ ...steps[number - 1], chunk }));
+      const proxy = await startProxy(t, upstream);
+      const response = await post(proxy.url, dialect, asked(dialect));
+      const text = await response.text();
+      assert.ok(!text.includes(FETCH), text);
+      assert.match(text, /both/);
+      got.push(text);
+    }
+    for (const text of got) assert.equal(text, got[0], dialect);
+  }
+});
+
+test("without a fetch a stream is the provider's, byte for byte", async (t) => {
+  for (const dialect of Object.keys(PATHS)) {
+    const answer = {
+      thinks: "hm",
+      text: noise(20),
+      calls: [{ id: "c1", name: "exec", args: { command: "é" } }],
+      chunk: 11,
+    };
+    const upstream = await startUpstream(t, () => answer);
+    const proxy = await startProxy(t, upstream);
+    for (const stream of [true, false]) {
+      const direct = await post(upstream.url, dialect, asked(dialect, { stream }));
+      const behind = await post(proxy.url, dialect, asked(dialect, { stream }));
+      const plain = (text) => text.replace(/_\d+"|-\d+"/g, '"').replace(/_tokens":\d+/g, "");
+      assert.equal(plain(await behind.text()), plain(await direct.text()));
+      assert.equal(behind.headers.get("content-type"), direct.headers.get("content-type"));
+      assert.match(behind.headers.get("x-request-id"), /^req_/);
+    }
+  }
+});
+
+test("an error of the provider reaches the client as it is", async (t) => {
+  const body = '{"type":"error",  "error":{"type":"rate_limit_error","message":"slow down"}}';
+  const upstream = await startUpstream(t, () => ({
+    status: 429,
+    headers: { "retry-after": "7", "content-type": "application/json" },
+    body,
+  }));
+  const proxy = await startProxy(t, upstream);
+  for (const dialect of Object.keys(PATHS)) {
+    const response = await post(proxy.url, dialect, asked(dialect));
+    assert.equal(response.status, 429);
+    assert.equal(response.headers.get("retry-after"), "7");
+    assert.equal(await response.text(), body);
+  }
+  assert.equal(upstream.requests.length, 3);
+});
+
+test("an error after a fetch ends the stream with an event of the dialect", async (t) => {
+  for (const dialect of Object.keys(PATHS)) {
+    const body = '{"type":"error","error":{"type":"overloaded_error","message":"too much"}}';
+    const upstream = await startUpstream(t, (_request, number) =>
+      number === 1
+        ? { text: "Wait.", calls: [{ id: "f", name: FETCH, args: { ref_ids: ["00"] } }] }
+        : { status: 529, headers: { "content-type": "application/json" }, body },
+    );
+    const proxy = await startProxy(t, upstream);
+    const text = await (await post(proxy.url, dialect, asked(dialect))).text();
+    assert.match(text, /Wait\./);
+    assert.match(text, /too much/);
+  }
+});
+
+test("a stream that breaks off breaks off for the client", async (t) => {
+  const upstream = await startUpstream(t, () => ({ text: noise(20), breaksAt: 900 }));
+  const proxy = await startProxy(t, upstream);
+  for (const dialect of Object.keys(PATHS)) {
+    const response = await post(proxy.url, dialect, asked(dialect));
+    assert.equal(response.status, 200);
+    await assert.rejects(response.text());
+  }
+});
+
+test("a provider that cannot be reached is an error that says so", async (t) => {
+  const proxy = await startProxy(t, { url: "http://127.0.0.1:9" });
+  const response = await post(proxy.url, "anthropic", asked("anthropic"));
+  assert.equal(response.status, 502);
+  assert.match(await response.text(), /cannot be reached/);
+});
+
+test("if the client leaves, the provider's request is broken off", async (t) => {
+  const upstream = await startUpstream(t, () => ({ text: noise(50), breaksAt: 500, hangs: true }));
+  const proxy = await startProxy(t, upstream);
+  for (const dialect of Object.keys(PATHS)) {
+    const leaving = new AbortController();
+    const response = await post(proxy.url, dialect, asked(dialect), { signal: leaving.signal });
+    await response.body.getReader().read();
+    leaving.abort();
+    for (let at = 0; at < 100 && !upstream.requests.at(-1).aborted; at++)
+      await new Promise((done) => setTimeout(done, 10));
+    assert.ok(upstream.requests.at(-1).aborted, dialect);
+  }
+  assert.deepEqual(proxy.log, []);
+});
+
+test("a slow reader holds the provider back and loses nothing", async (t) => {
+  const text = noise(100_000);
+  const upstream = await startUpstream(t, () => ({ text, chunk: 65_536 }));
+  const proxy = await startProxy(t, upstream);
+  const { port } = new URL(proxy.url);
+  const request = http.request({ port, path: PATHS.anthropic, method: "POST" });
+  request.end(JSON.stringify(asked("anthropic", { model: "m" })));
+  const [response] = await once(request, "response");
+  await new Promise((done) => setTimeout(done, 300));
+  assert.equal(upstream.requests[0].finished, false, "the provider waits");
+  let got = "";
+  for await (const chunk of response.setEncoding("utf8")) got += chunk;
+  const deltas = [...got.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data).delta?.text ?? "").join("");
+  assert.ok(deltas === text);
+});
+
+test("other requests pass byte for byte, to the provider that their headers name", async (t) => {
+  const body = '{ "a":  1.0 }';
+  const upstream = await startUpstream(t, () => ({ status: 201, headers: { "x-own": "1" }, body }));
+  const proxy = await startProxy(t, upstream, {
+    providers: { anthropic: upstream.url, openai: `${upstream.url}/base/v1` },
+  });
+  const files = await fetch(`${proxy.url}/v1/files?purpose=x`, { method: "POST", body, headers: { "x-api-key": "k" } });
+  assert.deepEqual([files.status, files.headers.get("x-own"), await files.text()], [201, "1", body]);
+  await fetch(`${proxy.url}/v1/models`);
+  const [first, second] = upstream.requests;
+  assert.deepEqual(
+    [first.method, first.url, first.text, first.headers["x-api-key"]],
+    ["POST", "/v1/files?purpose=x", body, "k"],
+  );
+  assert.equal(second.url, "/base/v1/models");
+});
+
+test("count_tokens counts what would be sent", async (t) => {
+  const upstream = await startUpstream(t, () => ({
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: '{"input_tokens":5}',
+  }));
+  const proxy = await startProxy(t, upstream);
+  const messages = [
+    { role: "user", content: "go" },
+    { role: "assistant", content: [{ type: "tool_use", id: "c", name: "exec", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: noise(900) }] },
+  ];
+  const response = await fetch(`${proxy.url}/v1/messages/count_tokens`, {
+    method: "POST",
+    body: JSON.stringify({ model: "m", messages, tools: TOOLS.anthropic }),
+  });
+  assert.deepEqual(await response.json(), { input_tokens: 5 });
+  const { text } = upstream.requests[0];
+  assert.ok(text.includes(FETCH) && text.length < 20_000, `${text.length}`);
+});
+
+test("secrets in headers are passed on, and are in no file and no line of the log", async (t) => {
+  const secret = "sk-ant-planted-0123456789abcdef";
+  const upstream = await startUpstream(t, (_request, number) =>
+    number % 2 === 0 ? { status: 500, body: "no" } : { text: "Yes." },
+  );
+  const proxy = await startProxy(t, upstream);
+  for (const dialect of Object.keys(PATHS))
+    for (let at = 0; at < 2; at++)
+      await (
+        await post(proxy.url, dialect, asked(dialect), {
+          headers: { authorization: `Bearer ${secret}`, "x-api-key": secret, cookie: secret },
+        })
+      ).text();
+  assert.ok(upstream.requests.every(({ headers }) => headers["x-api-key"] === secret && headers.cookie === secret));
+  await proxy.close();
+  const files = readdirSync(proxy.dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  assert.ok(files.length >= 3);
+  for (const { parentPath, name } of files)
+    assert.ok(!readFileSync(path.join(parentPath, name)).includes("planted"), name);
+  assert.ok(!proxy.log.join("\n").includes("planted"));
+});
+
+test("a failure of folding sends the request as it came, and one line says so", async (t) => {
+  const upstream = await startUpstream(t, () => ({ text: "Yes." }));
+  const proxy = await startProxy(t, upstream);
+  const { Folder } = await import("../dist/node/lib/proxy/fold.js");
+  const { view } = Folder.prototype;
+  Folder.prototype.view = () => Promise.reject(new Error("planned"));
+  t.after(() => (Folder.prototype.view = view));
+  const body = asked("anthropic");
+  assert.match(await (await post(proxy.url, "anthropic", body)).text(), /Yes\./);
+  assert.equal(upstream.requests[0].text, JSON.stringify(body));
+  assert.deepEqual(proxy.log, ["concertina: folding failed (planned); the request goes on without it"]);
+});
+
+test("a fetch that fails is told to the model, and the answer goes on", async (t) => {
+  for (const dialect of Object.keys(PATHS)) {
+    const steps = [
+      { calls: [{ id: "f", name: FETCH, args: { ref_ids: ["0123456789abcdef"] } }] },
+      { text: "Then not." },
+    ];
+    const upstream = await startUpstream(t, (_request, number) => steps[number - 1]);
+    const proxy = await startProxy(t, upstream);
+    const { Concertina } = await import("openclaw-concertina");
+    const { fetch: own } = Concertina.prototype;
+    Concertina.prototype.fetch = () => Promise.reject(new Error("disk gone"));
+    try {
+      assert.match(await (await post(proxy.url, dialect, asked(dialect))).text(), /Then not\./);
+    } finally {
+      Concertina.prototype.fetch = own;
+    }
+    assert.match(upstream.requests[1].text, /The original cannot be read: disk gone/);
+    assert.match(proxy.log.join(), /fetching an original failed/);
+  }
+});
+
+test("others need the token, and names that are not this machine's are refused", async (t) => {
+  const upstream = await startUpstream(t, () => ({ text: "Yes." }));
+  const proxy = await startProxy(t, upstream, { token: "secret-token" });
+  const { origin } = new URL(proxy.url);
+  assert.equal(proxy.url, `${origin}/secret-token`);
+  assert.equal((await post(origin, "chat", asked("chat"))).status, 401);
+  assert.equal((await post(`${origin}/other`, "chat", asked("chat"))).status, 401);
+  assert.equal((await post(proxy.url, "chat", asked("chat"))).status, 200);
+  assert.equal(
+    (await post(origin, "chat", asked("chat"), { headers: { "x-concertina-token": "secret-token" } })).status,
+    200,
+  );
+  assert.ok(upstream.requests.every(({ url, headers }) => url === PATHS.chat && !("x-concertina-token" in headers)));
+  const request = http.request({ port: new URL(origin).port, path: "/v1/models", headers: { host: "evil.example" } });
+  request.end();
+  const [{ statusCode }] = await once(request, "response");
+  assert.equal(statusCode, 403);
+});
+
+test("the page and the status need the page's token, and /healthz needs none", async (t) => {
+  const upstream = await startUpstream(t, () => ({ text: "Yes." }));
+  const proxy = await startProxy(t, upstream);
+  await (await post(proxy.url, "chat", asked("chat"))).text();
+  assert.equal((await (await fetch(`${proxy.url}/healthz`)).json()).status, "ok");
+  assert.equal((await fetch(`${proxy.url}/concertina?token=no`)).status, 401);
+  const page = await fetch(proxy.page);
+  assert.match(page.headers.get("content-security-policy"), /default-src 'none'/);
+  assert.match(await page.text(), /<html/);
+  const status = await (await fetch(proxy.page.replace("/concertina?", "/concertina/status?"))).json();
+  assert.equal(status.total.requests, 1);
+});
+
+test("requests go through the proxy that HTTP_PROXY names", async (t) => {
+  const upstream = await startUpstream(t, () => ({ text: "Yes." }));
+  const hosts = [];
+  const tunnel = http.createServer().on("connect", (request, socket, head) => {
+    hosts.push(request.url);
+    const [host, port] = request.url.split(":");
+    const to = net.connect(Number(port), host, () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      to.write(head);
+      socket.pipe(to).pipe(socket);
+    });
+    for (const one of [socket, to]) one.on("error", () => one.destroy());
+  });
+  await new Promise((resolve) => tunnel.listen(0, "127.0.0.1", resolve));
+  t.after(() => tunnel.close());
+  process.env.HTTP_PROXY = `http://127.0.0.1:${tunnel.address().port}`;
+  t.after(() => delete process.env.HTTP_PROXY);
+  const proxy = await startProxy(t, upstream);
+  assert.match(await (await post(proxy.url, "chat", asked("chat"))).text(), /Yes\./);
+  assert.deepEqual(hosts, [new URL(upstream.url).host]);
+});

@@ -1,0 +1,190 @@
+/** Anthropic's Messages API. */
+import type { AnyMessage } from "../../library/api.js";
+import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
+import { addUsage, afterEqual, type Answer, type Call, type Dialect, type Relay, usageOf } from "../dialect.js";
+import { isObject, type Json, namedEvent, objectIn, objectsIn, type StreamEvent } from "../sse.js";
+
+const blocksOf = (message: AnyMessage): Json[] => objectsIn(message.content);
+const isThinking = ({ type }: Json) => type === "thinking" || type === "redacted_thinking";
+const isResult = ({ type }: Json) => type === "tool_result";
+
+export const anthropic: Dialect = {
+  name: "anthropic",
+  form: "anthropic",
+  // A text of Claude Code that differs from request to request.
+  systemOf: ({ system }) =>
+    Array.isArray(system)
+      ? objectsIn(system).flatMap(({ text }) => (String(text).startsWith("x-anthropic-billing-header") ? [] : [text]))
+      : system,
+  messagesOf: ({ messages }) => objectsIn(messages) as AnyMessage[],
+  withMessages: (body, messages) => ({ ...body, messages }),
+  continues: () => undefined,
+  toolNames: ({ tools }) => objectsIn(tools).map(({ name }) => String(name)),
+  allowsTools: ({ tools, tool_choice: choice }) =>
+    objectsIn(tools).length > 0 && !(isObject(choice) && choice.type === "none"),
+  fetchTool: { name: FETCH_TOOL, description: fetchToolDescription, input_schema: fetchToolParameters },
+  callIn: callOf,
+  callsIn: (message) => blocksOf(message).flatMap((block) => callOf(block) ?? []),
+  isAnswer: ({ role }) => role === "assistant",
+  hasThinking: (message) => blocksOf(message).some(isThinking),
+  resultsIn: (message) =>
+    blocksOf(message)
+      .filter(isResult)
+      .map((block) => ({ callId: String(block.tool_use_id), message: { role: "user", content: [block] } })),
+  withResults(message, shown) {
+    const results = shown.map(({ content }) => (content as Json[])[0]);
+    return {
+      ...message,
+      content: (message.content as Json[]).map((block) => (isResult(block) ? results.shift() : block)),
+    };
+  },
+  joinsAnswers: false,
+  piecesOf: ([message]) =>
+    typeof message?.content === "string" ? [{ type: "text", text: message.content }] : objectsIn(message?.content),
+  toMessages: (pieces, like) => (pieces.length === 0 ? [] : [{ ...like, role: "assistant", content: pieces }]),
+  after: (pieces, seen) => afterEqual(pieces, seen, isSame),
+  withFetched(results, [next, ...rest]) {
+    const blocks = results.map(({ id, content }) => ({ type: "tool_result", tool_use_id: id, content }));
+    // Anthropic demands all results of an answer in the next message, before anything else.
+    if (next?.role !== "user") return [{ role: "user", content: blocks }, ...(next ? [next] : []), ...rest];
+    const own = typeof next.content === "string" ? [{ type: "text", text: next.content }] : (next.content as Json[]);
+    return [{ ...next, content: [...blocks, ...own] } as AnyMessage, ...rest];
+  },
+  relay: () => new AnthropicRelay(),
+  wholeAnswer(body) {
+    if (body.type !== "message" || !Array.isArray(body.content)) return undefined;
+    return answerOf(objectsIn(body.content), body, body.stop_reason, isObject(body.usage) ? body.usage : undefined);
+  },
+  wholeReply(body, answers) {
+    const content = answers.flatMap(({ pieces }) => pieces.filter((piece) => !isFetch(piece)));
+    return { ...body, content, stop_reason: stopReason(body.stop_reason, content), usage: usageOf(answers) };
+  },
+};
+
+function callOf(block: Json): Call | undefined {
+  if (block.type !== "tool_use") return undefined;
+  return { id: String(block.id), name: String(block.name), args: block.input };
+}
+
+const isFetch = (block: Json) => block.type === "tool_use" && block.name === FETCH_TOOL;
+
+function isSame(one: Json, other: Json): boolean {
+  if (one.type !== other.type) return false;
+  return ["text", "thinking", "data", "id", "tool_use_id"].every((key) => one[key] === other[key]);
+}
+
+function answerOf(pieces: Json[], message: Json, stop: unknown, usage: Json | undefined): Answer {
+  const model = typeof message.model === "string" ? message.model : undefined;
+  return { pieces, usage, model, id: undefined, isWhole: stop === "tool_use" || stop === "end_turn" };
+}
+
+/** Returns the reason for the end. An answer whose calls are all hidden has simply ended. */
+function stopReason(reason: unknown, shown: Json[]): unknown {
+  return reason === "tool_use" && !shown.some(({ type }) => type === "tool_use") ? "end_turn" : reason;
+}
+
+/** A block while it arrives. */
+interface Arriving {
+  block: Json;
+  /** The JSON of a call's input. */
+  input: string;
+  /** The index for the client, or undefined if the block is hidden. */
+  shownAt: number | undefined;
+}
+
+class AnthropicRelay implements Relay {
+  readonly #answers: Answer[] = [];
+  #blocks = new Map<unknown, Arriving>();
+  #message: Json = {};
+  #usage: Json = {};
+  #delta: StreamEvent | undefined;
+  #stop = "";
+  #isFirst = true;
+  #shown = 0;
+  #hidden = 0;
+
+  take({ raw, data }: StreamEvent): string {
+    switch (data?.type) {
+      case "message_start":
+        this.#message = isObject(data.message) ? data.message : {};
+        this.#usage = isObject(this.#message.usage) ? this.#message.usage : {};
+        return this.#isFirst ? raw : "";
+      case "content_block_start": {
+        const block = isObject(data.content_block) ? { ...data.content_block } : {};
+        const shownAt = isFetch(block) ? undefined : this.#shown++;
+        if (shownAt === undefined) this.#hidden++;
+        this.#blocks.set(data.index, { block, input: "", shownAt });
+        return this.#renumbered(data, raw);
+      }
+      case "content_block_delta":
+        add(this.#blocks.get(data.index), isObject(data.delta) ? data.delta : {});
+        return this.#renumbered(data, raw);
+      case "content_block_stop":
+        return this.#renumbered(data, raw);
+      case "message_delta":
+        this.#delta = { raw, data };
+        this.#usage = { ...this.#usage, ...stated(data.usage) };
+        return "";
+      case "message_stop":
+        this.#stop = raw;
+        return "";
+      default:
+        return raw;
+    }
+  }
+
+  #renumbered(data: Json, raw: string): string {
+    const arriving = this.#blocks.get(data.index);
+    if (arriving !== undefined && arriving.shownAt === undefined) return "";
+    const index = arriving?.shownAt ?? data.index;
+    return index === data.index ? raw : namedEvent({ ...data, index });
+  }
+
+  answer(): Answer | undefined {
+    if (this.#stop === "") return undefined;
+    const pieces = [...this.#blocks.values()].map(({ block, input }) =>
+      input === "" ? block : { ...block, input: objectIn(input) ?? input },
+    );
+    const delta = this.#delta?.data?.delta;
+    return answerOf(pieces, this.#message, isObject(delta) ? delta.stop_reason : undefined, this.#usage);
+  }
+
+  next(): void {
+    const answer = this.answer();
+    if (answer !== undefined) this.#answers.push(answer);
+    [this.#blocks, this.#delta, this.#stop, this.#isFirst] = [new Map(), undefined, "", false];
+  }
+
+  end(): string {
+    const { raw = "", data } = this.#delta ?? {};
+    if (data === undefined || this.#hidden === 0) return raw + this.#stop;
+    const shown = [...this.#blocks.values()].filter(({ shownAt }) => shownAt !== undefined).map(({ block }) => block);
+    const delta = isObject(data.delta) ? data.delta : {};
+    const usage = addUsage(usageOf(this.#answers), this.#usage);
+    return (
+      namedEvent({ ...data, delta: { ...delta, stop_reason: stopReason(delta.stop_reason, shown) }, usage }) +
+      this.#stop
+    );
+  }
+
+  failure(error: Json): string {
+    return namedEvent(error.type === "error" ? error : { type: "error", error });
+  }
+}
+
+/** Adds a delta to its block. */
+function add(arriving: Arriving | undefined, delta: Json): void {
+  if (arriving === undefined) return;
+  const { block } = arriving;
+  const append = (key: string) => (block[key] = String(block[key] ?? "") + String(delta[key]));
+  if (delta.type === "text_delta") append("text");
+  else if (delta.type === "thinking_delta") append("thinking");
+  else if (delta.type === "signature_delta") append("signature");
+  else if (delta.type === "input_json_delta") arriving.input += String(delta.partial_json);
+  else if (delta.type === "citations_delta") block.citations = [...objectsIn(block.citations), delta.citation];
+}
+
+/** Returns the fields of usage that are stated. */
+function stated(usage: unknown): Json {
+  return Object.fromEntries(Object.entries(isObject(usage) ? usage : {}).filter(([, value]) => value !== null));
+}

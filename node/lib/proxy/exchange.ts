@@ -1,0 +1,204 @@
+/**
+ * One exchange with a client: its request is folded and sent, and the provider's answer is passed on as it comes.
+ *
+ * Calls of the fetch tool are answered here, with another request to the provider, and the client gets one answer to
+ * its one request. A failure of folding never fails the exchange: the request is then sent as the client wrote it.
+ */
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+
+import { describe } from "../binding/errors.js";
+import { answerFetch, FETCH_TOOL } from "../library/fetch-tool.js";
+import { type Answer, type Dialect, type FetchResult, isFetch } from "./dialect.js";
+import { AGENT, type Folded, type Folder, LosslessFolder } from "./fold.js";
+import type { HiddenRounds } from "./journal.js";
+import { Reply } from "./reply.js";
+import type { Sessions } from "./sessions.js";
+import { type Json, objectIn } from "./sse.js";
+import { passedOn, type Upstream, type UpstreamAnswer } from "./upstream.js";
+
+/** The maximum number of requests to the provider in one exchange. Fetches in the last answer are dropped. */
+const MOST_ROUNDS = 8;
+/** The number of answers that the provider keeps whose sessions are remembered. */
+const MOST_KEPT = 10_000;
+
+/** The treatment of the sessions that the proxy serves. */
+export interface Mode {
+  /** True if every request is sent untouched, and only the figures show what folding would have saved. */
+  observes: boolean;
+  /** The share of sessions that stay untouched, from 0 to 1. */
+  holdout: number;
+}
+
+/** A request of a client. */
+export interface ClientRequest {
+  dialect: Dialect;
+  url: string;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+  /** True if the client only asks for the number of tokens. */
+  isCount: boolean;
+}
+
+/** The way to send a request: folded with the fetch tool, or with another body, or as it came. */
+interface Plan {
+  body?: Json;
+  /** The request in its session, if its turn is recorded. */
+  folded?: Folded;
+  /** True if the request is folded and its fetches are answered. */
+  isFolded: boolean;
+}
+
+export class Exchanges {
+  readonly #folder: Folder;
+  readonly #sessions: Sessions;
+  readonly #upstream: Upstream;
+  readonly #mode: Mode;
+  readonly #warn: (line: string) => void;
+  readonly #lossless = new LosslessFolder();
+  /** The sessions of answers that the provider keeps, by the ids of the answers. */
+  readonly #kept = new Map<string, string>();
+
+  constructor(
+    folder: Folder,
+    sessions: Sessions,
+    upstream: Upstream,
+    { mode, warn }: { mode: Mode; warn: (line: string) => void },
+  ) {
+    [this.#folder, this.#sessions, this.#upstream, this.#mode, this.#warn] = [folder, sessions, upstream, mode, warn];
+  }
+
+  /** Answers a request. Rejects if the provider cannot be reached, its answer breaks off, or the client leaves. */
+  async answer(request: ClientRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const plan = await this.#safely("folding", () => this.#plan(request), { isFolded: false });
+    const reply = new Reply(request.dialect, response, signal);
+    const answers: Answer[] = [];
+    const hidden: HiddenRounds = { rounds: [], results: [] };
+    for (;;) {
+      const answer = await reply.receive(await this.#send(request, plan, signal));
+      if (answer === undefined) return;
+      answers.push(answer);
+      const goesOn = await this.#safely("answering a fetch", () => this.#fetch(plan, answers, hidden), false);
+      if (!goesOn) break;
+    }
+    await reply.finish(answers);
+    await this.#safely("recording a turn", () => this.#record(request, plan, answers), undefined);
+  }
+
+  /** Runs a step. A failure is logged, and the exchange goes on with another value. */
+  async #safely<T>(step: string, run: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      this.#warn(`${step} failed (${describe(error)}); the request goes on without it`);
+      return otherwise;
+    }
+  }
+
+  async #plan({ dialect, bytes }: ClientRequest): Promise<Plan> {
+    const body = objectIn(bytes.toString());
+    const messages = body === undefined ? [] : dialect.messagesOf(body);
+    if (body === undefined || messages.length === 0) return { isFolded: false };
+    const continues = dialect.continues(body);
+    const place =
+      continues === undefined
+        ? this.#sessions.place(dialect, body, messages)
+        : this.#sessions.continuation(dialect, messages, continues, this.#kept.get(continues));
+    const { session, lines } = place;
+    const unfolded: Folded = { dialect, body, place, view: messages, answerTo: "", continues };
+    // Behind another proxy of this kind, the request has the tool already.
+    const isFoldedElsewhere = dialect.toolNames(body).includes(FETCH_TOOL);
+    const isOwn = isFoldedElsewhere || session.isUntouched || isHeldOut(session.id, this.#mode.holdout);
+    if (isOwn || !dialect.allowsTools(body)) {
+      session.add(lines);
+      if (isOwn || this.#mode.observes) return { folded: unfolded, isFolded: false };
+      return { body: await this.#lossless.request(dialect, body, messages), folded: unfolded, isFolded: false };
+    }
+    const folding = session.queue.then(() => this.#folder.view(dialect, body, place, messages));
+    session.queue = folding.catch(() => undefined);
+    if (!this.#mode.observes) return { folded: await folding, isFolded: true };
+    // Nobody waits for a fold that is not sent.
+    session.queue = folding
+      .then((folded) => this.#folder.request(folded))
+      .catch((error: unknown) => this.#warn(`observing failed (${describe(error)})`));
+    return { folded: unfolded, isFolded: false };
+  }
+
+  async #send({ url, headers, bytes }: ClientRequest, plan: Plan, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const { folded, isFolded } = plan;
+    const body = folded && isFolded ? await this.#folder.request(folded) : plan.body;
+    const sent = body === undefined ? bytes : JSON.stringify(body);
+    // Only a plain answer can be read on its way.
+    const own = { ...passedOn(headers, "accept-encoding", "content-encoding"), "accept-encoding": "identity" };
+    return this.#upstream.send(url, "POST", own, sent, signal);
+  }
+
+  /** Answers the fetches of the last answer. Returns true if the provider must be asked again. */
+  async #fetch({ folded, isFolded }: Plan, answers: Answer[], hidden: HiddenRounds): Promise<boolean> {
+    const answer = answers.at(-1);
+    if (folded === undefined || !isFolded || answer === undefined) return false;
+    const { dialect, place, continues } = folded;
+    const { session } = place;
+    const calls = answer.pieces.flatMap((piece) => dialect.callIn(piece) ?? []);
+    const fetches = answer.pieces.filter((piece) => isFetch(dialect, piece));
+    const results: FetchResult[] = [];
+    if (answer.isWhole && answers.length < MOST_ROUNDS)
+      for (const piece of fetches) {
+        const { id = "", args } = dialect.callIn(piece) ?? {};
+        results.push({ id, content: await this.#original(dialect, session.id, args) });
+      }
+    const { pieces } = answer;
+    if (results.length > 0 && calls.length === results.length) {
+      hidden.rounds.push(pieces);
+      hidden.results.push(results);
+      const isKept = continues !== undefined && answer.id !== undefined;
+      if (isKept) {
+        folded.body = { ...folded.body, previous_response_id: answer.id };
+        folded.view = dialect.withFetched(results, []);
+      } else folded.view = [...folded.view, ...dialect.toMessages(pieces), ...dialect.withFetched(results, [])];
+      return true;
+    }
+    if (results.length > 0) hidden.last = { pieces, results };
+    if (hidden.rounds.length > 0 || hidden.last) session.add([{ answerTo: folded.answerTo, hidden }]);
+    // With `previous_response_id`, the client names the answer and not the messages before it.
+    if (hidden.last && answer.id)
+      session.add([{ answerTo: answer.id, hidden: { ...hidden, rounds: [], results: [] } }]);
+    return false;
+  }
+
+  /** Returns the answer to one fetch. A failure of the store is told to the model. */
+  async #original({ form }: Dialect, sessionId: string, args: unknown): Promise<unknown> {
+    try {
+      // The three forms have one signature each.
+      return await answerFetch(this.#folder.concertina, args, { agentId: AGENT, sessionId, form } as never);
+    } catch (error) {
+      this.#warn(`fetching an original failed (${describe(error)}); the model was told`);
+      const text = `The original cannot be read: ${describe(error)}. Do not call this again; run the tool again instead.`;
+      return form === "anthropic" ? [{ type: "text", text }] : text;
+    }
+  }
+
+  async #record({ dialect, isCount }: ClientRequest, { folded, isFolded }: Plan, answers: Answer[]): Promise<void> {
+    if (folded === undefined || isCount) return;
+    const { session } = folded.place;
+    const last = answers.at(-1);
+    if (last?.id !== undefined) this.#keep(last.id, session.id);
+    const name = `${isHeldOut(session.id, this.#mode.holdout) ? "holdout" : dialect.name}:${session.id}`;
+    const observed = this.#mode.observes && !session.isUntouched;
+    if (observed) await session.queue;
+    await this.#folder.record(folded, answers, name, isFolded || !observed);
+  }
+
+  #keep(response: string, session: string): void {
+    this.#kept.set(response, session);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MOST_KEPT) break;
+      this.#kept.delete(oldest);
+    }
+  }
+}
+
+/** Returns true if a session stays untouched for comparison. Its id decides, so every proxy decides the same. */
+function isHeldOut(sessionId: string, holdout: number): boolean {
+  const [, own = ""] = sessionId.split("-");
+  return Number.parseInt(sessionId.slice(0, 4) + own.slice(0, 4), 16) / 2 ** 32 < holdout;
+}

@@ -1,0 +1,105 @@
+/** The client's side of an exchange: one answer, made of one or more answers of the provider. */
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+import { type Answer, type Dialect, isFetch, type Relay } from "./dialect.js";
+import { EventReader, type Json, objectIn } from "./sse.js";
+import { bytesOf, decoded, passedOn, type UpstreamAnswer } from "./upstream.js";
+
+export class Reply {
+  readonly #dialect: Dialect;
+  readonly #response: ServerResponse;
+  readonly #signal: AbortSignal;
+  readonly #relay: Relay;
+  /** The text after the last event of a stream. */
+  #rest = "";
+  /** The last answer that was not streamed. */
+  #whole: { came: UpstreamAnswer; bytes: Buffer; body: Json } | undefined;
+  #rounds = 0;
+
+  constructor(dialect: Dialect, response: ServerResponse, signal: AbortSignal) {
+    [this.#dialect, this.#response, this.#signal, this.#relay] = [dialect, response, signal, dialect.relay()];
+  }
+
+  /**
+   * Receives an answer of the provider and passes on what the client may see of it now. Returns undefined if it was
+   * passed on to its end, because it is an error or of an unknown form.
+   */
+  async receive(came: UpstreamAnswer): Promise<Answer | undefined> {
+    if (this.#rounds++ > 0 && this.#response.headersSent) this.#relay.next();
+    const type = String(came.headers["content-type"] ?? "");
+    const encoding = came.headers["content-encoding"];
+    const body = decoded(came.body, Array.isArray(encoding) ? encoding.join() : encoding);
+    const isGood = came.status >= 200 && came.status < 300;
+    if (isGood && body && type.includes("text/event-stream")) return this.#stream(came, body);
+    if (isGood && body && type.includes("json") && !this.#response.headersSent) return this.#read(came, body);
+    await this.#pass(came);
+    return undefined;
+  }
+
+  async #stream(came: UpstreamAnswer, body: Readable): Promise<Answer | undefined> {
+    if (!this.#response.headersSent) {
+      this.#response.writeHead(came.status, passedOn(came.headers, "content-encoding"));
+      this.#response.flushHeaders();
+    }
+    const reader = new EventReader();
+    for await (const chunk of body) {
+      const events = reader.read(chunk as Buffer);
+      await this.#write(events.map((event) => this.#relay.take(event)).join(""));
+    }
+    this.#rest = reader.end();
+    const answer = this.#relay.answer();
+    if (answer === undefined) await this.finish([]);
+    return answer;
+  }
+
+  async #read(came: UpstreamAnswer, stream: Readable): Promise<Answer | undefined> {
+    const bytes = await bytesOf(stream);
+    const body = objectIn(bytes.toString()) ?? {};
+    this.#whole = { came, bytes, body };
+    const answer = this.#dialect.wholeAnswer(body);
+    if (answer === undefined) await this.finish([]);
+    return answer;
+  }
+
+  async #pass(came: UpstreamAnswer): Promise<void> {
+    if (!this.#response.headersSent) return pass(came, this.#response, this.#signal);
+    const text = (await bytesOf(came.body)).toString();
+    await this.#write(this.#relay.failure(objectIn(text) ?? { message: text, code: came.status }));
+    this.#response.end();
+  }
+
+  /** Sends the end of the answer. */
+  async finish(answers: Answer[]): Promise<void> {
+    const isChanged = answers.some(({ pieces }) => pieces.some((piece) => isFetch(this.#dialect, piece)));
+    if (this.#whole === undefined) await this.#write(this.#relay.end() + this.#rest);
+    else {
+      const { came, bytes, body } = this.#whole;
+      const shown = isChanged ? JSON.stringify(this.#dialect.wholeReply(body, answers)) : bytes;
+      this.#response.writeHead(came.status, {
+        ...passedOn(came.headers, "content-encoding"),
+        "content-length": Buffer.byteLength(shown),
+      });
+      this.#response.write(shown);
+    }
+    this.#response.end();
+  }
+
+  async #write(text: string): Promise<void> {
+    if (text === "" || this.#response.write(text)) return;
+    await once(this.#response, "drain", { signal: this.#signal });
+  }
+}
+
+/** Passes an answer on as it is, byte for byte. */
+export async function pass(came: UpstreamAnswer, response: ServerResponse, signal: AbortSignal): Promise<void> {
+  const length = came.headers["content-length"];
+  response.writeHead(came.status, {
+    ...passedOn(came.headers),
+    ...(length === undefined ? {} : { "content-length": length }),
+  });
+  response.flushHeaders();
+  await pipeline(came.body, response, { signal });
+}

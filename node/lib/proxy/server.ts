@@ -1,0 +1,277 @@
+/**
+ * The proxy: an HTTP server that folds requests of the dialects it knows and passes everything else on byte for byte.
+ *
+ * Headers are passed on and never kept. Without a token it serves this machine only.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { describe } from "../binding/errors.js";
+import type { Options } from "../binding/options.js";
+import type { StorePlace } from "../library/api.js";
+import { Concertina } from "../library/concertina.js";
+import { HOST_DEFAULTS } from "../library/host-defaults.js";
+import { periodsOf, report } from "../terminal/page.js";
+import { savedLine } from "../terminal/figures-text.js";
+import { version } from "../terminal/version.js";
+import type { Dialect } from "./dialect.js";
+import { anthropic } from "./dialects/anthropic.js";
+import { chat } from "./dialects/chat.js";
+import { responses } from "./dialects/responses.js";
+import { Exchanges, type Mode } from "./exchange.js";
+import { AGENT, Folder } from "./fold.js";
+import { Journals } from "./journal.js";
+import { pass } from "./reply.js";
+import { Sessions } from "./sessions.js";
+import { bytesOf, decoded, passedOn, Upstream } from "./upstream.js";
+
+/** The addresses of the providers, without `/v1`. */
+export interface Providers {
+  anthropic: string;
+  openai: string;
+}
+
+export interface ProxyOptions {
+  /** The port; 0 for a free one. */
+  port: number;
+  /** The address to listen on. Any other than that of this machine needs a token. */
+  host: string;
+  /** The token that clients must send, as the first part of the path or in the header `x-concertina-token`. */
+  token?: string;
+  place: StorePlace;
+  /** The directory of the notes about sessions. */
+  notes: string;
+  /** Options of Concertina, over those of the plugin. */
+  options: Options;
+  providers: Providers;
+  mode: Mode;
+  /** Receives each line of the log. */
+  log(line: string): void;
+}
+
+const HOUR_MS = 3_600_000;
+/** Clients resume sessions after days, and send them in full. */
+const TTL_SECONDS = 30 * 86_400;
+/** The largest request that is read. Providers accept far smaller ones. */
+const MOST_BYTES = 256 * 2 ** 20;
+const LOOPBACK = ["127.0.0.1", "::1", "localhost"];
+
+const ROUTES: { path: RegExp; dialect: Dialect; isCount?: true }[] = [
+  { path: /\/messages$/, dialect: anthropic },
+  { path: /\/messages\/count_tokens$/, dialect: anthropic, isCount: true },
+  { path: /\/chat\/completions$/, dialect: chat },
+  { path: /\/responses$/, dialect: responses },
+];
+
+/** A running proxy. */
+export class Proxy {
+  readonly #options: ProxyOptions;
+  readonly #concertina: Concertina;
+  readonly #sessions: Sessions;
+  readonly #exchanges: Exchanges;
+  readonly #upstream = new Upstream();
+  readonly #server = http.createServer((request, response) => this.#run(this.#handle(request, response)));
+  readonly #pageToken: string;
+  #timer: NodeJS.Timeout | undefined;
+  /** Requests in progress, and lines about ended sessions. Closing waits for them. */
+  readonly #running = new Set<Promise<void>>();
+
+  private constructor(options: ProxyOptions, concertina: Concertina) {
+    this.#options = options;
+    this.#concertina = concertina;
+    this.#pageToken = options.token ?? randomBytes(12).toString("hex");
+    this.#sessions = new Sessions(new Journals(options.notes), ({ id }) => this.#run(this.#logEnd(id)));
+    const warn = (line: string) => this.#warn(line);
+    const folder = new Folder(concertina, warn);
+    this.#exchanges = new Exchanges(folder, this.#sessions, this.#upstream, { mode: options.mode, warn });
+  }
+
+  /** Opens the store and listens. @throws if the store cannot be opened or the port is taken */
+  static async start(options: ProxyOptions): Promise<Proxy> {
+    const defaults = { ...HOST_DEFAULTS, sccsStorageTtlSeconds: TTL_SECONDS };
+    const concertina = await Concertina.open({ ...defaults, ...options.options, ...options.place });
+    const proxy = new Proxy(options, concertina);
+    for (const line of concertina.warnings) proxy.#warn(line);
+    const server = proxy.#server;
+    // A provider's answer may take longer than Node's limits for a request.
+    Object.assign(server, { requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(options.port, options.host, resolve);
+    });
+    proxy.#timer = setInterval(() => void proxy.#upkeep(), HOUR_MS).unref();
+    await proxy.#upkeep();
+    return proxy;
+  }
+
+  /** The address for clients. */
+  get url(): string {
+    const { address, port, family } = this.#server.address() as AddressInfo;
+    const host = family === "IPv6" ? `[${address}]` : address;
+    return `http://${host}:${port}${this.#options.token === undefined ? "" : `/${this.#options.token}`}`;
+  }
+
+  /** The address of the page of figures. */
+  get page(): string {
+    return `${new URL(this.url).origin}/concertina?token=${this.#pageToken}`;
+  }
+
+  /** Stops listening, breaks off what is in progress, and closes the store. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await Promise.all(this.#running);
+    this.#sessions.end();
+    await Promise.all(this.#running);
+    await this.#upstream.close();
+    await this.#concertina.close();
+  }
+
+  /** Returns one line on everything that was saved since a moment. */
+  async saved(since: number): Promise<string> {
+    return savedLine(await this.#concertina.figures({ since }));
+  }
+
+  #run(job: Promise<void>): void {
+    const done = job.finally(() => this.#running.delete(done));
+    this.#running.add(done);
+  }
+
+  #warn(line: string): void {
+    this.#options.log(`concertina: ${line}`);
+  }
+
+  async #logEnd(sessionId: string): Promise<void> {
+    try {
+      const figures = await this.#concertina.figures({ sessionId, agentId: AGENT });
+      if (figures.total.requests > 0) this.#options.log(`concertina: session ${sessionId}: ${savedLine(figures)}`);
+    } catch (error) {
+      this.#warn(`reading the figures of session ${sessionId} failed (${describe(error)})`);
+    }
+  }
+
+  /** Ends idle sessions and removes what has expired. */
+  async #upkeep(): Promise<void> {
+    const now = Date.now();
+    try {
+      this.#sessions.end(now - HOUR_MS);
+      this.#sessions.forget(now - TTL_SECONDS * 1000);
+      await this.#concertina.sweep();
+      for (const notice of this.#concertina.notices()) this.#warn(notice);
+    } catch (error) {
+      this.#warn(`the sweep failed (${describe(error)}); expired originals stay until the next one`);
+    }
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const leaving = new AbortController();
+    response.on("close", () => leaving.abort());
+    try {
+      await this.#route(request, response, leaving.signal);
+    } catch (error) {
+      if (leaving.signal.aborted) return;
+      this.#warn(`${request.method} ${this.#pathOf(request)} failed (${describe(error)}); the client was told`);
+      // A client must not take the part that it got for the whole answer.
+      if (response.headersSent) response.destroy();
+      else refuse(response, 502, `the provider cannot be reached: ${describe(error)}`);
+    }
+  }
+
+  /** Returns the path of a request for the log, without the token in it. */
+  #pathOf({ url = "/" }: IncomingMessage): string {
+    const parts = new URL(url, "http://proxy").pathname.split("/");
+    return parts.filter((part) => part !== this.#options.token).join("/");
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Promise<void> {
+    const { token, host } = this.#options;
+    const url = new URL(request.url ?? "/", "http://proxy");
+    if (url.pathname === "/healthz") return json(response, { status: "ok", version: version() });
+    // A page in a browser could otherwise reach this server under a name of its own.
+    const asked = new URL(`http://${request.headers.host ?? "localhost"}`).hostname.replace(/^\[|\]$/g, "");
+    if (LOOPBACK.includes(host) && !LOOPBACK.includes(asked))
+      return refuse(response, 403, `${asked} is not served here`);
+    if (url.pathname === "/concertina" || url.pathname === "/concertina/status") {
+      if (!isEqual(url.searchParams.get("token") ?? "", this.#pageToken))
+        return refuse(response, 401, "the token is wrong");
+      return url.pathname === "/concertina" ? this.#showPage(response) : this.#showStatus(response);
+    }
+    if (token !== undefined) {
+      const [, first = "", ...rest] = url.pathname.split("/");
+      const isInPath = isEqual(first, token);
+      if (!isInPath && !isEqual(String(request.headers["x-concertina-token"] ?? ""), token))
+        return refuse(response, 401, "the token is missing or wrong");
+      if (isInPath) url.pathname = `/${rest.join("/")}`;
+    }
+    if (request.headers.upgrade !== undefined) return refuse(response, 426, "WebSockets are not served here");
+    await this.#forward(request, response, url, signal);
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse, url: URL, signal: AbortSignal): Promise<void> {
+    const { headers, method = "GET" } = request;
+    const route = method === "POST" ? ROUTES.find((one) => one.path.test(url.pathname)) : undefined;
+    const target = this.#target(url, request, route?.dialect);
+    const body = route === undefined ? undefined : decoded(request, headers["content-encoding"]);
+    if (route === undefined || body === undefined) {
+      const length = headers["content-length"];
+      const sent = { ...passedOn(headers, "x-concertina-token"), ...(length ? { "content-length": length } : {}) };
+      const hasBody = length !== undefined || headers["transfer-encoding"] !== undefined;
+      const came = await this.#upstream.send(target, method, sent, hasBody ? request : null, signal);
+      return pass(came, response, signal);
+    }
+    if (Number(headers["content-length"] ?? 0) > MOST_BYTES) return refuse(response, 413, "the request is too large");
+    const { dialect, isCount = false } = route;
+    const { "x-concertina-token": _, ...others } = headers;
+    const bytes = await bytesOf(body);
+    await this.#exchanges.answer({ dialect, url: target, headers: others, bytes, isCount }, response, signal);
+  }
+
+  /** Returns the address at the provider: by the dialect or, for other paths, by Anthropic's headers. */
+  #target({ pathname, search }: URL, { headers }: IncomingMessage, dialect: Dialect | undefined): string {
+    const { providers } = this.#options;
+    const isAnthropic =
+      dialect === undefined ? "anthropic-version" in headers || "x-api-key" in headers : dialect === anthropic;
+    const base = (isAnthropic ? providers.anthropic : providers.openai).replace(/\/+$/, "");
+    const isRepeated = base.endsWith("/v1") && pathname.startsWith("/v1/");
+    return base + (isRepeated ? pathname.slice("/v1".length) : pathname) + search;
+  }
+
+  async #showPage(response: ServerResponse): Promise<void> {
+    const periods = await periodsOf((range) => this.#concertina.figures(range));
+    const { html, policy } = report({ periods, health: null });
+    secure(response).setHeader("Content-Security-Policy", policy);
+    response.setHeader("Content-Type", "text/html; charset=utf-8").end(html);
+  }
+
+  async #showStatus(response: ServerResponse): Promise<void> {
+    const { total, unit, store, lastFoldAt } = await this.#concertina.figures();
+    const { mode } = this.#options;
+    json(response, { version: version(), mode, uptimeSeconds: process.uptime(), unit, total, store, lastFoldAt });
+  }
+}
+
+/** Compares two secrets in the same time, wherever they differ. */
+function isEqual(one: string, other: string): boolean {
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash(one), hash(other));
+}
+
+function secure(response: ServerResponse): ServerResponse {
+  response.setHeader("Cache-Control", "no-store");
+  response.setHeader("X-Content-Type-Options", "nosniff");
+  response.setHeader("Referrer-Policy", "no-referrer");
+  return response;
+}
+
+function json(response: ServerResponse, value: unknown, status = 200): void {
+  secure(response)
+    .writeHead(status, { "content-type": "application/json" })
+    .end(`${JSON.stringify(value)}\n`);
+}
+
+/** Answers in the form of an error that the SDKs of all providers show. */
+function refuse(response: ServerResponse, status: number, message: string): void {
+  json(response, { type: "error", error: { type: "concertina_proxy", message: `concertina: ${message}` } }, status);
+}

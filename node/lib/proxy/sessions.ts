@@ -1,0 +1,229 @@
+/**
+ * The session of a request that names none.
+ *
+ * Each message has a link: a hash of everything up to it, as the client sent it. A request belongs to the session whose
+ * links it extends. If it leaves that session before an answer of the model, it is a branch and a session of its own
+ * that begins with everything that the first one was shown. A change behind the last answer, such as a repeated or an
+ * edited question, stays in the session.
+ */
+import { createHash, randomBytes } from "node:crypto";
+
+import type { AnyMessage } from "../library/api.js";
+import type { Dialect } from "./dialect.js";
+import type { HiddenRounds, Journals, Line } from "./journal.js";
+import { isObject, type Json } from "./sse.js";
+
+/** The number of sessions in memory. Others are read from their files again. */
+const MOST_IN_MEMORY = 256;
+/** The number of sessions with the same first message that a request is compared with, the latest first. */
+const MOST_COMPARED = 50;
+const LINK_CHARS = 22;
+
+/** The link of a message. The first character tells answers of the model, `a`, from other messages, `m`. */
+export type Link = string;
+
+/** Returns the links of messages. `beginning` is what precedes the first one. */
+export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], beginning: string): Link[] {
+  let link = beginning;
+  return messages.map((message) => {
+    const text = JSON.stringify(withoutCachePoints(message));
+    const hash = createHash("sha256").update(link).update(text).digest("base64url").slice(0, LINK_CHARS);
+    return (link = (dialect.isAnswer(message) ? "a" : "m") + hash);
+  });
+}
+
+/** Returns a message without its cache breakpoints, which clients move from request to request. */
+export function withoutCachePoints(message: AnyMessage): AnyMessage {
+  const { content } = message;
+  if (!Array.isArray(content) || !content.some((block) => isObject(block) && "cache_control" in block)) return message;
+  const plain = (block: unknown) => (isObject(block) ? { ...block, cache_control: undefined } : block);
+  return { ...message, content: content.map(plain) };
+}
+
+const short = (value: unknown) =>
+  createHash("sha256")
+    .update(JSON.stringify(value) ?? "")
+    .digest("hex")
+    .slice(0, 12);
+
+export class Session {
+  readonly id: string;
+  readonly #journals: Journals;
+  #links: Link[] = [];
+  #births = new Map<string, AnyMessage>();
+  #hidden = new Map<Link, HiddenRounds[]>();
+  #end = 0;
+  isUntouched = false;
+  /** The exchanges in progress, one after the other. */
+  queue: Promise<unknown> = Promise.resolve();
+  usedAt = Date.now();
+
+  constructor(id: string, journals: Journals) {
+    this.id = id;
+    this.#journals = journals;
+    this.refresh();
+  }
+
+  /** The number of messages that the session has. */
+  get length(): number {
+    return this.#links.length;
+  }
+
+  /** Reads what was added to the session's file. */
+  refresh(): this {
+    const { lines, end } = this.#journals.read(this.id, this.#end);
+    this.#end = end;
+    for (const line of lines) this.#take(line);
+    return this;
+  }
+
+  #take(line: Json): void {
+    const { at, links, birth, shown, answerTo, hidden } = line;
+    if (typeof at === "number" && Array.isArray(links))
+      this.#links = [...this.#links.slice(0, at), ...(links as Link[])];
+    else if (typeof birth === "string" && isObject(shown)) {
+      if (!this.#births.has(birth)) this.#births.set(birth, shown);
+    } else if (typeof answerTo === "string" && isObject(hidden))
+      this.#hidden.set(answerTo, [hidden as unknown as HiddenRounds, ...(this.#hidden.get(answerTo) ?? [])]);
+    else if (line.untouched === true) this.isUntouched = true;
+  }
+
+  add(lines: Line[]): void {
+    this.#journals.append(this.id, lines);
+    this.refresh();
+  }
+
+  /** Returns the number of messages that a request shares with the session. */
+  shared(links: Link[]): number {
+    const other = links.findIndex((link, at) => link !== this.#links[at]);
+    return Math.min(other === -1 ? links.length : other, this.#links.length);
+  }
+
+  /** Returns true if the session has an answer of the model after a message. */
+  hasAnswerAfter(at: number): boolean {
+    return this.#links.slice(at).some((link) => link.startsWith("a"));
+  }
+
+  /** Takes the messages of a request as those of the session. Returns the line to add once their results are born. */
+  adopt(links: Link[]): Line[] {
+    const at = this.shared(links);
+    if (at === links.length && at === this.#links.length) return [];
+    this.#links = links;
+    return [{ at, links: links.slice(at) }];
+  }
+
+  /** Returns how a result was shown at birth, or undefined if it was not changed. */
+  birth(key: string): AnyMessage | undefined {
+    return this.#births.get(key);
+  }
+
+  /** Returns the fetches in the answer to the messages with a link, the latest first. */
+  hiddenAfter(link: Link): HiddenRounds[] {
+    return this.#hidden.get(link) ?? [];
+  }
+}
+
+/** A request in its session. */
+export interface Place {
+  session: Session;
+  links: Link[];
+  /** The number of messages that the session had before. Results in later messages are born now. */
+  known: number;
+  /** The lines that the session's file lacks. They are written with the births: a crash leaves both or none. */
+  lines: Line[];
+  /** The session that this one is a branch of, if it began with this request. */
+  parent: Session | undefined;
+}
+
+export class Sessions {
+  readonly #journals: Journals;
+  /** Sessions by id, the least recently used first. */
+  readonly #loaded = new Map<string, Session>();
+  /** Called for each session that leaves the memory. */
+  readonly #onEnd: (session: Session) => void;
+
+  constructor(journals: Journals, onEnd: (session: Session) => void) {
+    this.#journals = journals;
+    this.#onEnd = onEnd;
+  }
+
+  #load(id: string): Session {
+    const session = this.#loaded.get(id) ?? new Session(id, this.#journals);
+    this.#loaded.delete(id);
+    this.#loaded.set(id, session);
+    session.usedAt = Date.now();
+    for (const [other, oldest] of this.#loaded) {
+      if (this.#loaded.size <= MOST_IN_MEMORY) break;
+      this.#loaded.delete(other);
+      this.#onEnd(oldest);
+    }
+    return session;
+  }
+
+  /**
+   * Finds the session of a request. With a new session, whose history holds thinking that was
+   * made elsewhere, everything stays untouched: that thinking may be valid only behind exactly these bytes.
+   */
+  place(dialect: Dialect, body: Json, messages: readonly AnyMessage[]): Place {
+    const links = linksOf(dialect, messages, dialect.name);
+    const system = short(dialect.systemOf(body) ?? null);
+    const root = `${short(links[0] ?? "")}-`;
+    let best: { session: Session; shared: number } | undefined;
+    for (const id of this.#candidates(root)) {
+      const session = this.#loaded.get(id)?.refresh() ?? new Session(id, this.#journals);
+      const shared = session.shared(links);
+      // Agents with other system prompts may begin with the same words.
+      const isOwn = id.startsWith(root + system) || links.slice(0, shared).some((link) => link.startsWith("a"));
+      const isBetter = best === undefined || shared > best.shared || (shared === best.shared && isEnd(session, shared));
+      if (isOwn && isBetter) best = { session, shared };
+    }
+    if (best === undefined) return this.#begun(this.#load(root + system), links, dialect, messages);
+    const { session, shared } = best;
+    if (!session.hasAnswerAfter(shared)) {
+      const found = this.#load(session.id);
+      return { session: found, links, known: shared, lines: found.adopt(links), parent: undefined };
+    }
+    // Without a shared answer nothing was folded, so the same question asked again is simply a new session.
+    const isFresh = !links.slice(0, shared).some((link) => link.startsWith("a"));
+    if (isFresh)
+      return this.#begun(this.#load(`${root}${system}-${randomBytes(4).toString("hex")}`), links, dialect, messages);
+    const branch = `${session.id.split("-").slice(0, 2).join("-")}-${randomBytes(4).toString("hex")}`;
+    this.#journals.copy(session.id, branch);
+    const child = this.#load(branch);
+    return { session: child, links, known: shared, lines: child.adopt(links), parent: session };
+  }
+
+  #candidates(root: string): string[] {
+    const ids = this.#journals.ids().filter((id) => id.startsWith(root));
+    if (ids.length <= MOST_COMPARED) return ids;
+    const times = new Map(ids.map((id) => [id, this.#journals.changedAt(id)]));
+    return ids.toSorted((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0)).slice(0, MOST_COMPARED);
+  }
+
+  #begun(session: Session, links: Link[], dialect: Dialect, messages: readonly AnyMessage[]): Place {
+    if (messages.some((message) => dialect.hasThinking(message))) session.add([{ untouched: true }]);
+    return { session, links, known: 0, lines: session.adopt(links), parent: undefined };
+  }
+
+  /** Returns the session of a request whose history the provider has, which is named by what it continues. */
+  continuation(dialect: Dialect, messages: readonly AnyMessage[], id: string, sessionId: string | undefined): Place {
+    const session = this.#load(sessionId ?? `${short(id)}-${short(dialect.name)}`);
+    return { session, links: linksOf(dialect, messages, id), known: 0, lines: [], parent: undefined };
+  }
+
+  /** Ends the sessions that were not used since a moment, or all. */
+  end(before = Number.POSITIVE_INFINITY): void {
+    for (const [id, session] of this.#loaded) {
+      if (session.usedAt >= before) continue;
+      this.#loaded.delete(id);
+      this.#onEnd(session);
+    }
+  }
+
+  /** Removes the files that did not change since a moment. */
+  forget(before: number): void {
+    for (const id of this.#journals.ids()) if (this.#journals.changedAt(id) < before) this.#journals.remove(id);
+  }
+}
+
+const isEnd = (session: Session, shared: number) => session.length === shared;
