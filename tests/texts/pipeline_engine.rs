@@ -312,14 +312,14 @@ fn the_readme_shows_what_its_example_folds_to() {
 }
 
 #[test]
-fn regular_paragraphs_fold_by_seven_tenths_whatever_their_type() {
+fn regular_paragraphs_fold_by_two_thirds_whatever_their_type() {
     let line =
         |n: usize| format!("paragraph {n} tells about thing {} and {} in many words\n\n", n * 7919 % 97, n * 10 % 530);
     let text: String = (1..=900).map(line).collect();
     for preset in [Preset::Lossless, Preset::Balanced, Preset::Max] {
         let options = CompressOptions { preset, ..CompressOptions::default() };
         let done = FusionEngine::default().compress(&text, &options, &|| 0.0);
-        assert!(done.lossless && done.tokens_after * 10 <= done.tokens_before * 3, "{preset:?}: {}", done.tokens_after);
+        assert!(done.lossless && done.tokens_after * 3 <= done.tokens_before, "{preset:?}: {}", done.tokens_after);
         assert_eq!(restore(&done.text, &[]), text);
     }
 }

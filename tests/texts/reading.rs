@@ -6,9 +6,8 @@ use concertina::pipeline::{CompressOptions, FusionEngine};
 use crate::corpus;
 use crate::sight::reading::readings;
 
-/// The least share of cells that are read right, in percent. Rows of lines state counters every tenth row only.
-const SHARES: [(&str, usize); 6] =
-    [("json", 99), ("logs", 90), ("tables", 94), ("search", 96), ("diffs", 99), ("outputs", 91)];
+/// The least share of cells that are read right, in percent.
+const SHARE: usize = 98;
 
 #[test]
 fn a_naive_reader_reads_most_cells_right() {
@@ -16,7 +15,7 @@ fn a_naive_reader_reads_most_cells_right() {
     let mut too_few = Vec::new();
     for preset in [Preset::Balanced, Preset::Lossless] {
         let options = CompressOptions { preset, ..CompressOptions::default() };
-        for (kind, share) in SHARES {
+        for kind in ["json", "logs", "tables", "search", "diffs", "outputs"] {
             let (mut cells, mut wrong) = (0, 0);
             for input in corpus::inputs(kind) {
                 let Some(text) = input.text() else { continue };
@@ -27,7 +26,7 @@ fn a_naive_reader_reads_most_cells_right() {
             }
             let found = format!("{kind}, {}: {wrong} of {cells} cells are not read", preset.as_str());
             println!("{found}");
-            if wrong * 100 > cells * (100 - share) {
+            if wrong * 100 > cells * (100 - SHARE) {
                 too_few.push(found);
             }
         }

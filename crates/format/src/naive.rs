@@ -2,9 +2,10 @@
 //!
 //! A language model reads a fold without a program. This reader states each value that it can read, and [`UNREAD`] in
 //! place of every letter and digit of the others, so its text has the same length as the restored text. It adds up the
-//! steps of at most [`MOST_ADDED`] rows, goes up at most [`MOST_ROWS`] rows to the row that states an equal value, and
-//! follows one name for each value, but no name inside what a name stands for. It does not count lines to find the
-//! prefixes that are listed at the end of a fold.
+//! steps of at most [`MOST_ADDED`] rows, goes up at most [`MOST_ROWS`] rows to the row that states an equal value or the
+//! folder of a value, leaves at most [`MOST_ADDED`] folders on the way, and follows one name for each value, but no
+//! name inside what a name stands for. It does not count lines to find the prefixes that are listed at the end of a
+//! fold.
 
 use std::ops::Range;
 
@@ -148,7 +149,13 @@ mod tests {
     fn a_value_is_read_up_to_three_rows_below_the_row_that_states_it() {
         let rows = |body| seen("rle", "{}: values, row by row", body);
         assert_eq!(rows("a: {+1} {}\n7 x\n. y\n. z\n. v\n. w\n12 u"), "7 x\n8 y\n9 z\n10 v\n?? w\n12 u");
-        assert_eq!(rows("a: {/}\np/q/x\n^y\n^^z\n^v\n^w"), "p/q/x\np/q/y\np/z\np/v\n?/?");
+        assert_eq!(
+            rows("a: {/}\np/q/r/s/t/x\n^y\n^^z\n^^u\n^^v\n^^w"),
+            "p/q/r/s/t/x\np/q/r/s/t/y\np/q/r/s/z\np/q/r/u\np/q/v\n?/?"
+        );
+        let eleven = format!("a: {{/}}\np/x{}", "\n^y".repeat(11));
+        let below = seen("rle", "{}: values, row by row", &eleven);
+        assert_eq!(below, format!("p/x{}\n?/?", "\np/y".repeat(10)));
         assert_eq!(rows("a: n {+1}\n1\n.\n*7"), "n 1\nn 2\nn 3\nn 4\nn 5\nn 6\nn 7\nn 8\nn 9");
         assert_eq!(rows("a: {} {=1}\n$1=long\n$1"), "long long\nlong long");
         let table = "A:id=^+1,name\n[A\nann;id=7\nbob\ncid\ndan\neve\n]";

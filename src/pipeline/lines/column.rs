@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 pub(super) use concertina_format::lines::rule::Rule;
+use concertina_format::lines::rule::Stated;
 use concertina_format::steps::Step;
 
 use crate::pipeline::columns::steps::majority;
@@ -93,20 +94,26 @@ pub(super) fn spent(column: &[&str], rule: Rule, most: usize) -> usize {
     }
     let mut said = Vec::new();
     let mut tokens = cost(column[0]) + if rule == Rule::Above { 0 } else { 3 };
-    for pair in column.windows(2) {
+    // Rows that all count on are one line with their number.
+    let counts = matches!(rule, Rule::Step(_)) && column.windows(2).all(|pair| rule.is_expected(pair[0], pair[1]));
+    let mut stated = Stated::at(0);
+    for (row, pair) in (1..).zip(column.windows(2)) {
         if tokens >= most {
             return tokens;
         }
-        if rule.is_expected(pair[0], pair[1]) {
-            tokens += if tells_verdict(pair[1]) { cost(pair[1]) } else { 1 };
-            continue;
-        }
-        match rule {
-            Rule::Folder(separator) => match below(pair[0], pair[1], separator) {
-                Some((_, rest)) => tokens += 1 + cost(rest),
-                None => tokens += cost(pair[1]),
-            },
-            _ => said.push(pair[1]),
+        let is_expected = rule.is_expected(pair[0], pair[1]) && !tells_verdict(pair[1]);
+        let below = match rule {
+            Rule::Folder(separator) if !is_expected => below(pair[0], pair[1], separator),
+            _ => None,
+        };
+        let after = stated.after(rule.added(below.map_or(0, |(up, _)| up + 1)));
+        if is_expected && (counts || after.is_near(row)) {
+            (tokens, stated) = (tokens + 1, after);
+        } else if let Some((_, rest)) = below.filter(|_| after.is_near(row)) {
+            (tokens, stated) = (tokens + 1 + cost(rest), after);
+        } else {
+            stated = Stated::at(row);
+            if matches!(rule, Rule::Folder(_)) { tokens += cost(pair[1]) } else { said.push(pair[1]) }
         }
     }
     let named = |(value, times): (&str, usize)| {

@@ -142,7 +142,7 @@ pub(super) struct Flood<'t>(Template<'t>);
 impl<'t> Flood<'t> {
     /// Returns the floods of a text; no line is in two of them.
     pub(super) fn all(text: &'t str, keeps: Keeps) -> Vec<Self> {
-        templates(&Lines::of(text, View::Words, keeps)).into_iter().map(Self).collect()
+        Search::of(&Lines::of(text, View::Words, keeps), 0).templates().into_iter().map(Self).collect()
     }
 
     /// Returns the line numbers, ascending.
@@ -178,7 +178,7 @@ struct Plan<'t> {
 
 impl<'t> Plan<'t> {
     fn of(lines: Lines<'t>) -> Self {
-        let mut templates = templates(&lines);
+        let mut templates = Search::of(&lines, template::MAX_SPLITS).templates();
         let mut place: Vec<Option<(usize, usize)>> = vec![None; lines.texts.len()];
         for (index, template) in templates.iter().enumerate() {
             for (row, &line) in template.lines.iter().enumerate() {
@@ -238,29 +238,6 @@ impl<'t> Plan<'t> {
     }
 }
 
-/// Returns the templates of all matching lines, each line in at most one.
-fn templates<'t>(lines: &Lines<'t>) -> Vec<Template<'t>> {
-    let mut found = Vec::new();
-    let mut is_taken = lines.kept.clone();
-    let mut worthless = FastSet::default();
-    for exact in [false, true] {
-        for _ in 0..ROUNDS {
-            let left: Vec<usize> =
-                (0..lines.texts.len()).filter(|&line| !is_taken[line] && !lines.cells(line).is_empty()).collect();
-            let tree = group::tree(lines, &left, exact);
-            let more = best(lines, &tree, &mut worthless).templates;
-            if more.is_empty() {
-                break;
-            }
-            more.iter().flat_map(|template| &template.lines).for_each(|&line| is_taken[line] = true);
-            found.extend(more);
-        }
-    }
-    found.extend(same_lines(lines, &is_taken));
-    found.iter_mut().enumerate().for_each(|(index, template)| template.kinds = vec![index]);
-    found
-}
-
 /// Templates and their estimated saving in tokens.
 #[derive(Default)]
 struct Choice<'t> {
@@ -269,38 +246,6 @@ struct Choice<'t> {
 }
 
 impl<'t> Choice<'t> {
-    /// Returns the templates of a group, unless it is known to be worthless.
-    fn of(lines: &Lines<'t>, group: &[usize], fields: usize, has_rest: bool, worthless: &mut FastSet<u64>) -> Self {
-        if group.len() < group::MIN_ROWS {
-            return Self::default();
-        }
-        let key = BuildHasherDefault::<FastHasher>::default().hash_one((group, fields, has_rest));
-        if worthless.contains(&key) {
-            return Self::default();
-        }
-        let choice = Self::of_group(lines, &Group { lines: group.to_vec(), fields, has_rest });
-        if choice.saved == 0 {
-            worthless.insert(key);
-        }
-        choice
-    }
-
-    fn of_group(lines: &Lines<'t>, group: &Group) -> Self {
-        let mut choice = Self::default();
-        if !is_regular(lines, group) {
-            return choice;
-        }
-        let Some(layout) = layout::layout(lines, group) else { return choice };
-        for template in template::templates(&layout) {
-            let saved = saved(&template, lines);
-            if template.lines.len() >= group::MIN_ROWS && saved > 0 {
-                choice.saved += saved;
-                choice.templates.push(template);
-            }
-        }
-        choice
-    }
-
     fn and(mut self, other: Self) -> Self {
         self.templates.extend(other.templates);
         self.saved += other.saved;
@@ -346,27 +291,97 @@ fn is_regular(lines: &Lines, group: &Group) -> bool {
 /// The most fields before a rest.
 const MAX_MERGED: usize = 12;
 
-/// Returns the choice that saves most: each branch by itself, or branches merged with the rest of each line as a value.
-fn best<'t>(lines: &Lines<'t>, tree: &[Node], worthless: &mut FastSet<u64>) -> Choice<'t> {
-    let mut choices: Vec<Choice> = Vec::new();
-    choices.resize_with(tree.len(), Choice::default);
-    for (index, node) in tree.iter().enumerate().rev().filter(|(_, node)| node.lines.len() >= group::MIN_ROWS) {
-        let mut of = |group: &[usize], fields, has_rest| Choice::of(lines, group, fields, has_rest, worthless);
-        let ends = of(&node.ends, node.depth, node.depth == group::MAX_DEPTH);
-        let below = node.children.iter().map(|&child| std::mem::take(&mut choices[child]));
-        let mut ways = below.fold(Choice::default(), Choice::and);
-        let largest = node.children.iter().map(|&child| tree[child].lines.len()).max().unwrap_or(0);
-        let is_parting = node.lines.len() * 9 > largest.max(node.ends.len()) * 10;
-        if is_parting && (1..=MAX_MERGED).contains(&node.depth) {
-            let longer: Vec<usize> =
-                node.lines.iter().copied().filter(|&line| lines.cells(line).len() > node.depth).collect();
-            ways = ways.or(of(&longer, node.depth + 1, true)).and(ends).or(of(&node.lines, node.depth, true));
-        } else {
-            ways = ways.and(ends);
-        }
-        choices[index] = ways;
+/// The search for the templates of a text.
+struct Search<'l, 't> {
+    lines: &'l Lines<'t>,
+    /// The most times that a group is divided by the values of a column.
+    splits: usize,
+    /// The hashes of groups that are known to save nothing.
+    worthless: FastSet<u64>,
+}
+
+impl<'l, 't> Search<'l, 't> {
+    fn of(lines: &'l Lines<'t>, splits: usize) -> Self {
+        Self { lines, splits, worthless: FastSet::default() }
     }
-    std::mem::take(&mut choices[0])
+
+    /// Returns the templates of all matching lines, each line in at most one.
+    fn templates(mut self) -> Vec<Template<'t>> {
+        let lines = self.lines;
+        let mut found = Vec::new();
+        let mut is_taken = lines.kept.clone();
+        for exact in [false, true] {
+            for _ in 0..ROUNDS {
+                let left: Vec<usize> =
+                    (0..lines.texts.len()).filter(|&line| !is_taken[line] && !lines.cells(line).is_empty()).collect();
+                let more = self.best(&group::tree(lines, &left, exact)).templates;
+                if more.is_empty() {
+                    break;
+                }
+                more.iter().flat_map(|template| &template.lines).for_each(|&line| is_taken[line] = true);
+                found.extend(more);
+            }
+        }
+        found.extend(same_lines(lines, &is_taken));
+        found.iter_mut().enumerate().for_each(|(index, template)| template.kinds = vec![index]);
+        found
+    }
+
+    /// Returns the choice that saves most: each branch by itself, or branches merged with the rest of each line as a
+    /// value.
+    fn best(&mut self, tree: &[Node]) -> Choice<'t> {
+        let mut choices: Vec<Choice> = Vec::new();
+        choices.resize_with(tree.len(), Choice::default);
+        for (index, node) in tree.iter().enumerate().rev().filter(|(_, node)| node.lines.len() >= group::MIN_ROWS) {
+            let ends = self.of_group(&node.ends, node.depth, node.depth == group::MAX_DEPTH);
+            let below = node.children.iter().map(|&child| std::mem::take(&mut choices[child]));
+            let mut ways = below.fold(Choice::default(), Choice::and);
+            let largest = node.children.iter().map(|&child| tree[child].lines.len()).max().unwrap_or(0);
+            let is_parting = node.lines.len() * 9 > largest.max(node.ends.len()) * 10;
+            if is_parting && (1..=MAX_MERGED).contains(&node.depth) {
+                let is_longer = |line: &usize| self.lines.cells(*line).len() > node.depth;
+                let longer: Vec<usize> = node.lines.iter().copied().filter(is_longer).collect();
+                ways = ways.or(self.of_group(&longer, node.depth + 1, true)).and(ends);
+                ways = ways.or(self.of_group(&node.lines, node.depth, true));
+            } else {
+                ways = ways.and(ends);
+            }
+            choices[index] = ways;
+        }
+        std::mem::take(&mut choices[0])
+    }
+
+    /// Returns the templates of a group, unless it is known to be worthless.
+    fn of_group(&mut self, group: &[usize], fields: usize, has_rest: bool) -> Choice<'t> {
+        if group.len() < group::MIN_ROWS {
+            return Choice::default();
+        }
+        let key = BuildHasherDefault::<FastHasher>::default().hash_one((group, fields, has_rest));
+        if self.worthless.contains(&key) {
+            return Choice::default();
+        }
+        let choice = self.measured(&Group { lines: group.to_vec(), fields, has_rest });
+        if choice.saved == 0 {
+            self.worthless.insert(key);
+        }
+        choice
+    }
+
+    fn measured(&self, group: &Group) -> Choice<'t> {
+        let mut choice = Choice::default();
+        if !is_regular(self.lines, group) {
+            return choice;
+        }
+        let Some(layout) = layout::layout(self.lines, group) else { return choice };
+        for template in template::templates(&layout, self.splits) {
+            let saved = saved(&template, self.lines);
+            if template.lines.len() >= group::MIN_ROWS && saved > 0 {
+                choice.saved += saved;
+                choice.templates.push(template);
+            }
+        }
+        choice
+    }
 }
 
 /// Returns templates of identical lines.

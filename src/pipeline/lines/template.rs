@@ -11,7 +11,7 @@ use concertina_base::hashing::FastMap;
 const MIN_SPLIT: usize = 4;
 
 /// The most times that a group is divided by the values of a column.
-const MAX_SPLITS: usize = 3;
+pub(super) const MAX_SPLITS: usize = 3;
 
 /// A group with more parts is divided only if that saves at once; with fewer, each may be divided further.
 const MANY_PARTS: usize = 8;
@@ -74,10 +74,10 @@ fn runs(lines: &[usize], height: usize) -> usize {
     1 + lines.windows(2).filter(|pair| pair[0] + height != pair[1]).count()
 }
 
-/// Returns the templates of a layout: one, or several if these are cheaper.
-pub(super) fn templates<'t>(layout: &Layout<'t>) -> Vec<Template<'t>> {
+/// Returns the templates of a layout: one, or several if these are cheaper and it may be divided so many times.
+pub(super) fn templates<'t>(layout: &Layout<'t>, splits: usize) -> Vec<Template<'t>> {
     let all = Rows::of(layout, (0..layout.lines.len()).collect());
-    divide(layout, all, MAX_SPLITS).into_iter().map(|rows| rows.template(layout)).collect()
+    divide(layout, all, splits).into_iter().map(|rows| rows.template(layout)).collect()
 }
 
 /// Rows that have a template of their own.

@@ -5,6 +5,7 @@ use super::record::Entry;
 use super::template::{Part, Template};
 use crate::pipeline::columns::{LEAST_NAMED, cost, tells_verdict};
 use concertina_base::hashing::FastMap;
+use concertina_format::lines::rule::Stated;
 use concertina_format::lines::template::spell;
 use concertina_format::lines::{MARKS, behind_expected, is_taken, name};
 
@@ -33,8 +34,8 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
             .any(|part| matches!(part, Part::Text(text) if text.contains(mark)))
     };
     let marks = MARKS.into_iter().find(|marks| !has(marks.0))?;
-    let rows: Vec<Vec<Vec<Word>>> = templates.iter().map(words).collect();
     let lists: Vec<bool> = templates.iter().map(Template::is_list).collect();
+    let rows = words(templates, entries, &lists);
     let names = worth_naming(&rows);
     let mut writer = Writer {
         body: String::new(),
@@ -119,9 +120,6 @@ fn legend(uses: &Uses, (open, close): (char, char)) -> String {
     words.into_iter().filter(|(is_used, _)| *is_used).map(|(_, words)| words).collect()
 }
 
-/// The number of rows after which a counting number is written again.
-const MILESTONE: usize = 10;
-
 /// The longest line of a list, in bytes.
 const LIST_WIDTH: usize = 120;
 
@@ -134,45 +132,63 @@ enum Word<'t> {
     Plain(&'t str),
 }
 
-fn words<'t>(template: &Template<'t>) -> Vec<Vec<Word<'t>>> {
-    let written: Vec<(Rule, &Vec<&str>)> =
-        template.rules.iter().copied().zip(&template.columns).filter(|(rule, _)| !rule.is_silent()).collect();
-    // For each value the last row that writes it.
-    let mut told = vec![0; written.len()];
-    (0..template.lines.len())
-        .map(|row| {
-            let mut words: Vec<Word> = written
-                .iter()
-                .map(|&(rule, column)| {
-                    let value = column[row];
-                    let above = row.checked_sub(1).map(|above| column[above]);
-                    let Some(above) = above.filter(|_| !tells_verdict(value)) else { return Word::Plain(value) };
-                    if rule.is_expected(above, value) {
-                        return Word::Above;
-                    }
-                    match rule {
-                        Rule::Folder(separator) => match below(above, value, separator) {
-                            Some((up, rest)) if !rest.starts_with('^') => Word::Below(up, rest, value),
-                            _ => Word::Plain(value),
-                        },
-                        _ => Word::Plain(value),
-                    }
-                })
-                .collect();
-            // A row with all values as expected needs no number.
-            if words.iter().any(|word| *word != Word::Above) {
-                for ((word, told), &(rule, column)) in words.iter_mut().zip(&mut told).zip(&written) {
-                    if *word == Word::Above && matches!(rule, Rule::Step(_)) && row >= *told + MILESTONE {
-                        *word = Word::Plain(column[row]);
-                    }
-                    if *word != Word::Above {
-                        *told = row;
-                    }
-                }
-            }
-            words
-        })
-        .collect()
+/// The words of the rows of each template.
+type Rows<'t> = Vec<Vec<Vec<Word<'t>>>>;
+
+/// Returns the words of all rows. A value is stated again where a naive reader would not get it right.
+fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool]) -> Rows<'t> {
+    let mut rows: Rows = templates.iter().map(|template| Vec::with_capacity(template.lines.len())).collect();
+    let mut stated: Vec<Vec<Stated>> =
+        templates.iter().map(|template| vec![Stated::default(); template.rules.len()]).collect();
+    // The number of rows of each template; equal rows that are counted are one.
+    let mut numbers = vec![0; templates.len()];
+    let (mut last, mut is_counted) = (None, false);
+    for entry in entries {
+        let Entry::Row { template: index, row } = *entry else {
+            last = None;
+            continue;
+        };
+        let template = &templates[index];
+        numbers[index] += 1;
+        let told = template.rules.iter().zip(&template.columns).zip(&stated[index]);
+        let (words, after): (Vec<Option<Word>>, Vec<Stated>) =
+            told.map(|((rule, column), stated)| word(*rule, column, row, numbers[index], *stated)).unzip();
+        let words: Vec<Word> = words.into_iter().flatten().collect();
+        let is_again = last == Some(index) && !lists[index] && rows[index].last() == Some(&words);
+        if is_again && is_counted {
+            numbers[index] -= 1;
+        } else {
+            stated[index] = after;
+        }
+        is_counted = is_again;
+        last = Some(index);
+        rows[index].push(words);
+    }
+    rows
+}
+
+/// Returns a value as a row writes it, unless no row does, and where it is stated then.
+fn word<'t>(rule: Rule, column: &[&'t str], row: usize, number: usize, stated: Stated) -> (Option<Word<'t>>, Stated) {
+    if rule.is_silent() {
+        return (None, stated);
+    }
+    let value = column[row];
+    let above = row.checked_sub(1).map(|above| column[above]);
+    let is_expected = above.is_some_and(|above| rule.is_expected(above, value)) && !tells_verdict(value);
+    let below = match (rule, above) {
+        (Rule::Folder(separator), Some(above)) => below(above, value, separator),
+        _ => None,
+    };
+    let (word, up) = match below.filter(|(_, rest)| !rest.starts_with('^')) {
+        _ if is_expected => (Word::Above, 0),
+        Some((up, rest)) => (Word::Below(up, rest, value), up + 1),
+        None => (Word::Plain(value), 0),
+    };
+    let after = stated.after(rule.added(up));
+    if matches!(word, Word::Plain(_)) || !after.is_near(number) {
+        return (Some(Word::Plain(value)), Stated::at(number));
+    }
+    (Some(word), after)
 }
 
 /// Returns the words that are cheaper as `$1`, not numbered yet.

@@ -19,7 +19,7 @@ pub mod template;
 
 use std::borrow::Cow;
 
-use rule::{Rule, folder};
+use rule::{Rule, Stated, folder};
 use template::Part;
 
 use crate::fold::Fold;
@@ -51,44 +51,50 @@ struct Known {
     parts: Vec<Part>,
     rules: Vec<Rule>,
     above: Vec<String>,
-    /// For each value the number of the row that stated it.
-    stated: Vec<usize>,
+    /// For each value where it was stated, for the naive reader.
+    stated: Vec<Stated>,
+    /// The number of rows so far; equal rows that are counted are one.
+    rows: usize,
+    is_naive: bool,
     /// True if each word is a row.
     is_list: bool,
     is_used: bool,
 }
 
 impl Known {
-    fn parse(text: &str, is_list: bool, marks: (char, char)) -> Option<Self> {
+    fn parse(text: &str, is_list: bool, marks: (char, char), is_naive: bool) -> Option<Self> {
         let (parts, rules) = template::parse(text, marks)?;
         let above = vec![String::new(); rules.len()];
-        Some(Self { stated: vec![0; rules.len()], above, parts, rules, is_list, is_used: false })
+        let stated = vec![Stated::default(); rules.len()];
+        Some(Self { parts, rules, above, stated, rows: 0, is_naive, is_list, is_used: false })
     }
 
-    /// Appends the text of a row. `number` counts the rows of all templates for the naive reader.
-    fn fill(&mut self, words: &str, names: &mut Vec<String>, number: Option<usize>, text: &mut String) -> Option<()> {
+    /// Appends the text of a row. A naive reader reads one that is counted `again` like the row before.
+    fn fill(&mut self, words: &str, names: &mut Vec<String>, again: bool, text: &mut String) -> Option<()> {
         let mut rest = Some(words).filter(|words| !words.is_empty());
         let last = self.rules.iter().rposition(|rule| !rule.is_silent());
+        self.rows += usize::from(!again);
         for index in 0..self.rules.len() {
-            let value = match (self.rules[index], rest) {
-                (Rule::Same(other), _) => Some(self.above.get(other).filter(|_| other < index)?.clone()),
-                (_, None) if self.is_used => self.expected(index),
-                (_, None) => return None,
-                (_, Some(words)) => match behind_expected(words).filter(|_| self.is_used) {
-                    Some(left) => {
-                        rest = left;
-                        self.expected(index)
-                    }
-                    None => {
-                        let (value, left) = self.value(index, words, last == Some(index), names)?;
-                        rest = left;
-                        let is_partial = matches!(self.rules[index], Rule::Folder(_)) && words.starts_with('^');
-                        if let (Some(number), false) = (number, is_partial) {
-                            self.stated[index] = number;
-                        }
-                        Some(value)
-                    }
-                },
+            let rule = self.rules[index];
+            let next = rest.map_or(Some(None), behind_expected).filter(|_| self.is_used);
+            let value = match (rule, next, rest) {
+                (Rule::Same(other), ..) => Some(self.above.get(other).filter(|_| other < index)?.clone()),
+                (_, Some(left), _) => {
+                    rest = left;
+                    self.stated[index] = self.stated[index].after(if again { 0 } else { rule.added(0) });
+                    self.expected(index)
+                }
+                (_, None, words) => {
+                    let words = words?;
+                    let (value, left) = self.value(index, words, last == Some(index), names)?;
+                    rest = left;
+                    let up = words.bytes().take_while(|&byte| byte == b'^').count();
+                    self.stated[index] = match rule {
+                        Rule::Folder(_) if up > 0 => self.stated[index].after(rule.added(up)),
+                        _ => Stated::at(self.rows),
+                    };
+                    Some(value)
+                }
             };
             if let Some(value) = value {
                 self.above[index] = value;
@@ -98,7 +104,7 @@ impl Known {
         self.is_used = true;
         let is_far = |value: usize| {
             let of = if let Rule::Same(other) = self.rules[value] { other } else { value };
-            number.is_some_and(|number| number - self.stated[of] > self.rules[of].reach())
+            self.is_naive && !self.stated[of].is_near(self.rows)
         };
         for part in &self.parts {
             match part {
@@ -208,8 +214,6 @@ pub fn is_taken(line: &str) -> bool {
 
 /// Reads a body; `None` if it is not in this notation.
 fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
-    // The rows so far; equal rows that are counted are one.
-    let mut number = 0;
     let most = body.len().saturating_mul(MAX_GROWTH).saturating_add(MAX_MORE);
     let mut templates: Vec<Known> = Vec::new();
     let mut names = Vec::new();
@@ -224,7 +228,6 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
         (text.len() <= most).then_some(())
     };
     while let Some(line) = lines.next() {
-        number += 1;
         if let Some(line) = line.strip_prefix('|') {
             text.push_str(line);
             end(&mut text)?;
@@ -233,12 +236,10 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
         }
         if let Some(times) = line.strip_prefix('*') {
             let (template, words) = last?;
-            for _ in 0..times.parse::<usize>().ok()? {
+            for time in 0..times.parse::<usize>().ok()? {
                 match template {
                     None => text.push_str(words),
-                    Some(template) => {
-                        templates[template].fill(words, &mut names, is_naive.then_some(number), &mut text)?
-                    }
+                    Some(template) => templates[template].fill(words, &mut names, time > 0, &mut text)?,
                 }
                 end(&mut text)?;
             }
@@ -256,9 +257,8 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
                     template.push('\n');
                     template.push_str(lines.next()?);
                 }
-                number -= 1;
                 current = Some(templates.len());
-                templates.push(Known::parse(&template, list.is_some(), marks)?);
+                templates.push(Known::parse(&template, list.is_some(), marks, is_naive)?);
                 next = name(templates.len());
                 continue;
             }
@@ -273,16 +273,14 @@ fn read(body: &str, marks: (char, char), is_naive: bool) -> Option<String> {
         };
         let template = current?;
         if templates[template].is_list {
-            number -= 1;
             for word in words.split(' ') {
-                number += 1;
-                templates[template].fill(word, &mut names, is_naive.then_some(number), &mut text)?;
+                templates[template].fill(word, &mut names, false, &mut text)?;
                 end(&mut text)?;
             }
             last = None;
             continue;
         }
-        templates[template].fill(words, &mut names, is_naive.then_some(number), &mut text)?;
+        templates[template].fill(words, &mut names, false, &mut text)?;
         end(&mut text)?;
         last = Some((Some(template), words));
     }

@@ -47,12 +47,9 @@ impl Rule {
         matches!(self, Self::Same(_))
     }
 
-    /// Returns the most rows that a naive reader goes up to the row that states a value.
-    pub fn reach(self) -> usize {
-        match self {
-            Self::Above | Self::Same(_) => MOST_ROWS,
-            Self::Step(_) | Self::Folder(_) => MOST_ADDED,
-        }
+    /// Returns the steps that a reader adds for a row that does not state its value, but goes up `up` folders.
+    pub fn added(self, up: usize) -> usize {
+        if matches!(self, Self::Step(_)) { 1 } else { up.saturating_sub(1) }
     }
 
     /// Returns true if a value is the [expected](Self::expected) one.
@@ -74,4 +71,28 @@ impl Rule {
 /// Returns the folder `up` levels above the folder of a value, with its separator.
 pub fn folder(above: &str, up: usize, separator: char) -> Option<&str> {
     above.rmatch_indices(separator).nth(up).map(|(at, _)| &above[..at + separator.len_utf8()])
+}
+
+/// The row that stated a value last, and the steps that a naive reader has added since.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stated {
+    row: usize,
+    added: usize,
+}
+
+impl Stated {
+    /// Returns the state of a value in the row that states it.
+    pub fn at(row: usize) -> Self {
+        Self { row, added: 0 }
+    }
+
+    /// Returns the state after a row for which a reader adds some [steps](Rule::added).
+    pub fn after(self, added: usize) -> Self {
+        Self { added: self.added + added, ..self }
+    }
+
+    /// Returns true if a naive reader gets the value of a row right.
+    pub fn is_near(self, row: usize) -> bool {
+        row - self.row <= MOST_ROWS && self.added <= MOST_ADDED
+    }
 }

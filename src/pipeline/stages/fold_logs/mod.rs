@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use crate::config::Preset;
 use crate::content::{ContentType, Segment};
+use crate::pipeline::contest::{EARNED, saves_percent};
 use crate::pipeline::edits::free_lines;
 use crate::pipeline::measure::MARKER_TOKENS;
 use crate::pipeline::{Edit, FusionContext, Stage, lines};
@@ -123,7 +124,9 @@ fn within(context: &FusionContext, range: Range<usize>, limit: usize) -> Option<
         context.encoding,
     )?;
     let cost = |text: &str| tokens::count(text, context.encoding);
-    (cost(&within) < cost(&folded)).then(|| Edit::note(range, within))
+    // A log that was shortened before and is still too long is not shortened again for next to nothing.
+    let (before, after) = (cost(&folded) as isize, cost(&within));
+    saves_percent(before - after as isize, after, EARNED).then(|| Edit::note(range, within))
 }
 
 #[cfg(test)]
