@@ -55,7 +55,7 @@ fn real_texts_come_back_and_never_grow() {
 #[test]
 fn counters_shrink_by_half() {
     let texts: [(&str, ContentType, String); 2] = [
-        ("seq", ContentType::Text, (1..2000).map(|n| format!("{n}\n")).collect()),
+        ("items", ContentType::Text, (1..2000).map(|n| format!("item {n} is done\n")).collect()),
         ("progress", ContentType::Unknown, (0..=100).map(|n| format!("Downloading part {n:03} of 100\n")).collect()),
     ];
     for (name, content_type, text) in texts {
