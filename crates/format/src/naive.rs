@@ -2,8 +2,8 @@
 //!
 //! A language model reads a fold without a program. This reader states each value that it can read, and [`UNREAD`] in
 //! place of every letter and digit of the others, so its text has the same length as the restored text. It adds up the
-//! steps of at most [`MOST_ADDED`] rows, goes up at most [`MOST_ROWS`] rows to the row that states an equal value or the
-//! folder of a value, leaves at most [`MOST_ADDED`] folders on the way, and follows one name for each value, but no
+//! steps of at most [`MOST_ADDED`] rows, goes up at most [`MOST_ROWS`] rows to the row that states an equal value or
+//! the folder of a value, leaves at most [`MOST_ADDED`] folders on the way, and follows one name for each value, but no
 //! name inside what a name stands for. It does not count lines to find the prefixes that are listed at the end of a
 //! fold.
 
