@@ -73,6 +73,15 @@ export function readText(file: string): string {
 /** The beginning of a URL of any scheme. */
 const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
 
+/** Returns the value of an option: the text, or for `env:NAME` what that environment variable holds. */
+export function givenBy(text: string): string {
+  const [, variable] = /^env:(.+)$/.exec(text) ?? [];
+  if (variable === undefined) return text;
+  const value = (process.env[variable] ?? "").trim();
+  if (value === "") throw new UsageError(`the environment variable ${variable} is not set`);
+  return value;
+}
+
 /**
  * Parses the place of a store: a directory, the URL of a database, or `env:NAME` for an environment variable that
  * contains either. A URL in a variable does not show in a list of processes. @throws UsageError for an empty name, for
@@ -80,14 +89,24 @@ const ADDRESS = /^[a-z][a-z\d+.-]*:\/\//i;
  * namespace
  */
 export function placeNamed(name: string, namespace: string | undefined): StorePlace {
-  const [, variable] = /^env:(.+)$/.exec(name) ?? [];
-  const place = variable === undefined ? name : (process.env[variable] ?? "").trim();
-  if (variable !== undefined && place === "") throw new UsageError(`the environment variable ${variable} is not set`);
+  const place = givenBy(name);
   if (/^postgres(ql)?:\/\//.test(place)) return { url: place, namespace };
   if (ADDRESS.test(place)) throw new UsageError("a store's address must begin with postgresql://");
   if (place === "") throw new UsageError("the place of the store is empty; it must be a directory or an address");
   if (namespace !== undefined) throw new UsageError("a namespace needs a database; a directory has none");
   return { dir: place };
+}
+
+/** Returns the place of `--dir` or `--url`, or `otherwise` if neither is given. @throws UsageError for both or none */
+export function placeAsked(values: Values, otherwise?: string): StorePlace {
+  const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
+  if (dir !== undefined && url !== undefined) throw new UsageError("--dir and --url exclude each other");
+  const name = url ?? dir ?? otherwise;
+  if (name === undefined) throw new UsageError("name the store with either --dir or --url");
+  const place = placeNamed(name, namespace);
+  if (url !== undefined && place.url === undefined)
+    throw new UsageError("--url is not the address of a database; it must begin with postgresql://");
+  return place;
 }
 
 /** Throws if a directory contains no store. Opening it would create one. */
@@ -105,11 +124,7 @@ export async function withStore(
   body: (concertina: Concertina) => Promise<void>,
   options = KEEPS_ALL,
 ): Promise<void> {
-  const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
-  if ((dir === undefined) === (url === undefined)) throw new UsageError("name the store with either --dir or --url");
-  const place = placeNamed(url ?? dir ?? "", namespace);
-  if (url !== undefined && place.url === undefined)
-    throw new UsageError("--url is not the address of a database; it must begin with postgresql://");
+  const place = placeAsked(values);
   needStore(place);
   const concertina = await Concertina.open({ ...options, ...place });
   try {

@@ -5,12 +5,14 @@ import path from "node:path";
 
 import type { Options } from "../binding/options.js";
 import { AGENTS, commonVariables } from "../proxy/agents.js";
+import { isLoopback } from "../proxy/loopback.js";
 import type { Proxy, ProxyOptions, Providers } from "../proxy/server.js";
 import {
   type Command,
+  givenBy,
   numberOf,
   objectOf,
-  placeNamed,
+  placeAsked,
   print,
   STORE,
   SWITCH,
@@ -23,7 +25,6 @@ import {
 const DEFAULT_PORT = 8788;
 /** The directory of the store if none is named, and of the notes about sessions if the store is a database. */
 const HOME = path.join(homedir(), ".openclaw-concertina");
-const LOOPBACK = ["127.0.0.1", "::1", "localhost"];
 
 const OPTIONS = { ...STORE, state: TEXT, upstream: TEXT, options: TEXT, observe: SWITCH, holdout: TEXT };
 
@@ -53,7 +54,7 @@ export const proxy: Command = {
     const host = textOf(values, "host") ?? "127.0.0.1";
     const token = secretOf(values, "token");
     const port = numberOf(values, "port", DEFAULT_PORT);
-    if (!LOOPBACK.includes(host) && token === undefined)
+    if (!isLoopback(host) && token === undefined)
       throw new UsageError(`--host ${host} is open to others: set a --token`);
     if (values["print-env"]) {
       const url = `http://${host}:${port}${token === undefined ? "" : `/${token}`}`;
@@ -135,11 +136,7 @@ async function start(options: ProxyOptions): Promise<Proxy> {
 }
 
 function proxyOptions(values: Values, log: (line: string) => void): Omit<ProxyOptions, "port" | "host"> {
-  const [dir, url, namespace] = ["dir", "url", "namespace"].map((name) => textOf(values, name));
-  if (dir !== undefined && url !== undefined) throw new UsageError("--dir and --url exclude each other");
-  const place = placeNamed(url ?? dir ?? HOME, namespace);
-  if (url !== undefined && place.url === undefined)
-    throw new UsageError("--url is no address of a database; it must begin with postgresql://");
+  const place = placeAsked(values, HOME);
   const observes = values.observe === true;
   const holdout = numberOf(values, "holdout", 0);
   if (holdout > 1) throw new UsageError(`--holdout is ${holdout}; it must be a share of at most 1, such as 0.1`);
@@ -175,9 +172,9 @@ function providersOf(given: string | undefined): Providers {
 /** Returns a secret, which `env:NAME` keeps out of the list of processes. */
 function secretOf(values: Values, name: string): string | undefined {
   const given = textOf(values, name);
-  const [, variable] = /^env:(.+)$/.exec(given ?? "") ?? [];
-  const secret = variable === undefined ? given : process.env[variable];
-  if (given !== undefined && !/^[\w.~-]{8,}$/.test(secret ?? ""))
+  if (given === undefined) return undefined;
+  const secret = givenBy(given);
+  if (!/^[\w.~-]{8,}$/.test(secret))
     throw new UsageError(`--${name} must be at least 8 letters, digits or any of _ . ~ -`);
   return secret;
 }

@@ -8,6 +8,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 
 import { describe } from "../binding/errors.js";
 import { answerFetch, FETCH_TOOL } from "../library/fetch-tool.js";
+import { trim } from "./bounded.js";
 import { type Answer, type Dialect, type FetchResult, isFetch } from "./dialect.js";
 import { AGENT, type Folded, type Folder, LosslessFolder } from "./fold.js";
 import type { HiddenRounds } from "./journal.js";
@@ -190,10 +191,7 @@ export class Exchanges {
 
   #keep(response: string, session: string): void {
     this.#kept.set(response, session);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= MOST_KEPT) break;
-      this.#kept.delete(oldest);
-    }
+    trim(this.#kept, MOST_KEPT);
   }
 }
 

@@ -12,6 +12,7 @@ import { describe } from "../binding/errors.js";
 import type { Concertina } from "../library/concertina.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
 import { compress } from "../library/fusion.js";
+import { trim } from "./bounded.js";
 import { type Answer, type Call, type Dialect, isFetch } from "./dialect.js";
 import type { HiddenRounds, Line } from "./journal.js";
 import { type Link, type Place, withoutCachePoints } from "./sessions.js";
@@ -234,11 +235,8 @@ export class LosslessFolder {
     if (known !== undefined) return known;
     const { text: folded, lossless } = await compress(text, { preset: "lossless", hints: { toolName } });
     const shown = lossless ? folded : text;
-    for (const oldest of this.#texts.keys()) {
-      if (this.#texts.size < MOST_TEXTS) break;
-      this.#texts.delete(oldest);
-    }
     this.#texts.set(key, shown);
+    trim(this.#texts, MOST_TEXTS);
     return shown;
   }
 }

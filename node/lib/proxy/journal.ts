@@ -96,7 +96,7 @@ export class Journals {
       const length = readSync(file, bytes, 0, bytes.length, from);
       const end = bytes.subarray(0, length).lastIndexOf(10) + 1;
       const texts = bytes.toString("utf8", 0, end).split("\n");
-      return { lines: texts.flatMap((text): Json[] => [objectIn(text) ?? []].flat()), end: from + end };
+      return { lines: texts.map(objectIn).filter((line) => line !== undefined), end: from + end };
     } finally {
       closeSync(file);
     }

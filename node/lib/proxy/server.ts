@@ -22,6 +22,7 @@ import { responses } from "./dialects/responses.js";
 import { Exchanges, type Mode } from "./exchange.js";
 import { AGENT, Folder } from "./fold.js";
 import { Journals } from "./journal.js";
+import { isLoopback } from "./loopback.js";
 import { pass } from "./reply.js";
 import { Sessions } from "./sessions.js";
 import { bytesOf, decoded, passedOn, Upstream } from "./upstream.js";
@@ -55,7 +56,6 @@ const HOUR_MS = 3_600_000;
 const TTL_SECONDS = 30 * 86_400;
 /** The largest request that is read. Providers accept far smaller ones. */
 const MOST_BYTES = 256 * 2 ** 20;
-const LOOPBACK = ["127.0.0.1", "::1", "localhost"];
 
 const ROUTES: { path: RegExp; dialect: Dialect; isCount?: true }[] = [
   { path: /\/messages$/, dialect: anthropic },
@@ -191,8 +191,7 @@ export class Proxy {
     if (url.pathname === "/healthz") return json(response, { status: "ok", version: version() });
     // A page in a browser could otherwise reach this server under a name of its own.
     const asked = new URL(`http://${request.headers.host ?? "localhost"}`).hostname.replace(/^\[|\]$/g, "");
-    if (LOOPBACK.includes(host) && !LOOPBACK.includes(asked))
-      return refuse(response, 403, `${asked} is not served here`);
+    if (isLoopback(host) && !isLoopback(asked)) return refuse(response, 403, `${asked} is not served here`);
     if (url.pathname === "/concertina" || url.pathname === "/concertina/status") {
       if (!isEqual(url.searchParams.get("token") ?? "", this.#pageToken))
         return refuse(response, 401, "the token is wrong");

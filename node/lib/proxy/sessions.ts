@@ -9,6 +9,7 @@
 import { createHash, randomBytes } from "node:crypto";
 
 import type { AnyMessage } from "../library/api.js";
+import { trim } from "./bounded.js";
 import type { Dialect } from "./dialect.js";
 import type { HiddenRounds, Journals, Line } from "./journal.js";
 import { isObject, type Json } from "./sse.js";
@@ -152,11 +153,7 @@ export class Sessions {
     this.#loaded.delete(id);
     this.#loaded.set(id, session);
     session.usedAt = Date.now();
-    for (const [other, oldest] of this.#loaded) {
-      if (this.#loaded.size <= MOST_IN_MEMORY) break;
-      this.#loaded.delete(other);
-      this.#onEnd(oldest);
-    }
+    for (const oldest of trim(this.#loaded, MOST_IN_MEMORY)) this.#onEnd(oldest);
     return session;
   }
 

@@ -1,7 +1,16 @@
 /** Anthropic's Messages API. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
-import { addUsage, afterEqual, type Answer, type Call, type Dialect, type Relay, usageOf } from "../dialect.js";
+import {
+  addUsage,
+  afterEqual,
+  type Answer,
+  type Call,
+  type Dialect,
+  isFetch,
+  type Relay,
+  usageOf,
+} from "../dialect.js";
 import { isObject, type Json, namedEvent, objectIn, objectsIn, type StreamEvent } from "../sse.js";
 
 const blocksOf = (message: AnyMessage): Json[] => objectsIn(message.content);
@@ -56,7 +65,7 @@ export const anthropic: Dialect = {
     return answerOf(objectsIn(body.content), body, body.stop_reason, isObject(body.usage) ? body.usage : undefined);
   },
   wholeReply(body, answers) {
-    const content = answers.flatMap(({ pieces }) => pieces.filter((piece) => !isFetch(piece)));
+    const content = answers.flatMap(({ pieces }) => pieces.filter((piece) => !isFetch(anthropic, piece)));
     return { ...body, content, stop_reason: stopReason(body.stop_reason, content), usage: usageOf(answers) };
   },
 };
@@ -65,8 +74,6 @@ function callOf(block: Json): Call | undefined {
   if (block.type !== "tool_use") return undefined;
   return { id: String(block.id), name: String(block.name), args: block.input };
 }
-
-const isFetch = (block: Json) => block.type === "tool_use" && block.name === FETCH_TOOL;
 
 function isSame(one: Json, other: Json): boolean {
   if (one.type !== other.type) return false;
@@ -111,7 +118,7 @@ class AnthropicRelay implements Relay {
         return this.#isFirst ? raw : "";
       case "content_block_start": {
         const block = isObject(data.content_block) ? { ...data.content_block } : {};
-        const shownAt = isFetch(block) ? undefined : this.#shown++;
+        const shownAt = isFetch(anthropic, block) ? undefined : this.#shown++;
         if (shownAt === undefined) this.#hidden++;
         this.#blocks.set(data.index, { block, input: "", shownAt });
         return this.#renumbered(data, raw);

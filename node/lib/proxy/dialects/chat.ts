@@ -1,7 +1,7 @@
 /** OpenAI's chat completions, which most other providers speak as well. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters, type OpenAIAnswer } from "../../library/fetch-tool.js";
-import { addUsage, type Answer, type Call, type Dialect, type Relay, usageOf } from "../dialect.js";
+import { addUsage, type Answer, type Call, type Dialect, isFetch, type Relay, usageOf } from "../dialect.js";
 import { isObject, type Json, objectsIn, type StreamEvent } from "../sse.js";
 
 type ChatMessage = AnyMessage & { tool_calls?: unknown; tool_call_id?: unknown; [field: string]: unknown };
@@ -78,7 +78,7 @@ export const chat: Dialect = {
     const [choice, ...rest] = objectsIn(body.choices);
     const message = isObject(choice?.message) ? choice.message : {};
     const texts = answers.map(({ pieces }) => textOf(pieces)).join("");
-    const calls = answers.flatMap(({ pieces }) => pieces).filter((piece) => callOf(piece) && !isFetch(piece));
+    const calls = answers.flatMap(({ pieces }) => pieces).filter((piece) => callOf(piece) && !isFetch(chat, piece));
     const { tool_calls: _, ...others } = message;
     const shown = {
       ...others,
@@ -101,7 +101,6 @@ function callOf(piece: Json): Call | undefined {
   return { id: String(piece.id), name: String(called.name), args: called.arguments ?? called.input };
 }
 
-const isFetch = (piece: Json) => callOf(piece)?.name === FETCH_TOOL;
 const textOf = (pieces: Json[]) =>
   pieces.map(({ type, text }) => (type === "text" && typeof text === "string" ? text : "")).join("");
 const isField = (field: [string, unknown]): field is [string, string] =>

@@ -1,7 +1,16 @@
 /** OpenAI's Responses API. Its history is a list of items, of which an answer of the model is several. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
-import { afterEqual, addUsage, type Answer, type Call, type Dialect, type Relay, usageOf } from "../dialect.js";
+import {
+  afterEqual,
+  addUsage,
+  type Answer,
+  type Call,
+  type Dialect,
+  isFetch,
+  type Relay,
+  usageOf,
+} from "../dialect.js";
 import { isObject, type Json, namedEvent, objectsIn, type StreamEvent } from "../sse.js";
 
 type Item = AnyMessage & { call_id?: unknown; [field: string]: unknown };
@@ -59,8 +68,8 @@ function callOf({ type, call_id: id, name, arguments: args, input }: Json): Call
   return { id, name, args: args ?? input };
 }
 
-const isFetch = ({ type, name }: Json) => type === "function_call" && name === FETCH_TOOL;
-const shownOf = (answers: Answer[]) => answers.flatMap(({ pieces }) => pieces.filter((piece) => !isFetch(piece)));
+const shownOf = (answers: Answer[]) =>
+  answers.flatMap(({ pieces }) => pieces.filter((piece) => !isFetch(responses, piece)));
 
 /** Clients keep the ids of calls and the encrypted thinking; an item's own id may be dropped. */
 function isSame(one: Json, other: Json): boolean {
@@ -109,7 +118,7 @@ class ResponsesRelay implements Relay {
     }
     if (BEGINNINGS.includes(String(type)) && !this.#isFirst) return "";
     if (type === "response.output_item.added" && isObject(data.item)) {
-      const shownAt = isFetch(data.item) ? undefined : this.#shown++;
+      const shownAt = isFetch(responses, data.item) ? undefined : this.#shown++;
       if (shownAt === undefined) this.#hidden++;
       this.#items.set(index, { item: data.item, shownAt });
     }
