@@ -134,7 +134,7 @@ fn fold_with_prefixes(inner: Fold, prefixes: &[&str], encoding: Encoding) -> Opt
     let (words, rows) = match same.filter(|prefix| is_quotable(prefix)) {
         Some(prefix) => (format!("{EACH}\"{prefix}\""), None),
         None => {
-            let rows = lines::fold(&inner.stage, &prefixes.join("\n"), encoding, |_| false)?.to_string();
+            let rows = lines::fold_prefixes(&inner.stage, &prefixes.join("\n"), encoding)?.to_string();
             (format!("{EACH}{ROWS}{} lines", rows.split('\n').count()), Some(rows))
         }
     };

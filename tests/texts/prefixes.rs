@@ -137,7 +137,7 @@ fn takes_at_most(most: usize, found: &Compressed, name: &str) {
 fn lines_fold_behind_a_prefix_as_they_fold_alone() {
     for (name, text) in [("document", document()), ("records", records()), ("table", table()), ("trace", trace())] {
         let alone = compressed(&text, Preset::Lossless);
-        for (shapes, more) in [(&SAME[..], 30), (&COUNTED[..], 650)] {
+        for (shapes, more) in [(&SAME[..], 75), (&COUNTED[..], 220)] {
             for shape in shapes {
                 let found = compressed(&behind(&text, *shape), Preset::Lossless);
                 takes_at_most(alone.tokens_after + more, &found, &format!("{name} {}", shape.0));

@@ -64,7 +64,7 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
     let part = |lines: Range<usize>| {
         let range = bytes(lines);
         let fold = match range.len() == text.len() {
-            true => whole(stage, &plans, encoding),
+            true => whole(stage, &plans, encoding, true),
             false => fold(stage, &text[range.clone()], encoding, keeps),
         };
         Some((range, fold?))
@@ -75,7 +75,13 @@ fn folds(stage: &str, text: &str, encoding: Encoding, least: usize, keeps: Keeps
 /// Folds all lines of a text, without the line end of the last one; `None` if nothing repeats. The result depends only
 /// on the arguments.
 pub(super) fn fold(stage: &str, text: &str, encoding: Encoding, keeps: Keeps) -> Option<Fold> {
-    whole(stage, &plans(text, keeps), encoding)
+    whole(stage, &plans(text, keeps), encoding, true)
+}
+
+/// Folds the prefixes of lines, one on each line. Its rows state no value again, because a reader would have to count
+/// lines to find the prefix of one.
+pub(super) fn fold_prefixes(stage: &str, prefixes: &str, encoding: Encoding) -> Option<Fold> {
+    whole(stage, &plans(prefixes, |_| false), encoding, false)
 }
 
 /// Returns at least one plan, the best first by estimated saving.
@@ -99,10 +105,10 @@ fn has_columns(lines: &Lines) -> bool {
     lines.texts.iter().filter(is_parted).count() * 10 >= lines.texts.len()
 }
 
-/// Returns the fold of the cheapest plan.
-fn whole(stage: &str, plans: &[Plan], encoding: Encoding) -> Option<Fold> {
+/// Returns the fold of the cheapest plan. With `restates`, rows state values again where a naive reader needs it.
+fn whole(stage: &str, plans: &[Plan], encoding: Encoding, restates: bool) -> Option<Fold> {
     let folds = plans.iter().filter_map(|plan| {
-        let (legend, body) = plan.write()?;
+        let (legend, body) = plan.write(restates)?;
         let fold = Fold::new(stage, legend, Some(body));
         Some((tokens::count(&fold.to_string(), encoding), fold))
     });
@@ -210,8 +216,9 @@ impl<'t> Plan<'t> {
         100 * self.saved / self.lines.cost(0..self.lines.texts.len()).max(1)
     }
 
-    fn write(&self) -> Option<(String, String)> {
-        if self.saved > 0 { write::write(&self.lines.texts, &self.templates, &self.entries) } else { None }
+    fn write(&self, restates: bool) -> Option<(String, String)> {
+        let write = || write::write(&self.lines.texts, &self.templates, &self.entries, restates);
+        if self.saved > 0 { write() } else { None }
     }
 
     /// Returns the line ranges, without long runs of raw lines, that save an estimated half of `least` percent.

@@ -25,8 +25,14 @@ struct Uses {
     quotes: bool,
 }
 
-/// Returns the legend and the body; `None` if the text contains every pair of marks.
-pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -> Option<(String, String)> {
+/// Returns the legend and the body; `None` if the text contains every pair of marks. With `restates`, a value is stated
+/// again where a naive reader would not get it right.
+pub(super) fn write(
+    texts: &[&str],
+    templates: &[Template],
+    entries: &[Entry],
+    restates: bool,
+) -> Option<(String, String)> {
     let has = |mark: char| {
         templates
             .iter()
@@ -35,7 +41,7 @@ pub(super) fn write(texts: &[&str], templates: &[Template], entries: &[Entry]) -
     };
     let marks = MARKS.into_iter().find(|marks| !has(marks.0))?;
     let lists: Vec<bool> = templates.iter().map(Template::is_list).collect();
-    let rows = words(templates, entries, &lists);
+    let rows = words(templates, entries, &lists, restates);
     let names = worth_naming(&rows);
     let mut writer = Writer {
         body: String::new(),
@@ -135,8 +141,8 @@ enum Word<'t> {
 /// The words of the rows of each template.
 type Rows<'t> = Vec<Vec<Vec<Word<'t>>>>;
 
-/// Returns the words of all rows. A value is stated again where a naive reader would not get it right.
-fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool]) -> Rows<'t> {
+/// Returns the words of all rows.
+fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool], restates: bool) -> Rows<'t> {
     let mut rows: Rows = templates.iter().map(|template| Vec::with_capacity(template.lines.len())).collect();
     let mut stated: Vec<Vec<Stated>> =
         templates.iter().map(|template| vec![Stated::default(); template.rules.len()]).collect();
@@ -151,8 +157,9 @@ fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool]) -> R
         let template = &templates[index];
         numbers[index] += 1;
         let told = template.rules.iter().zip(&template.columns).zip(&stated[index]);
+        let number = restates.then_some(numbers[index]);
         let (words, after): (Vec<Option<Word>>, Vec<Stated>) =
-            told.map(|((rule, column), stated)| word(*rule, column, row, numbers[index], *stated)).unzip();
+            told.map(|((rule, column), stated)| word(*rule, column, row, number, *stated)).unzip();
         let words: Vec<Word> = words.into_iter().flatten().collect();
         let is_again = last == Some(index) && !lists[index] && rows[index].last() == Some(&words);
         if is_again && is_counted {
@@ -167,8 +174,15 @@ fn words<'t>(templates: &[Template<'t>], entries: &[Entry], lists: &[bool]) -> R
     rows
 }
 
-/// Returns a value as a row writes it, unless no row does, and where it is stated then.
-fn word<'t>(rule: Rule, column: &[&'t str], row: usize, number: usize, stated: Stated) -> (Option<Word<'t>>, Stated) {
+/// Returns a value as a row writes it, unless no row does, and where it is stated then. Without a number of the row, no
+/// value is stated again.
+fn word<'t>(
+    rule: Rule,
+    column: &[&'t str],
+    row: usize,
+    number: Option<usize>,
+    stated: Stated,
+) -> (Option<Word<'t>>, Stated) {
     if rule.is_silent() {
         return (None, stated);
     }
@@ -185,8 +199,8 @@ fn word<'t>(rule: Rule, column: &[&'t str], row: usize, number: usize, stated: S
         None => (Word::Plain(value), 0),
     };
     let after = stated.after(rule.added(up));
-    if matches!(word, Word::Plain(_)) || !after.is_near(number) {
-        return (Some(Word::Plain(value)), Stated::at(number));
+    if matches!(word, Word::Plain(_)) || number.is_some_and(|number| !after.is_near(number)) {
+        return (Some(Word::Plain(value)), Stated::at(number.unwrap_or_default()));
     }
     (Some(word), after)
 }
