@@ -155,7 +155,7 @@ function named() {
   ];
   const text = pages.map((page) => fs.readFileSync(path.join(root, page), "utf8")).join("\n");
   const found = [...text.matchAll(/^openclaw ([^#\n]+)|`openclaw ([^`]+)`/gm)].map(([, line, inline]) =>
-    (line ?? inline).trim(),
+    (line ?? inline).trim().replace(/\s+/g, " "),
   );
   return [...new Set(found)];
 }
