@@ -300,6 +300,20 @@ proptest! {
 }
 
 #[test]
+fn rows_that_only_count_show_a_column() {
+    for columns in 1..5 {
+        let row = |row: usize| -> Vec<String> { (1..=columns).map(|step| (row * step + 1).to_string()).collect() };
+        let names: Vec<String> = (0..columns).map(|column| format!("column{column}")).collect();
+        let rows: Vec<String> = (0..100).map(|number| row(number).join(",")).collect();
+        let text = format!("{}\n{}\n", names.join(","), rows.join("\n"));
+        for edit in apply(&text, ContentType::Table, Preset::Lossless, None) {
+            let without_value = edit.text.lines().filter(|line| line.is_empty() || line.starts_with(';')).count();
+            assert_eq!(without_value, 0, "each row begins with a value:\n{}", edit.text);
+        }
+    }
+}
+
+#[test]
 fn a_name_with_quotes_is_no_part_of_a_template() {
     for name in ["a.b", "a,b", "{\\\"a\\\":[1,2]}"] {
         let record = |n: usize| {
