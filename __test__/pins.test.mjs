@@ -21,7 +21,10 @@ test("an original is restored, listed no more, and folds again only once it is u
   const messages = staleConversation(text);
   assert.ok(isFolded(await shown(concertina, messages), text));
   const [{ refId, ...listed }] = await concertina.folded({ sessionId });
-  assert.deepEqual([listed.reason, listed.label, listed.bytes], ["stale", "exec: sh build.sh", Buffer.byteLength(text)]);
+  assert.deepEqual(
+    [listed.reason, listed.label, listed.bytes],
+    ["stale", "exec: sh build.sh", Buffer.byteLength(text)],
+  );
   assert.ok(Math.abs(listed.at - Date.now()) < 60_000);
   assert.deepEqual(await concertina.restore({ sessionId, refIds: [`[REF_ID: ${refId}]`, "f".repeat(16)] }), {
     restored: [refId],
@@ -43,7 +46,8 @@ test("the last result is pinned, and everything else folds on request", async ()
   const messages = [user("go", 1), ...toolRound("c", "exec", { command: "make" }, text, 2)];
   await shown(concertina, messages, { now: 5 });
   await concertina.pin({ sessionId, now: 6 });
-  for (let at = 0; at < 4; at++) messages.push(...toolRound(`d${at}`, "exec", { command: "ls" }, noise(200, at + 2), 10 + at));
+  for (let at = 0; at < 4; at++)
+    messages.push(...toolRound(`d${at}`, "exec", { command: "ls" }, noise(200, at + 2), 10 + at));
   await concertina.foldAll({ sessionId });
   const { messages: view, report } = await concertina.assemble({ sessionId, messages, now: 50 });
   const texts = view.filter(({ role }) => role === "toolResult").map(({ content }) => content[0].text);

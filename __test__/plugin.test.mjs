@@ -322,7 +322,8 @@ test("/concertina purge refuses a session that another gateway has", async () =>
 test("/concertina shows what is folded, restores it, and pins and unpins what it restored", async () => {
   const concertina = await Concertina.open({ dir: freshDir() });
   const state = { use: (run) => run(concertina), tell: (step, error) => assert.fail(error) };
-  const slash = async (args) => (await runSlashCommand(state, { args, sessionId: "s", sessionKey: "agent:main:work" })).text;
+  const slash = async (args) =>
+    (await runSlashCommand(state, { args, sessionId: "s", sessionKey: "agent:main:work" })).text;
   assert.equal(await slash("show"), "Nothing is folded in this session.");
   const text = noise(2000);
   const messages = [{ role: "user", content: "Go." }, ...toolRound("c", "exec", { command: "make" }, text)];
@@ -330,10 +331,16 @@ test("/concertina shows what is folded, restores it, and pins and unpins what it
   const [{ refId }] = report.actions;
   messages[2] = message;
   assert.match(await slash("show"), new RegExp(`^id .*\n.*\n${refId} .*KiB +too long +\\d{4}-.* exec`));
-  assert.match(await slash(`restore ${refId.toUpperCase()}`), new RegExp(`^${refId}: shown in full from the next turn on`));
+  assert.match(
+    await slash(`restore ${refId.toUpperCase()}`),
+    new RegExp(`^${refId}: shown in full from the next turn on`),
+  );
   assert.match(await slash("restore 0123456789abcdef"), /^0123456789abcdef: nothing is folded under it/);
   assert.match(await slash("restore what"), /what.* is not a/);
-  assert.match(await slash("restore"), /^Unknown command: restore\. Use \/concertina alone or with one of .*restore ID/);
+  assert.match(
+    await slash("restore"),
+    /^Unknown command: restore\. Use \/concertina alone or with one of .*restore ID/,
+  );
   const assembled = await concertina.assemble({ sessionId: "s", messages });
   assert.equal(assembled.messages[2].content[0].text, text);
   assert.equal(await slash("show"), "Nothing is folded in this session.");

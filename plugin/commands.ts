@@ -18,18 +18,7 @@ import type { PluginState } from "./state.js";
 import { statusOf } from "./status.js";
 
 const QUESTIONS = ["", "stats", "status"];
-const WORDS = [
-  ...QUESTIONS,
-  "show",
-  "fold",
-  "restore ID",
-  "pin",
-  "unpin",
-  "off",
-  "on",
-  "purge",
-  "purge confirmed",
-];
+const WORDS = [...QUESTIONS, "show", "fold", "restore ID", "pin", "unpin", "off", "on", "purge", "purge confirmed"];
 
 /**
  * Answers `/concertina`: without an argument with the status and this session's figures. `show` lists what is folded in
@@ -109,7 +98,9 @@ async function answerTo(
 function restoredText({ restored, unknown }: RestoredIds): string {
   const lines = [];
   if (restored.length > 0)
-    lines.push(`${restored.join(", ")}: shown in full from the next turn on, and pinned. /concertina unpin takes it back.`);
+    lines.push(
+      `${restored.join(", ")}: shown in full from the next turn on, and pinned. /concertina unpin takes it back.`,
+    );
   if (unknown.length > 0)
     lines.push(`${unknown.join(", ")}: nothing is folded under it in this session. /concertina show lists what is.`);
   return lines.join("\n");

@@ -37,9 +37,9 @@ const MARKS: &str = "INSERT INTO marks (session, kind, content, at)
      SELECT $2, kind, content, at FROM marks WHERE session = $1 AND kind = $3 ORDER BY content
      ON CONFLICT (session, kind, content) DO NOTHING";
 
-/// Copies the unexpired grants, the projections, the printed texts and what is pinned of a session to its child,
-/// and records the parent. A projection that the child already has stays. An original that it already had is granted again, because its
-/// task may name it now.
+/// Copies the unexpired grants, the projections, the printed texts and the pins of a session to its child, and records
+/// the parent. A projection that the child already has stays. An original that it already had is granted again, because
+/// its task may name it now.
 pub(crate) fn inherit(
     transaction: &mut WriteTransaction<'_>,
     parent: &Scope,

@@ -170,9 +170,9 @@ impl Engine {
     /// scales images down.
     ///
     /// `call` is the assistant message that made the call, if known: it names the tool and its arguments. These stay
-    /// unchanged: results of the fetch tool, protected and pinned results, blocks with a cache breakpoint of the caller,
-    /// and texts that hold secrets. Texts of exact tools keep every line, because the next edit needs
-    /// their bytes; only printed line numbers are removed.
+    /// unchanged: results of the fetch tool, protected and pinned results, blocks with a cache breakpoint of the
+    /// caller, and texts that hold secrets. Texts of exact tools keep every line, because the next edit needs their
+    /// bytes; only printed line numbers are removed.
     ///
     /// A store failure is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -350,7 +350,8 @@ impl Engine {
             };
             known.is_some_and(|original| can_request_original(proposal.call_arguments.as_deref(), original))
         };
-        let proposals: Vec<&FreshProposal> = proposals.iter().filter(|proposal| !pinned.contains(&proposal.hash) && !is_fetched(proposal)).collect();
+        let proposals: Vec<&FreshProposal> =
+            proposals.iter().filter(|proposal| !pinned.contains(&proposal.hash) && !is_fetched(proposal)).collect();
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let meter = Meter::new(None, self.config.encoding);
         let mut batch = Batch::default();

@@ -68,7 +68,17 @@ pub(super) fn key_blocks<'t, 'a>(
             let is_fetched = is_fetch_result(block)
                 || answered.is_some_and(|(original, result)| can_be_fetch_answer(result, *original));
             let fate = fates[message_index][block_index];
-            blocks.push(KeyedBlock { message_index, block_index, message, block, key, tokens, fate, is_fetched, is_pinned: false });
+            blocks.push(KeyedBlock {
+                message_index,
+                block_index,
+                message,
+                block,
+                key,
+                tokens,
+                fate,
+                is_fetched,
+                is_pinned: false,
+            });
         }
     }
     unify_fates(&mut blocks);

@@ -16,7 +16,7 @@ use crate::reference::{ContentHash, Media, RefId};
 use crate::store::{Batch, FoldedOriginal, Ledger, Mark, MarkKind, Millis, Scope};
 use crate::transcript::{BlockKind, Transcript};
 
-/// What became of ids that a person or an agent named.
+/// The ids that a person named, by what became of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MarkedIds {
     /// The ids whose content is marked now.
@@ -193,7 +193,9 @@ fn last_result(transcript: &Transcript, blocks: &[KeyedBlock], until: Millis) ->
     let Some(last) = blocks.iter().rposition(|block| block.block.result.is_some() && is_before(block)) else {
         return Vec::new();
     };
-    let result_of = |block: &KeyedBlock| block.block.result.map(|result| (block.message_index, result.call, result.call_id.to_owned()));
+    let result_of = |block: &KeyedBlock| {
+        block.block.result.map(|result| (block.message_index, result.call, result.call_id.to_owned()))
+    };
     let result = result_of(&blocks[last]);
     (0..=last).rev().take_while(|at| result_of(&blocks[*at]) == result).collect()
 }

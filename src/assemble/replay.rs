@@ -94,9 +94,9 @@ pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], builder: &mut
     blocks.iter().map(state_of).collect()
 }
 
-/// Returns true if a decision still holds. A protected block is shown in full. A block folded because of something later needs that to exist. A block
-/// folded for its age or because the context was full is restored when it is young again: the host went back in the
-/// history, or the agent has just fetched a copy.
+/// Returns true if a decision still holds. A protected block is shown in full. A block folded because of something
+/// later needs that to exist. A block folded for its age or because the context was full is restored when it is young
+/// again: the host went back in the history, or the agent has just fetched a copy.
 fn is_valid(row: &Projection, block: &KeyedBlock) -> bool {
     let is_young = matches!(block.fate, Fate::Young { .. });
     match row.reason.as_str() {

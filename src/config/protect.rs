@@ -99,7 +99,9 @@ impl Pattern {
         let (is_exception, rest) = written.strip_prefix('!').map_or((false, written), |rest| (true, rest));
         let (kind, value) = match rest.split_once(':') {
             // One letter is a drive.
-            Some((kind, value)) if kind.len() > 1 && kind.bytes().all(|byte| byte.is_ascii_lowercase()) => (kind, value),
+            Some((kind, value)) if kind.len() > 1 && kind.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+                (kind, value)
+            }
             _ => ("path", rest),
         };
         let kind = match kind {
@@ -152,7 +154,10 @@ impl OptionValue for Protect {
     }
     fn fault(value: &Value) -> Option<(String, &'static str)> {
         let wrong = Self::parse(Vec::<String>::read(value)?.iter().map(String::as_str)).err()?;
-        Some((shorten(&json!(wrong)), "a glob of paths, tool:NAME, command:LINE or content:REGEX, or one of them after !"))
+        Some((
+            shorten(&json!(wrong)),
+            "a glob of paths, tool:NAME, command:LINE or content:REGEX, or one of them after !",
+        ))
     }
     fn write(&self) -> Value {
         json!(self.written)

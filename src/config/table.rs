@@ -196,9 +196,9 @@ options! {
     purge_on_reset: bool = false, "purgeOnReset";
     /// The treatment of a text that seems to hold a secret.
     secrets: Secrets = Secrets::KeepInline, "secrets";
-    /// What is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and `?`) or
-    /// `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the last
-    /// pattern that fits decides. A file's older copy may leave once the file was read again.
+    /// Content that is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and
+    /// `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the
+    /// last pattern that fits decides. A file's older copy may leave once the file was read again.
     protect: Protect = Protect::default(), "protect";
     /// The number of user turns for which instruction files and skills of agents (AGENTS.md, CLAUDE.md, SKILL.md,
     /// `.cursor/rules`, results of skill tools and the like) are protected; 0 protects them for the whole session.

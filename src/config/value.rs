@@ -14,7 +14,7 @@ pub(super) trait OptionValue: Sized + Clone {
     fn type_script() -> String;
     /// Reads a value; `None` if the type does not fit.
     fn read(value: &Value) -> Option<Self>;
-    /// Returns what is wrong with a value that does not fit, and what is expected instead, if the type can tell more than
+    /// Returns the wrong part of a value that does not fit, and the expected form of it, if the type can tell more than
     /// its schema.
     fn fault(_: &Value) -> Option<(String, &'static str)> {
         None

@@ -51,7 +51,8 @@ mod tests {
     #[test]
     fn the_results_of_a_marked_turn_and_its_images_are_kept() {
         let user = |text: &str| json!({ "role": "user", "content": text });
-        let call = json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "c", "name": "exec", "input": {} }] });
+        let call =
+            json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "c", "name": "exec", "input": {} }] });
         let result =
             json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c", "content": "<keep>" }] });
         let image = json!({ "role": "user", "content": [

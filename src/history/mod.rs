@@ -22,9 +22,7 @@ use crate::transcript::{Block, BlockKind, Message, Role};
 pub use age::fates;
 pub use keep::{KeptByPerson, asks_to_keep, kept_by_person};
 pub use measure::{Meter, message_tokens};
-pub use oversize::{
-    can_replace_fresh, can_shorten_fresh, is_exact, is_over_threshold, is_truncated, must_keep_lines,
-};
+pub use oversize::{can_replace_fresh, can_shorten_fresh, is_exact, is_over_threshold, is_truncated, must_keep_lines};
 pub use protection::can_replace;
 pub use read_result::reports_failure;
 

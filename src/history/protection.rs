@@ -1,5 +1,5 @@
-//! What is protected from folding, in one place: `protect` of the options, and content that an agent must keep in sight
-//! in any case: instruction files and skills, the user's answers to a tool, and figures without words.
+//! The one place that decides what is protected from folding: the option `protect`, and content that an agent must keep
+//! in sight in any case: instruction files and skills, the user's answers to a tool, and figures without words.
 //!
 //! The marks of a session (`assemble/marks`) protect single blocks in addition.
 
@@ -15,7 +15,7 @@ use crate::config::{Config, Encoding, Protect, Subject, Verdict};
 use crate::content::head;
 use crate::content::time_stamp::Stamp;
 use crate::tokens;
-use crate::transcript::{Arguments, Block, BlockKind, ToolResult, Transcript};
+use crate::transcript::{Block, BlockKind, ToolResult, Transcript};
 
 /// The protection of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,8 @@ pub(super) fn protection(block: &Block, turn_age: u64, config: &Config) -> Prote
     }
     let Some(result) = &block.result else { return Protection::None };
     let text = if let BlockKind::Text(text) = block.kind { text } else { "" };
-    let is_instruction = || INSTRUCTIONS.verdict(&subject).is_some() || path().is_none() && starts_like_instructions(text);
+    let is_instruction =
+        || INSTRUCTIONS.verdict(&subject).is_some() || path().is_none() && starts_like_instructions(text);
     match config.instruction_turns {
         turns if (turns == 0 || turn_age <= turns) && is_instruction() => Protection::UntilSuperseded,
         _ if is_user_answer(result, text) || is_mostly_numbers(text) => Protection::Always,
@@ -176,12 +177,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::transcript::Call;
+    use crate::transcript::{Arguments, Call, Path};
 
     fn result_block<'a>(tool: &'a str, arguments: Option<&'a Value>, text: &'a str) -> Block<'a> {
         let arguments = arguments.map(Arguments::Value);
         let result = ToolResult { tool_name: Some(tool), arguments, ..ToolResult::default() };
-        Block { path: crate::transcript::Path::new(), kind: BlockKind::Text(text), result: Some(result), exact: None }
+        Block { path: Path::new(), kind: BlockKind::Text(text), result: Some(result), exact: None }
     }
 
     fn of(block: &Block, options: &Value) -> Protection {
@@ -284,9 +285,14 @@ mod tests {
     #[test]
     fn a_call_is_protected_with_its_result_and_a_persons_image_by_no_tool() {
         let arguments = json!({ "path": "docs/a.md", "content": "x" });
-        let call =
-            Call { id: "", name: "write", arguments: Arguments::Value(&arguments), is_typed: false, is_of_script: false };
-        let block = |kind| Block { path: crate::transcript::Path::new(), kind, result: None, exact: None };
+        let call = Call {
+            id: "",
+            name: "write",
+            arguments: Arguments::Value(&arguments),
+            is_typed: false,
+            is_of_script: false,
+        };
+        let block = |kind| Block { path: Path::new(), kind, result: None, exact: None };
         assert_eq!(of(&block(BlockKind::Call(call)), &json!({ "protect": ["docs/*"] })), Protection::UntilSuperseded);
         let thought = json!({ "type": "thinking", "thinking": "step one" });
         let thinking = block(BlockKind::Thinking(&thought));

@@ -14,7 +14,10 @@ const SESSION = "agent:main:work";
 
 /** Returns lines that do not repeat, so that only a placeholder shortens them. */
 const noise = (seed) =>
-  Array.from({ length: 600 }, (_, at) => `${at} unit_${((at + seed) * 2654435761) % 4294967296} took ${(at * seed) % 977} ms`).join("\n");
+  Array.from(
+    { length: 600 },
+    (_, at) => `${at} unit_${((at + seed) * 2654435761) % 4294967296} took ${(at * seed) % 977} ms`,
+  ).join("\n");
 
 const texts = { first: noise(3), kept: noise(5), read: noise(7) };
 
@@ -67,8 +70,16 @@ test("the results of a turn with <keep> are not folded at birth", async () => {
 });
 
 test("all that may fold leaves at the next turn, and what is pinned stays", async () => {
-  await play("Run them.", running("read"), ...Array.from({ length: 4 }, (_, at) => [{ name: "exec", args: { command: `echo ${at}` } }]));
-  await play("Read it.", [{ name: "read", args: { path: "read.txt" } }], ...Array.from({ length: 4 }, (_, at) => [{ name: "exec", args: { command: `echo b${at}` } }]));
+  await play(
+    "Run them.",
+    running("read"),
+    ...Array.from({ length: 4 }, (_, at) => [{ name: "exec", args: { command: `echo ${at}` } }]),
+  );
+  await play(
+    "Read it.",
+    [{ name: "read", args: { path: "read.txt" } }],
+    ...Array.from({ length: 4 }, (_, at) => [{ name: "exec", args: { command: `echo b${at}` } }]),
+  );
   const [before_] = await play("And?");
   const read = (request) => findResult(request, about("read.txt")).text;
   assert.match(read(before_), /unit_/);

@@ -2,10 +2,10 @@
 //! compactions, restarts, two writers, moving cache breakpoints, originals that the model fetches, clocks that jump
 //! (also backwards), tools that print their arguments, arguments that look like rows of the ledger, duplicates of one
 //! image, thinking, results that are folded at birth, hosts that store what was shown, and people and agents who pin,
-//! restore, fold and release. After each step: every text
-//! is visible or can be fetched byte for byte, sent messages do not change unless an epoch is logged, no placeholder
-//! stands for a block that no epoch folded, nothing pinned is folded, every wish is carried out, no call with a breakpoint loses a part of its arguments, and what was shown
-//! can be unfolded to the original.
+//! restore, fold and release. After each step: every text is visible or can be fetched byte for byte, sent messages do
+//! not change unless an epoch is logged, no placeholder stands for a block that no epoch folded, nothing pinned is
+//! folded, every wish is carried out, no call with a breakpoint loses a part of its arguments, and what was shown can
+//! be unfolded to the original.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -608,7 +608,10 @@ impl Host {
             let is_folded = before != after && after != original;
             assert!(before == after || is_folded || is_logged || self.folded.contains(&identity), "{}", self.context());
             let is_text = matches!(block.kind, BlockKind::Text(_));
-            if is_text && block.result.is_some() && [&before, &original].iter().any(|text| pinned.contains(&ContentHash::of(text.as_bytes()))) {
+            if is_text
+                && block.result.is_some()
+                && [&before, &original].iter().any(|text| pinned.contains(&ContentHash::of(text.as_bytes())))
+            {
                 self.pinned += 1;
                 assert!(!is_folded, "{before} is pinned and became {after}: {}", self.context());
             }

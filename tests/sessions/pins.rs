@@ -179,7 +179,11 @@ fn what_is_restored_is_in_sight_from_the_next_turn_on_as_an_epoch() {
             let engine = open(&dir, schedule, &json!({}));
             let context = format!("{shape} {schedule:?} {is_folded_at_birth}");
             let mut turn = turn_of(shape, "go", &text);
-            let born = if is_folded_at_birth { engine.admit(&scope(), Some(&turn[1]), &turn[2], 20) } else { Reply::default() };
+            let born = if is_folded_at_birth {
+                engine.admit(&scope(), Some(&turn[1]), &turn[2], 20)
+            } else {
+                Reply::default()
+            };
             turn[2] = born.rewrite.apply(&turn[2..]).remove(0);
             let messages = [&turn[..], &talk(9)].concat();
             let (_, reply) = assembled(&engine, &scope(), &messages, 30);
@@ -218,7 +222,14 @@ fn all_that_may_fold_leaves_at_the_next_turn_if_a_person_asks() {
         let dir = directory();
         let engine = open(&dir, schedule, &json!({ "protect": ["tool:note"] }));
         let round = |name: &str, seed: usize| {
-            exchange(shape, &format!("c{seed}"), name, &json!({ "command": seed.to_string() }), &json!(noise(80, seed)), 10)
+            exchange(
+                shape,
+                &format!("c{seed}"),
+                name,
+                &json!({ "command": seed.to_string() }),
+                &json!(noise(80, seed)),
+                10,
+            )
         };
         let rounds: Vec<Value> = (0..5).flat_map(|seed| round(if seed == 1 { "note" } else { "exec" }, seed)).collect();
         let messages = [&[user("go")], &rounds[..]].concat();
@@ -277,8 +288,12 @@ fn an_agent_releases_only_what_its_session_was_shown() {
         assert_eq!(ask(&scope(), &[], &[&id]), format!("[released: {id}]"));
         assert!(!is_in_sight(), "{shape}: it counts as stale");
         assert_eq!(ask(&scope(), &[&id], &[]), text);
-        let again = [&history[..], &exchange(shape, "g", FETCH_TOOL, &json!({ "ref_ids": [id] }), &json!(text), 60)].concat();
-        assert!(holds(&assembled(&engine, &scope(), &again, 70).0, &text), "{shape}: fetched again, it is needed again");
+        let again =
+            [&history[..], &exchange(shape, "g", FETCH_TOOL, &json!({ "ref_ids": [id] }), &json!(text), 60)].concat();
+        assert!(
+            holds(&assembled(&engine, &scope(), &again, 70).0, &text),
+            "{shape}: fetched again, it is needed again"
+        );
         // A person's pin is above it.
         engine.pin_last(&scope(), 80).unwrap();
         ask(&scope(), &[], &[&id]);
@@ -292,7 +307,8 @@ fn the_figures_say_what_a_pin_costs() {
     let dir = directory();
     let engine = open(&dir, Schedule::CacheAware, &json!({}));
     let messages = [&turn_of("openclaw", "go", &text)[..], &talk(9)].concat();
-    let turn = [user("and"), json!({ "role": "assistant", "content": [{ "type": "text", "text": "yes" }], "timestamp": 60 })];
+    let turn =
+        [user("and"), json!({ "role": "assistant", "content": [{ "type": "text", "text": "yes" }], "timestamp": 60 })];
     let protected = |key: &str| {
         engine.assemble(&scope(), &messages, &AssembleOptions { turn_begins: true, ..AssembleOptions::default() }, 50);
         let turn = FinishedTurn { advancement_key: key, messages: &turn, ..FinishedTurn::default() };

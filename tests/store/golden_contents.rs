@@ -87,7 +87,10 @@ pub(crate) fn is_whole(store: &dyn Store) {
     let ledger = store.ledger(&me).unwrap();
     assert_eq!((&*ledger.projections, &ledger.printed), (&expected.projections, &expected.printed));
     let pinned = |scope: &Scope| -> Vec<_> { store.ledger(scope).unwrap().marked(MarkKind::Pinned).collect() };
-    assert_eq!([pinned(&me), pinned(&scope("sub", "c"))], [[expected.originals[0].1.hash], [expected.originals[0].1.hash]]);
+    assert_eq!(
+        [pinned(&me), pinned(&scope("sub", "c"))],
+        [[expected.originals[0].1.hash], [expected.originals[0].1.hash]]
+    );
     assert_eq!(ledger.marked_at(MarkKind::FoldAll), Some(START));
     let epochs: Vec<_> = ledger.epochs.into_iter().map(|(_, epoch)| epoch).collect();
     assert_eq!((epochs, ledger.tools), (expected.epoch.into_iter().collect(), expected.tools));

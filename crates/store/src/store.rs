@@ -88,8 +88,9 @@ pub trait Store: Send + Sync {
     fn is_off(&self, scope: &Scope) -> Result<bool>;
 
     /// Grants a sub-agent's session what its parent's session may see, with its projections: everything, or only the
-    /// originals with the named ids. What is pinned in the parent's session is pinned in this one, too. From then on, the parent's agent may fetch what this session is granted. The
-    /// reverse is not true, and grants of the sub-agent's own sub-agents are not included.
+    /// originals with the named ids. What is pinned in the parent's session is pinned in this one, too. From then on,
+    /// the parent's agent may fetch what this session is granted. The reverse is not true, and grants of the
+    /// sub-agent's own sub-agents are not included.
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()>;
 
     /// Records that the host has ended a session. The lifetime of what it held begins, unless another host has it. The

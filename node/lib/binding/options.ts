@@ -64,7 +64,7 @@ export interface Options {
   purgeOnReset?: boolean;
   /** The treatment of a text that seems to hold a secret. Default "keep-inline". */
   secrets?: "keep-inline" | "store" | "redact";
-  /** What is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the last pattern that fits decides. A file's older copy may leave once the file was read again. Default []. */
+  /** Content that is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the last pattern that fits decides. A file's older copy may leave once the file was read again. Default []. */
   protect?: string[];
   /** The number of user turns for which instruction files and skills of agents (AGENTS.md, CLAUDE.md, SKILL.md, `.cursor/rules`, results of skill tools and the like) are protected; 0 protects them for the whole session. Default 0, at least 0. */
   instructionTurns?: number;

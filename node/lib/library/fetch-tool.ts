@@ -20,7 +20,10 @@ import { type Concertina, FETCH_CHARS } from "./concertina.js";
 /** The name of the tool. */
 export const FETCH_TOOL = "fetch_original_data";
 
-/** The parameters of the tool. The schema names only `ref_ids` and `done`, because an id may carry the part that is wanted. */
+/**
+ * The parameters of the tool. The schema names only `ref_ids` and `done`, because an id may carry the part that is
+ * wanted.
+ */
 export interface FetchToolParameters {
   ref_ids: string[];
   done?: string[];

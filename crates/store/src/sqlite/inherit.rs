@@ -11,8 +11,8 @@ use crate::records::{MarkKind, Scope};
 use crate::time::Millis;
 use concertina_base::reference::RefId;
 
-/// Copies the unexpired grants of a session, its projections and what is pinned in it, and records the parent of the child. Existing
-/// projections of the child stay. Existing grants are renewed, because the child's task may name them now.
+/// Copies the unexpired grants of a session, its projections and its pins, and records the parent of the child.
+/// Existing projections of the child stay. Existing grants are renewed, because the child's task may name them now.
 pub(super) fn inherit(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
