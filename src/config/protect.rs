@@ -3,7 +3,7 @@
 //! `docs/spec/*.md`, `tool:browser_*`, `command:git log*`, `content:REGEX`, and each of them after `!` as an exception.
 //! The last pattern that fits decides.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -15,6 +15,10 @@ use super::value::{OptionValue, shorten};
 pub struct Protect {
     written: Vec<String>,
     patterns: Vec<Pattern>,
+    /// The globs of all path patterns, in order.
+    paths: GlobSet,
+    /// The indexes of their patterns.
+    path_patterns: Vec<usize>,
 }
 
 impl PartialEq for Protect {
@@ -31,7 +35,7 @@ struct Pattern {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Path(GlobMatcher),
+    Path,
     Tool(String),
     Command(String),
     Content(Regex),
@@ -42,9 +46,9 @@ pub struct Subject<'s> {
     /// The name of the tool, empty if it is unknown; `None` for content of no tool.
     pub tool: Option<&'s str>,
     /// Returns the path of the file that it reads or writes.
-    pub path: &'s dyn Fn() -> Option<String>,
+    pub path: &'s dyn Fn() -> Option<&'s str>,
     /// Returns the command that it runs.
-    pub command: &'s dyn Fn() -> Option<String>,
+    pub command: &'s dyn Fn() -> Option<&'s str>,
     /// Returns true if its content fits the expression.
     pub has_content: &'s dyn Fn(&Regex) -> bool,
 }
@@ -67,19 +71,37 @@ impl Protect {
     /// The first wrong pattern.
     pub fn parse<'p>(written: impl IntoIterator<Item = &'p str>) -> Result<Self, String> {
         let mut read = Self::default();
+        let mut paths = GlobSetBuilder::new();
         for pattern in written {
-            read.patterns.push(Pattern::parse(pattern).ok_or_else(|| pattern.to_owned())?);
+            let (parsed, glob) = Pattern::parse(pattern).ok_or_else(|| pattern.to_owned())?;
+            if let Some(glob) = glob {
+                paths.add(glob);
+                read.path_patterns.push(read.patterns.len());
+            }
+            read.patterns.push(parsed);
             read.written.push(pattern.to_owned());
         }
+        read.paths = paths.build().map_err(|error| error.to_string())?;
         Ok(read)
     }
 
     /// Returns the verdict of the last pattern that fits; `None` if none does.
     pub fn verdict(&self, subject: &Subject) -> Option<Verdict> {
-        let pattern = self.patterns.iter().rev().find(|pattern| pattern.kind.fits(subject))?;
+        let path = if self.paths.is_empty() { None } else { (subject.path)() };
+        let last_path = path.and_then(|path| self.paths.matches(path).last().map(|at| self.path_patterns[*at]));
+        let fits = |at: usize, kind: &Kind| match kind {
+            Kind::Path => last_path == Some(at),
+            Kind::Tool(glob) => subject.tool.is_some_and(|tool| matches_glob(glob, tool)),
+            // Each line of a command is looked at as well.
+            Kind::Command(glob) => (subject.command)().is_some_and(|command| {
+                std::iter::once(command).chain(command.lines()).any(|line| matches_glob(glob, line.trim()))
+            }),
+            Kind::Content(regex) => (subject.has_content)(regex),
+        };
+        let (_, pattern) = self.patterns.iter().enumerate().rev().find(|(at, pattern)| fits(*at, &pattern.kind))?;
         Some(match pattern.kind {
             _ if pattern.is_exception => Verdict::Exempt,
-            Kind::Path(_) => Verdict::File,
+            Kind::Path => Verdict::File,
             _ => Verdict::Content,
         })
     }
@@ -95,7 +117,8 @@ impl Protect {
 }
 
 impl Pattern {
-    fn parse(written: &str) -> Option<Self> {
+    /// Reads a pattern; one of paths comes with its glob.
+    fn parse(written: &str) -> Option<(Self, Option<Glob>)> {
         let (is_exception, rest) = written.strip_prefix('!').map_or((false, written), |rest| (true, rest));
         let (kind, value) = match rest.split_once(':') {
             // One letter is a drive.
@@ -106,40 +129,26 @@ impl Pattern {
         };
         let kind = match kind {
             _ if value.trim().is_empty() => return None,
-            "path" => Kind::Path(path_glob(value)?),
+            "path" => return Some((Self { is_exception, kind: Kind::Path }, Some(path_glob(value)?))),
             "tool" => Kind::Tool(value.to_owned()),
             "command" => Kind::Command(value.to_owned()),
             "content" => Kind::Content(Regex::new(value).ok()?),
             _ => return None,
         };
-        Some(Self { is_exception, kind })
+        Some((Self { is_exception, kind }, None))
     }
 }
 
 /// Compiles a glob of paths. `*` stays within a directory, `**` does not. A relative glob fits at any depth, because
 /// hosts name files by absolute paths.
-fn path_glob(written: &str) -> Option<GlobMatcher> {
+fn path_glob(written: &str) -> Option<Glob> {
     let glob = written.replace('\\', "/");
     let glob = glob.strip_prefix("./").unwrap_or(&glob);
     let is_drive = matches!(glob.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     let start = if is_drive || glob.starts_with(['/', '~']) || glob.starts_with("**/") { "" } else { "**/" };
     let end = if glob.ends_with('/') { "**" } else { "" };
-    let glob = GlobBuilder::new(&format!("{start}{glob}{end}")).literal_separator(true).backslash_escape(false).build();
-    Some(glob.ok()?.compile_matcher())
-}
-
-impl Kind {
-    fn fits(&self, subject: &Subject) -> bool {
-        match self {
-            Self::Path(glob) => (subject.path)().is_some_and(|path| glob.is_match(path)),
-            Self::Tool(glob) => subject.tool.is_some_and(|tool| matches_glob(glob, tool)),
-            // Each line of a command is looked at as well.
-            Self::Command(glob) => (subject.command)().is_some_and(|command| {
-                std::iter::once(&*command).chain(command.lines()).any(|line| matches_glob(glob, line.trim()))
-            }),
-            Self::Content(regex) => (subject.has_content)(regex),
-        }
-    }
+    let glob = format!("{start}{glob}{end}");
+    GlobBuilder::new(&glob).literal_separator(true).backslash_escape(false).build().ok()
 }
 
 impl OptionValue for Protect {
@@ -169,7 +178,9 @@ mod tests {
     use super::*;
 
     fn verdict(patterns: &[&str], [tool, path, command, content]: [&str; 4]) -> Option<Verdict> {
-        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        fn some(text: &str) -> Option<&str> {
+            Some(text).filter(|text| !text.is_empty())
+        }
         Protect::parse(patterns.iter().copied()).unwrap().verdict(&Subject {
             tool: Some(tool),
             path: &|| some(path),

@@ -3,6 +3,7 @@
 //!
 //! The marks of a session (`assemble/marks`) protect single blocks in addition.
 
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -80,14 +81,12 @@ pub(super) fn protection(block: &Block, turn_age: u64, config: &Config) -> Prote
         (BlockKind::Call(call), None) => (Some(call.name), Some(call.arguments)),
         _ => (None, None),
     };
-    let path = || {
-        let path = opened_file(arguments.as_ref()?)?;
-        Some(resolve(None, &path))
-    };
+    let (opened, run) = (OnceCell::new(), OnceCell::new());
+    let path = || opened.get_or_init(|| Some(resolve(None, &opened_file(arguments.as_ref()?)?))).as_deref();
     let subject = Subject {
         tool,
         path: &path,
-        command: &|| arguments?.command(),
+        command: &|| run.get_or_init(|| arguments?.command()).as_deref(),
         has_content: &|regex| has_content(block, regex),
     };
     match config.protect.verdict(&subject) {
