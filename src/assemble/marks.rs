@@ -179,7 +179,8 @@ impl Marks {
     pub(super) fn to_restore(&self, decisions: &Decisions, block: &KeyedBlock) -> Option<ContentHash> {
         let hash = &block.key.hash;
         let is_result = block.block.result.is_some() && matches!(block.block.kind, BlockKind::Text(_));
-        let is_new = is_result && decisions.of_block(&block.key).is_none() && !decisions.fetched.contains_key(hash);
+        let is_shown = decisions.of_block(&block.key).is_some_and(|row| row.projection.reason == RESTORED);
+        let is_new = is_result && !is_shown && !decisions.fetched.contains_key(hash);
         let original = decisions.placeholders.get(hash).or(decisions.copies.get(hash)).filter(|_| is_new)?;
         (original != hash && self.pinned.contains(original)).then_some(*original)
     }

@@ -25,8 +25,10 @@ fn other_session(agent: &str, session: &str) -> Scope {
     Scope { agent_id: agent.into(), session_id: session.into() }
 }
 
+/// Assembles at prices at which folding pays at once.
 fn assembled(engine: &Engine, scope: &Scope, messages: &[Value], now: i64) -> (String, Reply) {
-    let reply = engine.assemble(scope, messages, &AssembleOptions::default(), now);
+    let prices = Some(Prices { read: 1.0, write: 1.0, cache_ttl_ms: 300_000 });
+    let reply = engine.assemble(scope, messages, &AssembleOptions { prices, ..AssembleOptions::default() }, now);
     assert_eq!(reply.report.warning, None);
     (json!(reply.rewrite.apply(messages)).to_string(), reply)
 }
