@@ -10,9 +10,9 @@ export type Language = "python" | "javascript" | "typescript" | "java" | "c" | "
 /** The built-in stages of the pipeline, in their order. */
 export type StageName = "quantumLock" | "cortex" | "photon" | "rle" | "semanticDedup" | "ionizer" | "logCrunch" | "searchCrunch" | "diffCrunch" | "structuralCollapse" | "neurosyntax" | "nexus" | "tokenOpt" | "abbrev";
 /** The reasons for a change of content that was already sent. */
-export type EpochReason = "cold: first call" | "cold: idle" | "cold: compacted" | "cold: history rewritten" | "cold: cache not used" | "ski-rental" | "limit" | "cliff" | "bound" | "returned: its duplicate or successor is gone" | "large" | "thinking" | "stale" | "superseded" | "duplicate";
+export type EpochReason = "cold: first call" | "cold: idle" | "cold: compacted" | "cold: history rewritten" | "cold: cache not used" | "ski-rental" | "limit" | "cliff" | "bound" | "asked" | "returned: its duplicate or successor is gone" | "restored: it is pinned or protected" | "large" | "thinking" | "stale" | "superseded" | "duplicate";
 /** The reasons for rewriting a block. `replay` means that an earlier call decided it. */
-export type FoldReason = EpochReason | "shortened" | "shrunk" | "replay";
+export type FoldReason = EpochReason | "shortened" | "shrunk" | "restored" | "replay";
 /** The codes of errors. The library guide explains each. */
 export type ErrorCode = "CONCERTINA_BAD_ARGUMENT" | "CONCERTINA_BAD_PATTERN" | "CONCERTINA_BAD_REF_ID" | "CONCERTINA_CLOSED" | "CONCERTINA_FOLD_DAMAGED" | "CONCERTINA_NO_BINARY" | "CONCERTINA_ORIGINAL_DAMAGED" | "CONCERTINA_ORIGINAL_MISSING" | "CONCERTINA_PANIC" | "CONCERTINA_STORE_DAMAGED" | "CONCERTINA_STORE_FULL" | "CONCERTINA_STORE_LOCKED" | "CONCERTINA_STORE_NEWER" | "CONCERTINA_STORE_REPLACED" | "CONCERTINA_STORE_UNAVAILABLE";
 /** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
@@ -59,6 +59,11 @@ export interface Figures {
 		fetchTokens: number;
 		/** Tokens of the fetch tool's definition in all requests. Part of `sentTokens`. */
 		overheadTokens: number;
+		/**
+		 * Tokens in all requests of content that was old enough to be folded and stayed because it is protected or pinned.
+		 * Part of `sentTokens`.
+		 */
+		protectedTokens: number;
 		/** Requests for which the provider reported the tokens of the answer. */
 		answered: number;
 		/** Tokens of these answers. They are part of no other figure. */
@@ -128,6 +133,19 @@ export interface FiguresRequest {
 	since?: number;
 	/** The end of the period, exclusive, in milliseconds since 1970. */
 	until?: number;
+}
+/** An original that stands in a session's context in a shorter form. */
+export interface FoldedOriginal {
+	/** Its id, as its placeholder prints it. */
+	refId: string;
+	/** The tool or the kind of content that it came from. */
+	label: string;
+	/** Its size in bytes. */
+	bytes: number;
+	/** The time at which the session first folded it, in milliseconds since 1970. */
+	at: number;
+	/** Another version may have written other reasons. */
+	reason: FoldReason | EpochReason | (string & {});
 }
 /** A session in the store. */
 export interface KnownSession {
@@ -208,14 +226,12 @@ export interface Options {
 	purgeOnReset?: boolean;
 	/** The treatment of a text that seems to hold a secret. Default "keep-inline". */
 	secrets?: "keep-inline" | "store" | "redact";
-	/** Tools whose results are never changed (globs). Default []. */
-	skipTools?: string[];
-	/** Commands whose output is never changed (globs over the command line). Default []. */
-	skipCommands?: string[];
+	/** Content that is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the last pattern that fits decides. A file's older copy may leave once the file was read again. Default []. */
+	protect?: string[];
+	/** The number of user turns for which instruction files and skills of agents (AGENTS.md, CLAUDE.md, SKILL.md, `.cursor/rules`, results of skill tools and the like) are protected; 0 protects them for the whole session. Default 0, at least 0. */
+	instructionTurns?: number;
 	/** Tools whose results stay exact while they are fresh, because the next edit needs their bytes, or another agent wrote them for this one (globs). Unless the list is empty, the output of a command or search that prints files (`cat`, `sed -n`, `rg -A20`) stays exact too, except logs. Lines are unchanged; only every tenth printed line number is kept. Default ["read","read_*","*_read","view","view_file","open_file","cat","str_replace_editor","str_replace_based_edit_tool","text_editor","task","agent","subagent","sessions_send"]. */
 	exactTools?: string[];
-	/** If the list is not empty, only results of these tools are changed (globs). Default []. */
-	onlyTools?: string[];
 	/** The vocabulary with which tokens are counted. Default "o200k_base". */
 	encoding?: "o200k_base" | "cl100k_base";
 	fusion?: {
@@ -249,6 +265,13 @@ export interface SkippedCode {
 	texts: number;
 	/** True if it is disabled for every text. */
 	isOff: boolean;
+}
+/** The ids that were to be restored. */
+export interface RestoredIds {
+	/** Those that are shown in full from the next assembly on. */
+	restored: Array<string>;
+	/** Those of no original that the session shows in a shorter form. */
+	unknown: Array<string>;
 }
 /** The result of one stage. */
 export interface StageRow {
@@ -638,6 +661,11 @@ export interface FetchRequest {
 	chars?: string;
 	/** A regular expression. Only matching lines are returned, numbered, with two lines of context on each side. */
 	pattern?: string;
+	/**
+	 * Ids of originals whose copies the agent no longer needs. Fetched content of the session with these ids counts as
+	 * stale from now on, until it is fetched again.
+	 */
+	done?: Array<string>;
 	/** The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host. */
 	maxChars?: number;
 	/** The time of the call in milliseconds since 1970; now by default. */
@@ -733,7 +761,7 @@ export interface Abortable {
 /** A token vocabulary. */
 export type Encoding = "o200k_base" | "cl100k_base";
 /** The options of `squeeze`. It ignores all others, so it may be given a whole configuration. */
-export type SqueezeOptions = Pick<Options, "compat" | "encoding" | "exactTools" | "imageAgeTurns" | "keepPreviewChars" | "largeResultPreviewChars" | "largeResultThreshold" | "minTokensToSqueeze" | "onlyTools" | "pruneHeartbeats" | "schedule" | "skipCommands" | "skipTools" | "staleCalls" | "staleTurns" | "thrift">;
+export type SqueezeOptions = Pick<Options, "compat" | "encoding" | "exactTools" | "imageAgeTurns" | "instructionTurns" | "keepPreviewChars" | "largeResultPreviewChars" | "largeResultThreshold" | "minTokensToSqueeze" | "protect" | "pruneHeartbeats" | "schedule" | "staleCalls" | "staleTurns" | "thrift">;
 /** The options of the plugin, as OpenClaw's configuration holds them. */
 export type PluginOptions = Omit<Options, "largeResultPreviewChars" | "largeResultThreshold" | "pruneHeartbeats">;
 /** The options of an open store. Those of the plugin alone are left out. */
@@ -953,6 +981,8 @@ export declare class Concertina {
 		 * older.
 		 */
 		turnBegins?: boolean;
+		/** The text of that message. If it contains `<keep>`, the results of the turn stay in sight. */
+		prompt?: string;
 		redactor?: Redactor;
 		now?: number;
 		signal?: AbortSignal;
@@ -1092,6 +1122,53 @@ export declare class Concertina {
 		now?: number;
 	} & Abortable): Promise<void>;
 	/**
+	 * Asks for everything foldable to be folded at the session's next assembly, as one epoch, including content that is
+	 * not stale yet. Protected content, fetched content that is still in use, and the newest results stay.
+	 */
+	foldAll(input: {
+		sessionId: string;
+		agentId?: string;
+		now?: number;
+	} & Abortable): Promise<void>;
+	/** Returns the originals that stand in a session's context in a shorter form, the last folded first. */
+	folded(input: {
+		sessionId: string;
+		agentId?: string;
+	} & Abortable): Promise<FoldedOriginal[]>;
+	/**
+	 * Pins the last tool result before `now`: it stays in sight for as long as the session lives, also in its forks and
+	 * sub-agents. If it was folded at birth, it is shown in full from the next assembly on. Content of all sessions is
+	 * protected by the option `protect`.
+	 */
+	pin(input: {
+		sessionId: string;
+		agentId?: string;
+		now?: number;
+	} & Abortable): Promise<void>;
+	/**
+	 * Takes back everything that is pinned in a session. What a person's `<keep>` protects stays protected while the
+	 * message is in the history.
+	 */
+	unpin(input: {
+		sessionId: string;
+		agentId?: string;
+		now?: number;
+	} & Abortable): Promise<{
+		unpinned: number;
+	}>;
+	/**
+	 * Shows originals in the place of their placeholders again, from the next assembly on, and pins them. An image that
+	 * was only scaled down stays as it is.
+	 *
+	 * @param input.refIds ids, or whole markers as placeholders print them
+	 */
+	restore(input: {
+		sessionId: string;
+		agentId?: string;
+		refIds: string[];
+		now?: number;
+	} & Abortable): Promise<RestoredIds>;
+	/**
 	 * Verifies the store's whole file. With `replaceDamaged`, a damaged file is renamed to include the date and replaced
 	 * by a new one. Resolves to true if that happened. For a database there is nothing to verify.
 	 *
@@ -1133,6 +1210,8 @@ export interface AssembleParameters<M extends AnyMessage = Message> {
 	tokenBudget?: number;
 	model?: string;
 	availableTools?: Set<string>;
+	/** The text that the turn was started with. */
+	prompt?: string;
 	[parameter: string]: unknown;
 }
 /** The parameters that the host passes to `commitTurn`. */
@@ -1201,9 +1280,13 @@ export declare function describe(error: unknown): string;
 export declare const describeError: typeof describe;
 /** The name of the tool. */
 export declare const FETCH_TOOL = "fetch_original_data";
-/** The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted. */
+/**
+ * The parameters of the tool. The schema names only `ref_ids` and `done`, because an id may carry the part that is
+ * wanted.
+ */
 export interface FetchToolParameters {
 	ref_ids: string[];
+	done?: string[];
 	lines?: string;
 	chars?: string;
 	pattern?: string;
@@ -1213,19 +1296,17 @@ export interface FetchToolParameters {
  * The description of the tool, which the model reads in every request and which is therefore short. The first
  * placeholder of a session explains when to fetch.
  */
-export declare const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
+export declare const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/. done: ids no longer needed";
 /** The JSON schema of the parameters. */
 export declare const fetchToolParameters: {
 	type: "object";
 	required: string[];
-	properties: {
-		ref_ids: {
-			type: "array";
-			items: {
-				type: "string";
-			};
+	properties: Record<"ref_ids" | "done", {
+		type: "array";
+		items: {
+			type: "string";
 		};
-	};
+	}>;
 };
 /** The caller of the tool. */
 export interface FetchScope extends Abortable {

@@ -52,8 +52,8 @@ test("an oversize output becomes a reference from which its bytes can be fetched
   }
 });
 
-test("reads, small outputs, skipped tools, fetches and the host's own files are unchanged", async () => {
-  const { concertina } = await opened({ skipTools: ["secret_*"] });
+test("reads, small outputs, protected tools, fetches and instruction files are unchanged", async () => {
+  const { concertina } = await opened({ protect: ["tool:secret_*"] });
   const text = noise(400);
   for (const [toolName, args, body] of [
     ["read", { path: "a.rs" }, text],

@@ -392,8 +392,8 @@ test("nothing more is folded in a session that is switched off, and folds stay",
   );
 });
 
-test("the output of a skipped command is unchanged at birth and later", async () => {
-  const concertina = await opened({ skipCommands: ["git log*"] });
+test("the output of a protected command is unchanged at birth and later", async () => {
+  const concertina = await opened({ protect: ["command:git log*"] });
   const rounds = (command) => toolRound("c", "exec", { command }, noise(400));
   for (const [command, stays] of [
     ["git log --stat", true],

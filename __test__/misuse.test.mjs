@@ -248,6 +248,26 @@ const METHODS = {
     ["input", [[], [null]]],
     ["named", [[{ parent: { sessionId: "s" }, child: { sessionId: "c" }, named: "x" }]]],
   ],
+  foldAll: [
+    ["input", [[], [null]]],
+    ["sessionId", [[{}], [{ sessionId: 5 }]]],
+  ],
+  folded: [
+    ["input", [[], [null]]],
+    ["sessionId", [[{}], [{ sessionId: 5 }]]],
+  ],
+  pin: [
+    ["input", [[], [null]]],
+    ["sessionId", [[{}], [{ sessionId: 5 }]]],
+  ],
+  restore: [
+    ["input", [[], [null]]],
+    ["refIds", [[{ sessionId: "s" }], [{ sessionId: "s", refIds: "x" }]]],
+  ],
+  unpin: [
+    ["input", [[], [null]]],
+    ["sessionId", [[{}], [{ sessionId: 5 }]]],
+  ],
   purge: [
     ["input", [[], [null]]],
     ["sessionId", [[{}], [{ sessionId: 5 }]]],

@@ -319,6 +319,39 @@ test("/concertina purge refuses a session that another gateway has", async () =>
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
 });
 
+test("/concertina shows what is folded, restores it, and pins and unpins what it restored", async () => {
+  const concertina = await Concertina.open({ dir: freshDir() });
+  const state = { use: (run) => run(concertina), tell: (step, error) => assert.fail(error) };
+  const slash = async (args) =>
+    (await runSlashCommand(state, { args, sessionId: "s", sessionKey: "agent:main:work" })).text;
+  assert.equal(await slash("show"), "Nothing is folded in this session.");
+  const text = noise(2000);
+  const messages = [{ role: "user", content: "Go." }, ...toolRound("c", "exec", { command: "make" }, text)];
+  const { message, report } = await concertina.admitToolResult({ sessionId: "s", message: messages[2] });
+  const [{ refId }] = report.actions;
+  messages[2] = message;
+  assert.match(await slash("show"), new RegExp(`^id .*\n.*\n${refId} .*KiB +too long +\\d{4}-.* exec`));
+  assert.match(
+    await slash(`restore ${refId.toUpperCase()}`),
+    new RegExp(`^${refId}: shown in full from the next turn on`),
+  );
+  assert.match(await slash("restore 0123456789abcdef"), /^0123456789abcdef: nothing is folded under it/);
+  assert.match(await slash("restore what"), /what.* is not a/);
+  assert.match(
+    await slash("restore"),
+    /^Unknown command: restore\. Use \/concertina alone or with one of .*restore ID/,
+  );
+  const assembled = await concertina.assemble({ sessionId: "s", messages });
+  assert.equal(assembled.messages[2].content[0].text, text);
+  assert.equal(await slash("show"), "Nothing is folded in this session.");
+  assert.equal(await slash("unpin"), "1 pin taken back.");
+  assert.match(await slash("pin"), /^The last result stays in sight/);
+  assert.match(await slash("fold"), /^Everything that may fold/);
+  const { messages: pinned } = await concertina.assemble({ sessionId: "s", messages });
+  assert.equal(pinned[2].content[0].text, text, "a pinned placeholder is shown as its original");
+  await concertina.close();
+});
+
 test("a reset does not purge a session that another gateway has, and logs that", async () => {
   const { opened, has } = await twoHosts();
   const store = await opened("one");

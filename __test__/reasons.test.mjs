@@ -9,7 +9,9 @@ import { EPOCH_KINDS, epochReason, foldReason } from "../dist/node/lib/terminal/
 function codesIn(file) {
   const text = readFileSync(new URL(`../src/${file}`, import.meta.url), "utf8");
   const bodies = [...text.matchAll(/fn (?:as_str|reason)\(.*?\n {4}\}/gs)].map(([body]) => body).join("\n");
-  const constants = [...text.matchAll(/const (?:RETURNED|LARGE|THINKING): &str = "([^"]+)"/g)];
+  const constants = [
+    ...text.matchAll(/const (?:RETURNED_REASON|RESTORED_REASON|RESTORED|ASKED|LARGE|THINKING): &str = "([^"]+)"/g),
+  ];
   return [...bodies.matchAll(/=> "([^"]+)"/g), ...constants].map(([, code]) => code);
 }
 

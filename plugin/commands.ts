@@ -5,8 +5,11 @@ import {
   type Concertina,
   counted,
   figuresText,
+  foldedText,
+  isMisuse,
   type Removed,
   removedText,
+  type RestoredIds,
   statusText,
 } from "../node/lib/for-plugin.js";
 import type { CallContext } from "./host.js";
@@ -15,17 +18,21 @@ import type { PluginState } from "./state.js";
 import { statusOf } from "./status.js";
 
 const QUESTIONS = ["", "stats", "status"];
-const WORDS = [...QUESTIONS, "off", "on", "purge", "purge confirmed"];
+const WORDS = [...QUESTIONS, "show", "fold", "restore ID", "pin", "unpin", "off", "on", "purge", "purge confirmed"];
 
 /**
- * Answers `/concertina`: without an argument with the status and this session's figures. `off` and `on` switch folding
- * in this session, `purge` reports what a purge would remove, and `purge confirmed` does it.
+ * Answers `/concertina`: without an argument with the status and this session's figures. `show` lists what is folded in
+ * this session. From the next turn on, `fold` folds all that may, `restore ID` shows an original in full and pins it,
+ * `pin` pins the last result, and `unpin` takes back every pin. `off` and `on` switch folding in this session, `purge`
+ * reports what a purge would remove, and `purge confirmed` does it.
  */
 export async function runSlashCommand(
   state: PluginState,
   context: CallContext & { args?: string },
 ): Promise<{ text: string }> {
-  const word = (context.args ?? "").trim().toLowerCase().replace(/\s+/g, " ");
+  const given = (context.args ?? "").trim().toLowerCase().replace(/\s+/g, " ");
+  const ids = given.startsWith("restore ") ? given.split(" ").slice(1) : [];
+  const word = ids.length > 0 ? "restore ID" : given;
   if (!WORDS.includes(word))
     return {
       text: `${word === "help" ? "" : `Unknown command: ${word}. `}Use /concertina alone or with one of ${WORDS.filter(Boolean).join(", ")}.`,
@@ -36,12 +43,14 @@ export async function runSlashCommand(
   const status = isQuestion ? [statusText(await statusOf(state, { sessionId }))] : [];
   if (word === "status") return { text: status.join() };
   try {
-    const answer = await state.use((store) => answerTo(store, word, { sessionId, agentId: agentOf(sessionKey) }));
+    const answer = await state.use((store) => answerTo(store, word, ids, { sessionId, agentId: agentOf(sessionKey) }));
     // If the store cannot be used, the status states the reason.
     if (answer === undefined)
       return { text: isQuestion ? status.join() : statusText(await statusOf(state, { sessionId })) };
     return { text: [...status, answer].join("\n\n") };
   } catch (error) {
+    // A wrong id is a mistake of the person, not a failure.
+    if (isMisuse(error)) return { text: (error as Error).message };
     state.tell(`/concertina ${word}`, error, "nothing was changed");
     return {
       text: [...status, `The command failed: ${error instanceof Error ? error.message : String(error)}`].join("\n\n"),
@@ -52,6 +61,7 @@ export async function runSlashCommand(
 async function answerTo(
   store: Concertina,
   word: string,
+  ids: readonly string[],
   scope: { sessionId: string; agentId: string },
 ): Promise<string> {
   switch (word) {
@@ -61,6 +71,18 @@ async function answerTo(
     case "on":
       await store.switch({ ...scope, off: false });
       return "Folding is on in this session.";
+    case "show":
+      return foldedText(await store.folded(scope));
+    case "fold":
+      await store.foldAll(scope);
+      return "Everything that may fold is folded at the next turn, as one epoch.";
+    case "pin":
+      await store.pin(scope);
+      return "The last result stays in sight in this session. /concertina unpin takes back every pin.";
+    case "unpin":
+      return `${counted((await store.unpin(scope)).unpinned, "pin")} taken back.`;
+    case "restore ID":
+      return restoredText(await store.restore({ ...scope, refIds: [...ids] }));
     case "purge confirmed":
     case "purge": {
       const why = await whyKeptIn(store, scope);
@@ -71,6 +93,17 @@ async function answerTo(
     default:
       return figuresText(await store.figures(scope));
   }
+}
+
+function restoredText({ restored, unknown }: RestoredIds): string {
+  const lines = [];
+  if (restored.length > 0)
+    lines.push(
+      `${restored.join(", ")}: shown in full from the next turn on, and pinned. /concertina unpin takes it back.`,
+    );
+  if (unknown.length > 0)
+    lines.push(`${unknown.join(", ")}: nothing is folded under it in this session. /concertina show lists what is.`);
+  return lines.join("\n");
 }
 
 function purgeWarning({ originals }: Removed): string {

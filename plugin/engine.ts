@@ -54,8 +54,6 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
   });
   return {
     ...engine,
-    // The prompt names the originals that a session of another agent may fetch.
-    info: { ...engine.info, acceptedHostParams: [...engine.info.acceptedHostParams, "prompt"] },
     async assemble<M extends AnyMessage>(params: AssembleParams<M>) {
       const { availableTools = new Set() } = params;
       const canFetch = availableTools.has(FETCH_TOOL) && !isIncognito(params.sessionKey);

@@ -52,8 +52,6 @@ export interface HostModel {
 
 /** The parameters of the library's engine, with the host's facts about the model and the turn. */
 export interface AssembleParams<M extends AnyMessage = AnyMessage> extends AssembleParameters<M> {
-  /** The text that the turn was started with. */
-  prompt?: string;
   /** The citation mode for content from the host's memory. */
   citationsMode?: "auto" | "on" | "off";
   runtimeSettings?: {

@@ -18,7 +18,7 @@ export { charsOf, originalOf, originalsOf } from "./library/originals.js";
 export { STORE_FILE } from "./library/store-file.js";
 export { analyse, showAnalysis } from "./terminal/analysis.js";
 export type { SessionToAnalyse } from "./terminal/analysis.js";
-export { figuresText, removedText } from "./terminal/figures-text.js";
+export { figuresText, foldedText, removedText } from "./terminal/figures-text.js";
 export { damagedLine, migrationLine, migrationText } from "./terminal/migration-text.js";
 export { elsewhereOf, haveIt, whyKept } from "./terminal/other-gateways.js";
 export { originalPage, page, periodsOf, writeReport } from "./terminal/page.js";

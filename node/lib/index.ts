@@ -12,7 +12,7 @@ export type {
 } from "./library/context-engine.js";
 export { describe, describeError } from "./library/errors.js";
 export type { CodedError } from "./library/errors.js";
-export type { Amount, Figures, FiguresRequest, KnownSession } from "./library/figures.js";
+export type { Amount, Figures, FiguresRequest, FoldedOriginal, KnownSession } from "./library/figures.js";
 export { answerFetch, FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "./library/fetch-tool.js";
 export type {
   AnthropicBlock,

@@ -47,6 +47,15 @@ pub struct SkippedCode {
     pub is_off: bool,
 }
 
+/// The ids that were to be restored.
+#[napi(object, object_from_js = false)]
+pub struct RestoredIds {
+    /// Those that are shown in full from the next assembly on.
+    pub restored: Vec<String>,
+    /// Those of no original that the session shows in a shorter form.
+    pub unknown: Vec<String>,
+}
+
 /// One open store with one set of options.
 #[napi]
 pub struct NativeConcertina {
@@ -129,7 +138,7 @@ impl NativeConcertina {
         let engine = self.engine()?;
         guard(|| {
             let config = engine.config();
-            let can_store = config.sccs_enabled && tool != FETCH_TOOL && config.can_touch_tool(&tool);
+            let can_store = config.sccs_enabled && tool != FETCH_TOOL && !config.protect.covers_tool(&tool);
             let secrets = match config.secrets {
                 Secrets::KeepInline => "keep-inline",
                 Secrets::Store => "store",
@@ -334,6 +343,7 @@ impl NativeConcertina {
                 lines: request.lines.map(|lines| Fetch::parse_range("lines", &lines)).transpose()?,
                 characters: request.chars.map(|chars| Fetch::parse_range("chars", &chars)).transpose()?,
                 pattern: request.pattern,
+                done: request.done.unwrap_or_default(),
                 max_chars: request.max_chars.map_or(usize::MAX, |most| most as usize),
             };
             let done = engine.fetch(&Session { agent_id: request.agent_id, session_id }.into(), &fetch, now as i64)?;
@@ -390,6 +400,52 @@ impl NativeConcertina {
     ) -> napi::Result<PromiseRaw<'env, ()>> {
         let engine = self.engine()?;
         blocking(env, move || engine.store().switch(&session.into(), is_off, now as i64))
+    }
+
+    /// Asks for everything foldable to be folded at the session's next assembly.
+    #[napi]
+    pub fn fold_all<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
+        let engine = self.engine()?;
+        blocking(env, move || engine.fold_all(&session.into(), now as i64))
+    }
+
+    /// Returns the originals that stand in a session's context in a shorter form, the last folded first.
+    #[napi(ts_return_type = "Promise<FoldedOriginal[]>")]
+    pub fn folded<'env>(&self, env: &'env Env, session: Session) -> napi::Result<PromiseRaw<'env, Value>> {
+        let engine = self.engine()?;
+        blocking(env, move || Ok(json!(engine.folded(&session.into())?)))
+    }
+
+    /// Pins the last tool result of a session.
+    #[napi]
+    pub fn pin_last<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, ()>> {
+        let engine = self.engine()?;
+        blocking(env, move || engine.pin_last(&session.into(), now as i64))
+    }
+
+    /// Pins originals of a session and shows them in full from the next assembly on.
+    #[napi]
+    pub fn restore<'env>(
+        &self,
+        env: &'env Env,
+        session: Session,
+        ids: Vec<String>,
+        now: f64,
+    ) -> napi::Result<PromiseRaw<'env, RestoredIds>> {
+        let engine = self.engine()?;
+        blocking(env, move || {
+            let ids: Vec<RefId> = ids.iter().map(|id| parse_ref(id)).collect::<Result<_, _>>()?;
+            let done = engine.restore(&session.into(), &ids, now as i64)?;
+            let words = |ids: Vec<RefId>| ids.iter().map(RefId::to_string).collect();
+            Ok(RestoredIds { restored: words(done.marked), unknown: words(done.unknown) })
+        })
+    }
+
+    /// Takes back what is pinned in a session. Resolves to the number of contents.
+    #[napi]
+    pub fn unpin<'env>(&self, env: &'env Env, session: Session, now: f64) -> napi::Result<PromiseRaw<'env, u32>> {
+        let engine = self.engine()?;
+        blocking(env, move || Ok(engine.unpin(&session.into(), now as i64)? as u32))
     }
 
     /// Verifies the whole file. With `today` a damaged file is set aside and replaced by a new one. Resolves to true

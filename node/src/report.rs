@@ -76,6 +76,8 @@ pub struct AssembleOptions {
     pub token_budget: Option<f64>,
     /// True if this call begins a user turn whose message is not among the messages yet.
     pub turn_begins: bool,
+    /// The message that begins the turn.
+    pub prompt: Option<String>,
     /// The treatment of blocks that the caller's redactor has not seen: `ask` returns them as questions, `leave`
     /// leaves them as they are. Absent if there is no redactor.
     #[napi(ts_type = "\"ask\" | \"leave\"")]
@@ -121,6 +123,7 @@ impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
             prices: given.prices.map(|prices| StatedPrices::from(prices).try_into()).transpose()?,
             token_budget: given.token_budget.map(|tokens| tokens as u64),
             turn_begins: given.turn_begins,
+            prompt: given.prompt,
             redactor: match given.redactor.as_deref() {
                 None => RedactorMode::Absent,
                 Some("ask") => RedactorMode::Ask,
@@ -288,6 +291,9 @@ pub struct FetchRequest {
     pub chars: Option<String>,
     /// A regular expression. Only matching lines are returned, numbered, with two lines of context on each side.
     pub pattern: Option<String>,
+    /// Ids of originals whose copies the agent no longer needs. Fetched content of the session with these ids counts as
+    /// stale from now on, until it is fetched again.
+    pub done: Option<Vec<String>>,
     /// The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host.
     pub max_chars: Option<f64>,
     /// The time of the call in milliseconds since 1970; now by default.

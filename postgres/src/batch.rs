@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use concertina_base::reference::Media;
 use concertina_store::payload::Packed;
 use concertina_store::time::DAY_MS;
-use concertina_store::{Batch, FoldedKind, Millis, PrintedKind, Scope};
+use concertina_store::{Batch, FoldedKind, Mark, Millis, PrintedKind, Scope};
 
 use crate::connection::{Call, call};
 use crate::context::{GRANT_ORIGINALS, GRANT_SHARED, MARK_ENTERED, MARK_LEFT, MARK_SEEN, REFUSE_UNGRANTED};
@@ -91,6 +91,19 @@ const ADD_PRINTED: &str = concat!(
     session!(),
     " AND grants.original = originals.id
      ORDER BY given.position ON CONFLICT (session, text) DO NOTHING"
+);
+const REMOVE_MARKS: &str = concat!(
+    "DELETE FROM marks USING unnest($3::text[], $4::bytea[]) AS given (kind, content)
+     WHERE marks.session = ",
+    session!(),
+    " AND marks.kind = given.kind AND marks.content = given.content"
+);
+const ADD_MARKS: &str = concat!(
+    "INSERT INTO marks (session, kind, content, at)
+     SELECT DISTINCT ",
+    session!(),
+    ", kind, content, $3::bigint FROM unnest($4::text[], $5::bytea[]) AS given (kind, content)
+     ON CONFLICT (session, kind, content) DO UPDATE SET at = excluded.at"
 );
 const ADD_RECEIPTS: &str = concat!(
     "INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
@@ -175,6 +188,9 @@ pub(crate) struct Parameters<'a> {
     projections: (Hashes<'a>, Numbers, Texts<'a>, Hashes<'a>, Texts<'a>),
     /// Hashes of printed texts, true for each text that is an answer, originals, and tokens saved.
     printed: (Hashes<'a>, Vec<bool>, Hashes<'a>, Numbers),
+    /// Kinds and contents of the marks that are taken back, and of the new ones.
+    unmarked: (Vec<&'static str>, Hashes<'a>),
+    marked: (Vec<&'static str>, Hashes<'a>),
     /// Kinds, tokens before and after, and details.
     receipts: (Texts<'a>, Numbers, Numbers, Texts<'a>),
     epoch: Option<(Cow<'a, str>, [i64; 3])>,
@@ -229,6 +245,8 @@ impl<'a> Parameters<'a> {
                 hashes(batch.printed.iter().map(|row| &row.original)),
                 batch.printed.iter().map(|row| to_signed(row.saved)).collect(),
             ),
+            unmarked: marks(&batch.unmarked),
+            marked: marks(&batch.marked),
             receipts: (
                 batch.receipts.iter().map(|receipt| escaped(&receipt.kind)).collect(),
                 batch.receipts.iter().map(|receipt| to_signed(receipt.tokens_before)).collect(),
@@ -279,6 +297,14 @@ impl<'a> Parameters<'a> {
         let (texts, answers, originals, saved) = &self.printed;
         if !texts.is_empty() {
             calls.push(call!(ADD_PRINTED, *session, *agent, *texts, *answers, *originals, *saved));
+        }
+        let (mark_kinds, contents) = &self.unmarked;
+        if !mark_kinds.is_empty() {
+            calls.push(call!(REMOVE_MARKS, *session, *agent, *mark_kinds, *contents));
+        }
+        let (mark_kinds, contents) = &self.marked;
+        if !mark_kinds.is_empty() {
+            calls.push(call!(ADD_MARKS, *session, *agent, *made_at, *mark_kinds, *contents));
         }
         if !kinds.is_empty() {
             calls.push(call!(ADD_RECEIPTS, *session, *agent, *made_at, *kinds, *before, *after, *details));
@@ -345,6 +371,11 @@ pub(crate) fn columns<'a>(packed: &'a [Packed<'_>]) -> Vec<Columns<'a>> {
         columns.payloads.push(&payload.bytes);
     }
     chunks
+}
+
+/// Returns the kinds and contents of marks.
+fn marks(marks: &[Mark]) -> (Vec<&'static str>, Hashes<'_>) {
+    marks.iter().map(|mark| (mark.kind.as_str(), mark.content.0.as_slice())).unzip()
 }
 
 /// Converts folded tokens into the columns of [`ADD_FOLDED`].

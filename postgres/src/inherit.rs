@@ -2,7 +2,7 @@
 
 use concertina_base::reference::RefId;
 use concertina_store::id::hash_range;
-use concertina_store::{Millis, Scope};
+use concertina_store::{MarkKind, Millis, Scope};
 
 use crate::connection::call;
 use crate::failure::Outcome;
@@ -33,9 +33,13 @@ const PRINTED: &str = "INSERT INTO printed (session, text, is_answer, original, 
      SELECT $2, text, is_answer, original, saved FROM printed WHERE session = $1 AND original = ANY($3::bigint[])
      ON CONFLICT (session, text) DO NOTHING";
 
-/// Copies the unexpired grants, the projections and the printed texts of a session to its child, and records the
-/// parent. A projection that the child already has stays. An original that it already had is granted again, because its
-/// task may name it now.
+const MARKS: &str = "INSERT INTO marks (session, kind, content, at)
+     SELECT $2, kind, content, at FROM marks WHERE session = $1 AND kind = $3 ORDER BY content
+     ON CONFLICT (session, kind, content) DO NOTHING";
+
+/// Copies the unexpired grants, the projections, the printed texts and the pins of a session to its child, and records
+/// the parent. A projection that the child already has stays. An original that it already had is granted again, because
+/// its task may name it now.
 pub(crate) fn inherit(
     transaction: &mut WriteTransaction<'_>,
     parent: &Scope,
@@ -59,6 +63,7 @@ pub(crate) fn inherit(
             transaction.run(&[call!(NAMED, parent, expired_before, from, to, digits)])?
         }
     };
+    let pinned = MarkKind::Pinned.as_str();
     let originals = rows[0].iter().map(|row| at(row, 0)).collect::<Outcome<Vec<i64>>>()?;
     transaction
         .run(&[
@@ -66,6 +71,7 @@ pub(crate) fn inherit(
             call!(GRANT_ALL, child, originals, now),
             call!(PROJECTIONS, parent, child, originals),
             call!(PRINTED, parent, child, originals),
+            call!(MARKS, parent, child, pinned),
         ])
         .map(drop)
 }

@@ -114,6 +114,15 @@ CREATE TABLE printed (
 );
 CREATE INDEX printed_by_original ON printed (session, original);
 
+-- Marks of people and agents on content in a session, or on the session itself (records.rs of the store).
+CREATE TABLE marks (
+  session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  content BYTEA NOT NULL CHECK (length(content) = 32),
+  at BIGINT NOT NULL,
+  PRIMARY KEY (session, kind, content)
+);
+
 CREATE TABLE turns (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   advancement BYTEA NOT NULL CHECK (length(advancement) = 32), -- SHA-256 of advancement_key
@@ -158,6 +167,7 @@ CREATE TABLE requests (
   dropped BIGINT NOT NULL, -- what the request without us would have had in addition if the host had never compacted
   overhead BIGINT NOT NULL, -- of those sent: guidance and fetch tool
   fetched BIGINT NOT NULL, -- of those sent: what fetching put there
+  protected BIGINT NOT NULL, -- of those sent: what was old enough to fold and stayed because it is protected
   sent_bill DOUBLE PRECISION NOT NULL,
   without_bill DOUBLE PRECISION NOT NULL,
   without_under DOUBLE PRECISION NOT NULL, -- how much smaller the bill without us may have been
@@ -214,6 +224,7 @@ CREATE TABLE swept_requests (
   without BIGINT NOT NULL,
   overhead BIGINT NOT NULL,
   fetched BIGINT NOT NULL,
+  protected BIGINT NOT NULL,
   unpriced BIGINT NOT NULL, -- requests without a price in dollars
   answered BIGINT NOT NULL,
   answer_tokens BIGINT NOT NULL,

@@ -10,7 +10,9 @@ use concertina_store::figures::{Figures, FiguresQuery, KnownSession, Recent, Tur
 use concertina_store::hosts::{HostChanges, REPORTED_MS};
 use concertina_store::queries::WARNINGS_KEPT_MS;
 use concertina_store::tables::RowSink;
-use concertina_store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus};
+use concertina_store::{
+    Batch, FoldedOriginal, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus,
+};
 
 use crate::commit::Sent;
 use crate::connection::call;
@@ -97,6 +99,10 @@ impl Store for PostgresStore {
         }
         self.pool
             .with(|connection| reading::get(&self.pool, connection, &self.cache, &self.options, (ids, agent_id), now))
+    }
+
+    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
+        self.pool.with(|connection| QUERIES.folded(scope, |queries| read(connection, queries)))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {

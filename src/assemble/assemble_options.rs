@@ -19,6 +19,8 @@ pub struct AssembleOptions {
     pub token_budget: Option<u64>,
     /// True if a user turn begins with this call and its message is not among the messages yet.
     pub turn_begins: bool,
+    /// The message that begins the turn, if it is not among the messages yet.
+    pub prompt: Option<String>,
     /// The way in which the caller's redactor takes part.
     pub redactor: RedactorMode,
 }

@@ -15,16 +15,17 @@ use super::blocks::{KeyedBlock, key_blocks};
 use super::decisions::Decisions;
 use super::engine::Engine;
 use super::fold_choice::{CallContext, FoldChoice, FoldChooser};
-use super::fold_commit::FoldCommit;
+use super::fold_commit::{FoldCommit, Restored};
 use super::fold_proposal::{Proposal, Proposer};
+use super::marks::Marks;
 use super::placeholder::{Placeholder, has_names};
 use super::redaction::{Question, RedactorAnswer, RedactorMode};
 use super::replay::{BlockState, ReplyBuilder, replay};
 use super::report::{Reply, Report};
 use crate::error::{Error, Result};
-use crate::history::{Meter, fates};
+use crate::history::{Meter, asks_to_keep, fates, kept_by_person};
 use crate::plan::cache::ColdCause;
-use crate::reference::{ContentHash, FETCH_TOOL};
+use crate::reference::{ContentHash, FETCH_TOOL, Media};
 use crate::store::{Batch, Ledger, Millis, Projection, Scope, StoreOptions};
 use crate::summarize::Around;
 use crate::transcript::{BlockKind, Transcript};
@@ -44,6 +45,10 @@ impl Engine {
         let read = if options.turn_begins { Transcript::before_turn } else { Transcript::read };
         let transcript = read(messages);
         let fates = fates(&transcript, &self.config);
+        let mut kept = kept_by_person(&transcript);
+        if options.turn_begins {
+            kept.is_last_turn = options.prompt.as_deref().is_some_and(asks_to_keep);
+        }
         let meter = Meter::new(options.model.as_deref(), self.config.encoding);
         let has_fetch_tool =
             options.available_tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == FETCH_TOOL));
@@ -53,7 +58,7 @@ impl Engine {
             // A store that has just failed is not queried again.
             let ledger =
                 if warning.is_none() { self.store.ledger(scope).unwrap_or_default() } else { Ledger::default() };
-            let record = AssemblyRecord::of(&blocks, &report, &ledger, true, now);
+            let record = AssemblyRecord::of(&blocks, &report, &ledger, &self.config, true, now);
             let mut record = record.with_host_state(&transcript, options.token_budget);
             record.has_fetch_tool = false;
             self.assemblies.add(scope, record, (&transcript, &blocks), ledger.last_request);
@@ -66,7 +71,8 @@ impl Engine {
             let ledger = self.store.ledger(scope)?;
             let location = || self.store.location();
             let decisions = Decisions::of(&ledger, location, &self.replacements, &self.contents)?;
-            let blocks = key_blocks(&transcript, &fates, &decisions, &self.contents, &meter);
+            let mut blocks = key_blocks(&transcript, &fates, &decisions, &self.contents, &meter);
+            let marks = Marks::apply(&ledger, &decisions, &kept, &transcript, &mut blocks);
             Assembly {
                 engine: self,
                 scope,
@@ -74,6 +80,7 @@ impl Engine {
                 blocks: &blocks,
                 ledger: &ledger,
                 decisions: &decisions,
+                marks: &marks,
                 options,
                 now,
             }
@@ -94,6 +101,7 @@ struct Assembly<'e, 't, 'a> {
     blocks: &'e [KeyedBlock<'t, 'a>],
     ledger: &'e Ledger,
     decisions: &'e Decisions<'e>,
+    marks: &'e Marks,
     options: &'e AssembleOptions,
     now: Millis,
 }
@@ -124,8 +132,19 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             return Ok(Reply { questions, ..Reply::default() });
         }
         let proposals = self.propose(&redacted, &states, &builder);
-        let commit =
-            FoldCommit { engine, scope, blocks, ledger, proposals: &proposals, choice: &choice, model_and_tools, now };
+        let restored = self.restored();
+        let commit = FoldCommit {
+            engine,
+            scope,
+            blocks,
+            ledger,
+            proposals: &proposals,
+            restored: &restored,
+            marks: self.marks,
+            choice: &choice,
+            model_and_tools,
+            now,
+        };
         match commit.run(&mut builder) {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {
@@ -141,7 +160,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             }
             Ok(()) => {}
         }
-        let record = AssemblyRecord::of(blocks, &builder.reply.report, ledger, is_warm, now);
+        let record = AssemblyRecord::of(blocks, &builder.reply.report, ledger, &engine.config, is_warm, now);
         let record = record.with_host_state(transcript, options.token_budget);
         engine.assemblies.add(scope, record, (transcript, blocks), ledger.last_request);
         Ok(builder.reply)
@@ -161,9 +180,23 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             is_switched: model_and_tools.is_some() && ledger.tools.is_some() && model_and_tools != ledger.tools,
             last_call: engine.assemblies.last_call(self.scope, transcript, ledger, touch_interval),
             is_rewritten: is_rewritten(ledger, states, builder),
+            folds_all: self.marks.folds_all,
             now: self.now,
         };
         FoldChooser { engine, transcript, blocks: self.blocks, states, context }.choose()
+    }
+
+    /// Returns the pinned originals that are to be shown in the place of what the host holds for them.
+    fn restored(&self) -> Vec<Restored<'e, 't, 'a>> {
+        let Self { engine, scope, now, .. } = *self;
+        let of = |block: &'e KeyedBlock<'t, 'a>| {
+            let original = self.marks.to_restore(self.decisions, block)?;
+            // An original that has expired or cannot be read stays folded.
+            let (_, stored) = engine.store.get(&original.to_ref_id(64), &scope.agent_id, now).ok()??;
+            let text = std::str::from_utf8(&stored.bytes).ok().filter(|_| stored.media == Media::Text)?;
+            Some(Restored { block, original, text: text.to_owned() })
+        };
+        self.blocks.iter().filter_map(of).collect()
     }
 
     /// Returns the chosen blocks that the caller's redactor permits, and the questions that it must answer first.
@@ -260,7 +293,7 @@ fn visible_names(blocks: &[KeyedBlock], states: &[BlockState], builder: &ReplyBu
 fn is_rewritten(ledger: &Ledger, states: &[BlockState], builder: &ReplyBuilder) -> bool {
     let is_gone = |row: &Projection| {
         let was_in_context = ledger.state.as_ref().is_some_and(|state| state.in_context.contains(&row.original));
-        was_in_context && !builder.in_context.contains(&row.original)
+        was_in_context && !builder.in_context.contains(&row.original) && !builder.withdrawn.contains(&row.block)
     };
     states.iter().all(|state| *state == BlockState::Open) && ledger.projections.iter().any(is_gone)
 }

@@ -11,6 +11,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::blocks::KeyedBlock;
 use super::report::Report;
+use crate::config::{Config, Schedule};
+use crate::history::Fate;
 use crate::plan::host_compaction::{self, CompactionCut};
 use crate::reference::{ContentHash, FETCH_TOOL};
 use crate::store::{Ledger, Millis, Scope};
@@ -32,6 +34,8 @@ pub(super) struct AssemblyRecord {
     pub(super) freed: u64,
     /// Tokens of content that is there because it was fetched.
     pub(super) fetched: u64,
+    /// Tokens of content that could have been folded and stayed because it is protected.
+    pub(super) protected: u64,
     /// Tokens of the previous request that this assembly's epoch freed or moved; `None` if the cache was cold or there
     /// was no epoch.
     pub(super) rewritten: Option<u64>,
@@ -59,7 +63,18 @@ impl AssemblyRecord {
     }
 
     /// Builds the record of an assembly from its blocks and its report.
-    pub(super) fn of(blocks: &[KeyedBlock], report: &Report, ledger: &Ledger, is_warm: bool, at: Millis) -> Self {
+    pub(super) fn of(
+        blocks: &[KeyedBlock],
+        report: &Report,
+        ledger: &Ledger,
+        config: &Config,
+        is_warm: bool,
+        at: Millis,
+    ) -> Self {
+        let min_tokens = match config.schedule {
+            Schedule::EveryTurn => config.min_tokens_to_squeeze,
+            Schedule::CacheAware => config.min_tokens_to_fold,
+        };
         let shown: HashMap<(usize, usize), u64> =
             report.actions.iter().map(|action| ((action.message, action.block), action.tokens_after)).collect();
         let saved: HashMap<ContentHash, u64> =
@@ -67,6 +82,9 @@ impl AssemblyRecord {
         let mut record = Self { has_fetch_tool: true, at, tokens: report.tokens_after, ..Self::default() };
         for (index, block) in blocks.iter().enumerate().rev() {
             let after = shown.get(&(block.message_index, block.block_index)).copied().unwrap_or(block.tokens);
+            if block.fate == (Fate::Protected { is_due: true }) && block.tokens >= min_tokens {
+                record.protected += after;
+            }
             if belongs_to_fetch_tool(block) {
                 record.fetched += after;
             } else {

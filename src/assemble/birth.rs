@@ -4,6 +4,8 @@
 //! summary. Images are scaled down to the resolution that a model perceives. The whole original is stored first, so
 //! that the fetch tool returns its exact bytes whatever a stage did.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::content_hash::{ContentKind, hash_of};
@@ -20,7 +22,7 @@ use crate::history::{Meter, can_replace, can_shorten_fresh, is_exact, is_over_th
 use crate::pipeline::images::{ShrunkBlock, patch_images, shrink_block};
 use crate::pipeline::{CompressOptions, unnumbered};
 use crate::reference::{ContentHash, FETCH_TOOL, Original, RefId, SHORT_ID_DIGITS};
-use crate::store::{Batch, FoldedKind, Millis, PrintedKind, PrintedText, Receipt, Scope};
+use crate::store::{Batch, FoldedKind, MarkKind, Millis, PrintedKind, PrintedText, Receipt, Scope};
 use crate::summarize::Around;
 use crate::tokens::utf16;
 use crate::tokens::vision::Provider;
@@ -168,9 +170,9 @@ impl Engine {
     /// scales images down.
     ///
     /// `call` is the assistant message that made the call, if known: it names the tool and its arguments. These stay
-    /// unchanged: results of the fetch tool and of skipped tools, the host's own files, blocks with a cache breakpoint
-    /// of the caller, and texts that hold secrets. Texts of exact tools keep every line, because the next edit needs
-    /// their bytes; only printed line numbers are removed.
+    /// unchanged: results of the fetch tool, protected and pinned results, blocks with a cache breakpoint of the
+    /// caller, and texts that hold secrets. Texts of exact tools keep every line, because the next edit needs their
+    /// bytes; only printed line numbers are removed.
     ///
     /// A store failure is no error here: the message comes back unchanged with [`Report::warning`] set.
     pub fn admit(&self, scope: &Scope, call: Option<&Value>, message: &Value, now: Millis) -> Reply {
@@ -240,7 +242,7 @@ impl Engine {
         result: &ToolResult,
         host: HostCuts<'_>,
     ) -> Option<FreshProposal> {
-        if !can_replace(result, text, &self.config) {
+        if !can_replace(block, &self.config) {
             return None;
         }
         let stored = self.secrets().text_to_store(text)?;
@@ -280,7 +282,7 @@ impl Engine {
         result: &ToolResult,
     ) -> Option<FreshProposal> {
         let is_fetched = result.tool_name == Some(FETCH_TOOL);
-        if !self.config.fusion_enabled || is_fetched || !can_replace(result, "", &self.config) {
+        if !self.config.fusion_enabled || is_fetched || !can_replace(block, &self.config) {
             return None;
         }
         let shrunk = shrink_block(
@@ -328,6 +330,10 @@ impl Engine {
             return Ok(Reply::default());
         }
         let ledger = self.store.ledger(scope)?;
+        if ledger.marked_at(MarkKind::KeepTurn).is_some() {
+            return Ok(Reply::default());
+        }
+        let pinned: HashSet<ContentHash> = ledger.marked(MarkKind::Pinned).collect();
         // A fetched text is never rewritten, whichever tool returned it: the agent asked for it. Of an image the ledger
         // knows only that it was folded before.
         let is_fetched = |proposal: &&FreshProposal| {
@@ -344,7 +350,8 @@ impl Engine {
             };
             known.is_some_and(|original| can_request_original(proposal.call_arguments.as_deref(), original))
         };
-        let proposals: Vec<&FreshProposal> = proposals.iter().filter(|proposal| !is_fetched(proposal)).collect();
+        let proposals: Vec<&FreshProposal> =
+            proposals.iter().filter(|proposal| !pinned.contains(&proposal.hash) && !is_fetched(proposal)).collect();
         let originals: Vec<&Original> = proposals.iter().map(|proposal| &proposal.original).collect();
         let meter = Meter::new(None, self.config.encoding);
         let mut batch = Batch::default();

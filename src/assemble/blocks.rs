@@ -26,6 +26,8 @@ pub(super) struct KeyedBlock<'t, 'a> {
     /// True if the agent fetched it. That is known by the tool's name, or by the ledger, which records answers whatever
     /// the tool is called.
     pub(super) is_fetched: bool,
+    /// True if a mark of the session protects it.
+    pub(super) is_pinned: bool,
 }
 
 impl KeyedBlock<'_, '_> {
@@ -66,7 +68,17 @@ pub(super) fn key_blocks<'t, 'a>(
             let is_fetched = is_fetch_result(block)
                 || answered.is_some_and(|(original, result)| can_be_fetch_answer(result, *original));
             let fate = fates[message_index][block_index];
-            blocks.push(KeyedBlock { message_index, block_index, message, block, key, tokens, fate, is_fetched });
+            blocks.push(KeyedBlock {
+                message_index,
+                block_index,
+                message,
+                block,
+                key,
+                tokens,
+                fate,
+                is_fetched,
+                is_pinned: false,
+            });
         }
     }
     unify_fates(&mut blocks);
@@ -88,6 +100,9 @@ fn unify_fates(blocks: &mut [KeyedBlock]) {
 /// earlier one's reason may be that the later one holds its content.
 fn later_fate(earlier: Fate, later: Fate) -> Fate {
     match (earlier, later) {
+        (fate, other) | (other, fate) if fate.is_protected() => Fate::Protected {
+            is_due: [fate, other].iter().all(|fate| fate.protected() == Fate::Protected { is_due: true }),
+        },
         (Fate::Foldable(first), Fate::Foldable(second)) => Fate::Foldable(FoldPermission {
             is_old: first.is_old && second.is_old,
             calls: first.calls.min(second.calls),

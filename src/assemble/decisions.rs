@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::content_cache::ContentCache;
 use super::replacement::{ReplacementCache, StoredReplacement};
+use super::report::RESTORED;
 use crate::error::Result;
 use crate::reference::ContentHash;
-use crate::store::{Ledger, PrintedKind, Projection};
+use crate::store::{BlockKey, Ledger, PrintedKind, Projection};
 
 /// A row of the ledger with its parsed replacement.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(super) struct Decision<'l> {
 #[derive(Default)]
 pub(super) struct Decisions<'l> {
     pub(super) rows: Vec<Decision<'l>>,
+    /// Indexes of the rows by their blocks.
+    by_block: HashMap<BlockKey, usize>,
     /// Indexes of the rows by the hash of the shown content.
     shown: HashMap<ContentHash, Vec<usize>>,
     /// Our placeholders by text hash, with the hashes of their originals.
@@ -51,11 +54,19 @@ impl<'l> Decisions<'l> {
                 shown.entry(hash).or_default().push(at);
             }
         }
-        let ours = rows.iter().filter_map(|row| Some((row.stored.shown?, row.projection.original)));
+        // An original in the place of its placeholder is no placeholder.
+        let folded = rows.iter().filter(|row| row.projection.reason != RESTORED);
+        let ours = folded.filter_map(|row| Some((row.stored.shown?, row.projection.original)));
         let placeholders = ours.chain(printed(ledger, PrintedKind::Placeholder)).collect();
         let fetched = ledger.printed.iter().filter(|row| row.kind == PrintedKind::Copy && row.saved == 0);
         let fetched = fetched.map(|row| (row.text, row.original)).collect();
-        Ok(Self { rows, shown, placeholders, copies: printed(ledger, PrintedKind::Copy).collect(), fetched })
+        let by_block = rows.iter().enumerate().map(|(at, row)| (row.projection.block, at)).collect();
+        Ok(Self { rows, by_block, shown, placeholders, copies: printed(ledger, PrintedKind::Copy).collect(), fetched })
+    }
+
+    /// Returns the row of a block.
+    pub(super) fn of_block(&self, block: &BlockKey) -> Option<&Decision<'l>> {
+        self.by_block.get(block).map(|at| &self.rows[*at])
     }
 
     /// Returns the rows whose shown content has this hash, in the order in which they were written.

@@ -12,9 +12,10 @@ use super::fetch_page::OriginalText;
 use super::fetch_part::{RequestedPart, read_id};
 use super::fetch_request::{Fetch, Fetched, FetchedBlock, QUOTED_CHARS};
 use super::labels::{cut_note_of, is_arguments};
+use super::marks::shown_copy;
 use crate::error::Result;
 use crate::reference::{ContentHash, Media, Original, RefId};
-use crate::store::{Batch, Millis, PrintedKind, PrintedText, Scope};
+use crate::store::{Batch, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Scope};
 
 /// The maximum number of originals that are looked up and held in memory at once. Chosen by judgement.
 pub(super) const ORIGINALS_AT_ONCE: usize = 8;
@@ -33,7 +34,7 @@ impl Engine {
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
         let mut batch = Batch::default();
-        let printed_before = if scope.session_id.is_empty() { Vec::new() } else { self.store.ledger(scope)?.printed };
+        let ledger = if scope.session_id.is_empty() { Ledger::default() } else { self.store.ledger(scope)? };
         let mut budget = AnswerBudget { left: fetch.max_chars.max(1), unanswered: 0 };
         for (at, requested) in
             fetch.ref_ids.chunks(ORIGINALS_AT_ONCE).flat_map(|ids| self.look_up(ids, scope, now)).enumerate()
@@ -91,7 +92,7 @@ impl Engine {
             };
             let is_of_another =
                 |row: &PrintedText| row.text == printed_text_of(&part).text && row.original != original.hash;
-            if exact.is_none() && batch.printed.iter().chain(&printed_before).any(is_of_another) {
+            if exact.is_none() && batch.printed.iter().chain(&ledger.printed).any(is_of_another) {
                 // Equal parts of two originals are distinguished by their ids.
                 let note = format!("\n[of {id}]");
                 part = whole.part(&requested, max_chars.saturating_sub(note.len())) + &note;
@@ -99,10 +100,13 @@ impl Engine {
             let printed = printed_text_of(&part);
             let Some(text) = budget.try_take(part, reserved_chars) else { continue };
             answer.found += 1;
+            batch.unmarked.push(Mark::on(MarkKind::Released, original.hash));
             batch.printed.push(printed);
             batch.fetched.push((id.to_string(), self.contents.of_text(&text).1));
             answer.blocks.push(exact.map_or(FetchedBlock::Text(text), FetchedBlock::Exact));
         }
+        let released = release(&ledger, &fetch.done, &mut batch);
+        answer.blocks.extend(released.and_then(|note| budget.try_take(note, 0)).map(FetchedBlock::Text));
         answer.blocks.extend(budget.unanswered_note(fetch.max_chars).map(FetchedBlock::Text));
         if answer.blocks.is_empty() {
             answer.blocks.push(FetchedBlock::Text("No valid REF_ID was provided; nothing was fetched.".into()));
@@ -127,6 +131,29 @@ impl Engine {
         };
         id_texts.iter().zip(ids).map(requested).collect()
     }
+}
+
+/// Releases the ids of copies that the session was shown, unless they are fetched in the same call. Returns the line
+/// that says so.
+fn release(ledger: &Ledger, done: &[String], batch: &mut Batch) -> Option<String> {
+    let (mut released, mut unknown) = (Vec::new(), Vec::new());
+    for id in done {
+        let shown = read_id(id).and_then(|(id, _)| shown_copy(ledger, &id).map(|original| (id, original)));
+        let is_fetched = |original| batch.unmarked.contains(&Mark::on(MarkKind::Released, original));
+        match shown.filter(|(_, original)| !is_fetched(*original)) {
+            Some((id, original)) => {
+                batch.marked.push(Mark::on(MarkKind::Released, original));
+                released.push(id.to_string());
+            }
+            None => unknown.push(id.chars().take(QUOTED_CHARS).collect::<String>()),
+        }
+    }
+    let line = |words: &str, ids: &[String]| (!ids.is_empty()).then(|| format!("[{words}: {}]", ids.join(", ")));
+    let lines = [
+        line("released", &released),
+        line("not released, because this session was not shown them before this call", &unknown),
+    ];
+    (!done.is_empty()).then(|| lines.into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
 fn unknown_id_note(id: &RefId) -> String {

@@ -21,6 +21,8 @@ pub struct Fetch {
     pub characters: Option<RangeInclusive<usize>>,
     /// Regular expression; only matching lines come back, numbered, with two lines around each.
     pub pattern: Option<String>,
+    /// Ids whose copies in the session's context the agent no longer needs. They count as stale from now on.
+    pub done: Vec<String>,
     /// The maximum number of characters of the whole answer.
     pub max_chars: usize,
 }

@@ -12,10 +12,10 @@ use super::placeholder::expected_savings;
 use super::replay::BlockState;
 use super::report::{LARGE, THINKING};
 use crate::config::{Schedule, Thinking};
-use crate::history::{Fate, can_replace, can_replace_fresh, is_over_threshold};
+use crate::history::{Fate, can_replace_fresh, is_over_threshold};
 use crate::plan::balance::{PastChange, balance};
 use crate::plan::cache::{Cache, ColdCause};
-use crate::plan::economics::{PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
+use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
 use crate::plan::prices::{Family, FinishedThinking, Prices};
 use crate::store::{Ledger, Millis};
 use crate::transcript::{BlockKind, Transcript, is_cache_point};
@@ -51,6 +51,8 @@ pub(super) struct CallContext<'o> {
     pub(super) last_call: Option<Millis>,
     /// True if earlier folds exist but none is in context any more: every block then has a different prefix.
     pub(super) is_rewritten: bool,
+    /// True if a person asked for everything foldable to be folded.
+    pub(super) folds_all: bool,
     pub(super) now: Millis,
 }
 
@@ -81,12 +83,18 @@ impl FoldChooser<'_, '_, '_> {
         let blocks = open.filter_map(|(index, block)| {
             let reason = match block.fate.permission() {
                 Some(permission) if block.tokens >= config.min_tokens_to_squeeze => permission.reason.as_str(),
+                None if self.can_fold_early(block) && block.tokens >= config.min_tokens_to_squeeze => ASKED,
                 _ if self.context.options.refer_oversize && self.is_oversize_output(block) => LARGE,
                 _ => return None,
             };
             Some(ChosenBlock { index, reason })
         });
         FoldChoice { blocks: blocks.collect(), ..FoldChoice::default() }
+    }
+
+    /// Returns true if a block that is not stale yet may be folded because a person asked for it.
+    fn can_fold_early(&self, block: &KeyedBlock) -> bool {
+        self.context.folds_all && matches!(block.fate, Fate::Young { .. }) && !block.is_fetched
     }
 
     fn choose_by_price(&self) -> FoldChoice {
@@ -148,6 +156,7 @@ impl FoldChooser<'_, '_, '_> {
             // The host subtracts the system prompt from the budget that it states.
             limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
             cliff: family.cliff,
+            folds_all: context.folds_all,
             max_deferred_turns: config.max_deferred_turns,
             saved: saved(transcript, context.ledger, &prices),
         };
@@ -203,14 +212,13 @@ impl FoldChooser<'_, '_, '_> {
         }
     }
 
-    /// Returns true if the options and the secrets in a block permit it to leave.
+    /// Returns true if the secrets in a block permit it to leave.
     fn can_leave(&self, block: &KeyedBlock) -> bool {
         let engine = self.engine;
         let hash = block.key.hash;
         match (block.block.kind, &block.block.result) {
-            (BlockKind::Text(text), Some(result)) => {
-                can_replace(result, text, &engine.config)
-                    && engine.contents.can_store(hash, || engine.secrets().text_to_store(text).is_some())
+            (BlockKind::Text(text), Some(_)) => {
+                engine.contents.can_store(hash, || engine.secrets().text_to_store(text).is_some())
             }
             (BlockKind::Call(call), _) => {
                 engine.contents.can_store(hash, || engine.secrets().text_to_store(&call.arguments.to_json()).is_some())
@@ -223,6 +231,7 @@ impl FoldChooser<'_, '_, '_> {
     fn is_oversize_output(&self, block: &KeyedBlock) -> bool {
         block.block.result.is_some()
             && !block.is_fetched
+            && !block.fate.is_protected()
             && matches!(block.block.kind, BlockKind::Text(text) if is_over_threshold(text, &self.engine.config))
             && can_replace_fresh(block.message.raw, block.block, &self.engine.config)
     }

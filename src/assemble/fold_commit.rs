@@ -8,10 +8,11 @@ use super::blocks::KeyedBlock;
 use super::engine::Engine;
 use super::fold_choice::FoldChoice;
 use super::fold_proposal::{OriginalSource, Proposal};
+use super::marks::Marks;
 use super::placeholder::{explained_in, explanation_in};
 use super::replacement::Replacement;
 use super::replay::ReplyBuilder;
-use super::report::{LARGE, THINKING};
+use super::report::{LARGE, RESTORED, THINKING};
 use crate::error::Result;
 use crate::history::Meter;
 use crate::reference::{ContentHash, Original, RefId};
@@ -19,6 +20,16 @@ use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, 
 
 /// The reason of an epoch that only restores content whose duplicate or successor has left the history.
 const RETURNED_REASON: &str = "returned: its duplicate or successor is gone";
+
+/// The reason of an epoch that only shows protected content in full again.
+const RESTORED_REASON: &str = "restored: it is pinned or protected";
+
+/// An original to be shown in the place of what the host holds for it.
+pub(super) struct Restored<'e, 't, 'a> {
+    pub(super) block: &'e KeyedBlock<'t, 'a>,
+    pub(super) original: ContentHash,
+    pub(super) text: String,
+}
 
 /// A proposal that pays, rendered.
 struct RenderedProposal<'f, 't, 'a> {
@@ -37,6 +48,8 @@ pub(super) struct FoldCommit<'f, 't, 'a> {
     pub(super) blocks: &'f [KeyedBlock<'t, 'a>],
     pub(super) ledger: &'f Ledger,
     pub(super) proposals: &'f [Proposal<'f, 't, 'a>],
+    pub(super) restored: &'f [Restored<'f, 't, 'a>],
+    pub(super) marks: &'f Marks,
     pub(super) choice: &'f FoldChoice,
     /// The hash of the caller's model and tools, to be recorded.
     pub(super) model_and_tools: Option<ContentHash>,
@@ -92,6 +105,8 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         let mut batch = Batch {
             tools: self.model_and_tools.filter(|hash| self.ledger.tools != Some(*hash)),
             withdrawn: builder.withdrawn.clone(),
+            marked: self.marks.marked.clone(),
+            unmarked: self.marks.unmarked.clone(),
             ..Batch::after(self.ledger)
         };
         let mut in_context = builder.in_context.clone();
@@ -114,15 +129,28 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
                 batch.originals.push((id.clone(), original.clone()));
             }
         }
+        let mut restored_tokens = 0;
+        for Restored { block, original, text } in self.restored {
+            restored_tokens += self.engine.contents.of_text(text).1;
+            changed.insert(block.key);
+            in_context.insert(*original);
+            batch.projections.push(Projection {
+                block: block.key,
+                replacement: Replacement::Text(text.clone()).to_json(),
+                original: *original,
+                reason: RESTORED.into(),
+            });
+        }
         batch.in_context = Some(in_context);
         if changed.is_empty() {
             return batch;
         }
+        let has_restored = builder.has_restored || !self.restored.is_empty();
         let reason = rendered.first().map(|first| self.choice.cause.unwrap_or(first.proposal.reason));
         let epoch = Epoch {
-            reason: reason.unwrap_or(RETURNED_REASON).into(),
+            reason: reason.unwrap_or(if has_restored { RESTORED_REASON } else { RETURNED_REASON }).into(),
             tokens_freed: before - after,
-            tokens_rebilled: self.rebilled(&changed) + after,
+            tokens_rebilled: self.rebilled(&changed) + after + restored_tokens,
             blocks: changed.len() as u64,
         };
         batch.receipts.push(Receipt {
@@ -163,7 +191,11 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
             let read = replacements.read(&row.replacement, || store.location(), contents)?;
             let Some(change) = read.replacement.change(block.message, block.block) else { continue };
             let ours = rendered.get(&block.key).filter(|_| batch.projections.contains(row));
-            let (reason, id) = ours.map_or(("replay", None), |one| (one.proposal.reason, Some(one.id.to_string())));
+            let (reason, id) = match ours {
+                Some(one) => (one.proposal.reason, Some(one.id.to_string())),
+                None if row.reason == RESTORED => (RESTORED, None),
+                None => ("replay", None),
+            };
             builder.show(block, reason, id, change, read.tokens);
         }
         Ok(())

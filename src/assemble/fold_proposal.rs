@@ -10,7 +10,7 @@ use super::replacement::Replacement;
 use super::report::LARGE;
 use super::thinking_gap::ThinkingGap;
 use crate::content::Hints;
-use crate::history::{Meter, can_replace, reports_failure};
+use crate::history::{Meter, reports_failure};
 use crate::pipeline::restore;
 use crate::reference::{ContentHash, Media, Original, SHORT_ID_DIGITS};
 use crate::store::{Millis, Scope};
@@ -66,7 +66,7 @@ impl<'e, 't, 'a> Proposer<'e, 't, 'a> {
             Some(found.1)
         };
         let (source, placeholder) = match (block.block.kind, &block.block.result) {
-            (BlockKind::Text(text), Some(result)) if can_replace(result, text, config) => {
+            (BlockKind::Text(text), Some(result)) => {
                 let max_chars = match reason {
                     LARGE => config.sccs_summary_max_chars,
                     _ => preview_chars(result.is_error || reports_failure(text), config),

@@ -10,6 +10,7 @@
 //! fetch      ids that a model asks for ─► Engine::fetch        fetch_request, fetch_part, fetch_page, numbered_lines
 //! unfold     messages with our texts   ─► Engine::unfold       unfold_thinking
 //! turn       a finished turn           ─► Engine::commit_turn  assembly_log
+//! marks      what a person pins        ─► Engine::restore, pin_last, unpin, fold_all; applied by the assembly
 //! ```
 //!
 //! The other files are shared by these jobs: `blocks` and `prefix` define the key of a block, `decisions` holds earlier
@@ -36,6 +37,7 @@ mod fold_proposal;
 mod host_options;
 mod labels;
 mod markers;
+mod marks;
 mod numbered_lines;
 mod placeholder;
 mod prefix;
@@ -55,6 +57,7 @@ pub use birth::{FreshResult, HostCuts};
 pub use engine::Engine;
 pub use fetch_request::{Fetch, Fetched, FetchedBlock};
 pub use host_options::over_defaults;
+pub use marks::MarkedIds;
 pub use redaction::{Question, RedactorAnswer, RedactorMode};
 pub use report::{Action, Reply, Report, Warning};
 pub use turn::FinishedTurn;

@@ -3,12 +3,12 @@
 //! A decision is withdrawn only where it would hide content: a block that was folded because something later holds its
 //! content is restored, in an epoch of its own, when the host has dropped the later copy.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::blocks::KeyedBlock;
 use super::decisions::{Decision, Decisions};
 use super::replacement::Change;
-use super::report::{Action, LARGE, Reply, THINKING};
+use super::report::{Action, LARGE, RESTORED, Reply, THINKING};
 use crate::history::{Fate, Reason};
 use crate::reference::ContentHash;
 use crate::store::{BlockKey, Projection};
@@ -21,6 +21,8 @@ pub(super) struct ReplyBuilder {
     pub(super) in_context: BTreeSet<ContentHash>,
     /// Decisions of earlier calls that no longer hold.
     pub(super) withdrawn: Vec<BlockKey>,
+    /// True if one of them no longer holds because its block is protected now.
+    pub(super) has_restored: bool,
 }
 
 impl ReplyBuilder {
@@ -64,13 +66,16 @@ pub(super) enum BlockState {
 
 /// Applies earlier decisions as patches, and returns the state of each block.
 pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], builder: &mut ReplyBuilder) -> Vec<BlockState> {
-    let rows: HashMap<BlockKey, &Decision> = decisions.rows.iter().map(|row| (row.projection.block, row)).collect();
     let state_of = |block: &KeyedBlock| {
-        if let Some(original) = decisions.placeholders.get(&block.key.hash) {
+        let row = decisions.of_block(&block.key);
+        let is_restored = row.is_some_and(|row| row.projection.reason == RESTORED && is_valid(row.projection, block));
+        if let Some(original) = decisions.placeholders.get(&block.key.hash).filter(|_| !is_restored) {
+            let outdated = row.filter(|row| row.projection.reason == RESTORED);
+            builder.withdrawn.extend(outdated.map(|row| row.projection.block));
             builder.in_context.insert(*original);
             return BlockState::Placeholder(block.tokens);
         }
-        if let Some(Decision { projection, stored }) = rows.get(&block.key) {
+        if let Some(Decision { projection, stored }) = row {
             let Some(change) = stored.replacement.change(block.message, block.block) else {
                 return BlockState::Replaced(block.tokens);
             };
@@ -80,6 +85,7 @@ pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], builder: &mut
                 return BlockState::Replaced(stored.tokens);
             }
             builder.withdrawn.push(projection.block);
+            builder.has_restored |= block.fate.is_protected();
         }
         // A copy in context keeps its original alive: its placeholder will name it.
         builder.in_context.extend(decisions.copies.get(&block.key.hash));
@@ -88,12 +94,14 @@ pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], builder: &mut
     blocks.iter().map(state_of).collect()
 }
 
-/// Returns true if a decision still holds. A block folded because of something later needs that to exist. A block
-/// folded for its age or because the context was full is restored when it is young again: the host went back in the
-/// history, or the agent has just fetched a copy.
+/// Returns true if a decision still holds. A protected block is shown in full. A block folded because of something
+/// later needs that to exist. A block folded for its age or because the context was full is restored when it is young
+/// again: the host went back in the history, or the agent has just fetched a copy.
 fn is_valid(row: &Projection, block: &KeyedBlock) -> bool {
     let is_young = matches!(block.fate, Fate::Young { .. });
     match row.reason.as_str() {
+        RESTORED => block.is_pinned,
+        _ if block.fate.is_protected() => false,
         _ if block.fate.permission().is_some() => true,
         LARGE => true,
         THINKING => block.fate == Fate::Finished,

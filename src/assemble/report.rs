@@ -13,6 +13,9 @@ pub(super) const LARGE: &str = "large";
 /// The reason for thinking that leaves.
 pub(super) const THINKING: &str = "thinking";
 
+/// The reason for an original that stands in the place of its placeholder again, because a person asked for it.
+pub(super) const RESTORED: &str = "restored";
+
 /// One block that was rewritten, for reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,8 +24,8 @@ pub struct Action {
     pub message: usize,
     /// Index of the block in it.
     pub block: usize,
-    /// The reason: `shortened`, `shrunk` (an image) or `large` at birth; `stale`, `superseded`, `duplicate` or the
-    /// epoch's reason later; `replay` for an earlier decision.
+    /// The reason: `shortened`, `shrunk` (an image) or `large` at birth; `stale`, `superseded`, `duplicate`,
+    /// `restored` or the epoch's reason later; `replay` for an earlier decision.
     pub reason: &'static str,
     /// The id that the placeholder prints.
     pub ref_id: Option<String>,

@@ -121,6 +121,7 @@ impl Engine {
             let clipped = window.map_or(0, |window| record.results.beyond(HostCompaction::result_chars(window)));
             call.freed = scale.of((record.freed + since(&recent.admitted, until(answer.at))).saturating_sub(clipped));
             call.fetched = scale.of(record.fetched + since(&recent.fetched, until(Some(call.at))));
+            call.protected = scale.of(record.protected);
             call.overhead = overhead;
             call.rewritten = positions
                 .iter()
@@ -231,6 +232,7 @@ impl Billing<'_> {
             dropped: billed.dropped,
             overhead: call.overhead.min(billed.sent),
             fetched: billed.fetched,
+            protected: call.protected.min(billed.sent),
             sent_bill: billed.sent_bill,
             without_bill: billed.without_bill,
             without_under: billed.overestimate,

@@ -1,27 +1,13 @@
-//! Matches tools and commands against the globs in the options.
+//! Matches names of tools and models, and commands, against the globs in the options. Paths have globs of their own
+//! ([`super::protect`]).
 
 use super::table::Config;
 
 impl Config {
-    /// Returns true if results of this tool may be replaced or rewritten at all (`onlyTools`, `skipTools`).
-    pub fn can_touch_tool(&self, tool_name: &str) -> bool {
-        (self.only_tools.is_empty() || matches_any(&self.only_tools, tool_name))
-            && !matches_any(&self.skip_tools, tool_name)
-    }
-
-    /// Returns true if the output of this command line may be replaced or rewritten at all (`skipCommands`).
-    pub fn can_touch_command(&self, command: &str) -> bool {
-        !matches_any(&self.skip_commands, command.trim())
-    }
-
     /// Returns true if all results of this tool stay exact while fresh (`exactTools`).
     pub fn is_exact_tool(&self, tool_name: &str) -> bool {
-        matches_any(&self.exact_tools, tool_name)
+        self.exact_tools.iter().any(|glob| matches_glob(glob, tool_name))
     }
-}
-
-fn matches_any(globs: &[String], name: &str) -> bool {
-    globs.iter().any(|glob| matches_glob(glob, name))
 }
 
 /// Matches a name against a glob of `*` (any run) and `?` (one character), ignoring ASCII case, without recursion.

@@ -44,6 +44,7 @@ impl Config {
                 warnings.push(match self.value_of(&name) {
                     Some(stays) => format!("{error}; using the default {stays}"),
                     None if is_group(&name) || name.starts_with(MODELS) => format!("{error}; using the defaults"),
+                    None if RENAMED.iter().any(|(old, _)| *old == name) => format!("{error}; it is ignored"),
                     None => {
                         format!("{name} is not an option; it is ignored. The nearest option is {}", nearest(&name))
                     }
@@ -75,6 +76,9 @@ impl Config {
         }
         if is_group(name) {
             return Err(Error::bad_argument(name, shorten(value), "an object"));
+        }
+        if let Some((_, expected)) = RENAMED.iter().find(|(old, _)| *old == name) {
+            return Err(Error::bad_argument(name, "now a part of protect", *expected));
         }
         let known: Vec<&str> = option_table().iter().map(|row| row.name).collect();
         Err(Error::bad_argument(name, "not an option", format!("one of {}", known.join(", "))))
@@ -108,6 +112,13 @@ impl Config {
         Ok(())
     }
 }
+
+/// Options that another one has replaced, and how that one is written.
+const RENAMED: [(&str, &str); 3] = [
+    ("skipTools", "written as protect: [\"tool:NAME\"]"),
+    ("skipCommands", "written as protect: [\"command:LINE\"]"),
+    ("onlyTools", "written as protect: [\"tool:*\", \"!tool:NAME\"]"),
+];
 
 /// The prefix of the dotted names of `models` members.
 const MODELS: &str = "models.";

@@ -60,8 +60,7 @@ settings! {
         "preset": "How far to fold", "Lossless uses only rewrites that the text alone can undo. Balanced also uses rewrites that need the store. Max also shortens prose.";
         "thrift": "Thrift", "Careful folds late and keeps long previews. Normal keeps 95 % of what agents use in the context. High folds early and keeps little: the bill is lowest, and more is fetched.";
         "thinking": "Old thinking", "Auto removes the thinking of finished turns if the provider allows it. Keep always sends it.";
-        "skipTools": "Tools to leave alone", "The output of these tools is never changed. Names may hold * and ?.";
-        "skipCommands": "Commands to leave alone", "The output of these commands is never changed. The patterns are for the whole command line and may hold * and ?.";
+        "protect": "What is never folded", "One pattern in a line: docs/spec/*.md, tool:browser_*, command:git log*, or content:REGEX. A pattern after ! is an exception.";
         "exactTools": "Tools with exact output", "Fresh output of these tools stays exact, because the next edit needs its bytes. Names may hold * and ?. Output of a command that prints files stays exact too, unless the list is empty. Only every tenth line number is kept.";
         "secrets": "Texts that hold a secret", "Keep-inline leaves such a text unchanged and never stores it. Redact removes the secret for good. Store treats it like any other text.";
         "sccsStorageDir": "Store directory", "The directory that keeps originals. Empty means the directory \"concertina\" in OpenClaw's state directory. A relative path starts in the state directory.";
@@ -81,7 +80,7 @@ settings! {
         "sccsCompressThreshold": "Fold fresh output above (characters)", "Longer output is replaced by a reference and a summary before it is first sent.";
         "sccsSummaryMaxChars": "Summary length (characters)", "A summary is at most this long.";
         "sccsStorageTtlSeconds": "Keep originals for (seconds)", "How long originals stay after OpenClaw has deleted their session.";
-        "onlyTools": "Only these tools", "When this list has entries, only output of these tools is changed. Names may hold * and ?.";
+        "instructionTurns": "Keep instructions for (user turns)", "Instruction files and skills stay for this many turns after they were read. 0 keeps them for the whole session.";
         "fusion": "Fresh output", "How tool output is shortened before it is first sent.";
         "fusion.enabled": "Shorten fresh output", "Rewrites tool output by its type before it is first sent.";
         "rules": "Rule files", "Repeating the workspace's rules in long sessions.";

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::models::Models;
+use super::protect::Protect;
 use super::store_url::StoreUrl;
 use super::value::{OptionValue, accept};
 use super::words::{Compat, NameScorer, Preset, RulesScope, Schedule, Secrets, Thinking, Thrift};
@@ -195,17 +196,18 @@ options! {
     purge_on_reset: bool = false, "purgeOnReset";
     /// The treatment of a text that seems to hold a secret.
     secrets: Secrets = Secrets::KeepInline, "secrets";
-    /// Tools whose results are never changed (globs).
-    skip_tools: Vec<String> = Vec::new(), "skipTools";
-    /// Commands whose output is never changed (globs over the command line).
-    skip_commands: Vec<String> = Vec::new(), "skipCommands";
+    /// Content that is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and
+    /// `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the
+    /// last pattern that fits decides. A file's older copy may leave once the file was read again.
+    protect: Protect = Protect::default(), "protect";
+    /// The number of user turns for which instruction files and skills of agents (AGENTS.md, CLAUDE.md, SKILL.md,
+    /// `.cursor/rules`, results of skill tools and the like) are protected; 0 protects them for the whole session.
+    instruction_turns: u64 = 0, "instructionTurns", [min 0];
     /// Tools whose results stay exact while they are fresh, because the next edit needs their bytes, or another agent
     /// wrote them for this one (globs). Unless the list is empty, the output of a command or
     /// search that prints files (`cat`, `sed -n`, `rg -A20`) stays exact too, except logs. Lines are unchanged; only
     /// every tenth printed line number is kept.
     exact_tools: Vec<String> = ["read", "read_*", "*_read", "view", "view_file", "open_file", "cat", "str_replace_editor", "str_replace_based_edit_tool", "text_editor", "task", "agent", "subagent", "sessions_send"].map(str::to_owned).to_vec(), "exactTools";
-    /// If the list is not empty, only results of these tools are changed (globs).
-    only_tools: Vec<String> = Vec::new(), "onlyTools";
     /// Repeats the workspace's rule files at the end of the context every so many user turns; 0 disables this. Only the
     /// plugin does this.
     rules_refresh_every_turns: u64 = 0, "rules.refreshEveryTurns", [min 0];

@@ -14,6 +14,11 @@ pub(super) trait OptionValue: Sized + Clone {
     fn type_script() -> String;
     /// Reads a value; `None` if the type does not fit.
     fn read(value: &Value) -> Option<Self>;
+    /// Returns the wrong part of a value that does not fit, and the expected form of it, if the type can tell more than
+    /// its schema.
+    fn fault(_: &Value) -> Option<(String, &'static str)> {
+        None
+    }
     /// Writes a value.
     fn write(&self) -> Value;
     /// Returns the value as a number, if it has a range.
@@ -126,7 +131,10 @@ pub(super) fn accept<T: OptionValue>(
     lenient: bool,
     warnings: &mut Vec<String>,
 ) -> Result<T> {
-    let refused = || Error::bad_argument(name, shorten(value), expectation::<T>(minimum));
+    let refused = || match T::fault(value) {
+        Some((got, expected)) => Error::bad_argument(name, got, expected),
+        None => Error::bad_argument(name, shorten(value), expectation::<T>(minimum)),
+    };
     // A lenient number may be negative or fractional before it is raised to the minimum.
     let lifted = value.as_f64().filter(|_| lenient).and_then(|float| {
         let rounded = if float.is_finite() {

@@ -3,10 +3,10 @@
 //! Age counts in user turns, the newest being 1, and in model calls made since; either suffices. Without any user
 //! message only calls count. A block that is both old and superseded may go from the earlier of the two moments.
 
-use super::exempt::plan_calls;
+use super::protection::{Protection, plan_calls, protection};
 use super::superseded::held_elsewhere;
 use super::thinking::{finished_until, is_whole_thinking, says_more_than_thinking};
-use super::{Fate, FoldPermission, FoldablePart, Reason, can_touch, foldable_part};
+use super::{Fate, FoldPermission, FoldablePart, Reason, foldable_part};
 use crate::config::{Config, Schedule};
 use crate::transcript::{Block, BlockKind, Message, Role, Transcript};
 
@@ -28,8 +28,8 @@ const BULKY_BYTES: usize = 16_000;
 /// than `staleCalls` calls. The body of a whole write that succeeded is stale after half as many, since the file holds
 /// it. With the cache-aware schedule a bulky result is stale after half as many turns. Images go after `imageAgeTurns`
 /// turns, and those that a tool returned after `staleCalls` calls as well. A block that is at most four calls short of
-/// stale is nearly stale. A block that something later holds may go at once. Blocks of tools that `skipTools` or
-/// `onlyTools` exclude stay, as does the last call of a planning tool.
+/// stale is nearly stale. A block that something later holds may go at once. Protected blocks and the last call of a
+/// planning tool stay.
 pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     let held_elsewhere_blocks = held_elsewhere(transcript);
     let clock = Clock::of(transcript);
@@ -39,13 +39,15 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
     for (message_index, message) in transcript.messages.iter().enumerate() {
         let may_lose_thinking = message_index < finished && says_more_than_thinking(message);
         let of = |(block_index, block): (usize, &Block)| {
+            let is_protected = |is_superseded: bool| match protection(block, message.turn_age, config) {
+                Protection::None => false,
+                Protection::UntilSuperseded => !is_superseded,
+                Protection::Always => true,
+            };
             if may_lose_thinking && is_whole_thinking(block) {
-                return Fate::Finished;
+                return if is_protected(false) { Fate::Finished.protected() } else { Fate::Finished };
             }
             let Some(part) = foldable_part(message, block) else { return Fate::Stays };
-            if !can_touch(block, config) {
-                return Fate::Stays;
-            }
             let at = (message_index, block_index);
             if plan_calls.contains(&at) {
                 return Fate::Stays;
@@ -53,17 +55,23 @@ pub fn fates(transcript: &Transcript, config: &Config) -> Vec<Vec<Fate>> {
             let limits = limits(block, part, held_elsewhere_blocks.written.contains(&at), config);
             let old = clock.calls_since_old(message, limits);
             let later = held_elsewhere_blocks.superseded.get(&at);
-            let (reason, calls) = match (later, old) {
-                (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => (later.reason, later.calls),
-                (_, Some(calls)) => (Reason::Stale, calls),
-                _ if is_for_script(block) => return Fate::Stays,
-                _ if !is_sent_by_user(part, block) && message.calls_after >= MIN_CALLS_BEFORE_EVICTION => {
-                    let [_, calls] = limits;
-                    return Fate::Young { is_nearly_stale: message.calls_after + NEARLY_STALE_CALLS > calls };
-                }
-                _ => return Fate::Stays,
+            let gone = match (later, old) {
+                (Some(later), old) if old.is_none_or(|calls| later.calls >= calls) => Some((later.reason, later.calls)),
+                (_, old) => old.map(|calls| (Reason::Stale, calls)),
             };
-            Fate::Foldable(FoldPermission { reason, is_old: old.is_some(), calls, turns: clock.turns_since(calls) })
+            let fate = match gone {
+                Some((reason, calls)) => {
+                    let turns = clock.turns_since(calls);
+                    Fate::Foldable(FoldPermission { reason, is_old: old.is_some(), calls, turns })
+                }
+                None if is_for_script(block) => Fate::Stays,
+                None if !is_sent_by_user(part, block) && message.calls_after >= MIN_CALLS_BEFORE_EVICTION => {
+                    let [_, calls] = limits;
+                    Fate::Young { is_nearly_stale: message.calls_after + NEARLY_STALE_CALLS > calls }
+                }
+                None => Fate::Stays,
+            };
+            if is_protected(later.is_some()) { fate.protected() } else { fate }
         };
         fates.push(message.blocks.iter().enumerate().map(of).collect());
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::path::{is_rooted, resolve};
 use super::read_result::LineRange;
-use crate::transcript::{COMMAND_KEYS, Call, FILE_KEYS, ToolResult};
+use crate::transcript::{Arguments, COMMAND_KEYS, Call, FILE_KEYS};
 
 /// The effect of a call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,10 +222,9 @@ fn split_leading_cd(command: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns the file that the call of a result opened, or that its plain command printed, whole or by lines, as the call
-/// names it.
-pub(super) fn opened_file(result: &ToolResult) -> Option<String> {
-    let arguments = result.arguments?;
+/// Returns the file that a call with these arguments opens, or that its plain command prints, whole or by lines, as the
+/// call names it.
+pub(super) fn opened_file(arguments: &Arguments) -> Option<String> {
     let printed = || match path_and_effect(split_leading_cd(&arguments.command()?).1)? {
         (path, FileEffect::Read(_)) => Some(path.to_owned()),
         _ => None,
@@ -297,7 +296,6 @@ fn plain(word: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transcript::Arguments;
     use concertina_cases::check;
 
     fn used(call: &str) -> String {

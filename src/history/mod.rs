@@ -7,23 +7,23 @@
 
 mod age;
 mod command_output;
-mod exempt;
 mod files;
+mod keep;
 pub mod measure;
 mod oversize;
 mod path;
+mod protection;
 mod read_result;
 mod superseded;
 mod thinking;
 
-use crate::config::Config;
-use crate::transcript::{Block, BlockKind, Message, Role, ToolResult};
+use crate::transcript::{Block, BlockKind, Message, Role};
 
 pub use age::fates;
+pub use keep::{KeptByPerson, asks_to_keep, kept_by_person};
 pub use measure::{Meter, message_tokens};
-pub use oversize::{
-    can_replace, can_replace_fresh, can_shorten_fresh, is_exact, is_over_threshold, is_truncated, must_keep_lines,
-};
+pub use oversize::{can_replace_fresh, can_shorten_fresh, is_exact, is_over_threshold, is_truncated, must_keep_lines};
+pub use protection::can_replace;
 pub use read_result::reports_failure;
 
 /// The position of a block: the index of its message, and its index in that message.
@@ -95,6 +95,11 @@ pub enum Fate {
     Foldable(FoldPermission),
     /// Thinking of a finished turn: it may leave together with what goes before it, where the provider allows that.
     Finished,
+    /// It stays because the options or a person protect it.
+    Protected {
+        /// True if it could be folded otherwise.
+        is_due: bool,
+    },
 }
 
 impl Fate {
@@ -102,32 +107,23 @@ impl Fate {
     pub fn permission(self) -> Option<FoldPermission> {
         match self {
             Self::Foldable(permission) => Some(permission),
-            Self::Stays | Self::Young { .. } | Self::Finished => None,
+            Self::Stays | Self::Young { .. } | Self::Finished | Self::Protected { .. } => None,
         }
     }
-}
 
-/// Returns true if the options permit a block of this tool or command to be replaced. A result without a known tool
-/// matches no listed tool.
-pub fn can_touch(block: &Block, config: &Config) -> bool {
-    if !can_touch_output(block.result.as_ref(), config) {
-        return false;
+    /// Returns the fate of the block once it is protected.
+    #[must_use]
+    pub fn protected(self) -> Self {
+        match self {
+            Self::Protected { .. } => self,
+            _ => Self::Protected { is_due: self.permission().is_some() },
+        }
     }
-    let tool_name = match (&block.kind, block.result) {
-        (_, Some(result)) => result.tool_name,
-        (BlockKind::Call(call), None) => Some(call.name),
-        _ => None,
-    };
-    tool_name.map_or(config.only_tools.is_empty(), |name| config.can_touch_tool(name))
-}
 
-/// Returns true if `skipCommands` permits the output of the command behind a result to be replaced. Each line of a
-/// command is checked as well.
-pub fn can_touch_output(result: Option<&ToolResult>, config: &Config) -> bool {
-    config.skip_commands.is_empty()
-        || result.and_then(|result| result.arguments?.command()).is_none_or(|command| {
-            config.can_touch_command(&command) && command.lines().all(|line| config.can_touch_command(line))
-        })
+    /// Returns true if the block is protected.
+    pub fn is_protected(self) -> bool {
+        matches!(self, Self::Protected { .. })
+    }
 }
 
 /// Returns the kind of a block that may go; `None` for one that never may.

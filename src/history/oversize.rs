@@ -7,21 +7,21 @@ use concertina_format::restore::restore;
 use serde_json::Value;
 
 use super::command_output::{Prints, names_file, prints_of};
-use super::{can_touch, can_touch_output, exempt};
+use super::protection::{Protection, protection};
 use crate::config::Config;
 use crate::content::hit_line::{has_suffix, is_path};
 use crate::reference::FETCH_TOOL;
 use crate::tokens::utf16;
-use crate::transcript::{Block, BlockKind, ToolResult, is_cache_point};
+use crate::transcript::{Block, BlockKind, Message, ToolResult, is_cache_point};
 
 /// Returns true if `squeeze()` cuts a block at any age: an output of more than `largeResultThreshold` UTF-16 units that
 /// no script parses.
-pub fn is_truncated(block: &Block, config: &Config) -> bool {
+pub fn is_truncated(message: &Message, block: &Block, config: &Config) -> bool {
     let max_chars = config.large_result_threshold as usize;
     max_chars > 0
         && block.result.is_some_and(|result| !result.is_for_script)
         && matches!(block.kind, BlockKind::Text(text) if utf16::exceeds(text, max_chars))
-        && can_touch(block, config)
+        && protection(block, message.turn_age, config) == Protection::None
 }
 
 /// The length that a list of paths may have, in reference thresholds. The next calls use any of its names, so no
@@ -96,13 +96,4 @@ fn printed_files(result: &ToolResult, config: &Config) -> Prints {
         return if is_around && is_in_file() { Prints::Files } else { Prints::Hits };
     }
     arguments.command().map_or(Prints::Nothing, |command| prints_of(&command))
-}
-
-/// Returns true if the options permit an output to be replaced and the agent need not keep it in context. A result
-/// without a known tool is treated like any other.
-pub fn can_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
-    config.sccs_enabled
-        && config.can_touch_tool(result.tool_name.unwrap_or_default())
-        && can_touch_output(Some(result), config)
-        && !exempt::is_exempt(result, text)
 }

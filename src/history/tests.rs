@@ -103,7 +103,7 @@ fn one_long_turn_ages_by_model_calls() {
 /// Neighbours: each kind of call of the Responses API that has a command, its command in words, as one text and as
 /// several.
 #[test]
-fn skipped_commands_are_known_in_every_kind_of_call() {
+fn protected_commands_are_known_in_every_kind_of_call() {
     for (kind, key, given) in [
         ("local_shell_call", "action", json!({ "type": "exec", "command": ["bash", "-lc", "vault list"], "env": {} })),
         ("local_shell_call", "action", json!({ "type": "exec", "command": ["vault", "list"] })),
@@ -123,7 +123,7 @@ fn skipped_commands_are_known_in_every_kind_of_call() {
             messages.extend((0..9).map(|_| user("and")));
             let outputs = |options| ripe_with(&messages, &options).iter().filter(|row| row.0 == 2).count();
             assert_eq!(outputs(json!({})), 1, "{kind} {output}");
-            assert_eq!(outputs(json!({ "skipCommands": ["vault *"] })), 0, "{kind} {output} {given}");
+            assert_eq!(outputs(json!({ "protect": ["command:vault *"] })), 0, "{kind} {output} {given}");
         }
     }
 }

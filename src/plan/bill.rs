@@ -37,6 +37,8 @@ pub struct BilledCall {
     pub freed: u64,
     /// Tokens in it that were fetched.
     pub fetched: u64,
+    /// Tokens in it that could have been folded and stayed because they are protected. They change no bill.
+    pub protected: u64,
     /// Tokens of the fetch tool's definition.
     pub overhead: u64,
     /// True if it was only made because something had been fetched.
@@ -149,6 +151,7 @@ mod tests {
         counted: 10_000,
         freed: 0,
         fetched: 0,
+        protected: 0,
         overhead: 0,
         is_for_fetch: false,
         rewritten: None,

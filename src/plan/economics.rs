@@ -77,6 +77,8 @@ pub struct PlanContext {
     pub limit: Option<u64>,
     /// The number of tokens above which the whole request costs more.
     pub cliff: Option<u64>,
+    /// True if a person asked for everything foldable to be folded.
+    pub folds_all: bool,
     /// The number of user turns that a block waits for the rent; after that, earlier savings may pay for it.
     pub max_deferred_turns: u64,
     /// The savings of the session so far ([`super::balance`]).
@@ -96,7 +98,12 @@ pub enum EpochCause {
     Cliff,
     /// A block has waited long enough, and earlier savings cover the price.
     Bound,
+    /// A person asked for it.
+    Asked,
 }
+
+/// The reason of an epoch, and of a block that was not stale yet, that a person asked for.
+pub const ASKED: &str = "asked";
 
 impl EpochCause {
     /// Returns true if there is a cached prefix to break.
@@ -112,6 +119,7 @@ impl EpochCause {
             Self::Limit => "limit",
             Self::Cliff => "cliff",
             Self::Bound => "bound",
+            Self::Asked => ASKED,
         }
     }
 }
@@ -148,6 +156,12 @@ fn choose(blocks: &[PlannedBlock], start: usize, context: &PlanContext) -> Optio
     // Once the cache is warm again, folding these would cost more.
     let is_nearly_stale =
         |at: &usize| matches!(blocks[*at].fate, Fate::Young { is_nearly_stale: true }) && blocks[*at].tokens_freed > 0;
+    if context.folds_all {
+        let is_young = |at: &usize| matches!(blocks[*at].fate, Fate::Young { .. }) && blocks[*at].tokens_freed > 0;
+        let is_chosen = |at: &usize| is_foldable(at) || is_young(at);
+        let cause = context.cold.map_or(EpochCause::Asked, EpochCause::Cold);
+        return Some((cause, (start..blocks.len()).filter(is_chosen).collect(), 0));
+    }
     if let Some(cold) = context.cold {
         let is_chosen = |at: &usize| is_foldable(at) || cold.is_cache_refilled_by_next_call() && is_nearly_stale(at);
         return Some((EpochCause::Cold(cold), (start..blocks.len()).filter(is_chosen).collect(), 0));
@@ -265,6 +279,7 @@ mod tests {
         overhead: 0,
         limit: None,
         cliff: None,
+        folds_all: false,
         max_deferred_turns: 40,
         saved: f64::INFINITY,
     };
@@ -340,6 +355,17 @@ mod tests {
         assert_eq!(chosen(Some(ColdCause::Lapsed)), Some(vec![0, 3]));
         assert_eq!(chosen(Some(ColdCause::Unused)), Some(vec![3]), "it can still go for nothing when it is ripe");
         assert_eq!(chosen(None), Some(vec![3]));
+    }
+
+    #[test]
+    fn all_that_may_go_goes_where_a_person_asks() {
+        let young = PlannedBlock { fate: Fate::Young { is_nearly_stale: false }, ..foldable(2000, 0) };
+        let protected = PlannedBlock { fate: Fate::Protected { is_due: true }, ..foldable(2000, 0) };
+        let blocks = [foldable(100, 0), stays(90_000), young, protected];
+        let asked = PlanContext { folds_all: true, saved: 0.0, ..WARM };
+        let plan = FoldPlan { cause: EpochCause::Asked, blocks: vec![0, 2], min_tokens_freed: 0 };
+        assert_eq!(plan_folds(&blocks, &asked), Some(plan));
+        assert_eq!(plan_folds(&blocks[1..2], &asked), None);
     }
 
     #[test]

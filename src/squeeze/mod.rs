@@ -55,7 +55,7 @@ pub fn squeeze(messages: &[Value], config: &Config) -> (Rewrite, Stats) {
     let mut patches = Vec::new();
     for (message_index, message) in transcript.messages.iter().enumerate() {
         for (block_index, block) in message.blocks.iter().enumerate() {
-            let eviction = truncate_large(block, config, &meter)
+            let eviction = truncate_large(message, block, config, &meter)
                 .or_else(|| evict_stale(message, block, fates[message_index][block_index], config, &meter));
             if let Some(eviction) = eviction {
                 stats.count(eviction.part, eviction.tokens_freed);
@@ -111,9 +111,9 @@ fn prune_heartbeats(transcript: &mut Transcript, config: &Config, stats: &mut St
 }
 
 /// Cuts a result of more than `largeResultThreshold` characters, unless the cut form would cost more.
-fn truncate_large(block: &Block, config: &Config, meter: &Meter) -> Option<Eviction> {
+fn truncate_large(message: &Message, block: &Block, config: &Config, meter: &Meter) -> Option<Eviction> {
     let BlockKind::Text(text) = block.kind else { return None };
-    if !is_truncated(block, config) || is_placeholder(block, config) {
+    if !is_truncated(message, block, config) || is_placeholder(block, config) {
         return None;
     }
     let tokens = meter.text(text);

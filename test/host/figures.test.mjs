@@ -77,7 +77,7 @@ async function startHost(name, plugin) {
   hosts.push(host);
   fillWorkspace(host.workspace);
   for (let at = 0; at < TURNS; at++) fs.writeFileSync(path.join(host.workspace, `chapter-${at}.ts`), chapter(at));
-  if (plugin) await host.install(packedPlugin(), { skipCommands: ["seq 1 3000*"] });
+  if (plugin) await host.install(packedPlugin(), { protect: ["command:seq 1 3000*"] });
   await host.start();
   return { host, provider };
 }
@@ -318,7 +318,7 @@ test("nothing more is folded in a session that is switched off until it is switc
   assert.match(await slash("status"), /inactive: it is switched off in this session/);
   assert.match(await slash("on"), /Folding is on/);
   assert.doesNotMatch(await play(4001), /3998\n3999/);
-  assert.match(await play(3000), /2998\n2999/, "skipCommands");
+  assert.match(await play(3000), /2998\n2999/, "protect");
 });
 
 test("an unknown session is an error that lists the known ones", async () => {

@@ -105,6 +105,7 @@ fn no_answer_is_longer_than_asked_for() {
                         characters: characters.clone(),
                         pattern,
                         max_chars,
+                        ..Fetch::default()
                     };
                     let answer = texts(&engine, &fetch);
                     let length: usize = answer.iter().map(|text| text.chars().count()).sum();

@@ -1,10 +1,11 @@
 //! Random histories of the four shapes, as hosts make them: duplicates, dropped and edited messages, branches,
 //! compactions, restarts, two writers, moving cache breakpoints, originals that the model fetches, clocks that jump
 //! (also backwards), tools that print their arguments, arguments that look like rows of the ledger, duplicates of one
-//! image, thinking, results that are folded at birth, and hosts that store what was shown. After each step: every text
-//! is visible or can be fetched byte for byte, sent messages do not change unless an epoch is logged, no placeholder
-//! stands for a block that no epoch folded, no call with a breakpoint loses a part of its arguments, and what was shown
-//! can be unfolded to the original.
+//! image, thinking, results that are folded at birth, hosts that store what was shown, and people and agents who pin,
+//! restore, fold and release. After each step: every text is visible or can be fetched byte for byte, sent messages do
+//! not change unless an epoch is logged, no placeholder stands for a block that no epoch folded, nothing pinned is
+//! folded, every wish is carried out, no call with a breakpoint loses a part of its arguments, and what was shown can
+//! be unfolded to the original.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -12,8 +13,8 @@ use std::sync::LazyLock;
 use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, Reply};
 use concertina::config::{Config, Schedule};
 use concertina::history::{Reason, fates};
-use concertina::reference::{ContentHash, Marker, find_markers};
-use concertina::store::{Retention, SqliteStore, Store, StoreOptions};
+use concertina::reference::{ContentHash, Marker, RefId, find_markers};
+use concertina::store::{MarkKind, Retention, SqliteStore, Store, StoreOptions};
 use concertina::transcript::{Arguments, BlockKind, Transcript, is_cache_point};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -245,6 +246,8 @@ struct Host {
     /// The numbers of results that were changed at birth, and of removed thinking blocks.
     births: usize,
     thoughts_gone: usize,
+    /// The number of results in sight because they are pinned.
+    pinned: usize,
     log: Vec<String>,
 }
 
@@ -303,6 +306,7 @@ impl Host {
             epochs: 0,
             births: 0,
             thoughts_gone: 0,
+            pinned: 0,
             log: Vec::new(),
         }
     }
@@ -356,7 +360,7 @@ impl Host {
     fn act(&mut self) {
         self.now += 1 + self.random.next(60_000) as i64;
         // Histories stay short, because failures occur in short ones.
-        let what = if self.items.len() > 16 { 83 + self.random.next(5) } else { self.random.next(100) };
+        let what = if self.items.len() > 16 { 83 + self.random.next(5) } else { self.random.next(108) };
         self.log.push(format!("{what}"));
         match what {
             0..4 => self.say(Said::Images(self.serial)),
@@ -419,7 +423,28 @@ impl Host {
                     }
                 }
             }
+            100..108 => self.wish(what),
             _ => {}
+        }
+    }
+
+    /// Makes a person or the agent ask for something.
+    fn wish(&mut self, what: usize) {
+        let ids: Vec<RefId> = (0..self.random.next(3).min(self.ids.len()))
+            .map(|_| RefId::parse(&self.ids[self.random.next(self.ids.len())]).expect("an id of ours"))
+            .collect();
+        let (engine, now) = (&self.engines[self.random.next(2)], self.now);
+        match what {
+            100 | 101 => engine.pin_last(&scope(), now).expect("pins"),
+            102 | 103 => drop(engine.restore(&scope(), &ids, now).expect("restores")),
+            104 => engine.fold_all(&scope(), now).expect("asks"),
+            105 => {
+                let done = ids.iter().map(RefId::to_string).collect();
+                let asked = Fetch { done, max_chars: usize::MAX, ..Fetch::default() };
+                engine.fetch(&scope(), &asked, now).expect("releases");
+            }
+            106 => drop(engine.unpin(&scope(), now).expect("takes back")),
+            _ => self.say(Said::User(format!("<keep> what you find {}", self.serial))),
         }
     }
 
@@ -529,6 +554,10 @@ impl Host {
             }
         }
         let ledger = self.store.ledger(&scope()).expect("a ledger");
+        for kind in [MarkKind::PinLast, MarkKind::FoldAll] {
+            assert_eq!(ledger.marked_at(kind), None, "{kind:?} is carried out: {}", self.context());
+        }
+        let pinned: HashSet<ContentHash> = ledger.marked(MarkKind::Pinned).collect();
         let epochs = ledger.epochs.len();
         let is_logged = reply.report.epoch.is_some() || epochs > self.epochs;
         self.epochs = epochs;
@@ -573,7 +602,22 @@ impl Host {
                 _ => format!("{:?} {}", pasts[message], index - thoughts[message]),
             };
             let (before, after) = (words(&block.kind), words(&other.kind));
-            let is_folded = before != after;
+            // A message that the host has without its thinking has fewer blocks.
+            let original = was.messages[message].blocks.get(index).map_or_else(String::new, |block| words(&block.kind));
+            // A pinned original stands in the place of the placeholder that the host has.
+            let is_folded = before != after && after != original;
+            assert!(before == after || is_folded || is_logged || self.folded.contains(&identity), "{}", self.context());
+            let is_text = matches!(block.kind, BlockKind::Text(_));
+            if is_text
+                && block.result.is_some()
+                && [&before, &original].iter().any(|text| pinned.contains(&ContentHash::of(text.as_bytes())))
+            {
+                self.pinned += 1;
+                assert!(!is_folded, "{before} is pinned and became {after}: {}", self.context());
+            }
+            if before != after {
+                self.folded.insert(identity.clone());
+            }
             if is_folded {
                 let may_shrink =
                     !matches!(block.kind, BlockKind::Call(_)) || !is_cache_point(&messages[message], &block.path);
@@ -581,7 +625,6 @@ impl Host {
                 assert!(self.folded.contains(&identity) || is_logged, "no epoch folded {before}: {}", self.context());
                 self.folded.insert(identity);
                 if !before.is_empty() {
-                    let original = words(&was.messages[message].blocks[index].kind);
                     self.fetch(&before, &original, &after);
                 }
             }
@@ -648,7 +691,7 @@ fn key_of(kind: &BlockKind) -> String {
     ContentHash::of(words(kind).as_bytes()).to_hex()
 }
 
-fn add(a: [usize; 4], b: [usize; 4]) -> [usize; 4] {
+fn add(a: [usize; 5], b: [usize; 5]) -> [usize; 5] {
     std::array::from_fn(|nth| a[nth] + b[nth])
 }
 
@@ -660,17 +703,17 @@ fn whatever_a_host_does_nothing_is_lost_and_nothing_changes_without_an_epoch() {
     let run = |session| {
         let mut host = Host::new(seed + session);
         (0..SESSION).for_each(|_| host.step());
-        [host.folded.len(), host.epochs, host.births, host.thoughts_gone]
+        [host.folded.len(), host.epochs, host.births, host.thoughts_gone, host.pinned]
     };
     let lanes = std::thread::available_parallelism().map_or(1, usize::from);
     let sums = std::thread::scope(|threads| {
-        let lane = |first: usize| (first as u64..sessions).step_by(lanes).map(run).fold([0; 4], add);
+        let lane = |first: usize| (first as u64..sessions).step_by(lanes).map(run).fold([0; 5], add);
         let running: Vec<_> = (0..lanes).map(|first| threads.spawn(move || lane(first))).collect();
-        running.into_iter().map(|thread| thread.join().expect("a lane holds")).fold([0; 4], add)
+        running.into_iter().map(|thread| thread.join().expect("a lane holds")).fold([0; 5], add)
     });
-    let [folded, epochs, births, thoughts] = sums;
+    let [folded, epochs, births, thoughts, pinned] = sums;
     println!(
-        "{sessions} sessions of {SESSION} steps, {folded} blocks folded, {epochs} epochs, {births} births, thinking gone {thoughts} times"
+        "{sessions} sessions of {SESSION} steps, {folded} blocks folded, {epochs} epochs, {births} births, thinking gone {thoughts} times, {pinned} results pinned"
     );
     assert!(sums.iter().all(|&sum| sum as u64 > sessions), "{sums:?}");
 }

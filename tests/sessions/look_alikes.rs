@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::engines::{self, directory, scope};
 
-const SHAPES: [&str; 4] = ["openclaw", "anthropic", "openai", "responses"];
+pub(crate) const SHAPES: [&str; 4] = ["openclaw", "anthropic", "openai", "responses"];
 
 fn open(dir: &TempDir, schedule: Schedule) -> Engine {
     let config = Config {
@@ -26,12 +26,12 @@ fn open(dir: &TempDir, schedule: Schedule) -> Engine {
     engines::open(dir, config)
 }
 
-fn noise(lines: usize, seed: usize) -> String {
+pub(crate) fn noise(lines: usize, seed: usize) -> String {
     (0..lines).map(|line| format!("{line} unit_{seed} took {} ms\n", (line * 7919 + seed * 104_729) % 977)).collect()
 }
 
 /// Returns a call and its result in a shape. In OpenClaw's shape both have the time.
-fn exchange(shape: &str, id: &str, name: &str, arguments: &Value, output: &Value, time: i64) -> Vec<Value> {
+pub(crate) fn exchange(shape: &str, id: &str, name: &str, arguments: &Value, output: &Value, time: i64) -> Vec<Value> {
     match shape {
         "openclaw" => vec![
             json!({ "role": "assistant", "timestamp": time,
@@ -57,11 +57,11 @@ fn exchange(shape: &str, id: &str, name: &str, arguments: &Value, output: &Value
     }
 }
 
-fn user(words: &str) -> Value {
+pub(crate) fn user(words: &str) -> Value {
     json!({ "role": "user", "content": words })
 }
 
-fn talk(turns: usize) -> Vec<Value> {
+pub(crate) fn talk(turns: usize) -> Vec<Value> {
     let turn = |turn| [user(&format!("and then {turn}?")), json!({ "role": "assistant", "content": "done" })];
     (0..turns).flat_map(turn).collect()
 }

@@ -11,6 +11,7 @@ mod fetch;
 mod histories;
 mod images;
 mod look_alikes;
+mod pins;
 mod planner;
 mod reads;
 mod squeeze;

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use concertina::reference::{Media, Original};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
-    Batch, Epoch, FoldedKind, PrintedKind, PrintedText, Receipt, Retention, Store, StoreOptions, TurnStatus,
+    Batch, Epoch, FoldedKind, Mark, MarkKind, PrintedKind, PrintedText, Receipt, Retention, Scope, Store, StoreOptions,
+    TurnStatus,
 };
 
 use crate::suite::{self, START, batch_of, projection, scope};
@@ -27,6 +28,7 @@ fn batch(store: &dyn Store) -> Batch {
             original: text.hash,
             saved: 5,
         }],
+        marked: vec![Mark::on(MarkKind::Pinned, text.hash), Mark::on_session(MarkKind::FoldAll)],
         receipts: vec![Receipt { kind: "admit".into(), tokens_before: 70, tokens_after: 7, detail: "{}".into() }],
         epoch: Some(Epoch { reason: "stale".into(), tokens_freed: 60, tokens_rebilled: 5, blocks: 1 }),
         folded: vec![(FoldedKind::Results, 9, 4)],
@@ -51,6 +53,7 @@ fn turn() -> Turn {
         dropped: 100,
         overhead: 30,
         fetched: 40,
+        protected: 50,
         sent_bill: 500.0,
         without_bill: 1500.0,
         without_under: 10.0,
@@ -83,6 +86,12 @@ pub(crate) fn is_whole(store: &dyn Store) {
     assert_eq!(expected.originals[2].1.media, Media::Image("image/png".into()));
     let ledger = store.ledger(&me).unwrap();
     assert_eq!((&*ledger.projections, &ledger.printed), (&expected.projections, &expected.printed));
+    let pinned = |scope: &Scope| -> Vec<_> { store.ledger(scope).unwrap().marked(MarkKind::Pinned).collect() };
+    assert_eq!(
+        [pinned(&me), pinned(&scope("sub", "c"))],
+        [[expected.originals[0].1.hash], [expected.originals[0].1.hash]]
+    );
+    assert_eq!(ledger.marked_at(MarkKind::FoldAll), Some(START));
     let epochs: Vec<_> = ledger.epochs.into_iter().map(|(_, epoch)| epoch).collect();
     assert_eq!((epochs, ledger.tools), (expected.epoch.into_iter().collect(), expected.tools));
     assert_eq!(*store.ledger(&scope("sub", "c")).unwrap().projections, expected.projections);

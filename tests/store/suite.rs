@@ -6,8 +6,8 @@ use concertina::error::Error;
 use concertina::reference::{ContentHash, Media, Original, RefId};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
-    Batch, BlockKey, Epoch, Ledger, Millis, PrintedKind, PrintedText, Projection, Receipt, Scope, Stats, Store,
-    StoreOptions, TurnStatus,
+    Batch, BlockKey, Epoch, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Projection, Receipt, Scope,
+    Stats, Store, StoreOptions, TurnStatus,
 };
 
 use crate::corpus;
@@ -61,6 +61,8 @@ cases![
     a_sweep_takes_the_ledger_rows_along,
     totals_survive_the_sessions_that_a_sweep_forgets,
     a_session_that_is_off_stays_so,
+    marks_stay_until_they_are_taken_back_and_pins_are_inherited,
+    what_is_folded_is_listed_with_its_reason,
     a_purge_forgets_all_that_no_other_session_shares,
     a_session_of_the_same_name_is_another_agents_own,
     a_purge_of_nothing_removes_nothing,
@@ -725,6 +727,69 @@ fn a_session_that_is_off_stays_so(store: &dyn Store) {
     assert!(store.is_off(&me).unwrap());
     store.switch(&me, false, START).unwrap();
     assert_eq!(store.sweep(START + EXPIRED).unwrap().sessions, 1);
+}
+
+fn marks_stay_until_they_are_taken_back_and_pins_are_inherited(store: &dyn Store) {
+    let [me, child] = ["s", "child"].map(|session| scope("main", session));
+    let content = |text: &str| projection(text, "", "").block.hash;
+    let [pin, other] = ["a", "b"].map(|text| Mark::on(MarkKind::Pinned, content(text)));
+    let released = Mark::on(MarkKind::Released, content("a"));
+    let whole = Mark::on_session(MarkKind::PinLast);
+    let batch = |marked: &[Mark], unmarked: &[Mark]| Batch {
+        marked: marked.to_vec(),
+        unmarked: unmarked.to_vec(),
+        since: i64::MAX,
+        ..Batch::default()
+    };
+    store.commit(&me, &batch(&[pin, other, released, whole], &[]), START).unwrap();
+    store.commit(&me, &batch(&[whole, pin], &[other]), START + 1).unwrap();
+    let mut marks = store.ledger(&me).unwrap().marks;
+    marks.sort();
+    let mut expected = vec![(pin, START + 1), (released, START), (whole, START + 1)];
+    expected.sort();
+    assert_eq!(marks, expected);
+    store.inherit(&me, &child, Some(&[]), START + 2).unwrap();
+    assert_eq!(store.ledger(&child).unwrap().marks, [(pin, START + 1)]);
+    assert_eq!(store.ledger(&scope("other", "s")).unwrap().marks, []);
+    store.purge(&me).unwrap();
+    assert_eq!(store.ledger(&me).unwrap().marks, []);
+}
+
+fn what_is_folded_is_listed_with_its_reason(store: &dyn Store) {
+    let me = scope("main", "s");
+    let originals = ["stale", "born", "copied", "fetched"].map(|text| Original::text(text, text));
+    let image = Original::image(vec![1], "image/png", "shot");
+    let printed = |at: usize, kind, saved| PrintedText {
+        text: projection(&format!("text {at}"), "", "").block.hash,
+        kind,
+        original: if at < 4 { originals[at].hash } else { image.hash },
+        saved,
+    };
+    let batch = Batch {
+        projections: vec![projection("a", "1", "stale")],
+        printed: vec![
+            printed(1, PrintedKind::Placeholder, 9),
+            printed(2, PrintedKind::Copy, 9),
+            printed(3, PrintedKind::Copy, 0),
+            printed(4, PrintedKind::Copy, 9),
+        ],
+        ..batch_of(store, originals.iter().chain([&image]).cloned().collect())
+    };
+    store.commit(&me, &batch, START).unwrap();
+    let listed = |scope: &Scope| -> Vec<(String, String)> {
+        let mut rows: Vec<_> = store.folded(scope).unwrap().into_iter().map(|row| (row.label, row.reason)).collect();
+        rows.sort();
+        rows
+    };
+    let expected = [("born", "large"), ("copied", "shortened"), ("shot", "shrunk"), ("stale", "superseded")];
+    assert_eq!(listed(&me), expected.map(|(label, reason)| (label.to_owned(), reason.to_owned())));
+    assert_eq!(listed(&scope("main", "t")), []);
+    let first = store.folded(&me).unwrap().into_iter().find(|row| row.label == "stale").unwrap();
+    assert_eq!((first.bytes, first.at, first.ref_id), (5, START, originals[0].hash.to_ref_id(16).to_string()));
+    // What has left the context is no longer in sight in any form.
+    let gone = Batch { since: store.ledger(&me).unwrap().version, ..context(&["born"]) };
+    store.commit(&me, &gone, START + 1).unwrap();
+    assert_eq!(listed(&me), [("born".to_owned(), "large".to_owned())]);
 }
 
 fn a_purge_forgets_all_that_no_other_session_shares(store: &dyn Store) {

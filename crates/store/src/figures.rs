@@ -29,6 +29,8 @@ pub struct Request {
     pub overhead: u64,
     /// The part of `sent` that was fetched.
     pub fetched: u64,
+    /// The part of `sent` that was old enough to be folded and stayed because it is protected.
+    pub protected: u64,
     /// The bill of the prompt, in input tokens.
     pub sent_bill: f64,
     /// The bill of the prompt without the plugin, in input tokens.
@@ -158,6 +160,8 @@ pub struct Total {
     pub fetch_tokens: u64,
     /// The tokens of the fetch tool in all requests.
     pub overhead_tokens: u64,
+    /// The tokens in all requests that stayed because they are protected.
+    pub protected_tokens: u64,
     /// The number of requests for whose answer the provider reported the tokens.
     pub answered: u64,
     /// The tokens of these answers, which no other figure includes.

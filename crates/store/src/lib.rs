@@ -30,8 +30,8 @@ pub mod version;
 
 pub use options::{Retention, StoreOptions};
 pub use records::{
-    Batch, BlockKey, Epoch, FoldedKind, Ledger, PrintedKind, PrintedText, Projection, Receipt, Removed, Scope,
-    SessionState, Stats, TurnStatus,
+    Batch, BlockKey, Epoch, FoldedKind, FoldedOriginal, Ledger, Mark, MarkKind, PrintedKind, PrintedText, Projection,
+    Receipt, Removed, Scope, SessionState, Stats, TurnStatus,
 };
 pub use sqlite::SqliteStore;
 pub use store::Store;

@@ -13,7 +13,8 @@ use super::figures::{
     SessionEpoch, Stored,
 };
 use super::records::{
-    BlockKey, Epoch, Ledger, PrintedKind, PrintedText, Projection, Receipt, Scope, SessionState, Stats,
+    BlockKey, Epoch, FoldedOriginal, Ledger, Mark, MarkKind, PrintedKind, PrintedText, Projection, Receipt, Scope,
+    SessionState, Stats,
 };
 use super::row::{BadColumn, Cell, Query, Row};
 use super::sums::{SUM_COLUMNS, SUMS, Sums, SumsSql};
@@ -56,7 +57,8 @@ pub struct Queries {
     figures: [[String; 10]; 2],
     stats: [[String; 6]; 2],
     recent: [String; 6],
-    ledger: [String; 7],
+    ledger: [String; 8],
+    folded: String,
     sessions: String,
     warnings: String,
     insert_request: String,
@@ -71,6 +73,7 @@ impl Queries {
             stats: [false, true].map(|is_one| stats_sql(d, is_one)),
             recent: recent_sql(d),
             ledger: ledger_sql(d),
+            folded: folded_sql(d),
             sessions: "SELECT sessions.id, agent_id, session_id, session_key, last_seen, is_off, host FROM sessions
                  LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id
                    DESC"
@@ -228,9 +231,9 @@ impl Queries {
     ) -> Result<Ledger, E> {
         let session = || self.params([], Some(scope));
         let held = [session(), vec![Cell::from(holder)]].concat();
-        let params = [session(), session(), session(), session(), session(), session(), held];
+        let params = [session(), session(), session(), session(), session(), session(), session(), held];
         let LedgerRows { projections, generation, read_at, answers } = run(queries(&self.ledger, params))?;
-        let [printed, admitted, epochs, last_request, in_context, session, is_held] = rows(&answers)?;
+        let [printed, admitted, epochs, last_request, in_context, session, marks, is_held] = rows(&answers)?;
         let Some(session) = session.first() else { return Ok(Ledger { generation, ..Ledger::default() }) };
         let has_ended: bool = session.get(3)?;
         let is_kept = !has_ended && (holder.is_none() || !is_held.is_empty());
@@ -240,6 +243,7 @@ impl Queries {
             version: projections.version,
             projections: projections.rows,
             printed: read_rows(printed, printed_text)?,
+            marks: marks.iter().filter_map(|row| mark(row).transpose()).collect::<Result<_, _>>()?,
             admitted: read_rows(admitted, timed_count)?,
             epochs: read_rows(epochs, logged_epoch)?,
             tools: session.get(0)?,
@@ -248,6 +252,20 @@ impl Queries {
             generation,
             state: is_kept.then_some(state),
         })
+    }
+
+    /// Returns the originals that stand in a session's context in a shorter form, the last folded first.
+    ///
+    /// # Errors
+    /// Those of `run`, and [`BadColumn`].
+    pub fn folded<E: From<BadColumn>>(
+        &'static self,
+        scope: &Scope,
+        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
+    ) -> Result<Vec<FoldedOriginal>, E> {
+        let answers = run(vec![Query { sql: &self.folded, params: self.params([], Some(scope)) }])?;
+        let [rows] = rows(&answers)?;
+        Ok(rows.iter().filter_map(|row| folded_original(row).transpose()).collect::<Result<_, BadColumn>>()?)
     }
 
     /// Returns all sessions, the last seen first, with the hosts that have them.
@@ -427,7 +445,7 @@ fn recent_sql(dialect: &Dialect) -> [String; 6] {
     .map(|statement| dialect.sql(&statement))
 }
 
-fn ledger_sql(dialect: &Dialect) -> [String; 7] {
+fn ledger_sql(dialect: &Dialect) -> [String; 8] {
     let session = dialect.session(1);
     let with_originals = |table: &str| {
         format!("FROM {table} JOIN originals ON originals.id = {table}.original WHERE session = {session}")
@@ -439,9 +457,28 @@ fn ledger_sql(dialect: &Dialect) -> [String; 7] {
         format!("SELECT at FROM requests WHERE session = {session} ORDER BY id DESC LIMIT 1"),
         format!("SELECT hash {} AND left_at IS NULL", with_originals("grants")),
         format!("SELECT tools, is_off, last_seen, ended_at IS NOT NULL FROM sessions WHERE id = {session}"),
+        format!("SELECT kind, content, at FROM marks WHERE session = {session} ORDER BY kind, content"),
         format!("SELECT 1 FROM session_hosts WHERE session = {session} AND host = ?3"),
     ]
     .map(|statement| dialect.sql(&statement))
+}
+
+/// Returns the SQL for the originals in a session's context, with the reason of the last projection and the form that
+/// they got at birth: 0 for a placeholder, 1 for a shorter copy.
+fn folded_sql(dialect: &Dialect) -> String {
+    let of_grant = |table: &str| {
+        format!("FROM {table} WHERE {table}.session = grants.session AND {table}.original = grants.original")
+    };
+    dialect.sql(&format!(
+        "SELECT ref_id, label, size, granted_at, mime,
+           (SELECT reason {} ORDER BY projections.id DESC LIMIT 1),
+           (SELECT CAST(min(CASE WHEN is_answer THEN 1 ELSE 0 END) AS bigint) {} AND saved > 0)
+         FROM grants JOIN originals ON originals.id = grants.original
+         WHERE session = {} AND left_at IS NULL ORDER BY granted_at DESC, originals.id DESC",
+        of_grant("projections"),
+        of_grant("printed"),
+        dialect.session(1)
+    ))
 }
 
 /// Returns statements with their parameters.
@@ -490,6 +527,27 @@ pub fn projection(row: &Row) -> Result<(i64, Projection), BadColumn> {
 fn printed_text(row: &Row) -> Result<PrintedText, BadColumn> {
     let kind = if row.get(1)? { PrintedKind::Copy } else { PrintedKind::Placeholder };
     Ok(PrintedText { text: row.get(0)?, kind, original: row.get(2)?, saved: row.get(3)? })
+}
+
+/// Returns a mark with its time; `None` for a kind that another version wrote.
+fn mark(row: &Row) -> Result<Option<(Mark, Millis)>, BadColumn> {
+    let (word, content, at): (String, ContentHash, Millis) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let kind = MarkKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+    Ok(kind.map(|kind| (Mark { kind, content }, at)))
+}
+
+/// Returns a folded original; `None` for one that is only known or fetched.
+fn folded_original(row: &Row) -> Result<Option<FoldedOriginal>, BadColumn> {
+    let (mime, reason, copied): (Option<String>, Option<String>, Option<i64>) = (row.get(4)?, row.get(5)?, row.get(6)?);
+    let at_birth = || {
+        Some(match (copied?, mime) {
+            (0, _) => "large",
+            (_, None) => "shortened",
+            (_, Some(_)) => "shrunk",
+        })
+    };
+    let Some(reason) = reason.or_else(|| at_birth().map(str::to_owned)) else { return Ok(None) };
+    Ok(Some(FoldedOriginal { ref_id: row.get(0)?, label: row.get(1)?, bytes: row.get(2)?, at: row.get(3)?, reason }))
 }
 
 fn timed_count(row: &Row) -> Result<(Millis, u64), BadColumn> {
@@ -542,6 +600,6 @@ macro_rules! request_columns {
 }
 
 request_columns! {
-    at, is_measured, counted, sent, without, dropped, overhead, fetched, sent_bill, without_bill, without_under,
+    at, is_measured, counted, sent, without, dropped, overhead, fetched, protected, sent_bill, without_bill, without_under,
     without_over, answered, answer_bill, usd
 }

@@ -63,6 +63,75 @@ pub struct PrintedText {
     pub saved: u64,
 }
 
+/// A mark that a person or the agent puts on content in a session, or on the session itself. Content is named by its
+/// hash: that of a block, or that of an original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MarkKind {
+    /// A person wants this content to stay in sight.
+    Pinned,
+    /// The agent no longer needs its copies of this original.
+    Released,
+    /// A person wants the last result before the time of the mark to stay in sight. Of the session.
+    PinLast,
+    /// A person wants everything foldable to be folded at the next assembly. Of the session.
+    FoldAll,
+    /// A person wants the results of the present turn to stay in sight. Of the session.
+    KeepTurn,
+}
+
+impl MarkKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [Self::Pinned, Self::Released, Self::PinLast, Self::FoldAll, Self::KeepTurn];
+
+    /// Returns the word for the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Released => "released",
+            Self::PinLast => "pin last",
+            Self::FoldAll => "fold all",
+            Self::KeepTurn => "keep turn",
+        }
+    }
+}
+
+/// A mark. There is at most one of each kind on each content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Mark {
+    /// The kind.
+    pub kind: MarkKind,
+    /// The marked content; the hash of nothing for the session itself.
+    pub content: ContentHash,
+}
+
+impl Mark {
+    /// Returns a mark on content.
+    pub fn on(kind: MarkKind, content: ContentHash) -> Self {
+        Self { kind, content }
+    }
+
+    /// Returns a mark on the session itself.
+    pub fn on_session(kind: MarkKind) -> Self {
+        Self { kind, content: ContentHash::of(b"") }
+    }
+}
+
+/// An original that stands in a session's context in a shorter form.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FoldedOriginal {
+    /// Its id, as its marker prints it.
+    pub ref_id: String,
+    /// The tool or the kind of content that it came from.
+    pub label: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The time at which the session first folded it.
+    pub at: Millis,
+    /// The reason: that of its projection, or `large`, `shortened` or `shrunk` at birth.
+    pub reason: String,
+}
+
 /// The savings of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
@@ -128,6 +197,10 @@ pub struct Batch {
     pub projections: Vec<Projection>,
     /// Texts of Concertina that this session is about to be shown.
     pub printed: Vec<PrintedText>,
+    /// Marks that are taken back, before new ones are added.
+    pub unmarked: Vec<Mark>,
+    /// New marks. One that the session already has gets the present time.
+    pub marked: Vec<Mark>,
     /// The savings of operations.
     pub receipts: Vec<Receipt>,
     /// The epoch that this batch opens.
@@ -167,6 +240,8 @@ impl Batch {
             && self.withdrawn.is_empty()
             && self.projections.is_empty()
             && self.printed.is_empty()
+            && self.unmarked.is_empty()
+            && self.marked.is_empty()
             && self.receipts.is_empty()
             && self.epoch.is_none()
             && self.fetched.is_empty()
@@ -182,6 +257,8 @@ pub struct Ledger {
     pub projections: Arc<Vec<Projection>>,
     /// The texts of Concertina that the session was shown.
     pub printed: Vec<PrintedText>,
+    /// The marks of the session, with their times.
+    pub marks: Vec<(Mark, Millis)>,
     /// The times at which results were shortened before they were first sent, and the tokens saved; oldest first.
     pub admitted: Vec<(Millis, u64)>,
     /// The logged epochs, oldest first.
@@ -200,6 +277,18 @@ pub struct Ledger {
     /// The session's state; `None` if the session has ended, is unknown, or is not held by an opener that holds
     /// sessions.
     pub state: Option<SessionState>,
+}
+
+impl Ledger {
+    /// Returns the contents with marks of a kind.
+    pub fn marked(&self, kind: MarkKind) -> impl Iterator<Item = ContentHash> {
+        self.marks.iter().filter(move |(mark, _)| mark.kind == kind).map(|(mark, _)| mark.content)
+    }
+
+    /// Returns the time of the session's own mark of a kind, if it has one.
+    pub fn marked_at(&self, kind: MarkKind) -> Option<Millis> {
+        self.marks.iter().find(|(mark, _)| *mark == Mark::on_session(kind)).map(|(_, at)| *at)
+    }
 }
 
 /// The state of a session. A batch that changes nothing of it need not be written.

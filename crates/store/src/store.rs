@@ -6,7 +6,7 @@ use concertina_base::error::Result;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
-use super::records::{Batch, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
+use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
 use super::tables::RowSink;
 use super::time::Millis;
 
@@ -57,6 +57,9 @@ pub trait Store: Send + Sync {
         ids.iter().map(|id| self.get(id, agent_id, now)).collect()
     }
 
+    /// Returns the originals that stand in a session's context in a shorter form, the last folded first.
+    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>>;
+
     /// Returns the ledger of a session; empty for a new one.
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;
 
@@ -85,8 +88,9 @@ pub trait Store: Send + Sync {
     fn is_off(&self, scope: &Scope) -> Result<bool>;
 
     /// Grants a sub-agent's session what its parent's session may see, with its projections: everything, or only the
-    /// originals with the named ids. From then on, the parent's agent may fetch what this session is granted. The
-    /// reverse is not true, and grants of the sub-agent's own sub-agents are not included.
+    /// originals with the named ids. What is pinned in the parent's session is pinned in this one, too. From then on,
+    /// the parent's agent may fetch what this session is granted. The reverse is not true, and grants of the
+    /// sub-agent's own sub-agents are not included.
     fn inherit(&self, parent: &Scope, child: &Scope, named: Option<&[RefId]>, now: Millis) -> Result<()>;
 
     /// Records that the host has ended a session. The lifetime of what it held begins, unless another host has it. The

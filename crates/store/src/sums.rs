@@ -9,7 +9,7 @@ use super::time::DAY_MS;
 
 /// The counts of requests: the column of `swept_requests` for each, and its SQL in every backend. A row with nothing
 /// sent is a call that only a host without the plugin would have made.
-const COUNT_SUMS: [(&str, &str); 12] = [
+const COUNT_SUMS: [(&str, &str); 13] = [
     ("requests", "count(CASE WHEN sent > 0 OR without = 0 THEN 1 END)"),
     ("measured", "count(CASE WHEN is_measured THEN 1 END)"),
     ("bypassed", "count(CASE WHEN growth_reported IS NULL AND (sent > 0 OR without = 0) THEN 1 END)"),
@@ -18,6 +18,7 @@ const COUNT_SUMS: [(&str, &str); 12] = [
     ("without", "sum(without)"),
     ("overhead", "sum(overhead)"),
     ("fetched", "sum(fetched)"),
+    ("protected", "sum(protected)"),
     ("unpriced", "count(*) - count(usd)"),
     ("answered", "count(answered)"),
     ("answer_tokens", "sum(answered)"),
@@ -117,8 +118,21 @@ impl Sums {
 
     /// Returns the figures of all requests, with the number of originals fetched.
     pub(crate) fn total(&self, in_usd: bool, fetches: u64) -> Total {
-        let [_, measured, _, compacting, _, _, overhead_tokens, fetch_tokens, _, answered, answer_tokens, unpriced] =
-            self.counts;
+        let [
+            _,
+            measured,
+            _,
+            compacting,
+            _,
+            _,
+            overhead_tokens,
+            fetch_tokens,
+            protected_tokens,
+            _,
+            answered,
+            answer_tokens,
+            unpriced,
+        ] = self.counts;
         let [.., answer_bill, without_answer_bill] = self.bills[usize::from(in_usd)];
         let if_priced = |bill: f64| (answered > 0 && unpriced == 0).then_some(bill);
         Total {
@@ -128,6 +142,7 @@ impl Sums {
             fetches,
             fetch_tokens,
             overhead_tokens,
+            protected_tokens,
             answered,
             answer_tokens,
             answer_bill: if_priced(answer_bill),

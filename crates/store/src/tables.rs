@@ -46,7 +46,7 @@ pub static ORIGINALS: Table = table!(originals, 1,
     id Integer, hash Bytes, ref_id Text, mime Text, label Text, size Integer, is_zstd Flag, payload Bytes);
 
 /// All tables, each after those to which its rows refer.
-pub static TABLES: [&Table; 15] = [
+pub static TABLES: [&Table; 16] = [
     &table!(sessions, 1,
         id Integer, session_id Text, agent_id Text, session_key Text, last_seen Integer, tools Bytes, held Flag,
         ended_at Integer, parent Integer, is_off Flag),
@@ -56,6 +56,7 @@ pub static TABLES: [&Table; 15] = [
     &table!(projections, 1,
         id Integer, session Integer, block Bytes, place Integer, replacement Text, original Integer, reason Text),
     &table!(printed, 2, session Integer, text Bytes, is_answer Flag, original Integer, saved Integer),
+    &table!(marks, 3, session Integer, kind Text, content Bytes, at Integer),
     &table!(turns, 2, session Integer, advancement_key Text, at Integer),
     &table!(receipts, 1,
         id Integer, session Integer, at Integer, kind Text, tokens_before Integer, tokens_after Integer, detail Text),
@@ -64,7 +65,7 @@ pub static TABLES: [&Table; 15] = [
         blocks Integer),
     &table!(requests, 1,
         id Integer, session Integer, at Integer, is_measured Flag, sent Integer, without Integer, overhead Integer,
-        fetched Integer, sent_bill Real, without_bill Real, usd Real, counted Integer, growth_reported Integer,
+        fetched Integer, protected Integer, sent_bill Real, without_bill Real, usd Real, counted Integer, growth_reported Integer,
         growth_counted Integer, dropped Integer, without_under Real, without_over Real, answered Integer, answer_bill
           Real),
     &table!(fetches, 1, id Integer, session Integer, at Integer, ref_id Text, tokens Integer),
@@ -73,7 +74,7 @@ pub static TABLES: [&Table; 15] = [
     &table!(swept, 0, turns Integer, tokens_before Integer, tokens_after Integer),
     &table!(swept_requests, 1,
         day Integer, requests Integer, measured Integer, sent Integer, without Integer, overhead Integer,
-        fetched Integer, sent_bill Real, without_bill Real, sent_usd Real, without_usd Real, unpriced Integer,
+        fetched Integer, protected Integer, sent_bill Real, without_bill Real, sent_usd Real, without_usd Real, unpriced Integer,
         fetches Integer, bypassed Integer, compacting Integer, answered Integer, answer_tokens Integer,
         unpriced_answers Integer, under_bill Real, over_bill Real, answer_bill Real, without_answer_bill Real,
         under_usd Real, over_usd Real, answer_usd Real, without_answer_usd Real),

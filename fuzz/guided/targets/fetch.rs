@@ -37,6 +37,7 @@ pub(super) fn run(data: &[u8]) {
         characters: next().and_then(|line| Fetch::parse_range("chars", line).ok()),
         pattern: next().map(str::to_owned),
         max_chars: next().and_then(|line| line.parse().ok()).unwrap_or(4000),
+        done: next().map(str::to_owned).into_iter().collect(),
         ref_ids: asked
             .map(str::to_owned)
             .chain(originals().map(|original| original.hash.to_ref_id(16).to_string()))

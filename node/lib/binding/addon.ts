@@ -1,6 +1,6 @@
 // Generated from node/src by `npm run generate`. Do not edit.
 import type { ContentType, EpochReason, ErrorCode, FoldReason, Language, RulesLevel, StageName } from "../library/api.js";
-import type { Figures, KnownSession } from "../library/figures.js";
+import type { Figures, FoldedOriginal, KnownSession } from "../library/figures.js";
 import type { Options } from "./options.js";
 
 /** The rules that the options set for a fresh tool result. */
@@ -19,6 +19,14 @@ export interface SkippedCode {
   texts: number
   /** True if it is disabled for every text. */
   isOff: boolean
+}
+
+/** The ids that were to be restored. */
+export interface RestoredIds {
+  /** Those that are shown in full from the next assembly on. */
+  restored: Array<string>
+  /** Those of no original that the session shows in a shorter form. */
+  unknown: Array<string>
 }
 
 /** One open store with one set of options. */
@@ -83,6 +91,16 @@ export declare class NativeConcertina {
   warned(since: number): Promise<Array<WarningRow>>
   /** Switches folding off in a session, or on again. Folded content stays folded. */
   switch(session: Session, isOff: boolean, now: number): Promise<undefined>
+  /** Asks for everything foldable to be folded at the session's next assembly. */
+  foldAll(session: Session, now: number): Promise<undefined>
+  /** Returns the originals that stand in a session's context in a shorter form, the last folded first. */
+  folded(session: Session): Promise<FoldedOriginal[]>
+  /** Pins the last tool result of a session. */
+  pinLast(session: Session, now: number): Promise<undefined>
+  /** Pins originals of a session and shows them in full from the next assembly on. */
+  restore(session: Session, ids: Array<string>, now: number): Promise<RestoredIds>
+  /** Takes back what is pinned in a session. Resolves to the number of contents. */
+  unpin(session: Session, now: number): Promise<number>
   /**
    * Verifies the whole file. With `today` a damaged file is set aside and replaced by a new one. Resolves to true
    * if that happened.
@@ -692,6 +710,8 @@ export interface AssembleOptions {
   tokenBudget?: number
   /** True if this call begins a user turn whose message is not among the messages yet. */
   turnBegins: boolean
+  /** The message that begins the turn. */
+  prompt?: string
   /**
    * The treatment of blocks that the caller's redactor has not seen: `ask` returns them as questions, `leave`
    * leaves them as they are. Absent if there is no redactor.
@@ -830,6 +850,11 @@ export interface FetchRequest {
   chars?: string
   /** A regular expression. Only matching lines are returned, numbered, with two lines of context on each side. */
   pattern?: string
+  /**
+   * Ids of originals whose copies the agent no longer needs. Fetched content of the session with these ids counts as
+   * stale from now on, until it is fetched again.
+   */
+  done?: Array<string>
   /** The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host. */
   maxChars?: number
   /** The time of the call in milliseconds since 1970; now by default. */

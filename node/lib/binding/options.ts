@@ -64,14 +64,12 @@ export interface Options {
   purgeOnReset?: boolean;
   /** The treatment of a text that seems to hold a secret. Default "keep-inline". */
   secrets?: "keep-inline" | "store" | "redact";
-  /** Tools whose results are never changed (globs). Default []. */
-  skipTools?: string[];
-  /** Commands whose output is never changed (globs over the command line). Default []. */
-  skipCommands?: string[];
+  /** Content that is never folded: a glob of paths (`docs/spec/*.md`), `tool:NAME`, `command:LINE` (both with `*` and `?`) or `content:REGEX`. A call is protected together with its result. A pattern after `!` is an exception; the last pattern that fits decides. A file's older copy may leave once the file was read again. Default []. */
+  protect?: string[];
+  /** The number of user turns for which instruction files and skills of agents (AGENTS.md, CLAUDE.md, SKILL.md, `.cursor/rules`, results of skill tools and the like) are protected; 0 protects them for the whole session. Default 0, at least 0. */
+  instructionTurns?: number;
   /** Tools whose results stay exact while they are fresh, because the next edit needs their bytes, or another agent wrote them for this one (globs). Unless the list is empty, the output of a command or search that prints files (`cat`, `sed -n`, `rg -A20`) stays exact too, except logs. Lines are unchanged; only every tenth printed line number is kept. Default ["read","read_*","*_read","view","view_file","open_file","cat","str_replace_editor","str_replace_based_edit_tool","text_editor","task","agent","subagent","sessions_send"]. */
   exactTools?: string[];
-  /** If the list is not empty, only results of these tools are changed (globs). Default []. */
-  onlyTools?: string[];
   /** The vocabulary with which tokens are counted. Default "o200k_base". */
   encoding?: "o200k_base" | "cl100k_base";
   fusion?: {

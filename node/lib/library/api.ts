@@ -26,6 +26,7 @@ export type {
   Removed,
   RepairStats,
   Report,
+  RestoredIds,
   RuleFile,
   RuleRow,
   RulesOptions,
@@ -74,15 +75,14 @@ export type SqueezeOptions = Pick<
   | "encoding"
   | "exactTools"
   | "imageAgeTurns"
+  | "instructionTurns"
   | "keepPreviewChars"
   | "largeResultPreviewChars"
   | "largeResultThreshold"
   | "minTokensToSqueeze"
-  | "onlyTools"
+  | "protect"
   | "pruneHeartbeats"
   | "schedule"
-  | "skipCommands"
-  | "skipTools"
   | "staleCalls"
   | "staleTurns"
   | "thrift"

@@ -13,6 +13,7 @@ import type {
   Redactor,
   Removed,
   Report,
+  RestoredIds,
   SkippedCode,
   Stats,
 } from "./api.js";
@@ -49,7 +50,7 @@ import {
 } from "../binding/arguments.js";
 import { SIGNAL, untilAborted } from "../binding/abort.js";
 import { awaiting, badArgument, calling } from "../binding/errors.js";
-import type { Figures, FiguresRequest, KnownSession } from "./figures.js";
+import type { Figures, FiguresRequest, FoldedOriginal, KnownSession } from "./figures.js";
 import { applyInSlices, handOverInSlices, leftAlone, reallyDone } from "../binding/handover.js";
 import type { LightMessage } from "../binding/light-json.js";
 import { answersTo, maskedArguments, maskedMessage } from "../binding/redaction.js";
@@ -99,6 +100,7 @@ const TAKES = {
     availableTools: nullable(names),
     referOversize: nullable(flag),
     turnBegins: nullable(flag),
+    prompt: nullable(string),
     redactor: nullable(redactor),
     ...NOW,
   },
@@ -120,6 +122,7 @@ const TAKES = {
     lines: nullable(string),
     chars: nullable(string),
     pattern: nullable(string),
+    done: nullable(list(string)),
     maxChars: nullable(count()),
     ...NOW,
   },
@@ -132,6 +135,11 @@ const TAKES = {
   warn: { text: string, ...NOW },
   warned: { since: number("of at least 0"), ...SIGNAL },
   switch: { ...SESSION, off: flag, ...NOW },
+  foldAll: { ...SESSION, ...NOW },
+  folded: { ...SESSION, ...SIGNAL },
+  pin: { ...SESSION, ...NOW },
+  unpin: { ...SESSION, ...NOW },
+  restore: { ...SESSION, refIds: list(string), ...NOW },
   check: { replaceDamaged: optional(flag), today: optional(string), ...SIGNAL },
   sweep: NOW,
   purge: { ...SESSION, dry: optional(flag), ...SIGNAL },
@@ -329,6 +337,8 @@ export class Concertina {
      * older.
      */
     turnBegins?: boolean;
+    /** The text of that message. If it contains `<keep>`, the results of the turn stay in sight. */
+    prompt?: string;
     redactor?: Redactor;
     now?: number;
     signal?: AbortSignal;
@@ -342,6 +352,7 @@ export class Concertina {
       tokenBudget,
       referOversize: rest.referOversize ?? false,
       turnBegins: rest.turnBegins ?? false,
+      prompt: rest.prompt,
     };
     return this.#call(signal, async () => {
       const { handover, crossed } = await handOverInSlices(native(), messages);
@@ -532,6 +543,53 @@ export class Concertina {
   async switch(input: { sessionId: string; agentId?: string; off: boolean; now?: number } & Abortable): Promise<void> {
     const { off, now, signal, ...session } = taken("input", input, TAKES.switch);
     await this.#call(signal, () => this.#native.switch(session, off, now));
+  }
+
+  /**
+   * Asks for everything foldable to be folded at the session's next assembly, as one epoch, including content that is
+   * not stale yet. Protected content, fetched content that is still in use, and the newest results stay.
+   */
+  async foldAll(input: { sessionId: string; agentId?: string; now?: number } & Abortable): Promise<void> {
+    const { now, signal, ...session } = taken("input", input, TAKES.foldAll);
+    await this.#call(signal, () => this.#native.foldAll(session, now));
+  }
+
+  /** Returns the originals that stand in a session's context in a shorter form, the last folded first. */
+  async folded(input: { sessionId: string; agentId?: string } & Abortable): Promise<FoldedOriginal[]> {
+    const { signal, ...session } = taken("input", input, TAKES.folded);
+    return this.#call(signal, () => this.#native.folded(session));
+  }
+
+  /**
+   * Pins the last tool result before `now`: it stays in sight for as long as the session lives, also in its forks and
+   * sub-agents. If it was folded at birth, it is shown in full from the next assembly on. Content of all sessions is
+   * protected by the option `protect`.
+   */
+  async pin(input: { sessionId: string; agentId?: string; now?: number } & Abortable): Promise<void> {
+    const { now, signal, ...session } = taken("input", input, TAKES.pin);
+    await this.#call(signal, () => this.#native.pinLast(session, now));
+  }
+
+  /**
+   * Takes back everything that is pinned in a session. What a person's `<keep>` protects stays protected while the
+   * message is in the history.
+   */
+  async unpin(input: { sessionId: string; agentId?: string; now?: number } & Abortable): Promise<{ unpinned: number }> {
+    const { now, signal, ...session } = taken("input", input, TAKES.unpin);
+    return { unpinned: await this.#call(signal, () => this.#native.unpin(session, now)) };
+  }
+
+  /**
+   * Shows originals in the place of their placeholders again, from the next assembly on, and pins them. An image that
+   * was only scaled down stays as it is.
+   *
+   * @param input.refIds ids, or whole markers as placeholders print them
+   */
+  async restore(
+    input: { sessionId: string; agentId?: string; refIds: string[]; now?: number } & Abortable,
+  ): Promise<RestoredIds> {
+    const { refIds, now, signal, ...session } = taken("input", input, TAKES.restore);
+    return this.#call(signal, () => this.#native.restore(session, refIds, now));
   }
 
   /**

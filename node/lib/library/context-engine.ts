@@ -18,6 +18,8 @@ export interface AssembleParameters<M extends AnyMessage = Message> {
   tokenBudget?: number;
   model?: string;
   availableTools?: Set<string>;
+  /** The text that the turn was started with. */
+  prompt?: string;
   [parameter: string]: unknown;
 }
 
@@ -107,7 +109,7 @@ export function createContextEngine<C extends Compact>(
       name: "Concertina",
       ownsCompaction: false,
       // Some of these are for compaction, which hands them back to the host.
-      acceptedHostParams: ["sessionKey", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"],
+      acceptedHostParams: ["sessionKey", "prompt", "runtimeSettings", "sessionTarget", "runtimeContext", "abortSignal"],
       transcriptSemantics: {
         currentTurnFence: "before-current-turn-entry-v1",
         turnAdvancementIdempotency: "atomic-idempotent-v1",
@@ -116,7 +118,7 @@ export function createContextEngine<C extends Compact>(
     ingest: async () => ({ ingested: false }),
     // The fence declared above means that the message that begins the turn is not among these.
     async assemble<M extends AnyMessage>(parameters: AssembleParameters<M>) {
-      const { messages, tokenBudget, model, availableTools } = parameters;
+      const { messages, tokenBudget, model, availableTools, prompt } = parameters;
       const view: AssembleResult<M> = { messages, estimatedTokens: 0 };
       try {
         const store = await open();
@@ -127,6 +129,7 @@ export function createContextEngine<C extends Compact>(
           ...scopeOf(parameters),
           messages,
           turnBegins: true,
+          prompt,
           tokenBudget,
           model,
           availableTools,

@@ -20,9 +20,13 @@ import { type Concertina, FETCH_CHARS } from "./concertina.js";
 /** The name of the tool. */
 export const FETCH_TOOL = "fetch_original_data";
 
-/** The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted. */
+/**
+ * The parameters of the tool. The schema names only `ref_ids` and `done`, because an id may carry the part that is
+ * wanted.
+ */
 export interface FetchToolParameters {
   ref_ids: string[];
+  done?: string[];
   lines?: string;
   chars?: string;
   pattern?: string;
@@ -33,17 +37,20 @@ export interface FetchToolParameters {
  * The description of the tool, which the model reads in every request and which is therefore short. The first
  * placeholder of a session explains when to fetch.
  */
-export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/";
+export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id:/regex/. done: ids no longer needed";
 
 /** The JSON schema of the parameters. */
 export const fetchToolParameters: {
   type: "object";
   required: string[];
-  properties: { ref_ids: { type: "array"; items: { type: "string" } } };
+  properties: Record<"ref_ids" | "done", { type: "array"; items: { type: "string" } }>;
 } = {
   type: "object",
   required: ["ref_ids"],
-  properties: { ref_ids: { type: "array", items: { type: "string" } } },
+  properties: {
+    ref_ids: { type: "array", items: { type: "string" } },
+    done: { type: "array", items: { type: "string" } },
+  },
 };
 
 /** The tool as hosts register it, without the handler. */
@@ -166,6 +173,7 @@ const text: Kind<string> = (name, value) => string(name, typeof value === "numbe
 
 const PARAMETERS = {
   ref_ids: list(text, "an array of ids"),
+  done: nullable(list(text, "an array of ids")),
   lines: nullable(text),
   chars: nullable(text),
   pattern: nullable(text),

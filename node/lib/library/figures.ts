@@ -7,7 +7,7 @@
  * `src/plan/host_compaction.rs`. Figures cover the conversation's own requests, not the host's calls for compaction,
  * notes and titles.
  */
-import type { EpochReason } from "./names.js";
+import type { EpochReason, FoldReason } from "./names.js";
 
 /** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
 export interface Amount {
@@ -54,6 +54,11 @@ export interface Figures {
     fetchTokens: number;
     /** Tokens of the fetch tool's definition in all requests. Part of `sentTokens`. */
     overheadTokens: number;
+    /**
+     * Tokens in all requests of content that was old enough to be folded and stayed because it is protected or pinned.
+     * Part of `sentTokens`.
+     */
+    protectedTokens: number;
     /** Requests for which the provider reported the tokens of the answer. */
     answered: number;
     /** Tokens of these answers. They are part of no other figure. */
@@ -103,6 +108,20 @@ export interface FiguresRequest {
   since?: number;
   /** The end of the period, exclusive, in milliseconds since 1970. */
   until?: number;
+}
+
+/** An original that stands in a session's context in a shorter form. */
+export interface FoldedOriginal {
+  /** Its id, as its placeholder prints it. */
+  refId: string;
+  /** The tool or the kind of content that it came from. */
+  label: string;
+  /** Its size in bytes. */
+  bytes: number;
+  /** The time at which the session first folded it, in milliseconds since 1970. */
+  at: number;
+  /** Another version may have written other reasons. */
+  reason: FoldReason | EpochReason | (string & {});
 }
 
 /** A session in the store. */

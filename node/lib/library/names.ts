@@ -50,7 +50,9 @@ export type EpochReason =
   | "limit"
   | "cliff"
   | "bound"
+  | "asked"
   | "returned: its duplicate or successor is gone"
+  | "restored: it is pinned or protected"
   | "large"
   | "thinking"
   | "stale"
@@ -58,7 +60,7 @@ export type EpochReason =
   | "duplicate";
 
 /** The reasons for rewriting a block. `replay` means that an earlier call decided it. */
-export type FoldReason = EpochReason | "shortened" | "shrunk" | "replay";
+export type FoldReason = EpochReason | "shortened" | "shrunk" | "restored" | "replay";
 
 /** The codes of errors. The library guide explains each. */
 export type ErrorCode =

@@ -1,8 +1,8 @@
 /** Figures as text, for chats and terminals. */
 import type { Removed } from "../library/api.js";
-import type { Amount, Figures } from "../library/figures.js";
-import { epochReason } from "./reasons.js";
-import { bytes, counted, number, percent, rows } from "./table.js";
+import type { Amount, Figures, FoldedOriginal } from "../library/figures.js";
+import { epochReason, foldReason } from "./reasons.js";
+import { bytes, counted, number, percent, rows, table } from "./table.js";
 
 /** The number of epochs that are listed. */
 const LISTED = 5;
@@ -23,6 +23,7 @@ export function figuresText(figures: Figures): string {
       "overhead",
       `${number(total.overheadTokens)} tokens for the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`,
     ],
+    ...protectedRows(total),
     storeRow(store),
   ]);
   lines.push(
@@ -78,6 +79,11 @@ function answerRows(total: Figures["total"], unit: Figures["unit"]): [string, st
   return [["with answers", `${bill(sent, unit)}, ${bill(without, unit)} without: ${saved(sent, without)}; ${tokens}`]];
 }
 
+function protectedRows({ protectedTokens }: Figures["total"]): [string, string][] {
+  if (protectedTokens === 0) return [];
+  return [["protected", `${number(protectedTokens)} tokens were sent because they are pinned or protected`]];
+}
+
 function bypassedRows({ bypassed }: Amount): [string, string][] {
   return bypassed === 0
     ? []
@@ -119,6 +125,24 @@ function storeRow(store: Figures["store"]): [string, string] {
     "originals",
     `${number(store.originals)}, ${bytes(store.originalBytes)}, ${bytes(store.storedBytes)} on disk`,
   ];
+}
+
+/** The number of folded originals that are listed. */
+const FOLDED_LISTED = 30;
+
+/** Formats what is folded in a session: the id, the size, the reason, the time and the origin of each original. */
+export function foldedText(folded: readonly FoldedOriginal[]): string {
+  if (folded.length === 0) return "Nothing is folded in this session.";
+  const listed = folded.slice(0, FOLDED_LISTED).map(({ refId, bytes: size, reason, at, label }) => {
+    const time = new Date(at).toISOString().slice(0, 16).replace("T", " ");
+    return [refId, bytes(size), foldReason(reason), time, label.split("\n", 1)[0]?.slice(0, 60) ?? ""];
+  });
+  const more = folded.length - listed.length;
+  return [
+    table(["id", "size", "why", "when (UTC)", "what"], listed),
+    ...(more > 0 ? [`and ${counted(more, "older original")}`] : []),
+    "/concertina restore ID shows one in full again.",
+  ].join("\n");
 }
 
 /** Formats the result of a sweep or a purge. */

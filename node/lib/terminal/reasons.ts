@@ -27,10 +27,16 @@ export const EPOCH_KINDS: readonly EpochKind[] = [
     title: "Waited long",
     meaning: "Content had waited for as many turns as the settings allow, and earlier savings paid for its removal.",
   },
+  { code: "asked", title: "On request", meaning: "A person asked for everything foldable to be folded." },
   {
     code: "returned",
     title: "Came back",
     meaning: "What had taken the content's place left the history, so the content is shown in full again.",
+  },
+  {
+    code: "restored",
+    title: "Restored",
+    meaning: "A person asked for the content, or the settings protect it now, so it is shown in full again.",
   },
   { code: "large", title: "Too long", meaning: "An output was too long to be shown in full." },
   { code: "thinking", title: "Thinking", meaning: "Thinking of finished turns left the context." },
@@ -65,6 +71,8 @@ const FOLDS: Record<string, string> = {
   thinking: "thinking of a finished turn",
   shortened: "shortened when it was new",
   shrunk: "an image made smaller",
+  asked: "folded on request",
+  restored: "shown in full on request",
   replay: "folded before",
 };
 

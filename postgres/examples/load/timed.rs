@@ -9,7 +9,7 @@ use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use concertina::store::tables::RowSink;
-use concertina::store::{Batch, Ledger, Millis, Projection, Removed, Scope, Stats, Store, TurnStatus};
+use concertina::store::{Batch, FoldedOriginal, Ledger, Millis, Projection, Removed, Scope, Stats, Store, TurnStatus};
 
 /// The times of the store's calls on this thread.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,6 +71,7 @@ timed! {
     fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>>;
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>>;
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>>;
+    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>>;
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;
     fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus>;
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent>;

@@ -24,14 +24,15 @@ INSERT INTO grants SELECT 1 + id % 600, id, 1700000000000, NULL FROM originals;
 INSERT INTO projections (session, block, place, replacement, original, reason)
   SELECT 1 + id % 600, hash, 7, '1', id, 'stale' FROM originals;
 INSERT INTO printed SELECT 1 + id % 600, hash, true, id, 0 FROM originals;
+INSERT INTO marks SELECT 1 + id % 600, 'pinned', hash, 1700000000000 FROM originals;
 INSERT INTO receipts (session, at, kind, tokens_before, tokens_after, detail)
   SELECT 1 + id % 600, 1700000000000, 'admit', 2, 1, '{}' FROM originals;
 INSERT INTO turns SELECT 1 + id % 600, hash, 'turn', 1700000000000 FROM originals;
 INSERT INTO epochs (session, at, reason, tokens_freed, tokens_rebilled, blocks)
   SELECT 1 + id % 600, 1700000000000, 'stale', 2, 1, 1 FROM originals;
-INSERT INTO requests (session, at, is_measured, counted, sent, without, dropped, overhead, fetched, sent_bill,
+INSERT INTO requests (session, at, is_measured, counted, sent, without, dropped, overhead, fetched, protected, sent_bill,
     without_bill, without_under, without_over)
-  SELECT 1 + id % 600, 1700000000000, true, 1, 1, 2, 0, 0, 0, 1, 2, 0, 0 FROM originals;
+  SELECT 1 + id % 600, 1700000000000, true, 1, 1, 2, 0, 0, 0, 0, 1, 2, 0, 0 FROM originals;
 INSERT INTO fetches (session, at, ref_id, tokens) SELECT 1 + id % 600, 1700000000000, ref_id, 1 FROM originals;
 INSERT INTO folded SELECT 1 + id % 600, id / 600, 'result', 2, 1 FROM originals;
 ANALYZE";
@@ -40,11 +41,12 @@ ANALYZE";
 const ROUNDS: u64 = 20;
 /// The maximum number of blocks of a table and its indexes that the calls may read, with 100 rows of each: twice the
 /// measured number, and for grants a third more.
-const BLOCKS_MAX: [(&str, u64); 11] = [
+const BLOCKS_MAX: [(&str, u64); 12] = [
     ("epochs", 200),
     ("fetches", 220),
     ("folded", 10),
     ("grants", 4000),
+    ("marks", 400),
     ("originals", 4300),
     ("printed", 2700),
     ("projections", 3400),

@@ -14,7 +14,7 @@ use super::session::{self, ensure_session};
 use super::sweep::{evict, find_evictable};
 use crate::options::StoreOptions;
 use crate::payload::{Packed, Packer, Payload};
-use crate::records::{Batch, Epoch, FoldedKind, PrintedKind, Projection, Receipt, Scope};
+use crate::records::{Batch, Epoch, FoldedKind, Mark, PrintedKind, Projection, Receipt, Scope};
 use crate::time::{DAY_MS, Millis};
 use concertina_base::error::Error;
 use concertina_base::reference::{ContentHash, Media, Original, RefId};
@@ -58,6 +58,19 @@ pub(super) fn write(
                  ON CONFLICT (session, text) DO NOTHING",
             )?
             .execute(params![session, printed.text.0, is_answer, original, Count(printed.saved)])?;
+    }
+    for Mark { kind, content } in &batch.unmarked {
+        transaction
+            .prepare_cached("DELETE FROM marks WHERE session = ?1 AND kind = ?2 AND content = ?3")?
+            .execute((session, kind.as_str(), content.0))?;
+    }
+    for Mark { kind, content } in &batch.marked {
+        transaction
+            .prepare_cached(
+                "INSERT INTO marks (session, kind, content, at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (session, kind, content) DO UPDATE SET at = excluded.at",
+            )?
+            .execute((session, kind.as_str(), content.0, now))?;
     }
     if has_decided {
         write_log(transaction, session, &batch.receipts, batch.epoch.as_ref(), now)?;

@@ -7,12 +7,12 @@ use super::failure::Outcome;
 use super::session::{ensure_session, mark_active};
 use crate::id::hash_range;
 use crate::options::StoreOptions;
-use crate::records::Scope;
+use crate::records::{MarkKind, Scope};
 use crate::time::Millis;
 use concertina_base::reference::RefId;
 
-/// Copies the unexpired grants of a session and its projections, and records the parent of the child. Existing
-/// projections of the child stay. Existing grants are renewed, because the child's task may name them now.
+/// Copies the unexpired grants of a session, its projections and its pins, and records the parent of the child.
+/// Existing projections of the child stay. Existing grants are renewed, because the child's task may name them now.
 pub(super) fn inherit(
     transaction: &Transaction<'_>,
     options: &StoreOptions,
@@ -28,6 +28,12 @@ pub(super) fn inherit(
     let child = ensure_session(transaction, child, now)?;
     mark_active(transaction, child, options.holder())?;
     transaction.prepare_cached("UPDATE sessions SET parent = ?2 WHERE id = ?1")?.execute((child, parent))?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO marks (session, kind, content, at) SELECT ?2, kind, content, at FROM marks
+             WHERE session = ?1 AND kind = ?3 ON CONFLICT (session, kind, content) DO NOTHING",
+        )?
+        .execute((parent, child, MarkKind::Pinned.as_str()))?;
     for original in inherited_originals(transaction, parent, named, options.expired_before(now))? {
         grant(transaction, child, original, now)?;
         // There are few rows of each, and the order of a ledger's rows has no meaning.

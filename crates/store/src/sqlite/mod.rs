@@ -38,7 +38,7 @@ use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use super::options::StoreOptions;
 use super::payload::pack_new;
 use super::queries::WARNINGS_KEPT_MS;
-use super::records::{Batch, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
+use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
 use super::store::Store;
 use super::tables::RowSink;
 use super::time::Millis;
@@ -212,6 +212,10 @@ impl Store for SqliteStore {
             Ok(Some((resolved.id, original)))
         })?;
         Ok(found.map(|(id, original)| (id, Original::clone(&original))))
+    }
+
+    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
+        self.read(|transaction, _| QUERIES.folded(scope, |queries| run(transaction, queries)))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {

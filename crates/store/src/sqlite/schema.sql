@@ -82,6 +82,15 @@ CREATE TABLE printed (
 ) WITHOUT ROWID;
 CREATE INDEX printed_by_original ON printed (session, original);
 
+-- Marks of people and agents on content in a session, or on the session itself (records.rs).
+CREATE TABLE marks (
+  session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  content BLOB NOT NULL CHECK (length(content) = 32),
+  at INTEGER NOT NULL,
+  PRIMARY KEY (session, kind, content)
+) WITHOUT ROWID;
+
 CREATE TABLE turns (
   session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   advancement_key TEXT NOT NULL, -- the host's name of the turn
@@ -125,6 +134,7 @@ CREATE TABLE requests (
   dropped INTEGER NOT NULL, -- what the request without us would have had in addition if the host had never compacted
   overhead INTEGER NOT NULL, -- of those sent: guidance and fetch tool
   fetched INTEGER NOT NULL, -- of those sent: what fetching put there
+  protected INTEGER NOT NULL, -- of those sent: what was old enough to fold and stayed because it is protected
   sent_bill REAL NOT NULL,
   without_bill REAL NOT NULL,
   without_under REAL NOT NULL, -- how much smaller the bill without us may have been
@@ -181,6 +191,7 @@ CREATE TABLE swept_requests (
   without INTEGER NOT NULL,
   overhead INTEGER NOT NULL,
   fetched INTEGER NOT NULL,
+  protected INTEGER NOT NULL,
   unpriced INTEGER NOT NULL, -- requests without a price in dollars
   answered INTEGER NOT NULL,
   answer_tokens INTEGER NOT NULL,
