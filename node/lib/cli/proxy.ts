@@ -26,7 +26,15 @@ const DEFAULT_PORT = 8788;
 /** The directory of the store if none is named, and of the notes about sessions if the store is a database. */
 const HOME = path.join(homedir(), ".openclaw-concertina");
 
-const OPTIONS = { ...STORE, state: TEXT, upstream: TEXT, options: TEXT, observe: SWITCH, holdout: TEXT };
+const OPTIONS = {
+  ...STORE,
+  state: TEXT,
+  upstream: TEXT,
+  options: TEXT,
+  observe: SWITCH,
+  holdout: TEXT,
+  "refuse-copies": SWITCH,
+};
 
 const ABOUT = [
   "--dir DIR | --url postgresql://...   the store (default ~/.openclaw-concertina)",
@@ -35,6 +43,7 @@ const ABOUT = [
   "                     in ANTHROPIC_BASE_URL and OPENAI_BASE_URL)",
   "--options JSON       options of Concertina, over those of the plugin",
   "--observe            send everything untouched, and show in the figures what folding would have saved",
+  "--refuse-copies      refuse calls in which the model has copied a placeholder, instead of putting the original there",
   "--holdout SHARE      leave this share of sessions untouched, such as 0.1, for comparison",
 ];
 
@@ -147,7 +156,7 @@ function proxyOptions(values: Values, log: (line: string) => void): Omit<ProxyOp
     notes: path.join(place.dir === undefined ? (textOf(values, "state") ?? HOME) : (inStore.dir ?? HOME), "proxy"),
     options: objectOf(values, "options") as Options,
     providers: providersOf(textOf(values, "upstream")),
-    mode: { observes, holdout },
+    mode: { observes, holdout, refusesCopies: values["refuse-copies"] === true },
     log,
   };
 }

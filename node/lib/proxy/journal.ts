@@ -10,7 +10,6 @@ import {
   appendFileSync,
   closeSync,
   copyFileSync,
-  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -82,17 +81,11 @@ export class Journals {
 
   /** Reads the whole lines from a byte on. Returns the byte after them. */
   read(id: string, from: number): { lines: Json[]; end: number } {
-    let file: number;
+    const { size = 0 } = statSync(this.#file(id), { throwIfNoEntry: false }) ?? {};
+    if (size <= from) return { lines: [], end: size };
+    const file = openSync(this.#file(id), "r");
     try {
-      file = openSync(this.#file(id), "r");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return { lines: [], end: 0 };
-      throw error;
-    }
-    try {
-      const { size } = fstatSync(file);
-      if (size === from) return { lines: [], end: from };
-      const bytes = Buffer.alloc(Math.max(0, size - from));
+      const bytes = Buffer.alloc(size - from);
       const length = readSync(file, bytes, 0, bytes.length, from);
       const end = bytes.subarray(0, length).lastIndexOf(10) + 1;
       const texts = bytes.toString("utf8", 0, end).split("\n");

@@ -6,7 +6,7 @@
  * that begins with everything that the first one was shown. A change behind the last answer, such as a repeated or an
  * edited question, stays in the session.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 import type { AnyMessage } from "../library/api.js";
 import { trim } from "./bounded.js";
@@ -23,13 +23,17 @@ const LINK_CHARS = 22;
 /** The link of a message. The first character tells answers of the model, `a`, from other messages, `m`. */
 export type Link = string;
 
+/** The hashes of messages. */
+const digests = new WeakMap<AnyMessage, string>();
+
 /** Returns the links of messages. `beginning` is what precedes the first one. */
 export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], beginning: string): Link[] {
   let link = beginning;
   return messages.map((message) => {
-    const text = JSON.stringify(withoutCachePoints(message));
-    const hash = createHash("sha256").update(link).update(text).digest("base64url").slice(0, LINK_CHARS);
-    return (link = (dialect.isAnswer(message) ? "a" : "m") + hash);
+    const digest = digests.get(message) ?? hash("sha256", JSON.stringify(withoutCachePoints(message)), "base64url");
+    digests.set(message, digest);
+    const chained = hash("sha256", link + digest, "base64url").slice(0, LINK_CHARS);
+    return (link = (dialect.isAnswer(message) ? "a" : "m") + chained);
   });
 }
 
@@ -41,11 +45,7 @@ export function withoutCachePoints(message: AnyMessage): AnyMessage {
   return { ...message, content: content.map(plain) };
 }
 
-const short = (value: unknown) =>
-  createHash("sha256")
-    .update(JSON.stringify(value) ?? "")
-    .digest("hex")
-    .slice(0, 12);
+const short = (value: unknown) => hash("sha256", JSON.stringify(value) ?? "", "hex").slice(0, 12);
 
 export class Session {
   readonly id: string;
