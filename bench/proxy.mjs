@@ -3,7 +3,8 @@
 // A provider on loopback answers at once with a short stream that calls a tool. Sessions that the proxy has seen before
 // go on, each with a request of so many tokens that is one call and its result longer than the one before; every eighth
 // result is large enough to be stored and folded. The same requests go to the provider without the proxy, in the same
-// run: compare the two rows. `--pace MS` is the pause of each stream between two requests.
+// run: compare the two rows. `--pace MS` is the pause of each stream between two requests. With `--renew N` a stream begins another session
+// after so many requests, to see whether memory grows.
 import { once } from "node:events";
 import http from "node:http";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -23,9 +24,11 @@ const { values } = parseArgs({
     ...number(["requests", 1000]),
     ...number(["tokens", 100_000]),
     ...number(["pace", 2000]),
+    ...number(["renew", 0]),
   },
 });
-const [streams, requests, tokens, pace] = ["streams", "requests", "tokens", "pace"].map((name) => Number(values[name]));
+const names = ["streams", "requests", "tokens", "pace", "renew"];
+const [streams, requests, tokens, pace, renew] = names.map((name) => Number(values[name]));
 
 /** Returns the answer to a request: the call whose number its header states. */
 function answerTo(id) {
@@ -78,10 +81,22 @@ class History {
   #seed;
   #calls = 0;
 
-  constructor(seed, count) {
-    this.#seed = seed * 100_000;
-    this.#parts = [HEAD, Buffer.from(JSON.stringify({ role: "user", content: `session ${seed}` }))];
-    for (let at = 0; at < count; at++) this.add(LINES);
+  constructor(seed) {
+    this.#seed = seed * 100_000_000;
+    this.begin();
+  }
+
+  /** Begins another session with as many calls as fit into the tokens. */
+  begin() {
+    this.#seed += 10_000;
+    this.#calls = 0;
+    this.#parts = [HEAD, Buffer.from(JSON.stringify({ role: "user", content: `session ${this.#seed}` }))];
+    for (let at = 0; at < rounds; at++) this.add(LINES);
+  }
+
+  /** The number of calls since the session began. */
+  get added() {
+    return this.#calls - rounds;
   }
 
   /** Adds a call and its result. */
@@ -128,6 +143,7 @@ async function play(url, histories) {
     histories.map(async (history, stream) => {
       await pause((pace * stream) / streams);
       for (let at = 0; at < each; at++) {
+        if (renew > 0 && history.added >= renew) history.begin();
         history.add((stream + at) % 8 === 0 ? 600 : 20);
         times.push(await timed(url, history.next));
         await pause(pace);
@@ -161,7 +177,7 @@ const computed = () => {
 };
 
 try {
-  const begun = () => Array.from({ length: streams }, (_, stream) => new History(stream, rounds));
+  const begun = () => Array.from({ length: streams }, (_, stream) => new History(stream));
   const size = begun()[0].next.body.length;
   console.log(
     `${streams} streams, requests of ${(size / 1024).toFixed(0)} KiB and ${rounds * perRound} tokens and more`,

@@ -9,8 +9,8 @@ import { hash } from "node:crypto";
 import { frozenMessage, isFrozen } from "../binding/light-json.js";
 import { isObject, type Json, objectIn } from "./sse.js";
 
-/** The size of all elements that are remembered, in bytes of their JSON. */
-const MOST_BYTES = 96 * 2 ** 20;
+/** The size of all elements that are remembered, in bytes of their JSON: about 150 sessions of 100,000 tokens. */
+const MOST_BYTES = 32 * 2 ** 20;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const SPACES = new Set<number | undefined>([0x20, 0x0a, 0x0d, 0x09]);
