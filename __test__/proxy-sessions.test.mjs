@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
@@ -155,6 +155,31 @@ test("a proxy that is killed in the middle of a stream goes on with the same byt
     before = now;
     if (at % 2 === 1) messages = [...messages, ...round(`c${at}`, at % 50)];
   }
+});
+
+test("purge removes a session with the proxy's notes, and a running proxy begins it anew", async (t) => {
+  const upstream = await startUpstream(t, ({ body }) => {
+    const [, id] = /REF_ID: (\w+)|$/.exec(JSON.stringify(body.messages));
+    const isFetched = JSON.stringify(body.messages).includes("fetched");
+    return id && !isFetched ? { calls: [{ id: "fetched", name: FETCH, args: { ref_ids: [id] } }] } : yes();
+  });
+  const proxy = await startProxy(t, upstream, { options: OPTIONS });
+  const planted = "planted-7f3a";
+  const [answer, result] = round("a", 1);
+  result.content[0].content += planted;
+  const history = [user("go"), answer, result];
+  await send(proxy.url, history);
+  const notes = () => readdirSync(path.join(proxy.dir, "proxy"));
+  const [file] = notes();
+  const { status, stderr } = runWith({}, "purge", file.replace(".jsonl", ""), "--dir", proxy.dir, "--yes");
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(notes(), []);
+  const files = readdirSync(proxy.dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { parentPath, name } of files)
+    assert.ok(!readFileSync(path.join(parentPath, name)).includes(planted), name);
+  await send(proxy.url, history);
+  assert.match(sent(upstream).at(-1), new RegExp(planted), "the original is there again");
+  assert.deepEqual(notes(), [file]);
 });
 
 test("--observe sends everything untouched and shows what would have been saved", async (t) => {

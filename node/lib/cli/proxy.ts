@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 
 import type { Options } from "../binding/options.js";
+import type { StorePlace } from "../library/api.js";
 import { AGENTS, commonVariables } from "../proxy/agents.js";
 import { isLoopback } from "../proxy/loopback.js";
 import type { Proxy, ProxyOptions, Providers } from "../proxy/server.js";
@@ -25,6 +26,11 @@ import {
 const DEFAULT_PORT = 8788;
 /** The directory of the store if none is named, and of the notes about sessions if the store is a database. */
 const HOME = path.join(homedir(), ".openclaw-concertina");
+
+/** Returns the directory of the proxy's notes: below its store or, for a database, below that of `--state`. */
+export function notesOf(place: StorePlace, values: Values): string {
+  return path.join(place.dir ?? textOf(values, "state") ?? HOME, "proxy");
+}
 
 const OPTIONS = {
   ...STORE,
@@ -153,7 +159,7 @@ function proxyOptions(values: Values, log: (line: string) => void): Omit<ProxyOp
   const inStore = observes && place.dir !== undefined ? { ...place, dir: path.join(place.dir, "observed") } : place;
   return {
     place: inStore,
-    notes: path.join(place.dir === undefined ? (textOf(values, "state") ?? HOME) : (inStore.dir ?? HOME), "proxy"),
+    notes: notesOf(inStore, values),
     options: objectOf(values, "options") as Options,
     providers: providersOf(textOf(values, "upstream")),
     mode: { observes, holdout, refusesCopies: values["refuse-copies"] === true },

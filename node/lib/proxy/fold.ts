@@ -15,12 +15,9 @@ import { compress } from "../library/fusion.js";
 import type { Bodies } from "./body.js";
 import { trim } from "./bounded.js";
 import type { Answer, Call, Dialect } from "./dialect.js";
-import type { HiddenRounds, Line } from "./journal.js";
+import { AGENT, type HiddenRounds, type Line } from "./journal.js";
 import { type Link, type Place, withoutCachePoints } from "./sessions.js";
 import { isObject, type Json, objectsIn } from "./sse.js";
-
-/** The agent of all sessions of a proxy. */
-export const AGENT = "proxy";
 
 /** The history of one exchange, which grows by its fetches. */
 export interface Folded {
@@ -44,9 +41,6 @@ interface Turn {
 
 /** A turn that goes on is written after so many answers or milliseconds. */
 const [MOST_ANSWERS, WRITE_AFTER_MS] = [32, 10_000];
-
-/** How messages are shown since birth, each where it stood last: by its session and its link. */
-const views = new WeakMap<AnyMessage, { spot: string; shown: AnyMessage }>();
 
 const modelOf = ({ model }: Json) => (typeof model === "string" ? model : undefined);
 
@@ -96,9 +90,9 @@ export class Folder {
     // Another proxy may have been the first, and then its bytes are shown.
     session.add(lines);
     return messages.map((message, at) => {
-      const spot = `${session.id} ${links[at]}`;
-      const before = views.get(message);
-      if (before?.spot === spot) return before.shown;
+      const link = links[at];
+      const before = session.views.get(message);
+      if (before !== undefined && before.link === link) return before.shown;
       const results = dialect.resultsIn(message);
       const born = results.map(({ message: fresh }, number) => {
         const first = session.birth(keyOf(at, number));
@@ -106,7 +100,7 @@ export class Folder {
       });
       const isSame = born.every((one, number) => one === results[number]?.message);
       const shown = isSame ? message : this.#bodies.same(dialect.withResults(message, born));
-      views.set(message, { spot, shown });
+      session.views.set(message, { link, shown });
       return shown;
     });
   }

@@ -44,8 +44,16 @@ export type Line =
   /** True if the session goes through untouched. */
   | { untouched: true };
 
+/** The agent of all sessions of a proxy. */
+export const AGENT = "proxy";
+
 const MODE = 0o600;
 const SUFFIX = ".jsonl";
+
+/** Removes the notes about a session that is removed from the store. */
+export function removeJournal(dir: string, { sessionId, agentId }: { sessionId: string; agentId?: string }): void {
+  if (agentId === AGENT) rmSync(path.join(dir, path.basename(sessionId) + SUFFIX), { force: true });
+}
 
 /** The files of all sessions, in a directory that only its owner can read. */
 export class Journals {

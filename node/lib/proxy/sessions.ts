@@ -55,6 +55,8 @@ export class Session {
   #hidden = new Map<Link, HiddenRounds[]>();
   #end = 0;
   isUntouched = false;
+  /** How messages are shown since birth, each by the link with which it was last seen. */
+  views = new WeakMap<AnyMessage, { link: Link | undefined; shown: AnyMessage }>();
   /** The exchanges in progress, one after the other. */
   queue: Promise<unknown> = Promise.resolve();
   usedAt = Date.now();
@@ -70,9 +72,14 @@ export class Session {
     return this.#links.length;
   }
 
-  /** Reads what was added to the session's file. */
+  /** Reads what was added to the session's file. If the file was removed, the session begins anew. */
   refresh(): this {
-    const { lines, end } = this.#journals.read(this.id, this.#end);
+    let { lines, end } = this.#journals.read(this.id, this.#end);
+    if (end < this.#end) {
+      [this.#links, this.#births, this.#hidden, this.views] = [[], new Map(), new Map(), new WeakMap()];
+      this.isUntouched = false;
+      ({ lines, end } = this.#journals.read(this.id, 0));
+    }
     this.#end = end;
     for (const line of lines) this.#take(line);
     return this;
@@ -149,7 +156,7 @@ export class Sessions {
   }
 
   #load(id: string): Session {
-    const session = this.#loaded.get(id) ?? new Session(id, this.#journals);
+    const session = this.#loaded.get(id)?.refresh() ?? new Session(id, this.#journals);
     this.#loaded.delete(id);
     this.#loaded.set(id, session);
     session.usedAt = Date.now();
