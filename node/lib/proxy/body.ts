@@ -12,12 +12,12 @@ import { isObject, type Json, objectIn } from "./sse.js";
 /** The size of all elements that are remembered, in bytes of their JSON: about 150 sessions of 100,000 tokens. */
 const MOST_BYTES = 32 * 2 ** 20;
 
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
-const SPACES = new Set<number | undefined>([0x20, 0x0a, 0x0d, 0x09]);
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** A list in the first level of a body. The elements are where they stand in its bytes. */
 interface List {
+  /** The name of its field, as JSON. */
   name: string;
   start: number;
   end: number;
@@ -26,24 +26,24 @@ interface List {
 
 export class Bodies {
   /** The elements by the hashes of their JSON, the least recently seen first. */
-  readonly #seen = new Map<string, { value: object; size: number }>();
+  readonly #seen = new Map<string, { value: unknown; size: number }>();
   #size = 0;
 
   /** Parses a body. Returns undefined if it is not a JSON object. */
   parse(bytes: Buffer): Json | undefined {
-    const lists = listsIn(bytes) ?? [];
+    const lists = listsIn(bytes);
     let [around, from] = ["", 0];
     for (const { start, end } of lists) {
       around += `${bytes.toString("utf8", from, start)}[]`;
       from = end;
     }
     const body = objectIn(around + bytes.toString("utf8", from));
-    // Of two fields with one name, the last one counts.
-    const isOnce = new Set(lists.map(({ name }) => name)).size === lists.length;
-    if (!isOnce || !lists.every(({ name }) => Array.isArray(body?.[name]))) return objectIn(bytes.toString());
     try {
-      for (const { name, elements } of lists)
-        (body?.[name] as unknown[]).push(...elements.map(([start, end]) => this.#element(bytes.subarray(start, end))));
+      const named = lists.map(({ name }) => body?.[JSON.parse(name) as string]);
+      // Of two fields with one name, the last one counts.
+      if (!named.every(Array.isArray) || new Set(named).size < named.length) return objectIn(bytes.toString());
+      for (const [at, { elements }] of lists.entries())
+        (named[at] as unknown[]).push(...elements.map(([start, end]) => this.#element(bytes.subarray(start, end))));
       return body;
     } catch {
       return undefined;
@@ -51,30 +51,31 @@ export class Bodies {
   }
 
   #element(bytes: Buffer): unknown {
-    if (bytes[0] !== OPEN_OBJECT) return JSON.parse(bytes.toString());
-    return this.#remember(hash("sha256", bytes, "base64"), bytes.length, () => JSON.parse(bytes.toString()) as object);
+    return this.#remember(hash("sha256", bytes, "base64"), bytes.length, () => JSON.parse(bytes.toString()) as unknown);
   }
 
   /** Returns the one frozen object that equals a value made by the proxy. */
   same<T extends object>(value: T): T {
     if (isFrozen(value)) return value;
     const json = JSON.stringify(value);
-    return this.#remember(hash("sha256", json, "base64"), json.length, () => JSON.parse(json) as object) as T;
+    return this.#remember(hash("sha256", json, "base64"), json.length, () => JSON.parse(json) as unknown) as T;
   }
 
-  #remember(key: string, size: number, make: () => object): object {
-    const known = this.#seen.get(key);
-    const entry = known ?? { value: frozenMessage(make()), size };
+  #remember(key: string, size: number, make: () => unknown): unknown {
+    let known = this.#seen.get(key);
+    if (known === undefined) {
+      const value = make();
+      known = { value: isObject(value) ? frozenMessage(value) : value, size };
+      this.#size += size;
+    }
     this.#seen.delete(key);
-    this.#seen.set(key, entry);
-    if (known !== undefined) return known.value;
-    this.#size += size;
+    this.#seen.set(key, known);
     for (const [oldest, { size: freed }] of this.#seen) {
       if (this.#size <= MOST_BYTES) break;
       this.#seen.delete(oldest);
       this.#size -= freed;
     }
-    return entry.value;
+    return known.value;
   }
 }
 
@@ -95,68 +96,34 @@ export function jsonOf(body: Json): string {
   return `{${fields.join()}}`;
 }
 
-/** Finds the lists in the first level of an object. Returns undefined if the bytes do not look like one. */
-function listsIn(bytes: Buffer): List[] | undefined {
+/** Finds the lists in the first level of an object. Whether these bytes are JSON, the parser of every part decides. */
+function listsIn(bytes: Buffer): List[] {
   const lists: List[] = [];
-  let at = afterSpace(bytes, 0);
-  if (bytes[at++] !== OPEN_OBJECT) return undefined;
-  for (;;) {
-    const key = afterSpace(bytes, at);
-    if (bytes[key] !== QUOTE) return undefined;
-    const keyEnd = afterValue(bytes, key);
-    const colon = afterSpace(bytes, keyEnd);
-    if (bytes[colon] !== COLON) return undefined;
-    const start = afterSpace(bytes, colon + 1);
-    const end = afterValue(bytes, start);
-    if (bytes[start] === OPEN_LIST) {
-      const elements = elementsOf(bytes, start);
-      if (elements === undefined) return undefined;
-      lists.push({ name: JSON.parse(bytes.toString("utf8", key, keyEnd)) as string, start, end, elements });
-    }
-    at = afterSpace(bytes, end);
-    if (bytes[at] === CLOSE_OBJECT) return lists;
-    if (bytes[at++] !== COMMA) return undefined;
-  }
-}
-
-function elementsOf(bytes: Buffer, list: number): [number, number][] | undefined {
-  const elements: [number, number][] = [];
-  let at = afterSpace(bytes, list + 1);
-  if (bytes[at] === CLOSE_LIST) return elements;
-  for (;;) {
-    const start = afterSpace(bytes, at);
-    const end = afterValue(bytes, start);
-    elements.push([start, end]);
-    at = afterSpace(bytes, end);
-    if (bytes[at] === CLOSE_LIST) return elements;
-    if (bytes[at++] !== COMMA) return undefined;
-  }
-}
-
-function afterSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (SPACES.has(bytes[at])) at++;
-  return at;
-}
-
-/** Returns the byte after the value that begins at `from`. Whether it is a value, its parser decides. */
-function afterValue(bytes: Buffer, from: number): number {
-  let [at, depth] = [from, 0];
-  while (at < bytes.length) {
+  let [depth, start, name] = [0, 0, '""'];
+  let list: List | undefined;
+  for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = afterString(bytes, at);
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) [at, depth] = [at + 1, depth + 1];
-    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
-      if (depth === 0) return at;
-      [at, depth] = [at + 1, depth - 1];
-    } else if (depth === 0 && (byte === COMMA || byte === COLON)) return at;
-    else {
-      at++;
-      continue;
+    if (byte === QUOTE) {
+      const end = afterString(bytes, at);
+      if (depth === 1) name = bytes.toString("utf8", at, end);
+      at = end - 1;
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      if (depth++ !== 1 || byte !== OPEN_LIST) continue;
+      list = { name, start: at, end: at, elements: [] };
+      start = at + 1;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      if (--depth !== 1 || list === undefined) continue;
+      if (byte !== CLOSE_LIST) return [];
+      const isEmpty = list.elements.length === 0 && bytes.toString("utf8", start, at).trim() === "";
+      if (!isEmpty) list.elements.push([start, at]);
+      lists.push({ ...list, end: at + 1 });
+      list = undefined;
+    } else if (byte === COMMA && depth === 2 && list !== undefined) {
+      list.elements.push([start, at]);
+      start = at + 1;
     }
-    if (depth === 0) return at;
   }
-  return at;
+  return lists;
 }
 
 function afterString(bytes: Buffer, from: number): number {

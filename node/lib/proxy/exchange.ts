@@ -12,7 +12,7 @@ import { type Bodies, jsonOf } from "./body.js";
 import { trim } from "./bounded.js";
 import { Copies, REFUSAL } from "./copies.js";
 import { type Answer, type Dialect, type FetchResult, isFetch } from "./dialect.js";
-import { type Folded, type Folder, LosslessFolder } from "./fold.js";
+import { type Folded, type Folder, foldedRestorably } from "./fold.js";
 import { AGENT, type HiddenRounds } from "./journal.js";
 import { Reply } from "./reply.js";
 import type { Sessions } from "./sessions.js";
@@ -60,7 +60,6 @@ export class Exchanges {
   readonly #upstream: Upstream;
   readonly #mode: Mode;
   readonly #warn: (line: string) => void;
-  readonly #lossless = new LosslessFolder();
   /** The sessions of answers that the provider keeps, by the ids of the answers. */
   readonly #kept = new Map<string, string>();
 
@@ -121,7 +120,7 @@ export class Exchanges {
     if (isOwn || !dialect.allowsTools(body)) {
       session.add(lines);
       if (isOwn || this.#mode.observes) return { folded: unfolded, isFolded: false };
-      return { body: await this.#lossless.request(dialect, body, messages), folded: unfolded, isFolded: false };
+      return { body: await foldedRestorably(dialect, body, messages), folded: unfolded, isFolded: false };
     }
     const folding = session.queue.then(() => this.#folder.view(dialect, body, place, messages));
     session.queue = folding.catch(() => undefined);

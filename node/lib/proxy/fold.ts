@@ -5,19 +5,18 @@
  * appear for the first time are folded at birth, those of earlier requests are shown as then, the fetches are put back,
  * and the history is assembled.
  */
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 import type { AnyMessage, Report } from "../library/api.js";
 import { describe } from "../binding/errors.js";
 import type { Concertina } from "../library/concertina.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
-import { compress } from "../library/fusion.js";
+import { compressMessages } from "../library/fusion.js";
 import type { Bodies } from "./body.js";
-import { trim } from "./bounded.js";
 import type { Answer, Call, Dialect } from "./dialect.js";
 import { AGENT, type HiddenRounds, type Line } from "./journal.js";
 import { type Link, type Place, withoutCachePoints } from "./sessions.js";
-import { isObject, type Json, objectsIn } from "./sse.js";
+import { type Json, objectsIn } from "./sse.js";
 
 /** The history of one exchange, which grows by its fetches. */
 export interface Folded {
@@ -250,58 +249,25 @@ function unhide(dialect: Dialect, { rounds, results, last }: HiddenRounds, answe
   return { messages, pending: last?.results };
 }
 
-/** The number of folded texts that are remembered. */
-const MOST_TEXTS = 1000;
+/** The messages of requests without the fetch tool, as they are shown. */
+const restorable = new WeakMap<AnyMessage, AnyMessage>();
 
 /** Folds the results of a request without the fetch tool: only so that the text itself restores them. */
-export class LosslessFolder {
-  readonly #texts = new Map<string, string>();
-
-  async request(dialect: Dialect, body: Json, messages: AnyMessage[]): Promise<Json> {
-    const calls = new Map(messages.flatMap((message) => dialect.callsIn(message).map(({ id, name }) => [id, name])));
-    let isChanged = false;
-    const shown: AnyMessage[] = [];
-    for (const message of messages) {
-      const results: AnyMessage[] = [];
-      for (const { callId, message: result } of dialect.resultsIn(message)) {
-        const fold = (text: string) => this.#fold(text, calls.get(callId));
-        results.push((await withTexts(result as Json, fold)) as AnyMessage);
-      }
-      const isSame = dialect.resultsIn(message).every(({ message: result }, at) => result === results[at]);
-      isChanged ||= !isSame;
-      shown.push(isSame ? message : dialect.withResults(message, results));
+export async function foldedRestorably(dialect: Dialect, body: Json, messages: AnyMessage[]): Promise<Json> {
+  const shown: AnyMessage[] = [];
+  for (const [at, message] of messages.entries()) {
+    const results: AnyMessage[] = [];
+    const fresh = restorable.has(message) ? [] : dialect.resultsIn(message);
+    for (const { callId, message: result } of fresh) {
+      const isCalling = (one: AnyMessage) => dialect.callsIn(one).some(({ id }) => id === callId);
+      const history = [...messages.slice(0, at).filter(isCalling).slice(-1), result];
+      const compressed = await compressMessages(history, { preset: "lossless" });
+      results.push(compressed.messages.at(-1) ?? result);
     }
-    return isChanged ? dialect.withMessages(body, shown) : body;
+    const isSame = results.every((result, number) => result === fresh[number]?.message);
+    const known = restorable.get(message) ?? (isSame ? message : dialect.withResults(message, results));
+    restorable.set(message, known);
+    shown.push(known);
   }
-
-  async #fold(text: string, toolName: string | undefined): Promise<string> {
-    const key = hash("sha256", `${toolName}\n${text}`, "base64url");
-    const known = this.#texts.get(key);
-    if (known !== undefined) return known;
-    const { text: folded, lossless } = await compress(text, { preset: "lossless", hints: { toolName } });
-    const shown = lossless ? folded : text;
-    this.#texts.set(key, shown);
-    trim(this.#texts, MOST_TEXTS);
-    return shown;
-  }
-}
-
-/** The fields of a result that hold its text, or parts with texts. */
-const FIELDS = ["content", "output", "text"];
-
-/** Returns a result with each of its texts replaced, or the same object if none changes. */
-async function withTexts(value: Json, change: (text: string) => Promise<string>): Promise<Json> {
-  let changed = value;
-  for (const field of FIELDS) {
-    const part = value[field];
-    const after =
-      typeof part === "string"
-        ? await change(part)
-        : Array.isArray(part)
-          ? await Promise.all(part.map((one: unknown) => (isObject(one) ? withTexts(one, change) : one)))
-          : part;
-    const isSame = Array.isArray(after) ? after.every((one, at) => one === (part as unknown[])[at]) : after === part;
-    if (!isSame) changed = { ...changed, [field]: after };
-  }
-  return changed;
+  return dialect.withMessages(body, shown);
 }
