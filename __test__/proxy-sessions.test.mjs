@@ -192,7 +192,7 @@ test("a proxy that is killed in the middle of a stream goes on with the same byt
   }
 });
 
-test("purge removes a session with the proxy's notes, and a running proxy begins it anew", async (t) => {
+test("purge removes a session with the proxy's notes, and a running proxy has it as a new one", async (t) => {
   const upstream = await startUpstream(t, ({ body }) => {
     const [, id] = /REF_ID: (\w+)|$/.exec(JSON.stringify(body.messages));
     const isFetched = JSON.stringify(body.messages).includes("fetched");

@@ -3,8 +3,8 @@
 // A provider on loopback answers at once with a short stream that calls a tool. Sessions that the proxy has seen before
 // go on, each with a request of so many tokens that is one call and its result longer than the one before; every eighth
 // result is large enough to be stored and folded. The same requests go to the provider without the proxy, in the same
-// run: compare the two rows. `--pace MS` is the pause of each stream between two requests. With `--renew N` a stream begins another session
-// after so many requests, to see whether memory grows.
+// run: compare the two rows. `--pace MS` is the pause of each stream between two requests. With `--renew N` a stream
+// begins another session after so many requests, to see whether memory grows.
 import { once } from "node:events";
 import http from "node:http";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -23,6 +23,8 @@ import type { Native } from "./native.js";
 
 /** The maximum duration of one slice in milliseconds. */
 const SLICE_MS = 0.04;
+/** The same for frozen messages. Their caller answers requests, and each pause delays the answer. */
+const FROZEN_SLICE_MS = 1;
 /** The beginning of the key of a mark, in JSON. */
 const MARK = "\\u0000";
 /** Texts that are longer cross in pieces of this many UTF-16 units. */
@@ -53,12 +55,8 @@ export function handOver(addon: Native, messages: readonly unknown[]): HandedOve
 export async function handOverInSlices(addon: Native, messages: readonly unknown[]): Promise<HandedOver> {
   const handover = new addon.Handover();
   const crossed: LightMessage[] = [];
-  let [hidden, start] = [0, performance.now()];
-  const mayPause = async () => {
-    if (performance.now() - start <= SLICE_MS) return;
-    await nextTurn();
-    start = performance.now();
-  };
+  let hidden = 0;
+  const mayPause = pauses(messages);
   for (const message of messages) {
     const one = light(message, hidden);
     for (const text of one.texts) {
@@ -74,6 +72,17 @@ export async function handOverInSlices(addon: Native, messages: readonly unknown
     await mayPause();
   }
   return { handover, crossed };
+}
+
+/** Returns a function that waits for the next turn of the event loop at the end of a slice. */
+function pauses(messages: readonly unknown[]): () => Promise<void> {
+  const most = messages.every(isFrozen) ? FROZEN_SLICE_MS : SLICE_MS;
+  let start = performance.now();
+  return async () => {
+    if (performance.now() - start <= most) return;
+    await nextTurn();
+    start = performance.now();
+  };
 }
 
 /** Returns the end of the piece of a text that starts at `from`. It never splits a surrogate pair. */
@@ -126,7 +135,7 @@ function patched<M>(message: M, patches: Patch[], came: Came): M {
   return removals.reduce((changed, path) => patch(changed, path.slice(0, -1), 0, without(changed, path)), set) as M;
 }
 
-/** What frozen messages became by the patches that were last applied to them. */
+/** The frozen results of the patches that were last applied to frozen messages. */
 const became = new WeakMap<object, { patches: string; message: object }>();
 
 /** Does the same as {@link patched}. Equal patches of a frozen message give the same frozen message. */
@@ -210,14 +219,14 @@ export async function applyInSlices<M>(
   change: Change,
 ): Promise<Applied<M>> {
   const byMessage = new Map<number, Patch[]>();
+  const mayPause = pauses(messages);
   for (const json of change.patches) {
     addPatches(json, byMessage);
-    await nextTurn();
+    await mayPause();
   }
   let copy: M[] | undefined;
   const came = { messages, opaque: opaqueOf(crossed) };
   const changedMeanwhile: number[] = [];
-  let start = performance.now();
   for (const [index, patches] of byMessage) {
     // The check and its patches run in one turn of the event loop, so nothing can change the message in between.
     if (isAsItCrossed(messages[index], crossed[index])) {
@@ -226,10 +235,7 @@ export async function applyInSlices<M>(
     } else {
       changedMeanwhile.push(index);
     }
-    if (performance.now() - start > SLICE_MS) {
-      await nextTurn();
-      start = performance.now();
-    }
+    await mayPause();
   }
   return {
     messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, came),

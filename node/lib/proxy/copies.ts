@@ -13,7 +13,7 @@ const COPY =
 /** Splits JSON so that every second part is a string. */
 const STRINGS = /("(?:[^"\\]|\\[\s\S])*")/;
 
-/** What a refused call is answered with. */
+/** The answer to a refused call. */
 export const REFUSAL =
   "This call was not run: its arguments contain a placeholder ([REF_ID: …]) in the place of content. Call it again with the content itself, which fetch_original_data returns.";
 

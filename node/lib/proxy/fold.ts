@@ -228,7 +228,7 @@ function withHidden(
   return pending === undefined ? view : dialect.withFetched(pending.results, view);
 }
 
-/** Returns an answer of a client's history with its hidden calls, or undefined if it is not the answer that was given. */
+/** Returns an answer of the client with its hidden calls, or undefined if it is not the answer that was given. */
 function unhide(dialect: Dialect, { rounds, results, last }: HiddenRounds, answer: AnyMessage[]) {
   const messages: AnyMessage[] = [];
   let pieces: Json[] | undefined = dialect.piecesOf(answer);

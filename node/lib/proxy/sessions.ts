@@ -55,7 +55,7 @@ export class Session {
   #hidden = new Map<Link, HiddenRounds[]>();
   #end = 0;
   isUntouched = false;
-  /** How messages are shown since birth, each by the link with which it was last seen. */
+  /** The shown forms of messages, each with the link at which the message was last seen. */
   views = new WeakMap<AnyMessage, { link: Link | undefined; shown: AnyMessage }>();
   /** The exchanges in progress, one after the other. */
   queue: Promise<unknown> = Promise.resolve();
@@ -72,7 +72,7 @@ export class Session {
     return this.#links.length;
   }
 
-  /** Reads what was added to the session's file. If the file was removed, the session begins anew. */
+  /** Reads what was added to the session's file. If the file was removed, the session has nothing. */
   refresh(): this {
     let { lines, end } = this.#journals.read(this.id, this.#end);
     if (end < this.#end) {
