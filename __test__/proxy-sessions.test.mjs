@@ -4,15 +4,18 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test from "node:test";
 
+import { Database, programs } from "../test/host/database.mjs";
 import { cli, runWith } from "./cli.mjs";
 import { freshDir, noise } from "./conversation.mjs";
 import { FETCH, spawnProxy, startProxy, startUpstream } from "./proxy.mjs";
 
 const TOOLS = [{ name: "exec", input_schema: { type: "object" } }];
+const NO_DATABASE =
+  programs() === undefined && "PostgreSQL's programs are not here: CONCERTINA_POSTGRES names their folder";
 const OPTIONS = { sccsCompressThreshold: 3000 };
 const user = (content) => ({ role: "user", content });
 
@@ -110,20 +113,52 @@ test("a session with thinking from elsewhere stays untouched", async (t) => {
   assert.equal(JSON.stringify(upstream.requests[0].body.messages), JSON.stringify(messages));
 });
 
-test("two proxies on one store show the same bytes", async (t) => {
-  const upstream = await startUpstream(t, yes);
-  const one = await startProxy(t, upstream, { options: OPTIONS });
-  const other = await startProxy(t, upstream, { options: OPTIONS, dir: one.dir });
+/** Plays a session with two proxies in turn, and checks that what was sent is sent again. */
+async function playsWithTwo(t, { dir = freshDir(), ...more } = {}) {
+  let fetched = 0;
+  const upstream = await startUpstream(t, ({ text }) => {
+    const [, id] = /REF_ID: (\w+)|$/.exec(text);
+    if (id === undefined || text.includes(`"f${id}"`)) return yes();
+    fetched++;
+    return { calls: [{ id: `f${id}`, name: FETCH, args: { ref_ids: [`${id}:1-2`] } }] };
+  });
+  const proxies = [];
+  for (let at = 0; at < 2; at++) proxies.push(await startProxy(t, upstream, { options: OPTIONS, dir, ...more }));
   let messages = [user("go")];
   let before = [];
   for (let at = 0; at < 8; at++) {
-    await send((at % 2 === 0 ? one : other).url, messages);
+    await send(proxies[at % 2].url, messages);
     const now = sent(upstream);
     assert.deepEqual(now.slice(0, before.length), before, `request ${at}`);
     before = now;
     messages = [...messages, ...round(`c${at}`, at)];
   }
-  assert.equal(sessionsIn(one), 1);
+  assert.ok(fetched > 0);
+  assert.match(before.join(), /REF_ID/);
+  assert.equal(sessionsIn({ dir }), 1);
+  for (const proxy of proxies) {
+    assert.deepEqual(proxy.log, []);
+    await proxy.close();
+  }
+  return { dir, upstream };
+}
+
+test("two proxies on one store show the same bytes", async (t) => {
+  await playsWithTwo(t);
+});
+
+test("the store can be a database, whose sessions can be purged", { skip: NO_DATABASE }, async (t) => {
+  const database = await new Database().start();
+  t.after(() => database.remove());
+  const { dir } = await playsWithTwo(t, { place: { url: database.url } });
+  const [file] = readdirSync(path.join(dir, "proxy"));
+  const id = file.replace(".jsonl", "");
+  const { stdout } = runWith({}, "stats", "--session", id, "--url", database.url, "--json");
+  assert.equal(JSON.parse(stdout).total.requests, 9);
+  const { status, stderr } = runWith({}, "purge", id, "--url", database.url, "--state", dir, "--yes");
+  assert.equal(status, 0, stderr);
+  assert.equal(sessionsIn({ dir }), 0);
+  assert.deepEqual(database.query("SELECT count(*) FROM concertina.originals"), ["0"]);
 });
 
 test("a proxy that is killed in the middle of a stream goes on with the same bytes", async (t) => {
@@ -155,6 +190,31 @@ test("a proxy that is killed in the middle of a stream goes on with the same byt
     before = now;
     if (at % 2 === 1) messages = [...messages, ...round(`c${at}`, at % 50)];
   }
+});
+
+test("purge removes a session with the proxy's notes, and a running proxy has it as a new one", async (t) => {
+  const upstream = await startUpstream(t, ({ body }) => {
+    const [, id] = /REF_ID: (\w+)|$/.exec(JSON.stringify(body.messages));
+    const isFetched = JSON.stringify(body.messages).includes("fetched");
+    return id && !isFetched ? { calls: [{ id: "fetched", name: FETCH, args: { ref_ids: [id] } }] } : yes();
+  });
+  const proxy = await startProxy(t, upstream, { options: OPTIONS });
+  const planted = "planted-7f3a";
+  const [answer, result] = round("a", 1);
+  result.content[0].content += planted;
+  const history = [user("go"), answer, result];
+  await send(proxy.url, history);
+  const notes = () => readdirSync(path.join(proxy.dir, "proxy"));
+  const [file] = notes();
+  const { status, stderr } = runWith({}, "purge", file.replace(".jsonl", ""), "--dir", proxy.dir, "--yes");
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(notes(), []);
+  const files = readdirSync(proxy.dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { parentPath, name } of files)
+    assert.ok(!readFileSync(path.join(parentPath, name)).includes(planted), name);
+  await send(proxy.url, history);
+  assert.match(sent(upstream).at(-1), new RegExp(planted), "the original is there again");
+  assert.deepEqual(notes(), [file]);
 });
 
 test("--observe sends everything untouched and shows what would have been saved", async (t) => {

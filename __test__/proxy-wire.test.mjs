@@ -32,6 +32,44 @@ const post = (url, dialect, body, more = {}) =>
     ...(more.signal ? { signal: more.signal } : {}),
   });
 
+test("bodies are read as JSON.parse reads them, and written as JSON.stringify writes them", async () => {
+  const { Bodies, jsonOf } = await import("../dist/node/lib/proxy/body.js");
+  const bodies = new Bodies();
+  let x = 1;
+  const below = (limit) => ((x = (Math.imul(x, 1664525) + 1013904223) >>> 0) % 7919) % limit;
+  const some = (make) => Array.from({ length: below(4) }, make);
+  const text = () => some(() => ["\\", '"', "é", "[]", "{,", ":", "\n "][below(7)]).join("");
+  const value = (depth) =>
+    [
+      () => below(9) - 4,
+      text,
+      () => null,
+      () => some(() => value(depth - 1)),
+      () => Object.fromEntries(some(() => [text(), value(depth - 1)])),
+    ][below(depth > 0 ? 5 : 3)]();
+  const parsed = (json) => {
+    try {
+      const body = JSON.parse(json);
+      return typeof body === "object" && body !== null && !Array.isArray(body) ? body : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  for (let at = 0; at < 20_000; at++) {
+    const body = Object.fromEntries(some(() => [["messages", "tools", "__proto__", text()][below(4)], value(3)]));
+    const whole = JSON.stringify(body, null, below(3));
+    const cut = below(whole.length + 1);
+    const junk = ["", '"', "[", "]", "}", ",", "\\", '"messages":[1],'][below(8)];
+    const json = whole.slice(0, cut) + junk + whole.slice(cut + below(2));
+    const [got, expected] = [bodies.parse(Buffer.from(json)), parsed(json)];
+    assert.deepEqual(got, expected, json);
+    if (got !== undefined) assert.equal(jsonOf(got), JSON.stringify(expected));
+  }
+  const again = () => bodies.parse(Buffer.from('{"messages":[{"role":"user"}]}')).messages[0];
+  assert.equal(again(), again());
+  assert.ok(Object.isFrozen(again()));
+});
+
 test("in chunks of any size the client gets the same events", async (t) => {
   for (const dialect of Object.keys(PATHS)) {
     const got = [];

@@ -240,7 +240,7 @@ export async function startProxy(t, upstream, { dir = freshDir(), mode = {}, opt
     notes: path.join(dir, "proxy"),
     options,
     providers: { anthropic: upstream.url, openai: upstream.url },
-    mode: { observes: false, holdout: 0, ...mode },
+    mode: { observes: false, holdout: 0, refusesCopies: false, ...mode },
     log: (line) => log.push(line),
     ...more,
   });

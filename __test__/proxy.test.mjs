@@ -213,6 +213,85 @@ test("usage is that of all requests of an exchange", async (t) => {
   }
 });
 
+/** Returns the first placeholder in a request. */
+function placeholderIn(value) {
+  if (typeof value === "string") return value.startsWith("[REF_ID: ") ? value : undefined;
+  const parts = typeof value === "object" && value !== null ? Object.values(value) : [];
+  return parts.map(placeholderIn).find((found) => found !== undefined);
+}
+
+/** Returns the arguments of the calls in a transcript or a request, by the calls' ids. */
+function argumentsIn(value, found = {}) {
+  if (typeof value !== "object" || value === null) return found;
+  const given = value.input ?? value.function?.arguments ?? value.arguments;
+  const id = value.call_id ?? value.id;
+  if (given !== undefined && id !== undefined) found[id] = typeof given === "string" ? JSON.parse(given) : given;
+  for (const part of Object.values(value)) argumentsIn(part, found);
+  return found;
+}
+
+/** Plays a session with each client, whole and in chunks. `answer` answers the request with the first placeholder. */
+async function withCopies(t, { mode, answer, check }) {
+  for (const [name, play] of Object.entries(CLIENTS))
+    for (const chunk of [0, 1, 7, 1000]) {
+      const upstream = await startUpstream(t, ({ body }, number) => {
+        if (number === 1) return { calls: [{ id: "c0", name: "exec", args: { turn: 0 } }] };
+        return { ...answer(placeholderIn(body), number), ...(chunk > 0 ? { chunk } : {}) };
+      });
+      const proxy = await startProxy(t, upstream, { options: { sccsCompressThreshold: 3000 }, mode });
+      const { messages } = await play(proxy.url, { stream: chunk > 0 });
+      check(messages, upstream, `${name}, ${chunk}`);
+      assert.deepEqual(proxy.log, []);
+      await proxy.close();
+    }
+}
+
+test("a placeholder that the model copied into a call is replaced by the original", async (t) => {
+  const other = { turn: 1, list: ["[REF_ID", "[REF_ID: 0123456789abcdef] [REF_ID:"] };
+  await withCopies(t, {
+    answer(copy, number) {
+      if (number > 2) return { text: "Done." };
+      const marker = copy.slice(0, copy.indexOf("]") + 1);
+      const args = { turn: 1, "é\n": '\\"[', content: `<${copy}>\n`, more: [marker, { copy }], end: `${marker} 1` };
+      return {
+        text: "I write.",
+        calls: [
+          { id: "c1", name: "exec", args },
+          { id: "c2", name: "exec", args: other },
+        ],
+      };
+    },
+    check(messages, upstream, name) {
+      const { c1, c2 } = argumentsIn(messages);
+      const [original, end] = [log(0), `${log(0)} 1`];
+      const args = { turn: 1, "é\n": '\\"[', content: `<${original}>\n`, more: [original, { copy: original }], end };
+      assert.deepEqual([c1, c2], [args, other], name);
+      assert.equal(upstream.requests.length, 3);
+    },
+  });
+});
+
+test("with refusesCopies such a call is refused, and the client sees only the other ones", async (t) => {
+  await withCopies(t, {
+    mode: { refusesCopies: true },
+    answer(copy, number) {
+      const calls = [{ id: `bad${number}`, name: "exec", args: { turn: number, content: copy } }];
+      if (number === 2) return { text: "I write.", calls };
+      if (number === 3) return { calls: [...calls, { id: "good", name: "exec", args: { turn: 3 } }] };
+      return { text: "Done." };
+    },
+    check(messages, { requests }, name) {
+      assert.deepEqual(argumentsIn(messages), { c0: { turn: 0 }, good: { turn: 3 } }, name);
+      assert.deepEqual(
+        requests.map(({ text }) => text.split("This call was not run").length - 1),
+        [0, 0, 1, 2],
+        name,
+      );
+      assert.deepEqual(Object.keys(argumentsIn(requests[3].body)), ["c0", "bad2", "bad3", "good"], name);
+    },
+  });
+});
+
 test("a model that only fetches is stopped, and its answer ends", async (t) => {
   for (const play of Object.values(CLIENTS)) {
     const upstream = await startUpstream(t, (_request, number) => ({

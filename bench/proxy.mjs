@@ -1,11 +1,13 @@
 // Measures what the proxy adds to a request: `node bench/proxy.mjs [--streams N] [--requests N] [--tokens N]`.
 //
-// A provider on loopback answers at once with a short stream. Sessions that the proxy has seen before go on, each with
-// a request of so many tokens. The same requests go to the provider without the proxy, in the same run: compare the two
-// rows. `--pace MS` is the pause of each stream between two requests.
+// A provider on loopback answers at once with a short stream that calls a tool. Sessions that the proxy has seen before
+// go on, each with a request of so many tokens that is one call and its result longer than the one before; every eighth
+// result is large enough to be stored and folded. The same requests go to the provider without the proxy, in the same
+// run: compare the two rows. `--pace MS` is the pause of each stream between two requests. With `--renew N` a stream
+// begins another session after so many requests, to see whether memory grows.
 import { once } from "node:events";
 import http from "node:http";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -22,32 +24,33 @@ const { values } = parseArgs({
     ...number(["requests", 1000]),
     ...number(["tokens", 100_000]),
     ...number(["pace", 2000]),
+    ...number(["renew", 0]),
   },
 });
-const [streams, requests, tokens, pace] = ["streams", "requests", "tokens", "pace"].map((name) => Number(values[name]));
+const names = ["streams", "requests", "tokens", "pace", "renew"];
+const [streams, requests, tokens, pace, renew] = names.map((name) => Number(values[name]));
 
-const EVENTS = [
-  {
-    type: "message_start",
-    message: {
-      id: "m",
-      type: "message",
-      role: "assistant",
-      model: "m",
-      content: [],
-      usage: { input_tokens: 1, output_tokens: 1 },
-    },
-  },
-  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Yes." } },
-  { type: "content_block_stop", index: 0 },
-  { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 2 } },
-  { type: "message_stop" },
-];
-const ANSWER = EVENTS.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+/** Returns the answer to a request: the call whose number its header states. */
+function answerTo(id) {
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], usage };
+  const block = { type: "tool_use", id, name: "exec", input: {} };
+  const stop = { stop_reason: "tool_use", stop_sequence: null };
+  return [
+    { type: "message_start", message },
+    { type: "content_block_start", index: 0, content_block: block },
+    { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"command":"ls"}' } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: stop, usage: { output_tokens: 2 } },
+    { type: "message_stop" },
+  ]
+    .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    .join("");
+}
 
 const provider = http.createServer((request, response) => {
-  request.resume().on("end", () => response.writeHead(200, { "content-type": "text/event-stream" }).end(ANSWER));
+  const answer = answerTo(request.headers["x-call"]);
+  request.resume().on("end", () => response.writeHead(200, { "content-type": "text/event-stream" }).end(answer));
 });
 provider.listen(0, "127.0.0.1");
 await once(provider, "listening");
@@ -63,34 +66,63 @@ function noise(lines, seed) {
   ).join("\n");
 }
 
-const perRound = countTokens(noise(150, 1)) + 60;
+const LINES = 150;
+const perRound = countTokens(noise(LINES, 1)) + 60;
 const rounds = Math.ceil(tokens / perRound);
 const tools = [{ name: "exec", input_schema: { type: "object" } }];
+const HEAD = Buffer.from(
+  `{"model":"claude-opus-4-6","max_tokens":9,"stream":true,"tools":${JSON.stringify(tools)},"messages":[`,
+);
+const TAIL = Buffer.from("]}");
 
-/** Returns the messages of a session that a stream plays, with so many rounds. */
-function history(stream, count) {
-  const messages = [{ role: "user", content: `session ${stream}` }];
-  for (let at = 0; at < count; at++) {
-    const id = `c${at}`;
-    messages.push({ role: "assistant", content: [{ type: "tool_use", id, name: "exec", input: { at } }] });
-    messages.push({
-      role: "user",
-      content: [{ type: "tool_result", tool_use_id: id, content: noise(150, stream * 1000 + at) }],
-    });
+/** A session that a stream plays, as the JSON of its messages. */
+class History {
+  #parts;
+  #seed;
+  #calls = 0;
+
+  constructor(seed) {
+    this.#seed = seed * 100_000_000;
+    this.begin();
   }
-  return messages;
+
+  /** Begins another session with as many calls as fit into the tokens. */
+  begin() {
+    this.#seed += 10_000;
+    this.#calls = 0;
+    this.#parts = [HEAD, Buffer.from(JSON.stringify({ role: "user", content: `session ${this.#seed}` }))];
+    for (let at = 0; at < rounds; at++) this.add(LINES);
+  }
+
+  /** The number of calls since the session began. */
+  get added() {
+    return this.#calls - rounds;
+  }
+
+  /** Adds a call and its result. */
+  add(lines) {
+    const id = `c${this.#calls++}`;
+    const call = { type: "tool_use", id, name: "exec", input: { command: "ls" } };
+    const result = { type: "tool_result", tool_use_id: id, content: noise(lines, this.#seed + this.#calls) };
+    const messages = [
+      { role: "assistant", content: [call] },
+      { role: "user", content: [result] },
+    ];
+    this.#parts.push(...messages.map((message) => Buffer.from(`,${JSON.stringify(message)}`)));
+  }
+
+  get next() {
+    return { call: `c${this.#calls}`, body: Buffer.concat([...this.#parts, TAIL]) };
+  }
 }
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
 /** Sends a request. Resolves to the milliseconds to the first byte of the answer's body. */
-async function timed(url, body) {
+async function timed(url, { call, body }) {
   const begun = performance.now();
-  const request = http.request(`${url}/v1/messages`, {
-    method: "POST",
-    agent,
-    headers: { "content-length": body.length },
-  });
+  const headers = { "content-length": body.length, "x-call": call };
+  const request = http.request(`${url}/v1/messages`, { method: "POST", agent, headers });
   request.end(body);
   const [response] = await once(request, "response");
   let first;
@@ -104,14 +136,16 @@ const quantile = (times, share) =>
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Plays all streams at once against a URL. Resolves to the times of all requests. */
-async function play(url, bodies) {
+async function play(url, histories) {
   const times = [];
   const each = Math.ceil(requests / streams / 4);
   await Promise.all(
-    bodies.map(async (body, stream) => {
+    histories.map(async (history, stream) => {
       await pause((pace * stream) / streams);
       for (let at = 0; at < each; at++) {
-        times.push(await timed(url, body));
+        if (renew > 0 && history.added >= renew) history.begin();
+        history.add((stream + at) % 8 === 0 ? 600 : 20);
+        times.push(await timed(url, history.next));
         await pause(pace);
       }
     }),
@@ -133,38 +167,38 @@ child.stderr.on("data", (chunk) => {
     .filter((text) => text !== "" && !text.includes(": session "));
   if (lines.length > 0) console.error(lines.join("\n"));
 });
-const memory = async () =>
-  (await import("node:fs")).readFileSync(`/proc/${child.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1] / 1024;
+const memory = () => readFileSync(`/proc/${child.pid}/status`, "utf8").match(/VmRSS:\s+(\d+)/)[1] / 1024;
+/** Returns the milliseconds that the proxy's threads have computed. The kernel counts in hundredths of a second. */
+const computed = () => {
+  const [, , , , , , , , , , , user, system] = readFileSync(`/proc/${child.pid}/stat`, "utf8")
+    .split(/\) /)[1]
+    .split(" ");
+  return (Number(user) + Number(system)) * 10;
+};
 
 try {
-  const bodyOf = (stream) =>
-    Buffer.from(
-      JSON.stringify({
-        model: "claude-opus-4-6",
-        max_tokens: 9,
-        stream: true,
-        tools,
-        messages: history(stream, rounds),
-      }),
-    );
-  const bodies = Array.from({ length: streams }, (_, stream) => bodyOf(stream));
+  const begun = () => Array.from({ length: streams }, (_, stream) => new History(stream));
+  const size = begun()[0].next.body.length;
   console.log(
-    `${streams} streams, requests of ${(bodies[0].length / 1024).toFixed(0)} KiB and about ${rounds * perRound} tokens`,
+    `${streams} streams, requests of ${(size / 1024).toFixed(0)} KiB and ${rounds * perRound} tokens and more`,
   );
-  for (const body of bodies) await timed(behind, body);
-  const used = [await memory()];
-  for (const [name, url] of [
-    ["without the proxy", direct],
-    ["behind the proxy", behind],
+  const [alone, sessions] = [begun(), begun()];
+  for (const history of sessions) await timed(behind, history.next);
+  const used = [memory()];
+  const before = computed();
+  for (const [name, url, histories] of [
+    ["without the proxy", direct, alone],
+    ["behind the proxy", behind, sessions],
   ]) {
     const times = [];
     for (let quarter = 0; quarter < 4; quarter++) {
-      times.push(...(await play(url, bodies)));
-      if (url === behind) used.push(await memory());
+      times.push(...(await play(url, histories)));
+      if (url === behind) used.push(memory());
     }
     const [half, most] = [quantile(times, 0.5), quantile(times, 0.99)];
     console.log(`${name}: ${times.length} requests, first byte p50 ${half.toFixed(1)} ms, p99 ${most.toFixed(1)} ms`);
   }
+  console.log(`computed by the proxy for each request: ${((computed() - before) / requests).toFixed(1)} ms`);
   console.log(
     `memory of the proxy, before and after each quarter: ${used.map((size) => size.toFixed(0)).join(", ")} MiB`,
   );

@@ -9,9 +9,9 @@
  */
 import type { Change, Handover, LeftAlone } from "./addon.js";
 import {
-  after,
-  type Crossed,
+  frozenMessage,
   heavy,
+  isFrozen,
   light,
   type LightMessage,
   opaqueOf,
@@ -23,6 +23,10 @@ import type { Native } from "./native.js";
 
 /** The maximum duration of one slice in milliseconds. */
 const SLICE_MS = 0.04;
+/** The same for frozen messages. Their caller answers requests, and each pause delays the answer. */
+const FROZEN_SLICE_MS = 1;
+/** The beginning of the key of a mark, in JSON. */
+const MARK = "\\u0000";
 /** Texts that are longer cross in pieces of this many UTF-16 units. */
 const PIECE = 16_384;
 
@@ -32,20 +36,18 @@ export interface HandedOver {
   crossed: LightMessage[];
 }
 
-const NOTHING_CROSSED: Crossed = { lifted: 0, hidden: 0 };
-
 /** Hands messages over in one piece. */
 export function handOver(addon: Native, messages: readonly unknown[]): HandedOver {
   const handover = new addon.Handover();
   const crossed: LightMessage[] = [];
-  let before = NOTHING_CROSSED;
+  let hidden = 0;
   for (const message of messages) {
-    const one = light(message, before);
+    const one = light(message, hidden);
     for (const text of one.texts) handover.text(text, false);
+    handover.push(`[${one.json}]`);
+    hidden += one.opaque.length;
     crossed.push(one);
-    before = after(one);
   }
-  handover.push(`[${crossed.map(({ json }) => json).join()}]`);
   return { handover, crossed };
 }
 
@@ -53,34 +55,34 @@ export function handOver(addon: Native, messages: readonly unknown[]): HandedOve
 export async function handOverInSlices(addon: Native, messages: readonly unknown[]): Promise<HandedOver> {
   const handover = new addon.Handover();
   const crossed: LightMessage[] = [];
-  let before = NOTHING_CROSSED;
-  let [slice, start]: [LightMessage[], number] = [[], performance.now()];
-  const flush = async () => {
-    for (const text of slice.flatMap(({ texts }) => texts)) {
+  let hidden = 0;
+  const mayPause = pauses(messages);
+  for (const message of messages) {
+    const one = light(message, hidden);
+    for (const text of one.texts) {
       for (let [from, to] = [0, 0]; from < text.length; from = to) {
         to = pieceEnd(text, from);
         handover.text(text.slice(from, to), from > 0);
-        if (performance.now() - start > SLICE_MS) {
-          await nextTurn();
-          start = performance.now();
-        }
+        await mayPause();
       }
     }
-    handover.push(`[${slice.map(({ json }) => json).join()}]`);
-    await nextTurn();
-    // The index of a lifted string is relative to its slice.
-    before = { ...before, lifted: 0 };
-    [slice, start] = [[], performance.now()];
-  };
-  for (const message of messages) {
-    const one = light(message, before);
-    before = after(one);
-    slice.push(one);
+    handover.push(`[${one.json}]`);
+    hidden += one.opaque.length;
     crossed.push(one);
-    if (performance.now() - start > SLICE_MS) await flush();
+    await mayPause();
   }
-  if (slice.length > 0) await flush();
   return { handover, crossed };
+}
+
+/** Returns a function that waits for the next turn of the event loop at the end of a slice. */
+function pauses(messages: readonly unknown[]): () => Promise<void> {
+  const most = messages.every(isFrozen) ? FROZEN_SLICE_MS : SLICE_MS;
+  let start = performance.now();
+  return async () => {
+    if (performance.now() - start <= most) return;
+    await nextTurn();
+    start = performance.now();
+  };
 }
 
 /** Returns the end of the piece of a text that starts at `from`. It never splits a surrogate pair. */
@@ -131,6 +133,22 @@ function patched<M>(message: M, patches: Patch[], came: Came): M {
     .map(([path]) => path)
     .sort((a, b) => Number(b.at(-1)) - Number(a.at(-1)));
   return removals.reduce((changed, path) => patch(changed, path.slice(0, -1), 0, without(changed, path)), set) as M;
+}
+
+/** The frozen results of the patches that were last applied to frozen messages. */
+const became = new WeakMap<object, { patches: string; message: object }>();
+
+/** Does the same as {@link patched}. Equal patches of a frozen message give the same frozen message. */
+function patchedOnce<M>(message: M, patches: Patch[], came: Came): M {
+  const text = isFrozen(message) ? JSON.stringify(patches) : MARK;
+  // A mark stands for a part of any message.
+  if (!isFrozen(message) || text.includes(MARK)) return patched(message, patches, came);
+  let known = became.get(message);
+  if (known?.patches !== text) {
+    known = { patches: text, message: frozenMessage(patched(message, patches, came) as object) };
+    became.set(message, known);
+  }
+  return known.message as M;
 }
 
 /** Returns a copy of the array that contains the element at a path, without that element. */
@@ -201,26 +219,23 @@ export async function applyInSlices<M>(
   change: Change,
 ): Promise<Applied<M>> {
   const byMessage = new Map<number, Patch[]>();
+  const mayPause = pauses(messages);
   for (const json of change.patches) {
     addPatches(json, byMessage);
-    await nextTurn();
+    await mayPause();
   }
   let copy: M[] | undefined;
   const came = { messages, opaque: opaqueOf(crossed) };
   const changedMeanwhile: number[] = [];
-  let start = performance.now();
   for (const [index, patches] of byMessage) {
     // The check and its patches run in one turn of the event loop, so nothing can change the message in between.
     if (isAsItCrossed(messages[index], crossed[index])) {
       copy ??= messages.slice();
-      copy[index] = patched(messages[index] as M, patches, came);
+      copy[index] = patchedOnce(messages[index] as M, patches, came);
     } else {
       changedMeanwhile.push(index);
     }
-    if (performance.now() - start > SLICE_MS) {
-      await nextTurn();
-      start = performance.now();
-    }
+    await mayPause();
   }
   return {
     messages: change.slots === undefined ? copy : reorder(copy ?? messages.slice(), change.slots, came),
@@ -229,7 +244,7 @@ export async function applyInSlices<M>(
 }
 
 function isAsItCrossed(message: unknown, crossed: LightMessage | undefined): boolean {
-  if (crossed === undefined) return false;
+  if (crossed === undefined || isFrozen(message)) return crossed !== undefined;
   const { json, texts, opaque } = light(message, crossed.before);
   return (
     json === crossed.json &&

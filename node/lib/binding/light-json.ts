@@ -33,12 +33,6 @@ export interface Unread {
   why: string;
 }
 
-/** The counts of strings and opaque values that crossed before a message. Its own numbers start there. */
-export interface Crossed {
-  lifted: number;
-  hidden: number;
-}
-
 /** A message in the form in which it crosses. */
 export interface LightMessage {
   json: string;
@@ -53,20 +47,39 @@ export interface LightMessage {
    * fold it.
    */
   illFormed: Unread[];
-  before: Crossed;
+  /** The number of opaque values in the messages before it. Its own numbers start there. */
+  before: number;
 }
 
-/** Converts a message to light JSON. `before` are the counts of the messages before it. */
-export function light(message: unknown, before: Crossed): LightMessage {
+/** The frozen messages, with their light JSON once they have crossed. */
+const frozen = new WeakMap<object, LightMessage | undefined>();
+
+/** Freezes a message that `JSON.parse` returned. It is converted once and remembered until it is collected. */
+export function frozenMessage<M extends object>(parsed: M): M {
+  const freeze = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const field of Object.values(Object.freeze(value))) freeze(field);
+  };
+  freeze(parsed);
+  frozen.set(parsed, undefined);
+  return parsed;
+}
+
+/** Returns true if a message was frozen by {@link frozenMessage}. */
+export function isFrozen(message: unknown): message is object {
+  return frozen.has(message as object);
+}
+
+/** Converts a message to light JSON. `before` is the number of opaque values in the messages before it. */
+export function light(message: unknown, before: number): LightMessage {
+  const known = frozen.get(message as object);
+  if (known !== undefined && known.before === before) return known;
   const walk = new Walk(before);
   const json = JSON.stringify(walk.lighten(message, DEPTH, false) ?? null);
   const { texts, opaque, unread, illFormed } = walk;
-  return { json, texts, opaque, unread, illFormed, before };
-}
-
-/** Returns the counts after this message. */
-export function after({ before, texts, opaque }: LightMessage): Crossed {
-  return { lifted: before.lifted + texts.length, hidden: before.hidden + opaque.length };
+  const converted = { json, texts, opaque, unread, illFormed, before };
+  if (isFrozen(message)) frozen.set(message, converted);
+  return converted;
 }
 
 /** Returns a value of a change with its marks replaced by the opaque values and the strings that they stand for. */
@@ -84,7 +97,7 @@ export function heavy(value: unknown, opaque: ReadonlyMap<number, unknown>): unk
 /** Returns the opaque values of messages that crossed, by their numbers. */
 export function opaqueOf(crossed: readonly LightMessage[]): ReadonlyMap<number, unknown> {
   return new Map(
-    crossed.flatMap(({ opaque, before }) => opaque.map((value, index) => [before.hidden + index, value] as const)),
+    crossed.flatMap(({ opaque, before }) => opaque.map((value, index) => [before + index, value] as const)),
   );
 }
 
@@ -155,7 +168,7 @@ class Walk {
   readonly opaque: unknown[] = [];
   readonly unread: Unread[] = [];
   readonly illFormed: Unread[] = [];
-  readonly #before: Crossed;
+  readonly #before: number;
   /** The path of the current value in the message. */
   readonly #path: Step[] = [];
   /** The objects seen so far. The value is true while an object's own parts are being converted. */
@@ -165,7 +178,7 @@ class Walk {
   #own = 0;
   #again = 0;
 
-  constructor(before: Crossed) {
+  constructor(before: number) {
     this.#before = before;
   }
 
@@ -191,7 +204,7 @@ class Walk {
   }
 
   #lift(text: string): unknown {
-    return text.length < LONG ? text : { "\0text": this.#before.lifted + this.texts.push(text) - 1 };
+    return text.length < LONG ? text : { "\0text": this.texts.push(text) - 1 };
   }
 
   #illFormed(text: string): unknown {
@@ -205,7 +218,7 @@ class Walk {
   /** Replaces a value by the mark of an opaque value. */
   #hide(value: unknown, why: string): unknown {
     if (this.#isFolded()) this.unread.push({ path: [...this.#path], why });
-    return { [OPAQUE]: this.#before.hidden + this.opaque.push(value) - 1 };
+    return { [OPAQUE]: this.#before + this.opaque.push(value) - 1 };
   }
 
   /** Returns true if the current place is one where content is folded. */

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 
 import type { Options } from "../binding/options.js";
+import type { StorePlace } from "../library/api.js";
 import { AGENTS, commonVariables } from "../proxy/agents.js";
 import { isLoopback } from "../proxy/loopback.js";
 import type { Proxy, ProxyOptions, Providers } from "../proxy/server.js";
@@ -26,7 +27,20 @@ const DEFAULT_PORT = 8788;
 /** The directory of the store if none is named, and of the notes about sessions if the store is a database. */
 const HOME = path.join(homedir(), ".openclaw-concertina");
 
-const OPTIONS = { ...STORE, state: TEXT, upstream: TEXT, options: TEXT, observe: SWITCH, holdout: TEXT };
+/** Returns the directory of the proxy's notes: below its store or, for a database, below that of `--state`. */
+export function notesOf(place: StorePlace, values: Values): string {
+  return path.join(place.dir ?? textOf(values, "state") ?? HOME, "proxy");
+}
+
+const OPTIONS = {
+  ...STORE,
+  state: TEXT,
+  upstream: TEXT,
+  options: TEXT,
+  observe: SWITCH,
+  holdout: TEXT,
+  "refuse-copies": SWITCH,
+};
 
 const ABOUT = [
   "--dir DIR | --url postgresql://...   the store (default ~/.openclaw-concertina)",
@@ -35,6 +49,7 @@ const ABOUT = [
   "                     in ANTHROPIC_BASE_URL and OPENAI_BASE_URL)",
   "--options JSON       options of Concertina, over those of the plugin",
   "--observe            send everything untouched, and show in the figures what folding would have saved",
+  "--refuse-copies      refuse calls in which the model has copied a placeholder, instead of putting the original there",
   "--holdout SHARE      leave this share of sessions untouched, such as 0.1, for comparison",
 ];
 
@@ -144,10 +159,10 @@ function proxyOptions(values: Values, log: (line: string) => void): Omit<ProxyOp
   const inStore = observes && place.dir !== undefined ? { ...place, dir: path.join(place.dir, "observed") } : place;
   return {
     place: inStore,
-    notes: path.join(place.dir === undefined ? (textOf(values, "state") ?? HOME) : (inStore.dir ?? HOME), "proxy"),
+    notes: notesOf(inStore, values),
     options: objectOf(values, "options") as Options,
     providers: providersOf(textOf(values, "upstream")),
-    mode: { observes, holdout },
+    mode: { observes, holdout, refusesCopies: values["refuse-copies"] === true },
     log,
   };
 }

@@ -12,11 +12,13 @@ import { withClock } from "../terminal/progress.js";
 import { unreadableText } from "../formats/session-rows.js";
 import { counted, number } from "../terminal/table.js";
 import { unfoldFile } from "../formats/unfold-file.js";
+import { removeJournal } from "../proxy/journal.js";
 import {
   type Command,
   mayRemove,
   needStore,
   objectOf,
+  placeAsked,
   placeNamed,
   print,
   printJson,
@@ -27,6 +29,7 @@ import {
   UsageError,
   withStore,
 } from "./command.js";
+import { notesOf } from "./proxy.js";
 
 /**
  * Returns the session with an id or a key, the most recently seen if there are several, or an empty scope if none is
@@ -135,11 +138,12 @@ export const purge: Command = {
   about: [
     "forget a session, by its id or key; asks first",
     "--agent ID           the agent of the session, if several have one with that name",
+    "--state DIR          with --url: where the proxy keeps its notes about sessions",
     "--elsewhere          also if a gateway of the store has it",
     "--yes                do not ask",
     "--json",
   ],
-  options: { ...STORE, agent: TEXT, elsewhere: SWITCH, yes: SWITCH, json: SWITCH },
+  options: { ...STORE, agent: TEXT, state: TEXT, elsewhere: SWITCH, yes: SWITCH, json: SWITCH },
   takes: { least: 1, most: 1 },
   run: ([named = ""], values) =>
     withStore(values, async (concertina) => {
@@ -152,6 +156,7 @@ export const purge: Command = {
       const doomed = await concertina.purge({ ...scope, dry: true });
       const warning = `This removes ${counted(doomed.originals, "original")} (${number(doomed.bytes)} bytes) that only session ${sessionId} holds. Their placeholders can then no longer be unfolded.${elsewhere.length > 0 ? ` Note that ${haveIt(elsewhere)}.` : ""}`;
       if (!(await mayRemove(values, warning))) return;
+      removeJournal(notesOf(placeAsked(values), values), scope);
       const removed = await concertina.purge(scope);
       if (values.json) printJson(removed);
       else print(`${removedText(removed)}\n`);

@@ -7,6 +7,7 @@
  */
 import type { AnyMessage } from "../library/api.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
+import type { Copies } from "./copies.js";
 import { isObject, type Json, type StreamEvent } from "./sse.js";
 
 /** A call of a tool. */
@@ -46,7 +47,7 @@ export interface ToolResult {
 /** Passes the streams of one exchange to the client as if they were one answer to one request. */
 export interface Relay {
   /** Takes an event of the provider. Returns the text that the client gets for it now. */
-  take(event: StreamEvent): string;
+  take(event: StreamEvent): string | Promise<string>;
   /** Returns the answer of this round, or undefined if the stream ended before it did. */
   answer(): Answer | undefined;
   /** Begins the next round. The end of this one is not sent. */
@@ -97,17 +98,19 @@ export interface Dialect {
   after(pieces: Json[], seen: Json[]): Json[] | undefined;
   /** Returns the messages with the results of an answer's fetches put before what follows the answer. */
   withFetched(results: FetchResult[], following: readonly AnyMessage[]): AnyMessage[];
-  /** Starts a relay. */
-  relay(): Relay;
+  /** Starts a relay. `copies` is absent if calls are not looked into. */
+  relay(copies: Copies | undefined): Relay;
+  /** Returns a call with other arguments. */
+  withArguments(piece: Json, args: unknown): Json;
   /** Reads an answer that is not streamed. Returns undefined if it is none. */
   wholeAnswer(body: Json): Answer | undefined;
-  /** Returns the last answer of an exchange with what the client may see of all of them. */
+  /** Returns the last answer of an exchange with the pieces of all of them. */
   wholeReply(body: Json, answers: Answer[]): Json;
 }
 
-/** Returns true if a piece calls the fetch tool. */
-export function isFetch(dialect: Dialect, piece: Json): boolean {
-  return dialect.callIn(piece)?.name === FETCH_TOOL;
+/** Returns true if a call is one of the fetch tool. */
+export function isFetch(call: Call | undefined): boolean {
+  return call?.name === FETCH_TOOL;
 }
 
 /** Adds numbers of usage, however deep. Other fields are those of the later one. */

@@ -8,13 +8,15 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 
 import { describe } from "../binding/errors.js";
 import { answerFetch, FETCH_TOOL } from "../library/fetch-tool.js";
+import { type Bodies, jsonOf } from "./body.js";
 import { trim } from "./bounded.js";
+import { Copies, REFUSAL } from "./copies.js";
 import { type Answer, type Dialect, type FetchResult, isFetch } from "./dialect.js";
-import { AGENT, type Folded, type Folder, LosslessFolder } from "./fold.js";
-import type { HiddenRounds } from "./journal.js";
+import { type Folded, type Folder, foldedRestorably } from "./fold.js";
+import { AGENT, type HiddenRounds } from "./journal.js";
 import { Reply } from "./reply.js";
 import type { Sessions } from "./sessions.js";
-import { type Json, objectIn } from "./sse.js";
+import type { Json } from "./sse.js";
 import { passedOn, type Upstream, type UpstreamAnswer } from "./upstream.js";
 
 /** The maximum number of requests to the provider in one exchange. Fetches in the last answer are dropped. */
@@ -28,6 +30,8 @@ export interface Mode {
   observes: boolean;
   /** The share of sessions that stay untouched, from 0 to 1. */
   holdout: number;
+  /** True if a call with a copy of a placeholder is refused. Otherwise the client gets the original in its place. */
+  refusesCopies: boolean;
 }
 
 /** A request of a client. */
@@ -52,37 +56,41 @@ interface Plan {
 export class Exchanges {
   readonly #folder: Folder;
   readonly #sessions: Sessions;
+  readonly #bodies: Bodies;
   readonly #upstream: Upstream;
   readonly #mode: Mode;
   readonly #warn: (line: string) => void;
-  readonly #lossless = new LosslessFolder();
   /** The sessions of answers that the provider keeps, by the ids of the answers. */
   readonly #kept = new Map<string, string>();
 
   constructor(
     folder: Folder,
     sessions: Sessions,
+    bodies: Bodies,
     upstream: Upstream,
     { mode, warn }: { mode: Mode; warn: (line: string) => void },
   ) {
-    [this.#folder, this.#sessions, this.#upstream, this.#mode, this.#warn] = [folder, sessions, upstream, mode, warn];
+    [this.#folder, this.#sessions, this.#bodies, this.#upstream] = [folder, sessions, bodies, upstream];
+    [this.#mode, this.#warn] = [mode, warn];
   }
 
   /** Answers a request. Rejects if the provider cannot be reached, its answer breaks off, or the client leaves. */
   async answer(request: ClientRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const plan = await this.#safely("folding", () => this.#plan(request), { isFolded: false });
-    const reply = new Reply(request.dialect, response, signal);
+    const unfold = (placeholders: string[]) => this.#unfolded(placeholders);
+    const copies = plan.isFolded ? new Copies(unfold, this.#mode.refusesCopies) : undefined;
+    const reply = new Reply(request.dialect, copies, response, signal);
     const answers: Answer[] = [];
     const hidden: HiddenRounds = { rounds: [], results: [] };
     for (;;) {
       const answer = await reply.receive(await this.#send(request, plan, signal));
       if (answer === undefined) return;
       answers.push(answer);
-      const goesOn = await this.#safely("answering a fetch", () => this.#fetch(plan, answers, hidden), false);
+      const goesOn = await this.#safely("answering a fetch", () => this.#fetch(plan, answers, hidden, copies), false);
       if (!goesOn) break;
     }
-    await reply.finish(answers);
-    await this.#safely("recording a turn", () => this.#record(request, plan, answers), undefined);
+    await reply.finish();
+    await this.#record(request, plan, answers);
   }
 
   /** Runs a step. A failure is logged, and the exchange goes on with another value. */
@@ -96,7 +104,7 @@ export class Exchanges {
   }
 
   async #plan({ dialect, bytes }: ClientRequest): Promise<Plan> {
-    const body = objectIn(bytes.toString());
+    const body = this.#bodies.parse(bytes);
     const messages = body === undefined ? [] : dialect.messagesOf(body);
     if (body === undefined || messages.length === 0) return { isFolded: false };
     const continues = dialect.continues(body);
@@ -112,7 +120,7 @@ export class Exchanges {
     if (isOwn || !dialect.allowsTools(body)) {
       session.add(lines);
       if (isOwn || this.#mode.observes) return { folded: unfolded, isFolded: false };
-      return { body: await this.#lossless.request(dialect, body, messages), folded: unfolded, isFolded: false };
+      return { body: await foldedRestorably(dialect, body, messages), folded: unfolded, isFolded: false };
     }
     const folding = session.queue.then(() => this.#folder.view(dialect, body, place, messages));
     session.queue = folding.catch(() => undefined);
@@ -127,25 +135,34 @@ export class Exchanges {
   async #send({ url, headers, bytes }: ClientRequest, plan: Plan, signal: AbortSignal): Promise<UpstreamAnswer> {
     const { folded, isFolded } = plan;
     const body = folded && isFolded ? await this.#folder.request(folded) : plan.body;
-    const sent = body === undefined ? bytes : JSON.stringify(body);
+    const sent = body === undefined ? bytes : jsonOf(body);
     // Only a plain answer can be read on its way.
     const own = { ...passedOn(headers, "accept-encoding", "content-encoding"), "accept-encoding": "identity" };
     return this.#upstream.send(url, "POST", own, sent, signal);
   }
 
-  /** Answers the fetches of the last answer. Returns true if the provider must be asked again. */
-  async #fetch({ folded, isFolded }: Plan, answers: Answer[], hidden: HiddenRounds): Promise<boolean> {
+  /** Returns the originals of placeholders, in the scope of every fetch. Those without one stay. */
+  async #unfolded(placeholders: string[]): Promise<string[]> {
+    const messages = placeholders.map((content) => ({ role: "tool", tool_call_id: "copy", content }));
+    const unfold = (): Promise<{ messages: typeof messages }> =>
+      this.#folder.concertina.unfold({ agentId: AGENT, messages });
+    const { messages: unfolded } = await this.#safely("replacing a copied placeholder", unfold, { messages });
+    return unfolded.map(({ content }) => content);
+  }
+
+  /** Answers the hidden calls of the last answer. Returns true if the provider must be asked again. */
+  async #fetch({ folded }: Plan, answers: Answer[], hidden: HiddenRounds, copies?: Copies): Promise<boolean> {
     const answer = answers.at(-1);
-    if (folded === undefined || !isFolded || answer === undefined) return false;
+    if (folded === undefined || copies === undefined || answer === undefined) return false;
     const { dialect, place, continues } = folded;
     const { session } = place;
     const calls = answer.pieces.flatMap((piece) => dialect.callIn(piece) ?? []);
-    const fetches = answer.pieces.filter((piece) => isFetch(dialect, piece));
     const results: FetchResult[] = [];
     if (answer.isWhole && answers.length < MOST_ROUNDS)
-      for (const piece of fetches) {
-        const { id = "", args } = dialect.callIn(piece) ?? {};
-        results.push({ id, content: await this.#original(dialect, session.id, args) });
+      for (const call of calls) {
+        const { id, args } = call;
+        if (isFetch(call)) results.push({ id, content: await this.#original(dialect, session.id, args) });
+        else if (copies.isRefused(call)) results.push({ id, content: inWords(dialect, REFUSAL) });
       }
     const { pieces } = answer;
     if (results.length > 0 && calls.length === results.length) {
@@ -167,14 +184,15 @@ export class Exchanges {
   }
 
   /** Returns the answer to one fetch. A failure of the store is told to the model. */
-  async #original({ form }: Dialect, sessionId: string, args: unknown): Promise<unknown> {
+  async #original(dialect: Dialect, sessionId: string, args: unknown): Promise<unknown> {
     try {
+      const { form } = dialect;
       // The three forms have one signature each.
       return await answerFetch(this.#folder.concertina, args, { agentId: AGENT, sessionId, form } as never);
     } catch (error) {
       this.#warn(`fetching an original failed (${describe(error)}); the model was told`);
       const text = `The original cannot be read: ${describe(error)}. Do not call this again; run the tool again instead.`;
-      return form === "anthropic" ? [{ type: "text", text }] : text;
+      return inWords(dialect, text);
     }
   }
 
@@ -194,6 +212,9 @@ export class Exchanges {
     trim(this.#kept, MOST_KEPT);
   }
 }
+
+/** Returns an answer to a call that is only a text. */
+const inWords = ({ form }: Dialect, text: string) => (form === "anthropic" ? [{ type: "text", text }] : text);
 
 /** Returns true if a session stays untouched for comparison. Its id decides, so every proxy decides the same. */
 function isHeldOut(sessionId: string, holdout: number): boolean {

@@ -5,21 +5,18 @@
  * appear for the first time are folded at birth, those of earlier requests are shown as then, the fetches are put back,
  * and the history is assembled.
  */
-import { createHash } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 import type { AnyMessage, Report } from "../library/api.js";
 import { describe } from "../binding/errors.js";
 import type { Concertina } from "../library/concertina.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
-import { compress } from "../library/fusion.js";
-import { trim } from "./bounded.js";
-import { type Answer, type Call, type Dialect, isFetch } from "./dialect.js";
-import type { HiddenRounds, Line } from "./journal.js";
+import { compressMessages } from "../library/fusion.js";
+import type { Bodies } from "./body.js";
+import type { Answer, Call, Dialect } from "./dialect.js";
+import { AGENT, type HiddenRounds, type Line } from "./journal.js";
 import { type Link, type Place, withoutCachePoints } from "./sessions.js";
-import { isObject, type Json, objectsIn } from "./sse.js";
-
-/** The agent of all sessions of a proxy. */
-export const AGENT = "proxy";
+import { type Json, objectsIn } from "./sse.js";
 
 /** The history of one exchange, which grows by its fetches. */
 export interface Folded {
@@ -34,15 +31,26 @@ export interface Folded {
   continues: string | undefined;
 }
 
+/** A turn that is not written yet. */
+interface Turn {
+  name: string;
+  messages: AnyMessage[];
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** A turn that goes on is written after so many answers or milliseconds. */
+const [MOST_ANSWERS, WRITE_AFTER_MS] = [32, 10_000];
+
 const modelOf = ({ model }: Json) => (typeof model === "string" ? model : undefined);
 
 export class Folder {
   readonly concertina: Concertina;
+  readonly #bodies: Bodies;
   readonly #warn: (line: string) => void;
+  readonly #turns = new Map<string, Turn>();
 
-  constructor(concertina: Concertina, warn: (line: string) => void) {
-    this.concertina = concertina;
-    this.#warn = warn;
+  constructor(concertina: Concertina, bodies: Bodies, warn: (line: string) => void) {
+    [this.concertina, this.#bodies, this.#warn] = [concertina, bodies, warn];
   }
 
   /** Returns the history of a request in its session. */
@@ -55,23 +63,21 @@ export class Folder {
       });
     const continues = dialect.continues(body);
     const shown = await this.#born(dialect, modelOf(body), place, messages);
-    const view = withHidden(dialect, place, messages, shown, continues);
+    const view = withHidden(dialect, place, messages, shown, continues).map((message) => this.#bodies.same(message));
     return { dialect, body, place, view, answerTo: links.at(-1) ?? continues ?? "", continues };
   }
 
   /** Returns the messages with their results as they are shown since birth. */
   async #born(dialect: Dialect, model: string | undefined, place: Place, messages: AnyMessage[]) {
     const { session, links, known } = place;
-    const calls = new Map<string, Call>();
     const lines: Line[] = [...place.lines];
-    const keys = messages.map((_, at) => (result: number) => `${links[at]}:${result}`);
+    const keyOf = (at: number, result: number) => `${links[at]}:${result}`;
     for (const [at, message] of messages.entries()) {
-      for (const call of dialect.callsIn(message)) calls.set(call.id, call);
       if (at < known) continue;
       for (const [number, { callId, message: fresh }] of dialect.resultsIn(message).entries()) {
-        const key = keys[at]?.(number) ?? "";
+        const key = keyOf(at, number);
         if (session.birth(key) !== undefined) continue;
-        const { name, args } = calls.get(callId) ?? {};
+        const { name, args } = callBefore(dialect, messages, at, callId) ?? {};
         // A breakpoint is at the newest result, which is folded nevertheless: nothing of it was sent yet.
         const message = withoutCachePoints(fresh);
         const input = { sessionId: session.id, agentId: AGENT, message, toolName: name, args, model };
@@ -83,14 +89,18 @@ export class Folder {
     // Another proxy may have been the first, and then its bytes are shown.
     session.add(lines);
     return messages.map((message, at) => {
+      const link = links[at];
+      const before = session.views.get(message);
+      if (before !== undefined && before.link === link) return before.shown;
       const results = dialect.resultsIn(message);
-      const shown = results.map(({ message: fresh }, number) => {
-        const born = session.birth(keys[at]?.(number) ?? "");
-        return born === undefined ? fresh : withCachePoints(born, fresh);
+      const born = results.map(({ message: fresh }, number) => {
+        const first = session.birth(keyOf(at, number));
+        return first === undefined ? fresh : withCachePoints(first, fresh);
       });
-      return shown.every((one, number) => one === results[number]?.message)
-        ? message
-        : dialect.withResults(message, shown);
+      const isSame = born.every((one, number) => one === results[number]?.message);
+      const shown = isSame ? message : this.#bodies.same(dialect.withResults(message, born));
+      session.views.set(message, { link, shown });
+      return shown;
     });
   }
 
@@ -126,22 +136,54 @@ export class Folder {
     return messages;
   }
 
-  /** Records the answers of an exchange. `isMeasured` is false if the request was not sent as it was folded. */
+  /**
+   * Records the answers of an exchange. A turn is written once it has ended or has many answers, and otherwise after a
+   * while: each write waits for the disk. `isMeasured` is false if the request was not sent as it was folded.
+   */
   async record({ dialect, place: { session } }: Folded, answers: Answer[], name: string, isMeasured = true) {
-    const messages = answers.map(({ pieces, usage, model }) => ({
-      role: "assistant",
-      model,
-      ...(isMeasured && usage ? { usage } : {}),
-      content: pieces.flatMap((piece) => recorded(dialect, piece)),
-    }));
-    await this.concertina.commitTurn({
-      sessionId: session.id,
-      agentId: AGENT,
-      sessionKey: name,
-      advancementKey: crypto.randomUUID(),
-      messages,
-    });
+    const turn = this.#turns.get(session.id) ?? { name, messages: [], timer: undefined };
+    this.#turns.set(session.id, turn);
+    const contents = answers.map(({ pieces }) => pieces.flatMap((piece) => recorded(dialect, piece)));
+    for (const [at, { usage, model }] of answers.entries())
+      turn.messages.push({
+        role: "assistant",
+        model,
+        ...(isMeasured && usage ? { usage } : {}),
+        content: contents[at],
+      } as AnyMessage);
+    const goesOn = contents.at(-1)?.some(({ type }) => type === "toolCall") === true;
+    if (!goesOn || turn.messages.length >= MOST_ANSWERS) return this.settle(session.id);
+    turn.timer ??= setTimeout(() => void this.settle(session.id), WRITE_AFTER_MS).unref();
   }
+
+  /** Writes the turns of a session, or of all, that are not written yet. A failure is logged. */
+  async settle(sessionId?: string): Promise<void> {
+    const ids = sessionId === undefined ? [...this.#turns.keys()] : [sessionId];
+    await Promise.all(ids.map((id) => this.#commit(id)));
+  }
+
+  async #commit(sessionId: string): Promise<void> {
+    const turn = this.#turns.get(sessionId);
+    if (turn === undefined) return;
+    this.#turns.delete(sessionId);
+    clearTimeout(turn.timer);
+    const { name: sessionKey, messages } = turn;
+    const advancementKey = randomUUID();
+    try {
+      await this.concertina.commitTurn({ sessionId, agentId: AGENT, sessionKey, advancementKey, messages });
+    } catch (error) {
+      this.#warn(`recording a turn failed (${describe(error)}); it is missing in the figures`);
+    }
+  }
+}
+
+/** Returns the call with an id before a message. */
+function callBefore(dialect: Dialect, messages: AnyMessage[], end: number, id: string): Call | undefined {
+  for (let at = end - 1; at >= 0; at--) {
+    const found = dialect.callsIn(messages[at] as AnyMessage).find((call) => call.id === id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Returns a result with the cache breakpoints of the client's message, which stay where they point. */
@@ -168,95 +210,64 @@ function withHidden(
   shown: AnyMessage[],
   continues: string | undefined,
 ): AnyMessage[] {
-  let view: AnyMessage[] = [];
-  for (let end = messages.length; end > 0;) {
-    let start = end - 1;
-    const isAnswer = (at: number) => messages[at] !== undefined && dialect.isAnswer(messages[at]);
-    while (dialect.joinsAnswers && isAnswer(start) && isAnswer(start - 1)) start--;
-    const answer = shown.slice(start, end);
-    const hidden = isAnswer(start) ? session.hiddenAfter(links[start - 1] ?? "") : [];
+  const view: AnyMessage[] = [];
+  const isAnswer = (at: number) => messages[at] !== undefined && dialect.isAnswer(messages[at]);
+  for (let start = 0, next = 0; start < messages.length; start = next) {
+    // An answer, and what follows it up to the next one.
+    let end = start;
+    while (isAnswer(end) && (dialect.joinsAnswers || end === start)) end++;
+    for (next = end; next < messages.length && !isAnswer(next);) next++;
+    const [answer, following] = [shown.slice(start, end), shown.slice(end, next)];
+    const hidden = end > start ? session.hiddenAfter(links[start - 1] ?? "") : [];
     const unhidden = hidden.map((rounds) => unhide(dialect, rounds, answer)).find((found) => found !== undefined);
     const results = unhidden?.pending ?? [];
-    view = [...(unhidden?.messages ?? answer), ...(results.length > 0 ? dialect.withFetched(results, view) : view)];
-    end = start;
+    view.push(...(unhidden?.messages ?? answer));
+    view.push(...(results.length > 0 ? dialect.withFetched(results, following) : following));
   }
   const pending = continues === undefined ? undefined : session.hiddenAfter(continues)[0]?.last;
   return pending === undefined ? view : dialect.withFetched(pending.results, view);
 }
 
-/** Returns an answer of a client's history with its fetches, or undefined if it is not the answer that was given. */
+/** Returns an answer of the client with its hidden calls, or undefined if it is not the answer that was given. */
 function unhide(dialect: Dialect, { rounds, results, last }: HiddenRounds, answer: AnyMessage[]) {
   const messages: AnyMessage[] = [];
   let pieces: Json[] | undefined = dialect.piecesOf(answer);
   for (const [at, round] of rounds.entries()) {
-    pieces = dialect.after(
-      pieces,
-      round.filter((piece) => !isFetch(dialect, piece) && piece.type !== "field"),
-    );
+    // All calls of such an answer are hidden.
+    const seen = round.filter((piece) => dialect.callIn(piece) === undefined && piece.type !== "field");
+    pieces = dialect.after(pieces, seen);
     if (pieces === undefined) return undefined;
     messages.push(...dialect.toMessages(round), ...dialect.withFetched(results[at] ?? [], []));
   }
   const own = [...pieces];
-  const isOwn = (piece: Json) => !isFetch(dialect, piece) && piece.type !== "field";
-  const merged = (last?.pieces ?? []).flatMap((piece) =>
-    isOwn(piece) ? own.splice(0, 1) : isFetch(dialect, piece) ? [piece] : [],
-  );
+  const hidden = new Set(last?.results.map(({ id }) => id));
+  const merged = (last?.pieces ?? []).flatMap((piece) => {
+    if (piece.type === "field") return [];
+    return hidden.has(dialect.callIn(piece)?.id ?? "") ? [piece] : own.splice(0, 1);
+  });
   messages.push(...dialect.toMessages([...merged, ...own], answer[0]));
   return { messages, pending: last?.results };
 }
 
-/** The number of folded texts that are remembered. */
-const MOST_TEXTS = 1000;
+/** The messages of requests without the fetch tool, as they are shown. */
+const restorable = new WeakMap<AnyMessage, AnyMessage>();
 
 /** Folds the results of a request without the fetch tool: only so that the text itself restores them. */
-export class LosslessFolder {
-  readonly #texts = new Map<string, string>();
-
-  async request(dialect: Dialect, body: Json, messages: AnyMessage[]): Promise<Json> {
-    const calls = new Map(messages.flatMap((message) => dialect.callsIn(message).map(({ id, name }) => [id, name])));
-    let isChanged = false;
-    const shown: AnyMessage[] = [];
-    for (const message of messages) {
-      const results: AnyMessage[] = [];
-      for (const { callId, message: result } of dialect.resultsIn(message)) {
-        const fold = (text: string) => this.#fold(text, calls.get(callId));
-        results.push((await withTexts(result as Json, fold)) as AnyMessage);
-      }
-      const isSame = dialect.resultsIn(message).every(({ message: result }, at) => result === results[at]);
-      isChanged ||= !isSame;
-      shown.push(isSame ? message : dialect.withResults(message, results));
+export async function foldedRestorably(dialect: Dialect, body: Json, messages: AnyMessage[]): Promise<Json> {
+  const shown: AnyMessage[] = [];
+  for (const [at, message] of messages.entries()) {
+    const results: AnyMessage[] = [];
+    const fresh = restorable.has(message) ? [] : dialect.resultsIn(message);
+    for (const { callId, message: result } of fresh) {
+      const isCalling = (one: AnyMessage) => dialect.callsIn(one).some(({ id }) => id === callId);
+      const history = [...messages.slice(0, at).filter(isCalling).slice(-1), result];
+      const compressed = await compressMessages(history, { preset: "lossless" });
+      results.push(compressed.messages.at(-1) ?? result);
     }
-    return isChanged ? dialect.withMessages(body, shown) : body;
+    const isSame = results.every((result, number) => result === fresh[number]?.message);
+    const known = restorable.get(message) ?? (isSame ? message : dialect.withResults(message, results));
+    restorable.set(message, known);
+    shown.push(known);
   }
-
-  async #fold(text: string, toolName: string | undefined): Promise<string> {
-    const key = createHash("sha256").update(`${toolName}\n${text}`).digest("base64url");
-    const known = this.#texts.get(key);
-    if (known !== undefined) return known;
-    const { text: folded, lossless } = await compress(text, { preset: "lossless", hints: { toolName } });
-    const shown = lossless ? folded : text;
-    this.#texts.set(key, shown);
-    trim(this.#texts, MOST_TEXTS);
-    return shown;
-  }
-}
-
-/** The fields of a result that hold its text, or parts with texts. */
-const FIELDS = ["content", "output", "text"];
-
-/** Returns a result with each of its texts replaced, or the same object if none changes. */
-async function withTexts(value: Json, change: (text: string) => Promise<string>): Promise<Json> {
-  let changed = value;
-  for (const field of FIELDS) {
-    const part = value[field];
-    const after =
-      typeof part === "string"
-        ? await change(part)
-        : Array.isArray(part)
-          ? await Promise.all(part.map((one: unknown) => (isObject(one) ? withTexts(one, change) : one)))
-          : part;
-    const isSame = Array.isArray(after) ? after.every((one, at) => one === (part as unknown[])[at]) : after === part;
-    if (!isSame) changed = { ...changed, [field]: after };
-  }
-  return changed;
+  return dialect.withMessages(body, shown);
 }

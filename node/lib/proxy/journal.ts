@@ -10,7 +10,6 @@ import {
   appendFileSync,
   closeSync,
   copyFileSync,
-  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -45,8 +44,16 @@ export type Line =
   /** True if the session goes through untouched. */
   | { untouched: true };
 
+/** The agent of all sessions of a proxy. */
+export const AGENT = "proxy";
+
 const MODE = 0o600;
 const SUFFIX = ".jsonl";
+
+/** Removes the notes about a session that is removed from the store. */
+export function removeJournal(dir: string, { sessionId, agentId }: { sessionId: string; agentId?: string }): void {
+  if (agentId === AGENT) rmSync(path.join(dir, path.basename(sessionId) + SUFFIX), { force: true });
+}
 
 /** The files of all sessions, in a directory that only its owner can read. */
 export class Journals {
@@ -82,17 +89,11 @@ export class Journals {
 
   /** Reads the whole lines from a byte on. Returns the byte after them. */
   read(id: string, from: number): { lines: Json[]; end: number } {
-    let file: number;
+    const { size = 0 } = statSync(this.#file(id), { throwIfNoEntry: false }) ?? {};
+    if (size <= from) return { lines: [], end: size };
+    const file = openSync(this.#file(id), "r");
     try {
-      file = openSync(this.#file(id), "r");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return { lines: [], end: 0 };
-      throw error;
-    }
-    try {
-      const { size } = fstatSync(file);
-      if (size === from) return { lines: [], end: from };
-      const bytes = Buffer.alloc(Math.max(0, size - from));
+      const bytes = Buffer.alloc(size - from);
       const length = readSync(file, bytes, 0, bytes.length, from);
       const end = bytes.subarray(0, length).lastIndexOf(10) + 1;
       const texts = bytes.toString("utf8", 0, end).split("\n");

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
+import type { Copies } from "./copies.js";
 import { type Answer, type Dialect, isFetch, type Relay } from "./dialect.js";
 import { EventReader, type Json, objectIn } from "./sse.js";
 import { bytesOf, decoded, passedOn, type UpstreamAnswer } from "./upstream.js";
@@ -12,15 +13,21 @@ export class Reply {
   readonly #dialect: Dialect;
   readonly #response: ServerResponse;
   readonly #signal: AbortSignal;
+  readonly #copies: Copies | undefined;
   readonly #relay: Relay;
   /** The text after the last event of a stream. */
   #rest = "";
   /** The last answer that was not streamed. */
   #whole: { came: UpstreamAnswer; bytes: Buffer; body: Json } | undefined;
+  /** The answers that were not streamed, as the client sees them. */
+  readonly #shown: Answer[] = [];
+  #isChanged = false;
   #rounds = 0;
 
-  constructor(dialect: Dialect, response: ServerResponse, signal: AbortSignal) {
-    [this.#dialect, this.#response, this.#signal, this.#relay] = [dialect, response, signal, dialect.relay()];
+  /** `copies` is absent if the answer is passed on as it is. */
+  constructor(dialect: Dialect, copies: Copies | undefined, response: ServerResponse, signal: AbortSignal) {
+    [this.#dialect, this.#copies, this.#response, this.#signal] = [dialect, copies, response, signal];
+    this.#relay = dialect.relay(copies);
   }
 
   /**
@@ -46,12 +53,13 @@ export class Reply {
     }
     const reader = new EventReader();
     for await (const chunk of body) {
-      const events = reader.read(chunk as Buffer);
-      await this.#write(events.map((event) => this.#relay.take(event)).join(""));
+      let text = "";
+      for (const event of reader.read(chunk as Buffer)) text += await this.#relay.take(event);
+      await this.#write(text);
     }
     this.#rest = reader.end();
     const answer = this.#relay.answer();
-    if (answer === undefined) await this.finish([]);
+    if (answer === undefined) await this.finish();
     return answer;
   }
 
@@ -60,8 +68,25 @@ export class Reply {
     const body = objectIn(bytes.toString()) ?? {};
     this.#whole = { came, bytes, body };
     const answer = this.#dialect.wholeAnswer(body);
-    if (answer === undefined) await this.finish([]);
+    if (answer === undefined) await this.finish();
+    else this.#shown.push({ ...answer, pieces: await this.#piecesOf(answer) });
     return answer;
+  }
+
+  /** Returns the pieces that the client sees. */
+  async #piecesOf({ pieces }: Answer): Promise<Json[]> {
+    const shown: Json[] = [];
+    for (const piece of pieces) {
+      const call = this.#dialect.callIn(piece);
+      if (call === undefined || this.#copies === undefined) shown.push(piece);
+      else if (!isFetch(call)) {
+        const args = await this.#copies.shown(call);
+        const isSame = args === call.args;
+        if (!this.#copies.isRefused(call)) shown.push(isSame ? piece : this.#dialect.withArguments(piece, args));
+      }
+    }
+    this.#isChanged ||= shown.length < pieces.length || shown.some((piece, at) => piece !== pieces[at]);
+    return shown;
   }
 
   async #pass(came: UpstreamAnswer): Promise<void> {
@@ -72,12 +97,11 @@ export class Reply {
   }
 
   /** Sends the end of the answer. */
-  async finish(answers: Answer[]): Promise<void> {
-    const isChanged = answers.some(({ pieces }) => pieces.some((piece) => isFetch(this.#dialect, piece)));
+  async finish(): Promise<void> {
     if (this.#whole === undefined) await this.#write(this.#relay.end() + this.#rest);
     else {
       const { came, bytes, body } = this.#whole;
-      const shown = isChanged ? JSON.stringify(this.#dialect.wholeReply(body, answers)) : bytes;
+      const shown = this.#isChanged ? JSON.stringify(this.#dialect.wholeReply(body, this.#shown)) : bytes;
       this.#response.writeHead(came.status, {
         ...passedOn(came.headers, "content-encoding"),
         "content-length": Buffer.byteLength(shown),

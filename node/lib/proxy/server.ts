@@ -11,17 +11,19 @@ import { describe } from "../binding/errors.js";
 import type { Options } from "../binding/options.js";
 import type { StorePlace } from "../library/api.js";
 import { Concertina } from "../library/concertina.js";
+import type { Figures, FiguresRequest } from "../library/figures.js";
 import { HOST_DEFAULTS } from "../library/host-defaults.js";
 import { periodsOf, report } from "../terminal/page.js";
 import { savedLine } from "../terminal/figures-text.js";
 import { version } from "../terminal/version.js";
+import { Bodies } from "./body.js";
 import type { Dialect } from "./dialect.js";
 import { anthropic } from "./dialects/anthropic.js";
 import { chat } from "./dialects/chat.js";
 import { responses } from "./dialects/responses.js";
 import { Exchanges, type Mode } from "./exchange.js";
-import { AGENT, Folder } from "./fold.js";
-import { Journals } from "./journal.js";
+import { Folder } from "./fold.js";
+import { AGENT, Journals } from "./journal.js";
 import { isLoopback } from "./loopback.js";
 import { pass } from "./reply.js";
 import { Sessions } from "./sessions.js";
@@ -69,6 +71,7 @@ export class Proxy {
   readonly #options: ProxyOptions;
   readonly #concertina: Concertina;
   readonly #sessions: Sessions;
+  readonly #folder: Folder;
   readonly #exchanges: Exchanges;
   readonly #upstream = new Upstream();
   readonly #server = http.createServer((request, response) => this.#run(this.#handle(request, response)));
@@ -83,8 +86,10 @@ export class Proxy {
     this.#pageToken = options.token ?? randomBytes(12).toString("hex");
     this.#sessions = new Sessions(new Journals(options.notes), ({ id }) => this.#run(this.#logEnd(id)));
     const warn = (line: string) => this.#warn(line);
-    const folder = new Folder(concertina, warn);
-    this.#exchanges = new Exchanges(folder, this.#sessions, this.#upstream, { mode: options.mode, warn });
+    const bodies = new Bodies();
+    this.#folder = new Folder(concertina, bodies, warn);
+    const { mode } = options;
+    this.#exchanges = new Exchanges(this.#folder, this.#sessions, bodies, this.#upstream, { mode, warn });
   }
 
   /** Opens the store and listens. @throws if the store cannot be opened or the port is taken */
@@ -131,7 +136,13 @@ export class Proxy {
 
   /** Returns one line on everything that was saved since a moment. */
   async saved(since: number): Promise<string> {
-    return savedLine(await this.#concertina.figures({ since }));
+    return savedLine(await this.#figures({ since }));
+  }
+
+  /** Returns figures with everything that was recorded. */
+  async #figures(request: FiguresRequest): Promise<Figures> {
+    await this.#folder.settle(request.sessionId);
+    return this.#concertina.figures(request);
   }
 
   #run(job: Promise<void>): void {
@@ -145,7 +156,7 @@ export class Proxy {
 
   async #logEnd(sessionId: string): Promise<void> {
     try {
-      const figures = await this.#concertina.figures({ sessionId, agentId: AGENT });
+      const figures = await this.#figures({ sessionId, agentId: AGENT });
       if (figures.total.requests > 0) this.#options.log(`concertina: session ${sessionId}: ${savedLine(figures)}`);
     } catch (error) {
       this.#warn(`reading the figures of session ${sessionId} failed (${describe(error)})`);
@@ -238,14 +249,14 @@ export class Proxy {
   }
 
   async #showPage(response: ServerResponse): Promise<void> {
-    const periods = await periodsOf((range) => this.#concertina.figures(range));
+    const periods = await periodsOf((range) => this.#figures(range));
     const { html, policy } = report({ periods, health: null });
     secure(response).setHeader("Content-Security-Policy", policy);
     response.setHeader("Content-Type", "text/html; charset=utf-8").end(html);
   }
 
   async #showStatus(response: ServerResponse): Promise<void> {
-    const { total, unit, store, lastFoldAt } = await this.#concertina.figures();
+    const { total, unit, store, lastFoldAt } = await this.#figures({});
     const { mode } = this.#options;
     json(response, { version: version(), mode, uptimeSeconds: process.uptime(), unit, total, store, lastFoldAt });
   }

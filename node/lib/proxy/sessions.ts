@@ -6,7 +6,7 @@
  * that begins with everything that the first one was shown. A change behind the last answer, such as a repeated or an
  * edited question, stays in the session.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 
 import type { AnyMessage } from "../library/api.js";
 import { trim } from "./bounded.js";
@@ -23,13 +23,17 @@ const LINK_CHARS = 22;
 /** The link of a message. The first character tells answers of the model, `a`, from other messages, `m`. */
 export type Link = string;
 
+/** The hashes of messages. */
+const digests = new WeakMap<AnyMessage, string>();
+
 /** Returns the links of messages. `beginning` is what precedes the first one. */
 export function linksOf(dialect: Dialect, messages: readonly AnyMessage[], beginning: string): Link[] {
   let link = beginning;
   return messages.map((message) => {
-    const text = JSON.stringify(withoutCachePoints(message));
-    const hash = createHash("sha256").update(link).update(text).digest("base64url").slice(0, LINK_CHARS);
-    return (link = (dialect.isAnswer(message) ? "a" : "m") + hash);
+    const digest = digests.get(message) ?? hash("sha256", JSON.stringify(withoutCachePoints(message)), "base64url");
+    digests.set(message, digest);
+    const chained = hash("sha256", link + digest, "base64url").slice(0, LINK_CHARS);
+    return (link = (dialect.isAnswer(message) ? "a" : "m") + chained);
   });
 }
 
@@ -41,11 +45,7 @@ export function withoutCachePoints(message: AnyMessage): AnyMessage {
   return { ...message, content: content.map(plain) };
 }
 
-const short = (value: unknown) =>
-  createHash("sha256")
-    .update(JSON.stringify(value) ?? "")
-    .digest("hex")
-    .slice(0, 12);
+const short = (value: unknown) => hash("sha256", JSON.stringify(value) ?? "", "hex").slice(0, 12);
 
 export class Session {
   readonly id: string;
@@ -55,6 +55,8 @@ export class Session {
   #hidden = new Map<Link, HiddenRounds[]>();
   #end = 0;
   isUntouched = false;
+  /** The shown forms of messages, each with the link at which the message was last seen. */
+  views = new WeakMap<AnyMessage, { link: Link | undefined; shown: AnyMessage }>();
   /** The exchanges in progress, one after the other. */
   queue: Promise<unknown> = Promise.resolve();
   usedAt = Date.now();
@@ -70,9 +72,14 @@ export class Session {
     return this.#links.length;
   }
 
-  /** Reads what was added to the session's file. */
+  /** Reads what was added to the session's file. If the file was removed, the session has nothing. */
   refresh(): this {
-    const { lines, end } = this.#journals.read(this.id, this.#end);
+    let { lines, end } = this.#journals.read(this.id, this.#end);
+    if (end < this.#end) {
+      [this.#links, this.#births, this.#hidden, this.views] = [[], new Map(), new Map(), new WeakMap()];
+      this.isUntouched = false;
+      ({ lines, end } = this.#journals.read(this.id, 0));
+    }
     this.#end = end;
     for (const line of lines) this.#take(line);
     return this;
@@ -149,7 +156,7 @@ export class Sessions {
   }
 
   #load(id: string): Session {
-    const session = this.#loaded.get(id) ?? new Session(id, this.#journals);
+    const session = this.#loaded.get(id)?.refresh() ?? new Session(id, this.#journals);
     this.#loaded.delete(id);
     this.#loaded.set(id, session);
     session.usedAt = Date.now();

@@ -1,6 +1,7 @@
 /** Anthropic's Messages API. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
+import { ArrivingArguments, type Copies } from "../copies.js";
 import {
   addUsage,
   afterEqual,
@@ -59,13 +60,14 @@ export const anthropic: Dialect = {
     const own = typeof next.content === "string" ? [{ type: "text", text: next.content }] : (next.content as Json[]);
     return [{ ...next, content: [...blocks, ...own] } as AnyMessage, ...rest];
   },
-  relay: () => new AnthropicRelay(),
+  relay: (copies) => new AnthropicRelay(copies),
+  withArguments: (piece, input) => ({ ...piece, input }),
   wholeAnswer(body) {
     if (body.type !== "message" || !Array.isArray(body.content)) return undefined;
     return answerOf(objectsIn(body.content), body, body.stop_reason, isObject(body.usage) ? body.usage : undefined);
   },
   wholeReply(body, answers) {
-    const content = answers.flatMap(({ pieces }) => pieces.filter((piece) => !isFetch(anthropic, piece)));
+    const content = answers.flatMap(({ pieces }) => pieces);
     return { ...body, content, stop_reason: stopReason(body.stop_reason, content), usage: usageOf(answers) };
   },
 };
@@ -94,12 +96,15 @@ function stopReason(reason: unknown, shown: Json[]): unknown {
 interface Arriving {
   block: Json;
   /** The JSON of a call's input. */
-  input: string;
+  input: ArrivingArguments;
   /** The index for the client, or undefined if the block is hidden. */
   shownAt: number | undefined;
+  /** The events of a call that may be refused. */
+  held: StreamEvent[] | undefined;
 }
 
 class AnthropicRelay implements Relay {
+  readonly #copies: Copies | undefined;
   readonly #answers: Answer[] = [];
   #blocks = new Map<unknown, Arriving>();
   #message: Json = {};
@@ -110,7 +115,12 @@ class AnthropicRelay implements Relay {
   #shown = 0;
   #hidden = 0;
 
-  take({ raw, data }: StreamEvent): string {
+  constructor(copies: Copies | undefined) {
+    this.#copies = copies;
+  }
+
+  take(event: StreamEvent): string | Promise<string> {
+    const { raw, data } = event;
     switch (data?.type) {
       case "message_start":
         this.#message = isObject(data.message) ? data.message : {};
@@ -118,16 +128,23 @@ class AnthropicRelay implements Relay {
         return this.#isFirst ? raw : "";
       case "content_block_start": {
         const block = isObject(data.content_block) ? { ...data.content_block } : {};
-        const shownAt = isFetch(anthropic, block) ? undefined : this.#shown++;
-        if (shownAt === undefined) this.#hidden++;
-        this.#blocks.set(data.index, { block, input: "", shownAt });
-        return this.#renumbered(data, raw);
+        const isHidden = isFetch(callOf(block));
+        const held = !isHidden && callOf(block) && this.#copies?.areRefused ? [event] : undefined;
+        const shownAt = isHidden || held ? undefined : this.#shown++;
+        if (isHidden) this.#hidden++;
+        this.#blocks.set(data.index, { block, input: new ArrivingArguments(), shownAt, held });
+        return this.#renumbered(event);
       }
-      case "content_block_delta":
-        add(this.#blocks.get(data.index), isObject(data.delta) ? data.delta : {});
-        return this.#renumbered(data, raw);
+      case "content_block_delta": {
+        const arriving = this.#blocks.get(data.index);
+        const delta = isObject(data.delta) ? data.delta : {};
+        const now = add(arriving, delta);
+        arriving?.held?.push(event);
+        if (now === undefined || now === delta.partial_json || !this.#copies) return this.#renumbered(event);
+        return now === "" ? "" : this.#renumbered(event, { delta: { ...delta, partial_json: now } });
+      }
       case "content_block_stop":
-        return this.#renumbered(data, raw);
+        return this.#stopped(event, this.#blocks.get(data.index));
       case "message_delta":
         this.#delta = { raw, data };
         this.#usage = { ...this.#usage, ...stated(data.usage) };
@@ -140,17 +157,44 @@ class AnthropicRelay implements Relay {
     }
   }
 
-  #renumbered(data: Json, raw: string): string {
+  #renumbered({ data = {}, raw }: StreamEvent, fields: Json = {}): string {
     const arriving = this.#blocks.get(data.index);
     if (arriving !== undefined && arriving.shownAt === undefined) return "";
     const index = arriving?.shownAt ?? data.index;
-    return index === data.index ? raw : namedEvent({ ...data, index });
+    return index === data.index && Object.keys(fields).length === 0 ? raw : namedEvent({ ...data, ...fields, index });
+  }
+
+  /** Returns the end of a block, after the rest of a call's input. */
+  #stopped(event: StreamEvent, arriving: Arriving | undefined): string | Promise<string> {
+    const call = arriving && callOf(arriving.block);
+    const isHidden = arriving?.shownAt === undefined && arriving?.held === undefined;
+    if (call === undefined || isHidden || this.#copies === undefined) return this.#renumbered(event);
+    return this.#withCopies(this.#copies, event, { ...call, args: arriving.input.all }, arriving);
+  }
+
+  async #withCopies(copies: Copies, event: StreamEvent, call: Call & { args: string }, arriving: Arriving) {
+    const shown = await copies.shown(call);
+    if (copies.isRefused(call)) {
+      this.#hidden++;
+      return "";
+    }
+    if (arriving.held !== undefined) {
+      arriving.shownAt = this.#shown++;
+      return [...arriving.held, event].map((one) => this.#renumbered(one)).join("");
+    }
+    const rest = arriving.input.rest(shown);
+    const delta = {
+      type: "content_block_delta",
+      index: arriving.shownAt,
+      delta: { type: "input_json_delta", partial_json: rest },
+    };
+    return (rest === "" ? "" : namedEvent(delta)) + this.#renumbered(event);
   }
 
   answer(): Answer | undefined {
     if (this.#stop === "") return undefined;
     const pieces = [...this.#blocks.values()].map(({ block, input }) =>
-      input === "" ? block : { ...block, input: objectIn(input) ?? input },
+      input.all === "" ? block : { ...block, input: objectIn(input.all) ?? input.all },
     );
     const delta = this.#delta?.data?.delta;
     return answerOf(pieces, this.#message, isObject(delta) ? delta.stop_reason : undefined, this.#usage);
@@ -179,16 +223,17 @@ class AnthropicRelay implements Relay {
   }
 }
 
-/** Adds a delta to its block. */
-function add(arriving: Arriving | undefined, delta: Json): void {
-  if (arriving === undefined) return;
+/** Adds a delta to its block. Returns the part of a call's input that the client may get now. */
+function add(arriving: Arriving | undefined, delta: Json): string | undefined {
+  if (arriving === undefined) return undefined;
   const { block } = arriving;
-  const append = (key: string) => (block[key] = String(block[key] ?? "") + String(delta[key]));
+  const append = (key: string) => void (block[key] = String(block[key] ?? "") + String(delta[key]));
   if (delta.type === "text_delta") append("text");
   else if (delta.type === "thinking_delta") append("thinking");
   else if (delta.type === "signature_delta") append("signature");
-  else if (delta.type === "input_json_delta") arriving.input += String(delta.partial_json);
+  else if (delta.type === "input_json_delta") return arriving.input.take(String(delta.partial_json));
   else if (delta.type === "citations_delta") block.citations = [...objectsIn(block.citations), delta.citation];
+  return undefined;
 }
 
 /** Returns the fields of usage that are stated. */

@@ -1,7 +1,8 @@
 /** OpenAI's chat completions, which most other providers speak as well. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters, type OpenAIAnswer } from "../../library/fetch-tool.js";
-import { addUsage, type Answer, type Call, type Dialect, isFetch, type Relay, usageOf } from "../dialect.js";
+import { ArrivingArguments, type Copies } from "../copies.js";
+import { addUsage, type Answer, type Call, type Dialect, type Relay, usageOf } from "../dialect.js";
 import { isObject, type Json, objectsIn, type StreamEvent } from "../sse.js";
 
 type ChatMessage = AnyMessage & { tool_calls?: unknown; tool_call_id?: unknown; [field: string]: unknown };
@@ -66,7 +67,11 @@ export const chat: Dialect = {
     const end = others === -1 ? following.length : others;
     return [...tools, ...following.slice(0, end), ...images, ...following.slice(end)];
   },
-  relay: () => new ChatRelay(),
+  relay: (copies) => new ChatRelay(copies),
+  withArguments: (piece, args) =>
+    isObject(piece.custom)
+      ? { ...piece, custom: { ...piece.custom, input: args } }
+      : { ...piece, function: { ...(piece.function as Json), arguments: args } },
   wholeAnswer(body) {
     const [choice] = objectsIn(body.choices);
     if (choice === undefined || !isObject(choice.message)) return undefined;
@@ -78,7 +83,7 @@ export const chat: Dialect = {
     const [choice, ...rest] = objectsIn(body.choices);
     const message = isObject(choice?.message) ? choice.message : {};
     const texts = answers.map(({ pieces }) => textOf(pieces)).join("");
-    const calls = answers.flatMap(({ pieces }) => pieces).filter((piece) => callOf(piece) && !isFetch(chat, piece));
+    const calls = answers.flatMap(({ pieces }) => pieces).filter((piece) => callOf(piece));
     const { tool_calls: _, ...others } = message;
     const shown = {
       ...others,
@@ -152,11 +157,15 @@ function finishReason(reason: unknown, hasCalls: boolean): unknown {
 
 /** A call while it arrives. */
 interface Arriving {
-  call: Json & { function: { name: string; arguments: string } };
+  call: Json & { id?: unknown; function: { name: string } };
+  args: ArrivingArguments;
   shownAt: number | undefined;
+  /** True if it is sent only when it is complete, because it may be refused. */
+  isHeld: boolean;
 }
 
 class ChatRelay implements Relay {
+  readonly #copies: Copies | undefined;
   readonly #answers: Answer[] = [];
   #calls = new Map<unknown, Arriving>();
   #fields = new Map<string, string>();
@@ -171,7 +180,11 @@ class ChatRelay implements Relay {
   #shown = 0;
   #hidden = 0;
 
-  take(event: StreamEvent): string {
+  constructor(copies: Copies | undefined) {
+    this.#copies = copies;
+  }
+
+  take(event: StreamEvent): string | Promise<string> {
     const { data, raw } = event;
     if (data === undefined) {
       if (!raw.includes("[DONE]")) return raw;
@@ -193,9 +206,24 @@ class ChatRelay implements Relay {
     const changed = shown === delta && this.#isFirst ? event : this.#changed(data, choice, shown);
     if (isEnd) {
       this.#finish = changed ?? { raw: "", data: { ...data, choices: [{ ...choice, delta: {} }] } };
-      return "";
+      return this.#copies === undefined ? "" : this.#rests(this.#copies, data, choice);
     }
     return changed?.raw ?? "";
+  }
+
+  /** Returns the events for what was held back of the calls. */
+  async #rests(copies: Copies, data: Json, choice: Json): Promise<string> {
+    const parts: Json[] = [];
+    for (const { call, args, shownAt, isHeld } of this.#calls.values()) {
+      if (shownAt === undefined && !isHeld) continue;
+      const shown = await copies.shown({ id: String(call.id), args: args.all });
+      if (isHeld && copies.isRefused({ id: String(call.id) })) this.#hidden++;
+      else if (isHeld) parts.push({ index: this.#shown++, ...withArguments(call, shown) });
+      else if (args.rest(shown) !== "") parts.push({ index: shownAt, function: { arguments: args.rest(shown) } });
+    }
+    if (parts.length === 0) return "";
+    const held = { ...choice, finish_reason: null };
+    return this.#changed({ ...data, usage: undefined }, held, { tool_calls: parts })?.raw ?? "";
   }
 
   /** Adds a delta to the answer. Returns the part of it that the client gets: the same object if that is all of it. */
@@ -206,27 +234,37 @@ class ChatRelay implements Relay {
       this.#fields.set(name, (this.#fields.get(name) ?? "") + text);
     let isChanged = false;
     const shownCalls = objectsIn(calls).flatMap((part) => {
-      const shownAt = this.#receivedCall(part);
-      isChanged ||= shownAt !== part.index;
-      return shownAt === undefined ? [] : [{ ...part, index: shownAt }];
+      const { shownAt, now } = this.#receivedCall(part);
+      const called = isObject(part.function) ? part.function : {};
+      isChanged ||= shownAt !== part.index || now !== called.arguments;
+      if (shownAt === undefined) return [];
+      return [
+        { ...part, index: shownAt, ...(now === called.arguments ? {} : { function: { ...called, arguments: now } }) },
+      ];
     });
     if (!isChanged) return delta;
     const { tool_calls: _, ...rest } = delta;
     return shownCalls.length > 0 ? { ...rest, tool_calls: shownCalls } : rest;
   }
 
-  #receivedCall({ index, id, type, function: called, ...others }: Json): number | undefined {
+  /** Adds a part of a call. Returns its index for the client, and the part of its arguments that can be sent now. */
+  #receivedCall({ index, id, type, function: called, ...others }: Json): {
+    shownAt?: number | undefined;
+    now: unknown;
+  } {
     const { name, arguments: args } = isObject(called) ? called : {};
     let arriving = this.#calls.get(index);
     if (arriving === undefined) {
-      const isHidden = name === FETCH_TOOL;
-      if (isHidden) this.#hidden++;
-      const call = { id, type: type ?? "function", ...others, function: { name: String(name ?? ""), arguments: "" } };
-      arriving = { call, shownAt: isHidden ? undefined : this.#shown++ };
+      const isFetched = name === FETCH_TOOL;
+      if (isFetched) this.#hidden++;
+      const isHeld = !isFetched && this.#copies?.areRefused === true;
+      const call = { id, type: type ?? "function", ...others, function: { name: String(name ?? "") } };
+      const shownAt = isFetched || isHeld ? undefined : this.#shown++;
+      arriving = { call, args: new ArrivingArguments(), shownAt, isHeld };
       this.#calls.set(index, arriving);
     }
-    if (typeof args === "string") arriving.call.function.arguments += args;
-    return arriving.shownAt;
+    const now = typeof args === "string" ? arriving.args.take(args) : args;
+    return { shownAt: arriving.shownAt, now: this.#copies === undefined ? args : now };
   }
 
   /** Returns the event with another delta, under the id of the first answer. Returns undefined if it holds nothing. */
@@ -240,7 +278,7 @@ class ChatRelay implements Relay {
   answer(): Answer | undefined {
     const [choice] = objectsIn(this.#finish?.data?.choices);
     if (choice === undefined) return undefined;
-    const calls = [...this.#calls.values()].map(({ call }) => call);
+    const calls = [...this.#calls.values()].map(({ call, args }) => withArguments(call, args.all));
     return answerOf(this.#fields, this.#content, calls, choice.finish_reason, { ...this.#chunk, usage: this.#usage });
   }
 
@@ -262,6 +300,10 @@ class ChatRelay implements Relay {
   failure(error: Json): string {
     return `data: ${JSON.stringify(isObject(error.error) ? error : { error })}\n\n`;
   }
+}
+
+function withArguments(call: Arriving["call"], args: string): Json {
+  return { ...call, function: { ...call.function, arguments: args } };
 }
 
 function finished(data: Json, hasCalls: boolean, usage: Json | undefined): Json {

@@ -1,6 +1,7 @@
 /** OpenAI's Responses API. Its history is a list of items, of which an answer of the model is several. */
 import type { AnyMessage } from "../../library/api.js";
 import { FETCH_TOOL, fetchToolDescription, fetchToolParameters } from "../../library/fetch-tool.js";
+import { ArrivingArguments, type Copies } from "../copies.js";
 import {
   afterEqual,
   addUsage,
@@ -58,18 +59,24 @@ export const responses: Dialect = {
     ...results.map(({ id, content }) => ({ type: "function_call_output", call_id: id, output: content })),
     ...following,
   ],
-  relay: () => new ResponsesRelay(),
+  relay: (copies) => new ResponsesRelay(copies),
+  withArguments,
   wholeAnswer: (body) => (body.object === "response" && Array.isArray(body.output) ? answerOf(body) : undefined),
-  wholeReply: (body, answers) => ({ ...body, output: shownOf(answers), usage: usageOf(answers) }),
+  wholeReply: (body, answers) => ({
+    ...body,
+    output: answers.flatMap(({ pieces }) => pieces),
+    usage: usageOf(answers),
+  }),
 };
+
+function withArguments(piece: Json, args: unknown): Json {
+  return { ...piece, [piece.input === undefined ? "arguments" : "input"]: args };
+}
 
 function callOf({ type, call_id: id, name, arguments: args, input }: Json): Call | undefined {
   if (typeof id !== "string" || typeof name !== "string" || !String(type).endsWith("_call")) return undefined;
   return { id, name, args: args ?? input };
 }
-
-const shownOf = (answers: Answer[]) =>
-  answers.flatMap(({ pieces }) => pieces.filter((piece) => !isFetch(responses, piece)));
 
 /** Clients keep the ids of calls and the encrypted thinking; an item's own id may be dropped. */
 function isSame(one: Json, other: Json): boolean {
@@ -99,16 +106,39 @@ function answerOf(response: Json, items = objectsIn(response.output)): Answer {
 const ENDS = ["response.completed", "response.incomplete", "response.failed"];
 const BEGINNINGS = ["response.created", "response.in_progress", "response.queued"];
 
+/** The events of a call's arguments. Calls of the provider's own tools have others. */
+const ARGUMENTS = /^response\.(function_call_arguments|custom_tool_call_input)\.(delta|done)$/;
+
+/** An item while it arrives. */
+interface Arriving {
+  item: Json;
+  args: ArrivingArguments;
+  /** The item as the client sees it, once it is complete. */
+  shown: Json | undefined;
+  /** The index for the client, or undefined if the item is hidden. */
+  shownAt: number | undefined;
+  /** The events of a call that may be refused. */
+  held: StreamEvent[] | undefined;
+}
+
 class ResponsesRelay implements Relay {
+  readonly #copies: Copies | undefined;
   readonly #answers: Answer[] = [];
-  #items = new Map<unknown, { item: Json; shownAt: number | undefined }>();
+  /** The items that the client has seen of earlier answers. */
+  #seen: Json[] = [];
+  #items = new Map<unknown, Arriving>();
   #end: StreamEvent | undefined;
   #isFirst = true;
   #shown = 0;
-  #hidden = 0;
+  /** True once the client sees other events than the provider sent. */
+  #isChanged = false;
   #sequence = 0;
 
-  take(event: StreamEvent): string {
+  constructor(copies: Copies | undefined) {
+    this.#copies = copies;
+  }
+
+  take(event: StreamEvent): string | Promise<string> {
     const { data, raw } = event;
     if (data === undefined) return raw;
     const { type, output_index: index } = data;
@@ -117,23 +147,69 @@ class ResponsesRelay implements Relay {
       return "";
     }
     if (BEGINNINGS.includes(String(type)) && !this.#isFirst) return "";
-    if (type === "response.output_item.added" && isObject(data.item)) {
-      const shownAt = isFetch(responses, data.item) ? undefined : this.#shown++;
-      if (shownAt === undefined) this.#hidden++;
-      this.#items.set(index, { item: data.item, shownAt });
-    }
+    if (type === "response.output_item.added" && isObject(data.item)) this.#begin(index, data.item);
     const known = this.#items.get(index);
-    if (known !== undefined && type === "response.output_item.done" && isObject(data.item)) known.item = data.item;
-    if (known !== undefined && known.shownAt === undefined) return "";
-    return this.#numbered(event, known?.shownAt === undefined ? {} : { output_index: known.shownAt });
+    if (known === undefined) return this.#numbered(event);
+    if (type === "response.output_item.done" && isObject(data.item)) return this.#ended(event, data.item, known);
+    known.held?.push(event);
+    if (known.shownAt === undefined) return "";
+    const [, , part] = ARGUMENTS.exec(String(type)) ?? [];
+    // The whole arguments follow with the end of the item.
+    if (part === undefined || this.#copies === undefined) return this.#numbered(event, { output_index: known.shownAt });
+    if (part === "done") {
+      known.held = [event];
+      return "";
+    }
+    const delta = known.args.take(String(data.delta));
+    this.#isChanged ||= delta !== data.delta;
+    return delta === "" ? "" : this.#numbered(event, { output_index: known.shownAt, delta });
+  }
+
+  #begin(index: unknown, item: Json): void {
+    const isHidden = isFetch(callOf(item));
+    const isHeld = !isHidden && this.#copies?.areRefused === true && callOf(item) !== undefined;
+    this.#isChanged ||= isHidden || isHeld;
+    const shownAt = isHidden || isHeld ? undefined : this.#shown++;
+    const held = isHeld ? [] : undefined;
+    this.#items.set(index, { item, args: new ArrivingArguments(), shown: undefined, shownAt, held });
+  }
+
+  /** Takes the end of an item. */
+  #ended(event: StreamEvent, item: Json, known: Arriving): string | Promise<string> {
+    known.item = item;
+    const call = callOf(item);
+    if (call !== undefined && this.#copies !== undefined && (known.shownAt !== undefined || known.held !== undefined))
+      return this.#withCopies(this.#copies, event, call, known);
+    if (known.shownAt === undefined) return "";
+    known.shown = item;
+    return this.#numbered(event, { output_index: known.shownAt });
+  }
+
+  async #withCopies(copies: Copies, event: StreamEvent, call: Call, known: Arriving): Promise<string> {
+    const args = await copies.shown(call);
+    if (copies.isRefused(call)) return "";
+    const item = (known.shown = args === call.args ? known.item : withArguments(known.item, args));
+    this.#isChanged ||= item !== known.item;
+    const isHeld = known.shownAt === undefined;
+    const output_index = (known.shownAt ??= this.#shown++);
+    const rest = isHeld ? "" : known.args.rest(String(args));
+    const texts = known.held?.map((one) => {
+      const [, name = "", part] = ARGUMENTS.exec(String(one.data?.type)) ?? [];
+      if (part !== "done") return this.#numbered(one, { output_index });
+      const field = name.endsWith("input") ? "input" : "arguments";
+      const delta = { type: `response.${name}.delta`, item_id: one.data?.item_id, output_index, delta: rest };
+      const more = rest === "" ? "" : this.#numbered({ raw: "", data: { ...delta, sequence_number: -1 } });
+      return more + this.#numbered(one, { output_index, [field]: args });
+    });
+    return (texts ?? []).join("") + this.#numbered(event, { output_index, item });
   }
 
   /** Returns the text of an event with the next number, and with changed fields. */
-  #numbered({ data = {}, raw }: StreamEvent, fields: Json): string {
+  #numbered({ data = {}, raw }: StreamEvent, fields: Json = {}): string {
     const sequence_number = this.#sequence++;
     const numbers: Json = "sequence_number" in data ? { ...fields, sequence_number } : fields;
     const isEqual = Object.entries(numbers).every(([name, value]) => data[name] === value);
-    return isEqual || (this.#hidden === 0 && this.#isFirst) ? raw : namedEvent({ ...data, ...numbers });
+    return isEqual || (!this.#isChanged && this.#isFirst) ? raw : namedEvent({ ...data, ...numbers });
   }
 
   answer(): Answer | undefined {
@@ -146,16 +222,19 @@ class ResponsesRelay implements Relay {
   next(): void {
     const answer = this.answer();
     if (answer !== undefined) this.#answers.push(answer);
+    this.#seen = this.#output();
     [this.#items, this.#end, this.#isFirst] = [new Map(), undefined, false];
+  }
+
+  #output(): Json[] {
+    return [...this.#seen, ...[...this.#items.values()].flatMap(({ shown }) => (shown === undefined ? [] : [shown]))];
   }
 
   end(): string {
     const response = this.#end?.data?.response;
-    if (this.#end === undefined || this.#hidden === 0 || !isObject(response)) return this.#end?.raw ?? "";
-    const items = [...this.#items.values()].map(({ item }) => item);
-    const output = shownOf([...this.#answers, { ...answerOf(response), pieces: items }]);
+    if (this.#end === undefined || !this.#isChanged || !isObject(response)) return this.#end?.raw ?? "";
     const usage = addUsage(usageOf(this.#answers), isObject(response.usage) ? response.usage : undefined);
-    return this.#numbered(this.#end, { response: { ...response, output, usage } });
+    return this.#numbered(this.#end, { response: { ...response, output: this.#output(), usage } });
   }
 
   failure(error: Json): string {

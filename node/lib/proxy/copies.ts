@@ -1,0 +1,109 @@
+/**
+ * Copies of placeholders in the arguments of a call. The client's tool gets the originals in their place, or the call
+ * is refused: the model is told, and the client does not see the call.
+ *
+ * The addon knows the originals. A stream is held back only from a possible marker on, or, to refuse
+ * calls, from their beginning.
+ */
+/** The beginning of a placeholder's marker. It has no character that JSON escapes. */
+const START = "[REF_ID: ";
+/** A placeholder of a tool output, or its marker alone. The markers in shortened arguments stand for something else. */
+const COPY =
+  /(?<! elided by concertina )\[REF_ID: [0-9a-f]{16,64}\](?: \(Summary: [\s\S]*?\)\n\[[^\n]*? folded[^\]\n]*\](?: Where the summary [^\n]*? file or command\.)?)?/g;
+/** Splits JSON so that every second part is a string. */
+const STRINGS = /("(?:[^"\\]|\\[\s\S])*")/;
+
+/** The answer to a refused call. */
+export const REFUSAL =
+  "This call was not run: its arguments contain a placeholder ([REF_ID: …]) in the place of content. Call it again with the content itself, which fetch_original_data returns.";
+
+/** Returns the originals of placeholders, and those without one as they are. */
+export type Unfold = (placeholders: string[]) => Promise<string[]>;
+
+/** The treatment of the calls in one exchange. */
+export class Copies {
+  readonly #unfold: Unfold;
+  /** True if calls with copies are refused. They reach the client only when they are complete. */
+  readonly areRefused: boolean;
+  readonly #refused = new Set<string>();
+
+  constructor(unfold: Unfold, areRefused: boolean) {
+    [this.#unfold, this.areRefused] = [unfold, areRefused];
+  }
+
+  /** Returns true if {@link shown} has refused a call. */
+  isRefused({ id }: { id: string }): boolean {
+    return this.#refused.has(id);
+  }
+
+  /** Returns the arguments of a call for the client: an object, JSON, or the text of a call without JSON. */
+  async shown<A>({ id, args }: { id: string; args: A }): Promise<A> {
+    const isText = typeof args === "string";
+    const given = isText ? args : JSON.stringify(args ?? null);
+    if (!given.includes(START)) return args;
+    const shown = isJson(given) ? await this.#inJson(given) : await this.#inText(given);
+    if (shown === given) return args;
+    if (this.areRefused) this.#refused.add(id);
+    return this.areRefused ? args : ((isText ? shown : JSON.parse(shown)) as A);
+  }
+
+  async #inJson(json: string): Promise<string> {
+    const parts = json.split(STRINGS);
+    for (let at = 1; at < parts.length; at += 2) {
+      const part = parts[at] as string;
+      const from = part.indexOf(START);
+      if (from === -1) continue;
+      // What stands before the copy may have been sent as the model wrote it.
+      const text = JSON.parse(`"${part.slice(from)}`) as string;
+      const shown = await this.#inText(text);
+      if (shown !== text) parts[at] = part.slice(0, from) + JSON.stringify(shown).slice(1);
+    }
+    return parts.join("");
+  }
+
+  async #inText(text: string): Promise<string> {
+    const originals = await this.#unfold(text.match(COPY) ?? []);
+    return text.replace(COPY, () => originals.shift() as string);
+  }
+}
+
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The arguments of a call while they arrive in a stream. */
+export class ArrivingArguments {
+  #all = "";
+  #sent = 0;
+
+  /** Takes a part. Returns what can be sent now. */
+  take(part: string): string {
+    this.#all += part;
+    const found = this.#all.indexOf(START, Math.max(0, this.#sent - START.length));
+    let end = found === -1 ? this.#all.length : found;
+    if (found === -1)
+      for (let length = START.length - 1; length > 0; length--)
+        if (this.#all.endsWith(START.slice(0, length))) {
+          end = this.#all.length - length;
+          break;
+        }
+    const now = this.#all.slice(this.#sent, end);
+    this.#sent = Math.max(this.#sent, end);
+    return now;
+  }
+
+  /** Returns the rest to send, if the client gets these arguments. */
+  rest(shown: string): string {
+    // Whatever stands before a copy is unchanged.
+    return shown.slice(this.#sent);
+  }
+
+  get all(): string {
+    return this.#all;
+  }
+}
