@@ -21,6 +21,9 @@ pub struct Fetch {
     pub characters: Option<RangeInclusive<usize>>,
     /// Regular expression; only matching lines come back, numbered, with two lines around each.
     pub pattern: Option<String>,
+    /// Words. With ids, only the lines with most of them come back, in the form of `pattern`. Without ids, such lines
+    /// of the originals of the session that have all of them.
+    pub query: Option<String>,
     /// The maximum number of characters of the whole answer.
     pub max_chars: usize,
 }

@@ -6,7 +6,8 @@ use concertina_base::error::Result;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
-use super::records::{Batch, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
+use super::records::{Batch, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
+use super::signature::{Probes, Signature};
 use super::tables::RowSink;
 use super::time::Millis;
 
@@ -56,6 +57,14 @@ pub trait Store: Send + Sync {
     fn get_all(&self, ids: &[RefId], agent_id: &str, now: Millis) -> Result<Vec<Option<(RefId, Original)>>> {
         ids.iter().map(|id| self.get(id, agent_id, now)).collect()
     }
+
+    /// Returns the originals that this session was granted, and no other's, that may contain some words, and those that
+    /// [`Store::sign`] has to sign first. Empty for an unknown session.
+    fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched>;
+
+    /// Stores the signatures of originals of a session for its searches. They go with the session's grants. Originals
+    /// that the session may not see are skipped.
+    fn sign(&self, scope: &Scope, signatures: &[(ContentHash, Signature)]) -> Result<()>;
 
     /// Returns the ledger of a session; empty for a new one.
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;
