@@ -14,14 +14,15 @@ use crate::row::{at, count, first, hash, hashes};
 use crate::scope::session;
 use crate::text::key;
 
-/// Selects the number of a session's signatures and, newest first, the originals whose signatures have the bits `$3`.
-/// An element that the array lacks is NULL and rules nothing out.
+/// Selects the number of a session's signatures and, newest first, the originals whose signatures have the bits `$3`:
+/// none, or [`MAX_PROBES`].
 static SIGNED: LazyLock<String> = LazyLock::new(|| {
-    let is_set = |probe| format!("coalesce(get_bit(bits, ($3::int[])[{probe}] & (length(bits) * 8 - 1)), 1) = 1");
-    let are_set: Vec<String> = (1..=MAX_PROBES).map(is_set).collect();
+    let are_set = (1..=MAX_PROBES).map(|probe| format!("get_bit(bits, ($3::int[])[{probe}] & mask) = 1"));
     format!(
-        "SELECT count(*), array_agg(original ORDER BY original DESC) FILTER (WHERE {}) FROM signatures WHERE session = {}",
-        are_set.join(" AND "),
+        "SELECT count(*), array_agg(original ORDER BY original DESC) FILTER (WHERE cardinality($3::int[]) = 0 OR {})
+         FROM (SELECT original, bits, length(bits) * 8 - 1 AS mask FROM signatures WHERE session = {} OFFSET 0)
+           AS signed",
+        are_set.collect::<Vec<_>>().join(" AND "),
         session!()
     )
 });
@@ -64,7 +65,7 @@ pub(crate) fn search(
 ) -> Outcome<Searched> {
     let (session, agent) = (key(&scope.session_id), key(&scope.agent_id));
     let caller_time = pool.caller_time(now);
-    let bits: Vec<i32> = probes.bits().iter().copied().map(i32::from).collect();
+    let bits: Vec<i32> = probes.bits().iter().copied().map(i32::from).cycle().take(MAX_PROBES).collect();
     let answers = connection.read(vec![
         call!(IDENTITY_QUERY, caller_time),
         call!(SIGNED.as_str(), session, agent, bits),

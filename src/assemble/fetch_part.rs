@@ -28,7 +28,9 @@ impl RequestedPart {
     /// [`Error::BadPattern`]; [`Error::BadArgument`] for a bad query, and for one beside a pattern.
     pub(super) fn of(fetch: &Fetch) -> Result<Self> {
         let matcher = match (&fetch.pattern, &fetch.query) {
-            (Some(_), Some(query)) => return Err(Error::bad_argument("query", query, "absent beside a pattern")),
+            (Some(_), Some(query)) => {
+                return Err(Error::bad_argument("query", format!("{query:?}"), "absent beside a pattern"));
+            }
             (Some(pattern), None) => Some(LineMatcher::of_pattern(pattern)?),
             (None, query) => query.as_deref().map(Words::parse).transpose()?.map(LineMatcher::Words),
         };

@@ -107,6 +107,9 @@ fn no_answer_is_longer_than_asked_for() {
             (None, Some("unit 7")),
             (None, Some("nowhere")),
         ] {
+            if ref_ids.is_empty() && query.is_none() {
+                continue;
+            }
             for (lines, characters) in
                 [(None, None), (Some(3..=900), None), (None, Some(5..=40_000)), (Some(9_999..=9_999), None)]
             {
@@ -425,7 +428,7 @@ fn every_word_of_an_original_finds_it_and_nothing_of_another_session() {
 fn a_search_answers_with_the_lines_that_have_most_words_and_the_best_original_first() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir);
-    let log: String = (1..=300).map(|line| format!("{line} request took {} ms\n", line % 7)).collect();
+    let log: String = (1..=300).map(|line| format!("request {line} took {} ms\n", line % 7)).collect();
     let apart = put_labelled(&engine, &format!("{log}a timeout\n{log}the database\n"), "exec: make");
     let close = put_labelled(&engine, &format!("{log}Timeout of the DATABASE\n{log}"), "exec: npm test\nmore");
     put(&engine, "only a timeout\n");
@@ -433,8 +436,8 @@ fn a_search_answers_with_the_lines_that_have_most_words_and_the_best_original_fi
     assert_eq!(
         first,
         format!(
-            "{close} exec: npm test\n299-299 request took 5 ms\n300-300 request took 6 ms\n\
-             301:Timeout of the DATABASE\n302-1 request took 1 ms\n303-2 request took 2 ms\n[1 of 1 matching lines]"
+            "{close} exec: npm test\n299-request 299 took 5 ms\n300-request 300 took 6 ms\n\
+             301:Timeout of the DATABASE\n302-request 1 took 1 ms\n303-request 2 took 2 ms\n[1 of 1 matching lines]"
         )
     );
     assert!(second.starts_with(&format!("{apart} exec: make\n")), "{second}");
@@ -446,7 +449,7 @@ fn a_search_answers_with_the_lines_that_have_most_words_and_the_best_original_fi
     };
     assert!(first.ends_with(&part(close.as_str())));
     assert!(
-        part(&format!("{apart}:302-")).starts_with("600-299 request took 5 ms\n"),
+        part(&format!("{apart}:302-")).starts_with("600-request 299 took 5 ms\n"),
         "{}",
         part(&format!("{apart}:302-"))
     );

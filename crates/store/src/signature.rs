@@ -156,6 +156,6 @@ mod tests {
 
     #[test]
     fn bits_never_change() {
-        assert_eq!(Probes::of(["error"]).bits(), []);
+        assert_eq!(Probes::of(["error"]).bits(), [25725, 9139, 31481]);
     }
 }
