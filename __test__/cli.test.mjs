@@ -26,6 +26,7 @@ test("the command line prints its help and its version", () => {
       "restore",
       "squeeze",
       "fetch",
+      "search",
       "stats",
       "unfold",
       "sweep",
@@ -36,7 +37,7 @@ test("the command line prints its help and its version", () => {
   }
   assert.match(run("compress", "--help").stdout, /--originals FILE/);
   assert.equal(run("help", "compress").stdout, run("compress", "--help").stdout);
-  for (const option of ["--lines", "--chars", "--pattern", "--max-chars", "--agent", "--json"])
+  for (const option of ["--lines", "--chars", "--pattern", "--query", "--max-chars", "--agent", "--json"])
     assert.match(run("fetch", "--help").stdout, new RegExp(`${option} ?`));
 });
 
@@ -416,6 +417,7 @@ test("fetch prints the ids that exist and fails if one does not", async () => {
     [[refId, "--lines", "401-500"], /lines 401-500 do not exist/],
     [[refId, "--chars", "999999-"], /characters 999999 and after do not exist/],
     [[refId, "--pattern", "no such words"], /No line of the original/],
+    [[refId, "--query", "nowhere"], /No line of the original/],
     [[refId, "--pattern", "took", "--lines", "9999-"], /No line of the original/],
     [[`${refId}:9999-`], /lines 9999 and after do not exist/],
     [[`${refId}:c999999-`], /characters 999999 and after do not exist/],
@@ -430,6 +432,7 @@ test("fetch prints the ids that exist and fails if one does not", async () => {
     ["--lines", "400"],
     ["--chars", "1-20"],
     ["--pattern", "unit"],
+    ["--query", "unit ms"],
     ["--lines", "1-400", "--max-chars", "300"],
   ]) {
     const { stdout, stderr, status } = run("fetch", refId, ...args, "--dir", dir);
@@ -439,6 +442,40 @@ test("fetch prints the ids that exist and fails if one does not", async () => {
     [run("fetch", refId, "--dir", dir).status, JSON.parse(run("fetch", refId, "--dir", dir, "--json").stdout)[0].text],
     [0, text],
   );
+});
+
+test("search prints the lines of the originals that have all words, of one session or of all", async () => {
+  const dir = freshDir();
+  const concertina = await Concertina.open({ dir });
+  const ids = [];
+  for (const sessionId of ["one", "two"]) {
+    const text = `${noise(400, ids.length + 1)}\nthe planted line of ${sessionId}`;
+    const message = toolRound("c", "exec", {}, text)[1];
+    const { report } = await concertina.admitToolResult({ sessionId, message });
+    ids.push(report.actions[0].refId);
+  }
+  await concertina.close();
+  const one = run("search", "planted line", "OF", "--dir", dir, "--session", "one");
+  assert.match(
+    one.stdout,
+    new RegExp(`^${ids[0]}  exec  \\(session one of main\\)\n399-.*\n400-.*\n401:the planted line of one\n\\[1 of 1 `),
+  );
+  assert.deepEqual([one.stdout.includes("two"), one.status], [false, 0]);
+  const all = JSON.parse(run("search", "planted", "--dir", dir, "--json").stdout);
+  assert.deepEqual(all.originals.map(({ refId }) => refId).toSorted(), ids.toSorted());
+  assert.equal(all.matching, 2);
+  const none = run("search", "two", "planted", "--dir", dir, "--session", "one");
+  assert.deepEqual([none.stdout, none.status], ['[no original has all of the words "two", "planted"]\n', 1]);
+  for (const [args, says, status] of [
+    [["search", "--dir", dir], /an argument is missing/, 2],
+    [["search", "x", "--dir", dir, "--session", "three"], /there is no session "three"/, 1],
+    [["search", "", "--dir", dir], /1 to 16 words/, 2],
+    [["search", "x", "--dir", dir, "--max-chars", "few"], /--max-chars is "few"/, 2],
+  ]) {
+    const { stdout, stderr, status: got } = run(...args);
+    assert.deepEqual([stdout, got], ["", status], args.join(" "));
+    assert.match(stderr, says);
+  }
 });
 
 /** Returns a Codex rollout that runs one command and then answers `turns` questions. */

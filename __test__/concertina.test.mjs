@@ -374,6 +374,61 @@ test("nothing is added to the prompt, and the tool adds at most 60 tokens to a r
   assert.ok(tokens <= 60, `${tokens} tokens`);
 });
 
+test("a search finds the words of a session, for a model and for people", async () => {
+  const { concertina } = await opened();
+  const text = `${noise(300)}\nthe planted line\n${noise(300, 7)}`;
+  const { id } = await admitted(concertina, text);
+  await concertina.admitToolResult({
+    sessionId: "another",
+    message: toolRound("call_1", "exec", {}, `planted elsewhere\n${noise(400)}`)[1],
+  });
+  const excerpt = /^299-.*\n300-.*\n301:the planted line\n302-.*\n303-.*\n\[1 of 1 matching lines\]$/;
+  const mine = await concertina.search({ query: "PLANTED line", sessionId });
+  assert.deepEqual([mine.matching, mine.note, mine.originals.length], [1, "", 1]);
+  const [{ excerpt: lines, ...found }] = mine.originals;
+  assert.deepEqual(found, { refId: id, label: "exec", sessionId, agentId: "main" });
+  assert.match(lines, excerpt);
+  // The tool answers with the same lines, for its session only.
+  const scope = { sessionId, agentId: "main" };
+  for (const parameters of [
+    { query: "planted" },
+    { query: "planted", ref_ids: [] },
+    { query: "planted", ref_ids: null },
+  ])
+    assert.deepEqual(await answerFetch(concertina, parameters, scope), [
+      { type: "text", text: `${id} exec\n${lines}` },
+    ]);
+  const [{ text: part }] = await answerFetch(concertina, { ref_ids: [id], query: "planted" }, scope);
+  assert.match(part, excerpt);
+  assert.equal((await answerFetch(concertina, { ref_ids: [id], query: "" }, scope))[0].text, text);
+  for (const parameters of [{}, { query: " " }])
+    assert.match(
+      (await answerFetch(concertina, parameters, scope))[0].text,
+      /ref_ids is undefined; it must be an array/,
+    );
+  assert.match((await answerFetch(concertina, { query: "x" }, {}))[0].text, /sessionId is absent/);
+  // Without a session all are searched.
+  const all = await concertina.search({ query: "planted" });
+  assert.deepEqual(all.originals.map((original) => original.sessionId).toSorted(), ["another", sessionId].toSorted());
+  const none = await concertina.search({ query: '"line planted"', sessionId });
+  assert.deepEqual(none, {
+    originals: [],
+    matching: 0,
+    note: 'no original has all of the words "line planted"',
+  });
+  for (const [input, says] of [
+    [{ query: "", sessionId }, /query is ""; it must be 1 to 16 words/],
+    [{ sessionId }, /query is undefined/],
+    [{ query: "x", agentId: "main" }, /agentId is "main"; it must be absent without a sessionId/],
+    [{ query: "x", maxChars: 0 }, /maxChars is 0/],
+  ])
+    await assert.rejects(concertina.search(input), says);
+  await assert.rejects(
+    concertina.fetch({ sessionId }),
+    /refIds is undefined; it must be an array, or absent with a query/,
+  );
+});
+
 test("each id in a fetch can name its own part", async () => {
   const { concertina } = await opened();
   const text = noise(300);

@@ -171,6 +171,21 @@ test("fetch prints an original of any length completely, and fails if one is mis
   }
 });
 
+test("search prints what a session or all sessions have, and a session key names those of this gateway", async (context) => {
+  const { opened } = await twoHosts();
+  const hostSessions = async () => [{ sessionId: "of one", sessionKey: "agent:main:work", agentId: "main" }];
+  const actions = actionsOf({ hasStore: true, open: () => opened("one"), hostSessions });
+  const search = (words, options) => runOf(context, actions.get("search <words...>"), words, options);
+  const mine = await search(["ONE", "unit"], { session: "agent:main:work" });
+  assert.match(mine.printed, /^[0-9a-f]{16}  exec  \(session of one of main\)\n1:one 0 unit_/);
+  assert.deepEqual([mine.said, mine.status], ["", 0]);
+  const all = JSON.parse((await search(["took"], { json: true })).printed);
+  assert.deepEqual(all.originals.map(({ sessionId }) => sessionId).toSorted(), ["of one", "of two"]);
+  const none = await search(["two unit"], { session: "agent:main:work", agent: "main" });
+  assert.deepEqual([none.printed, none.status], ['[no original has all of the words "two unit"]\n', 1]);
+  assert.match((await search(["x"], { session: "nowhere" })).said, /there is no session "nowhere"/);
+});
+
 test("a file or pipe receives exactly the bytes of an original without a final line break", async (context) => {
   const dir = freshDir();
   const text = noise(200);

@@ -1,15 +1,16 @@
 //! Prints the duration of a durable put, as a ratio to the lower bound: writing 4 KB and syncing it, in the same
-//! directory and run.
+//! directory and run, and the duration of a search.
 
 mod originals;
 
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
+use std::sync::Arc;
 use std::time::Instant;
 
 use concertina::reference::Original;
 use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
-use originals::{batch, text};
+use originals::{batch, print_search, text};
 
 const ROUNDS: usize = 41;
 
@@ -36,15 +37,16 @@ fn main() {
     });
     println!("floor: write 4 KB and sync    {floor:8.3} ms");
 
-    let store = SqliteStore::open(dir.path(), StoreOptions::default()).expect("a store");
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(dir.path(), StoreOptions::default()).expect("a store"));
     let scope = Scope { agent_id: "main".into(), session_id: "bench".into() };
     let mut seed = 0;
     for count in [1, 16, 256] {
-        let batches: Vec<Batch> = (0..ROUNDS).map(|_| batch(&store, count, &mut seed)).collect();
+        let batches: Vec<Batch> = (0..ROUNDS).map(|_| batch(&*store, count, &mut seed)).collect();
         let time = median(|round| assert!(store.commit(&scope, &batches[round], 1).expect("a put").is_empty()));
         println!("put {count:3} originals of 8 KB     {time:8.3} ms  {:7.1} x the floor", time / floor);
     }
     let id = store.ref_ids(&[Original::text(&text(1), "bench").hash]).expect("an id").remove(0);
     let time = median(|_| assert!(store.get(&id, "main", 1).expect("a get").is_some()));
     println!("get one original              {time:8.3} ms  {:7.3} x the floor", time / floor);
+    print_search(&store);
 }

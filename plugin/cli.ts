@@ -1,6 +1,6 @@
 /**
- * The `openclaw concertina ...` commands: figures, sweep, purge, fetch, unfold and migrate. They run in a process of
- * their own beside the gateway.
+ * The `openclaw concertina ...` commands: figures, sweep, purge, fetch, search, unfold and migrate. They run in a process
+ * of their own beside the gateway.
  *
  * Figures and originals go to standard output. Failures go to standard error, with exit status 1.
  */
@@ -25,8 +25,10 @@ import {
   periodsOf,
   print as printWhole,
   progressLine,
+  queryOf,
   readTranscript,
   removedText,
+  searchText,
   sessionsNamed,
   type SessionToAnalyse,
   showAnalysis,
@@ -49,6 +51,14 @@ interface FetchOptions {
   agent?: string;
   lines?: string;
   pattern?: string;
+  query?: string;
+  maxChars?: string;
+  json?: boolean;
+}
+
+interface SearchOptions {
+  session?: string;
+  agent?: string;
   maxChars?: string;
   json?: boolean;
 }
@@ -148,6 +158,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .option("--agent <id>", "The agent whose sessions they belong to (default: main)")
         .option("--lines <range>", 'Only these lines, for example "120-180"')
         .option("--pattern <regex>", "Only matching lines, with numbers and context")
+        .option("--query <words>", "Only the lines with most of these words, with numbers and context")
         .option("--max-chars <count>", "At most this many characters")
         .option("--json", "Print JSON")
         .action((refs: string[], options: FetchOptions) =>
@@ -157,12 +168,31 @@ export function registerCli(api: PluginApi, state: PluginState): void {
               agentId: options.agent ?? agentOf(undefined),
               lines: options.lines,
               pattern: options.pattern,
+              query: options.query,
               maxChars: charsOf(options.maxChars),
             });
             if (missing.length > 0) process.exitCode = 1;
             for (const line of missing) complain(line);
             if (options.json) print(json(blocks));
             else printOriginals(blocks);
+          }),
+        );
+      root
+        .command("search <words...>")
+        .description("Print the lines of originals that have all words, in any case")
+        .option("--session <id-or-key>", "Only this session")
+        .option("--agent <id>", "The agent of the session, if several have one with that name")
+        .option("--max-chars <count>", "At most this many characters of lines (default: 6000)")
+        .option("--json", "Print JSON")
+        .action((words: string[], options: SearchOptions) =>
+          withStore(state, async (store) => {
+            const { session, agent } = options;
+            const [named] = session === undefined ? [] : await foundSessions(state, store, session, agent);
+            const scope = named && { sessionId: named.sessionId, agentId: named.agentId };
+            const maxChars = charsOf(options.maxChars);
+            const found = await withClock("searching", store.search({ query: queryOf(words), ...scope, maxChars }));
+            if (found.matching === 0) process.exitCode = 1;
+            print(options.json ? json(found) : searchText(found));
           }),
         );
       root

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { analyze } from "./cli/analyze.js";
 import { type Command, print, type Values, UsageError } from "./cli/command.js";
 import { proxy, run } from "./cli/proxy.js";
-import { fetch, migrate, purge, stats, sweep, unfold } from "./cli/stores.js";
+import { fetch, migrate, purge, search, stats, sweep, unfold } from "./cli/stores.js";
 import { compress, restore, squeeze } from "./cli/texts.js";
 import { version } from "./terminal/version.js";
 
@@ -15,6 +15,7 @@ const COMMANDS: Record<string, Command> = {
   restore,
   squeeze,
   fetch,
+  search,
   stats,
   unfold,
   sweep,
@@ -32,7 +33,7 @@ ${Object.entries(COMMANDS)
 
   --help, --version
 
-fetch, stats, unfold, sweep and purge use the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
+fetch, search, stats, unfold, sweep and purge use the store in --dir DIR, or in the PostgreSQL database --url postgresql://...
 (--namespace NAME). env:NAME reads the place from an environment variable, so that no password shows in a list of processes.
 SESSION is JSONL of OpenClaw, Pi or Claude Code, or a JSON array of messages or of items of the Responses API, each also as .gz.
 For analyze it can also be JSONL of Codex or an agent's database of OpenClaw. - stands for standard input.`;

@@ -24,6 +24,7 @@ export { elsewhereOf, haveIt, whyKept } from "./terminal/other-gateways.js";
 export { originalPage, page, periodsOf, writeReport } from "./terminal/page.js";
 export type { Document } from "./terminal/page.js";
 export { progressLine, withClock } from "./terminal/progress.js";
+export { queryOf, searchText } from "./terminal/search-text.js";
 export { statusText } from "./terminal/status.js";
 export type { Condition, Status } from "./terminal/status.js";
 export { counted } from "./terminal/table.js";

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer};
+use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer, SEARCH_CHARS};
 use concertina::config::{Config, Secrets};
 use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
@@ -21,8 +21,8 @@ use crate::handover::Handover;
 use crate::pure::options;
 use crate::registry::{self, StorePlace};
 use crate::report::{
-    Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed, Session,
-    Stats, Unfolded, WarningRow,
+    Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed,
+    SearchQuery, SearchResult, Session, Stats, Unfolded, WarningRow,
 };
 use crate::work::{ThenBlocking, blocking, heavy, heavy_blocking, run_in_background};
 
@@ -339,15 +339,27 @@ impl NativeConcertina {
             let now = request.now.ok_or_else(|| Error::bad_argument("now", "absent", "milliseconds since 1970"))?;
             let session_id = request.session_id.unwrap_or_default();
             let fetch = Fetch {
-                ref_ids: request.ref_ids,
+                ref_ids: request.ref_ids.unwrap_or_default(),
                 lines: request.lines.map(|lines| Fetch::parse_range("lines", &lines)).transpose()?,
                 characters: request.chars.map(|chars| Fetch::parse_range("chars", &chars)).transpose()?,
                 pattern: request.pattern,
                 done: request.done.unwrap_or_default(),
+                query: request.query,
                 max_chars: request.max_chars.map_or(usize::MAX, |most| most as usize),
             };
             let done = engine.fetch(&Session { agent_id: request.agent_id, session_id }.into(), &fetch, now as i64)?;
             Ok(Fetched { content: done.blocks.into_iter().map(Into::into).collect(), found: done.found as u32 })
+        })
+    }
+
+    /// Searches originals.
+    #[napi]
+    pub fn search<'env>(&self, env: &'env Env, query: SearchQuery) -> napi::Result<PromiseRaw<'env, SearchResult>> {
+        let engine = self.engine()?;
+        blocking(env, move || {
+            let max_chars = query.max_chars.map_or(SEARCH_CHARS, |most| most as usize);
+            let session = query.session.map(Into::into);
+            Ok(engine.search(session.as_ref(), &query.query, max_chars, query.now as i64)?.into())
         })
     }
 

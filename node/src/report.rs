@@ -279,10 +279,11 @@ impl From<assemble::Unfolded> for Unfolded {
 pub struct FetchRequest {
     /// Ids, or whole markers as placeholders print them. A part may follow after a colon and overrides the other
     /// fields: `id:41-80` for lines, `id:c41-80` for characters, `id:/regex/` for matching lines.
-    pub ref_ids: Vec<String>,
+    /// Absent or empty for a search with `query`.
+    pub ref_ids: Option<Vec<String>>,
     /// The id of the agent whose originals are fetched; `main` by default.
     pub agent_id: Option<String>,
-    /// The id of the session that asks.
+    /// The id of the session that asks. A search needs it.
     pub session_id: Option<String>,
     /// A range of lines, inclusive and counted from 1: `"41-420"`, `"41-"` or `"41"`. In a listing it refers to the
     /// printed line numbers, and in arguments of a call to lines of their rendering.
@@ -294,6 +295,9 @@ pub struct FetchRequest {
     /// Ids of originals whose copies the agent no longer needs. Fetched content of the session with these ids counts as
     /// stale from now on, until it is fetched again.
     pub done: Option<Vec<String>>,
+    /// Words, of which those in quotation marks belong together. With ids, the lines with most of them are returned as
+    /// by `pattern`. Without ids, such lines of the originals of the session that have all of them, the best first.
+    pub query: Option<String>,
     /// The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host.
     pub max_chars: Option<f64>,
     /// The time of the call in milliseconds since 1970; now by default.
@@ -337,6 +341,58 @@ pub struct Fetched {
     pub content: Vec<ContentBlock>,
     /// The number of ids whose originals were found.
     pub found: u32,
+}
+
+/// A search of originals.
+#[napi(object, object_to_js = false)]
+pub struct SearchQuery {
+    /// The words.
+    pub query: String,
+    /// The session to search; all by default.
+    pub session: Option<Session>,
+    /// The maximum number of characters of all excerpts.
+    pub max_chars: Option<f64>,
+    /// The time of the call in milliseconds since 1970.
+    pub now: f64,
+}
+
+/// The originals that a search found.
+#[napi(object, object_from_js = false)]
+pub struct SearchResult {
+    /// The best ones, the best first.
+    pub originals: Vec<FoundOriginal>,
+    /// The number of originals that have all words, those that are not in `originals` included.
+    pub matching: u32,
+    /// A statement of what is missing in `originals`, and how to find it; empty if nothing is missing.
+    pub note: String,
+}
+
+/// An original that a search found.
+#[napi(object, object_from_js = false)]
+pub struct FoundOriginal {
+    /// Its id.
+    pub ref_id: String,
+    /// The beginning of its label, such as `exec: npm test`.
+    pub label: String,
+    /// The session that was granted it.
+    pub session_id: String,
+    /// The agent of the session.
+    pub agent_id: String,
+    /// The lines with most of the words, numbered, with two lines of context on each side.
+    pub excerpt: String,
+}
+
+impl From<assemble::Found> for SearchResult {
+    fn from(found: assemble::Found) -> Self {
+        let originals = found.originals.into_iter().map(|found| FoundOriginal {
+            ref_id: found.id.to_string(),
+            label: found.label,
+            session_id: found.scope.session_id,
+            agent_id: found.scope.agent_id,
+            excerpt: found.excerpt,
+        });
+        Self { originals: originals.collect(), matching: found.matching as u32, note: found.note }
+    }
 }
 
 /// The record of one rewriting call.

@@ -1,9 +1,11 @@
 //! Prints the duration of a commit, as a ratio to two lower bounds on the same server with the same settings, and the
 //! number of round trips. One bound is an INSERT of the same originals as text, in one statement, by pgbench. The
-//! other, which is lower, is a prepared binary INSERT of the packed bytes that a commit stores, from this process.
+//! other, which is lower, is a prepared binary INSERT of the packed bytes that a commit stores, from this process. Also
+//! prints the duration of a search.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Instant;
 
 use concertina::store::payload::Packer;
@@ -13,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls, Statement};
 
 use crate::cluster::{Cluster, options};
-use crate::originals::batch;
+use crate::originals::{batch, print_search};
 use crate::proxy::Proxy;
 
 #[expect(dead_code, reason = "the tests of the store use the rest")]
@@ -141,4 +143,5 @@ fn main() {
             commit / floor,
         );
     }
+    print_search(&(Arc::new(cluster.open("search")) as Arc<dyn Store>));
 }

@@ -35,6 +35,7 @@ mod refusal;
 mod row;
 mod schema;
 mod scope;
+mod search;
 mod server;
 mod session;
 mod slots;

@@ -123,6 +123,17 @@ CREATE TABLE marks (
   PRIMARY KEY (session, kind, content)
 );
 
+-- The signatures of originals that searches of a session have read. They are derived from the originals.
+CREATE TABLE signatures (
+  session BIGINT NOT NULL,
+  original BIGINT NOT NULL,
+  bits BYTEA NOT NULL,
+  PRIMARY KEY (session, original),
+  FOREIGN KEY (session, original) REFERENCES grants (session, original) ON DELETE CASCADE
+);
+-- Their bits are random.
+ALTER TABLE signatures ALTER bits SET STORAGE EXTERNAL;
+
 CREATE TABLE turns (
   session BIGINT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   advancement BYTEA NOT NULL CHECK (length(advancement) = 32), -- SHA-256 of advancement_key

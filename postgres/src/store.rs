@@ -11,7 +11,8 @@ use concertina_store::hosts::{HostChanges, REPORTED_MS};
 use concertina_store::queries::WARNINGS_KEPT_MS;
 use concertina_store::tables::RowSink;
 use concertina_store::{
-    Batch, FoldedOriginal, Ledger, Millis, Projection, Removed, Scope, Stats, Store, StoreOptions, TurnStatus,
+    Batch, FoldedOriginal, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store,
+    StoreOptions, TurnStatus,
 };
 
 use crate::commit::Sent;
@@ -26,7 +27,7 @@ use crate::server::Server;
 use crate::session::{self, HAS_REPORTED, HELD_SESSIONS_QUERY, IS_OFF};
 use crate::sweep::{self, PURGEABLE};
 use crate::text::{escaped, key};
-use crate::{commit, export, inherit, read as reading};
+use crate::{commit, export, inherit, read as reading, search};
 
 /// A [`Store`] in a PostgreSQL database. Any number of them can be open on one namespace, on any machine, each with its
 /// own options.
@@ -103,6 +104,14 @@ impl Store for PostgresStore {
 
     fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
         self.pool.with(|connection| QUERIES.folded(scope, |queries| read(connection, queries)))
+    }
+
+    fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched> {
+        self.pool.with(|connection| search::search(&self.pool, connection, &self.options, (scope, probes), now))
+    }
+
+    fn sign(&self, scope: &Scope, signatures: &[(ContentHash, Signature)]) -> Result<()> {
+        self.pool.write(WriterLock::Shared, 0, |transaction| search::sign(transaction, scope, signatures))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {

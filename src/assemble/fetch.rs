@@ -1,4 +1,4 @@
-//! Fetch: ids -> the original bytes, whole, by lines, by characters or by pattern.
+//! Fetch: ids -> the original bytes, whole, by lines, by characters or by pattern. A query without ids is a search.
 //!
 //! A whole original is returned with nothing added, so that it is byte-exact. A part of it ends with one line that
 //! states its range and the call that continues. Each answer is recorded, so that it is never compressed while it is
@@ -13,7 +13,8 @@ use super::fetch_part::{RequestedPart, read_id};
 use super::fetch_request::{Fetch, Fetched, FetchedBlock, QUOTED_CHARS};
 use super::labels::{cut_note_of, is_arguments};
 use super::marks::shown_copy;
-use crate::error::Result;
+use super::search::{FoundOriginal, SEARCH_CHARS};
+use crate::error::{Error, Result};
 use crate::reference::{ContentHash, Media, Original, RefId};
 use crate::store::{Batch, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Scope};
 
@@ -27,9 +28,12 @@ impl Engine {
     /// Answers a fetch. Unknown ids are reported in the answer, once each; duplicates are answered once.
     ///
     /// # Errors
-    /// [`crate::error::Error::BadPattern`], and store errors. Invalid ids are reported in the answer and never looked
-    /// up.
+    /// [`Error::BadPattern`]; [`Error::BadArgument`] for a bad query, and for one without ids and without a session;
+    /// store errors. Invalid ids are reported in the answer and never looked up.
     pub fn fetch(&self, scope: &Scope, fetch: &Fetch, now: Millis) -> Result<Fetched> {
+        if let Some(query) = fetch.query.as_deref().filter(|_| fetch.ref_ids.is_empty()) {
+            return self.answer_query(scope, (query, &fetch.done), fetch.max_chars, now);
+        }
         let default_part = RequestedPart::of(fetch)?;
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
@@ -115,6 +119,40 @@ impl Engine {
         if !scope.session_id.is_empty() {
             answer.warning = self.put(scope, batch, now).err().as_ref().map(Into::into);
         }
+        Ok(answer)
+    }
+
+    /// Answers a search of the session's own originals, and releases ids. Each original has a block of its own, which
+    /// folds back to it.
+    fn answer_query(
+        &self,
+        scope: &Scope,
+        (query, done): (&str, &[String]),
+        max_chars: usize,
+        now: Millis,
+    ) -> Result<Fetched> {
+        if scope.session_id.is_empty() {
+            return Err(Error::bad_argument("sessionId", "absent", "the session that a query without ids searches"));
+        }
+        let mut budget = AnswerBudget { left: max_chars.clamp(1, SEARCH_CHARS), unanswered: 0 };
+        let room = budget.left.saturating_sub(UNSHOWN_NOTE_CHARS);
+        let found = self.search(Some(scope), query, room, now)?;
+        let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
+        let mut batch = Batch::default();
+        for FoundOriginal { id, hash, label, excerpt, .. } in found.originals {
+            let Some(text) = budget.try_take(format!("{id} {label}\n{excerpt}"), 0) else { continue };
+            let (printed, kind) = (ContentHash::of(text.as_bytes()), PrintedKind::Copy);
+            batch.printed.push(PrintedText { text: printed, kind, original: hash, saved: 0 });
+            answer.blocks.push(FetchedBlock::Text(text));
+            answer.found += 1;
+        }
+        let note =
+            if found.note.is_empty() { budget.unanswered_note(max_chars) } else { Some(format!("[{}]", found.note)) };
+        let note = note.map(|note| note.chars().take(budget.left).collect::<String>());
+        answer.blocks.extend(note.filter(|note| !note.is_empty()).map(FetchedBlock::Text));
+        let released = if done.is_empty() { None } else { release(&self.store.ledger(scope)?, done, &mut batch) };
+        answer.blocks.extend(released.and_then(|note| budget.try_take(note, 0)).map(FetchedBlock::Text));
+        answer.warning = self.put(scope, batch, now).err().as_ref().map(Into::into);
         Ok(answer)
     }
 

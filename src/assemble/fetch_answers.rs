@@ -25,8 +25,10 @@ pub(super) fn call_arguments(result: &ToolResult) -> Option<String> {
     result.arguments.map(|arguments| arguments.to_json())
 }
 
-/// Returns true if a call with these arguments may have asked for an original: they name it, or are empty or unknown.
+/// Returns true if a call with these arguments may have asked for an original: they name it or have a query, or are
+/// empty or unknown.
 pub(super) fn can_request_original(arguments: Option<&str>, original: ContentHash) -> bool {
     let id = original.to_ref_id(SHORT_ID_DIGITS);
-    arguments.is_none_or(|json| json == "{}" || json.to_ascii_lowercase().contains(id.as_str()))
+    let names_it = |json: &str| json.to_ascii_lowercase().contains(id.as_str());
+    arguments.is_none_or(|json| json == "{}" || json.contains(r#""query""#) || names_it(json))
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 use super::fetch_part::RequestedPart;
+use super::line_matcher::LineMatcher;
 use super::numbered_lines::{NumberedLines, render_arguments};
 use crate::reference::{FETCH_TOOL, RefId};
 
@@ -46,11 +47,11 @@ impl OriginalText<'_> {
         }
         let max_chars = max_chars.max(PAGE_MIN_CHARS);
         // Character ranges always refer to the original itself.
-        let by_line = requested.pattern.is_some() || requested.lines.is_some();
+        let by_line = requested.matcher.is_some() || requested.lines.is_some();
         let rendering = if self.is_arguments && by_line { render_arguments(self.text) } else { None };
         let lines = || rendering.as_deref().map_or_else(|| NumberedLines::of(self.text), NumberedLines::of_rendering);
-        match (&requested.pattern, &requested.lines, &requested.characters) {
-            (Some(pattern), requested, _) => self.matching_lines(&lines(), pattern, requested.as_ref(), max_chars),
+        match (&requested.matcher, &requested.lines, &requested.characters) {
+            (Some(matcher), requested, _) => self.matching_lines(&lines(), matcher, requested.as_ref(), max_chars),
             (None, Some(requested), _) => self.line_page(&lines(), requested, max_chars),
             (None, None, Some(characters)) => self.character_page(characters, max_chars),
             (None, None, None) => self.first_page(max_chars),
@@ -142,14 +143,15 @@ impl OriginalText<'_> {
     fn matching_lines(
         &self,
         lines: &NumberedLines,
-        pattern: &regex::Regex,
+        matcher: &LineMatcher,
         requested: Option<&RangeInclusive<usize>>,
         max_chars: usize,
     ) -> String {
         let all = &lines.all;
-        // A numbered line of a listing may have unnumbered lines below it.
-        let find_match = |at: usize| all[at].text.lines().find_map(|row| Some((row, pattern.find(row)?.start())));
         let requested = requested.map_or(0..all.len(), |requested| lines.find(requested).0);
+        let least = matcher.most(all[requested.clone()].iter().flat_map(|line| line.text.lines()));
+        // A numbered line of a listing may have unnumbered lines below it.
+        let find_match = |at: usize| all[at].text.lines().find_map(|row| Some((row, matcher.find(row, least)?)));
         let matching: Vec<usize> = requested.filter(|&at| find_match(at).is_some()).collect();
         if matching.is_empty() {
             return format!("No line of the original {} ({}) matches.", self.id, lines.count());
@@ -165,7 +167,7 @@ impl OriginalText<'_> {
             let last = (hit + CONTEXT_LINES).min(all.len() - 1);
             for line in all.iter().take(last + 1).skip(first) {
                 for row in line.text.lines() {
-                    let match_start = pattern.find(row).map(|find_match| find_match.start());
+                    let match_start = matcher.find(row, least);
                     let separator = if match_start.is_some() { ':' } else { '-' };
                     let _ =
                         writeln!(piece, "{}{separator}{}", line.number, shorten_around(row, match_start.unwrap_or(0)));
@@ -190,9 +192,9 @@ impl OriginalText<'_> {
             next = next.max(last + 1);
             shown += 1;
         }
-        let _ = write!(page, "[{shown} of {} matching lines{}", matching.len(), lines.numbering());
+        let _ = write!(page, "[{shown} of {} {}{}", matching.len(), matcher.describe(least), lines.numbering());
         if shown < matching.len() {
-            let _ = write!(page, "; continue with {}:{}-:/the same pattern/", self.id, all[matching[shown]].number);
+            let _ = write!(page, "; continue with {}", matcher.continuation(self.id, all[matching[shown]].number));
         }
         page.push(']');
         page

@@ -5,9 +5,8 @@
 
 use std::ops::RangeInclusive;
 
-use regex::{Regex, RegexBuilder};
-
-use super::fetch_request::{Fetch, QUOTED_CHARS};
+use super::fetch_request::Fetch;
+use super::line_matcher::{LineMatcher, Words};
 use crate::error::{Error, Result};
 use crate::reference::{RefId, parse_ref};
 
@@ -18,18 +17,29 @@ pub(super) struct RequestedPart {
     pub(super) lines: Option<RangeInclusive<usize>>,
     /// 1-based inclusive character range.
     pub(super) characters: Option<RangeInclusive<usize>>,
-    /// A pattern that selects matching lines.
-    pub(super) pattern: Option<Regex>,
+    /// A pattern or a query that selects matching lines.
+    pub(super) matcher: Option<LineMatcher>,
 }
 
 impl RequestedPart {
     /// Returns the part that a call requests for every id that names none of its own.
     ///
     /// # Errors
-    /// [`Error::BadPattern`].
+    /// [`Error::BadPattern`]; [`Error::BadArgument`] for a bad query, and for one beside a pattern.
     pub(super) fn of(fetch: &Fetch) -> Result<Self> {
-        let pattern = fetch.pattern.as_deref().map(compile).transpose()?;
-        Ok(Self { lines: fetch.lines.clone(), characters: fetch.characters.clone(), pattern })
+        let matcher = match (&fetch.pattern, &fetch.query) {
+            (Some(_), Some(query)) => {
+                return Err(Error::bad_argument("query", format!("{query:?}"), "absent beside a pattern"));
+            }
+            (Some(pattern), None) => Some(LineMatcher::of_pattern(pattern)?),
+            (None, query) => query.as_deref().map(Words::parse).transpose()?.map(LineMatcher::Words),
+        };
+        Ok(Self { lines: fetch.lines.clone(), characters: fetch.characters.clone(), matcher })
+    }
+
+    /// Returns the lines that a query selects.
+    pub(super) fn of_words(words: Words) -> Self {
+        Self { matcher: Some(LineMatcher::Words(words)), ..Self::default() }
     }
 
     /// Returns the part that the words after an id name, or this part if there are no words. Returns `None` if the
@@ -45,9 +55,9 @@ impl RequestedPart {
             Some((range, pattern)) => (range.strip_suffix(':').unwrap_or(range), Some(pattern)),
             None => (part_words, None),
         };
-        let mut part = Self { pattern: self.pattern.clone(), ..Self::default() };
+        let mut part = Self { matcher: self.matcher.clone(), ..Self::default() };
         if let Some(pattern) = pattern {
-            part.pattern = Some(compile(pattern.strip_suffix('/').unwrap_or(pattern))?);
+            part.matcher = Some(LineMatcher::of_pattern(pattern.strip_suffix('/').unwrap_or(pattern))?);
         }
         let parse_range = |range: &str| Fetch::parse_range("ref_ids", range).ok();
         match range.strip_prefix('c') {
@@ -61,7 +71,7 @@ impl RequestedPart {
 
     /// Returns true if the whole original is requested.
     pub(super) fn is_whole(&self) -> bool {
-        self.lines.is_none() && self.characters.is_none() && self.pattern.is_none()
+        self.lines.is_none() && self.characters.is_none() && self.matcher.is_none()
     }
 }
 
@@ -72,16 +82,6 @@ pub(super) fn read_id(written: &str) -> Option<(RefId, &str)> {
     }
     let inner = written.strip_prefix("[REF_ID: ").and_then(|rest| rest.strip_suffix(']')).unwrap_or(written);
     inner.match_indices(':').find_map(|(at, _)| Some((parse_ref(&inner[..at]).ok()?, &inner[at + 1..])))
-}
-
-/// The maximum size of a compiled pattern, in bytes. Chosen by judgement.
-const MAX_PATTERN_BYTES: usize = 1 << 20;
-
-fn compile(pattern: &str) -> Result<Regex> {
-    RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| Error::BadPattern {
-        pattern: pattern.chars().take(QUOTED_CHARS).collect(),
-        reason: error.to_string().lines().last().unwrap_or_default().to_owned(),
-    })
 }
 
 #[cfg(test)]
@@ -112,11 +112,18 @@ mod tests {
 
     #[test]
     fn the_words_after_an_id_go_before_those_of_the_call() {
-        let call =
-            RequestedPart { lines: Some(1..=2), pattern: Some(compile("x").unwrap()), ..RequestedPart::default() };
+        let call = RequestedPart {
+            lines: Some(1..=2),
+            matcher: LineMatcher::of_pattern("x").ok(),
+            ..RequestedPart::default()
+        };
         let read = |part_words| {
             let part = call.override_with(part_words).unwrap()?;
-            Some((part.lines, part.characters, part.pattern.map(|pattern| pattern.to_string())))
+            let pattern = part.matcher.map(|matcher| match matcher {
+                LineMatcher::Pattern(pattern) => pattern.to_string(),
+                LineMatcher::Words(words) => words.to_string(),
+            });
+            Some((part.lines, part.characters, pattern))
         };
         let x = Some("x".to_owned());
         assert_eq!(read(""), Some((Some(1..=2), None, x.clone())));

@@ -23,6 +23,9 @@ pub struct Fetch {
     pub pattern: Option<String>,
     /// Ids whose copies in the session's context the agent no longer needs. They count as stale from now on.
     pub done: Vec<String>,
+    /// Words. With ids, only the lines with most of them come back, in the form of `pattern`. Without ids, such lines
+    /// of the originals of the session that have all of them.
+    pub query: Option<String>,
     /// The maximum number of characters of the whole answer.
     pub max_chars: usize,
 }

@@ -8,6 +8,7 @@
 //! birth      a fresh tool result       ─► Engine::admit, propose_fresh, show_fresh
 //! assembly   a history before a call   ─► Engine::assemble     replay, fold_choice, fold_proposal, fold_commit
 //! fetch      ids that a model asks for ─► Engine::fetch        fetch_request, fetch_part, fetch_page, numbered_lines
+//! search     words instead of ids      ─► Engine::search       line_matcher
 //! unfold     messages with our texts   ─► Engine::unfold       unfold_thinking
 //! turn       a finished turn           ─► Engine::commit_turn  assembly_log
 //! marks      what a person pins        ─► Engine::restore, pin_last, unpin, fold_all; applied by the assembly
@@ -36,6 +37,7 @@ mod fold_commit;
 mod fold_proposal;
 mod host_options;
 mod labels;
+mod line_matcher;
 mod markers;
 mod marks;
 mod numbered_lines;
@@ -45,6 +47,7 @@ mod redaction;
 mod replacement;
 mod replay;
 mod report;
+mod search;
 mod secret_policy;
 mod thinking_gap;
 mod turn;
@@ -60,5 +63,6 @@ pub use host_options::over_defaults;
 pub use marks::MarkedIds;
 pub use redaction::{Question, RedactorAnswer, RedactorMode};
 pub use report::{Action, Reply, Report, Warning};
+pub use search::{Found, FoundOriginal, SEARCH_CHARS};
 pub use turn::FinishedTurn;
 pub use unfold::Unfolded;

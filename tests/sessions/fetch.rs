@@ -1,14 +1,17 @@
 //! Tests of fetching: an answer is never longer than the requested maximum, and always states what is missing.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use concertina::assemble::{AssembleOptions, Engine, Fetch, FetchedBlock};
 use concertina::config::{Config, Schedule};
+use concertina::error::Error;
 use concertina::reference::{Original, RefId};
-use concertina::store::Batch;
+use concertina::store::{Batch, PrintedKind, Scope};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::corpus;
 use crate::engines::{self, scope};
 
 fn put(engine: &Engine, text: &str) -> RefId {
@@ -91,19 +94,32 @@ fn no_answer_is_longer_than_asked_for() {
             .flat_map(|id| [":3-900", ":c5-40000", ":/7/", ":41-:/unit/", ":?"].map(|part| format!("{id}{part}")))
             .collect(),
         (0..5).flat_map(|_| absent.clone()).collect(),
+        // A query without ids is a search.
+        Vec::new(),
     ];
     for ref_ids in &asked {
-        for pattern in [None, Some("7"), Some("unit"), Some("x"), Some("nowhere")] {
+        for (pattern, query) in [
+            (None, None),
+            (Some("7"), None),
+            (Some("unit"), None),
+            (Some("x"), None),
+            (Some("nowhere"), None),
+            (None, Some("unit 7")),
+            (None, Some("nowhere")),
+        ] {
+            if ref_ids.is_empty() && query.is_none() {
+                continue;
+            }
             for (lines, characters) in
                 [(None, None), (Some(3..=900), None), (None, Some(5..=40_000)), (Some(9_999..=9_999), None)]
             {
                 for max_chars in [1, 50, 150, 200, 201, 400, 1_000, 2_500, 16_000, 100_000] {
-                    let pattern = pattern.map(str::to_owned);
                     let fetch = Fetch {
                         ref_ids: ref_ids.clone(),
                         lines: lines.clone(),
                         characters: characters.clone(),
-                        pattern,
+                        pattern: pattern.map(str::to_owned),
+                        query: query.map(str::to_owned),
                         max_chars,
                         ..Fetch::default()
                     };
@@ -350,4 +366,148 @@ fn a_line_of_arguments_that_does_not_fit_is_cut_and_the_next_follows() {
     );
     let rest = "[lines 6-8 of 8 of the arguments as text; the id alone gives their JSON]";
     assert_eq!(answer(&engine, &format!("{id}:6-"), 600), format!("last\n[1]: []\n[2]: 7\n{rest}"));
+}
+
+/// Returns the answer to a query without ids.
+fn searched(engine: &Engine, query: &str) -> Vec<String> {
+    texts(engine, &Fetch { query: Some(query.to_owned()), max_chars: 16_000, ..Fetch::default() })
+}
+
+#[test]
+fn every_word_of_an_original_finds_it_and_nothing_of_another_session() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let scopes = [("main", "s"), ("main", "t"), ("other", "s")]
+        .map(|(agent, session)| Scope { agent_id: agent.into(), session_id: session.into() });
+    let inputs = ["reports", "logs", "json", "search"].into_iter().flat_map(corpus::inputs);
+    let texts: BTreeSet<String> = inputs
+        .filter_map(|input| Some(input.text()?.to_owned()).filter(|text| text.len() < 60_000))
+        .take(90)
+        .chain(["Größe ÄNDERN 漢字 İstanbul 𝒳𝒴 ß ſ K\n".to_owned()])
+        .collect();
+    let mut granted: Vec<Vec<RefId>> = vec![Vec::new(); scopes.len()];
+    for (number, text) in texts.iter().enumerate() {
+        let original = Original::text(text, "test");
+        let id = original.hash.to_ref_id(16);
+        let batch = Batch { originals: vec![(id.clone(), original)], ..Batch::default() };
+        // Every seventh text is in two sessions.
+        for at in [number % 3, (number + usize::from(number % 7 == 0)) % 3] {
+            engine.store().commit(&scopes[at], &batch, 1).unwrap();
+            granted[at].push(id.clone());
+        }
+    }
+    let ids_of = |scope: &Scope, query: &str| -> Vec<RefId> {
+        let found = engine.search(Some(scope), query, usize::MAX, 2).unwrap();
+        assert!(found.originals.iter().all(|found| found.scope == *scope && !found.excerpt.is_empty()), "{query}");
+        assert_eq!(found.matching, found.originals.len(), "{query}");
+        found.originals.into_iter().map(|found| found.id).collect()
+    };
+    let (mut searches, mut step) = (0, 0_usize);
+    for text in &texts {
+        let id = Original::text(text, "").hash.to_ref_id(16);
+        for word in text.split_whitespace().filter(|word| word.len() < 400 && !word.contains('"')) {
+            // Few of the words of a long text, at changing places.
+            step += 1;
+            if step % (1 + text.len() / 100) > 0 {
+                continue;
+            }
+            searches += 1;
+            for (scope, granted) in scopes.iter().zip(&granted) {
+                let found = ids_of(scope, word);
+                assert_eq!(found.contains(&id), granted.contains(&id), "{word:?} of {id}");
+                assert!(found.iter().all(|id| granted.contains(id)), "{word:?} in {scope:?}");
+            }
+        }
+    }
+    assert!(searches > 100, "{searches}");
+    // People may search everything.
+    let all = engine.search(None, "e", usize::MAX, 2).unwrap();
+    assert_eq!(all.matching, texts.iter().filter(|text| text.contains(['e', 'E'])).count());
+}
+
+#[test]
+fn a_search_answers_with_the_lines_that_have_most_words_and_the_best_original_first() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let log: String = (1..=300).map(|line| format!("request {line} took {} ms\n", line % 7)).collect();
+    let apart = put_labelled(&engine, &format!("{log}a timeout\n{log}the database\n"), "exec: make");
+    let close = put_labelled(&engine, &format!("{log}Timeout of the DATABASE\n{log}"), "exec: npm test\nmore");
+    put(&engine, "only a timeout\n");
+    let [first, second] = searched(&engine, "database timeout").try_into().unwrap();
+    assert_eq!(
+        first,
+        format!(
+            "{close} exec: npm test\n299-request 299 took 5 ms\n300-request 300 took 6 ms\n\
+             301:Timeout of the DATABASE\n302-request 1 took 1 ms\n303-request 2 took 2 ms\n[1 of 1 matching lines]"
+        )
+    );
+    assert!(second.starts_with(&format!("{apart} exec: make\n")), "{second}");
+    assert!(second.ends_with("[2 of 2 lines with 1 of the 2 words]"), "{second}");
+    // The same words in one original, from a line on.
+    let part = |asked: &str| {
+        let (ref_ids, query) = (vec![asked.to_owned()], Some("Database timeout".to_owned()));
+        texts(&engine, &Fetch { ref_ids, query, max_chars: 16_000, ..Fetch::default() }).remove(0)
+    };
+    assert!(first.ends_with(&part(close.as_str())));
+    assert!(
+        part(&format!("{apart}:302-")).starts_with("600-request 299 took 5 ms\n"),
+        "{}",
+        part(&format!("{apart}:302-"))
+    );
+    assert_eq!(searched(&engine, "database nowhere"), [r#"[no original has all of the words "database", "nowhere"]"#]);
+    assert_eq!(searched(&engine, r#""timeout of" ms"#).len(), 1);
+    // Arguments are searched as a fetch of their lines shows them.
+    let written = json!({ "path": "a.rs", "content": "fn one() {}\n\tlet two = \"2\";\n" }).to_string();
+    let id = put_labelled(&engine, &written, "arguments of write");
+    assert!(searched(&engine, "LET two")[0].starts_with(&format!("{id} arguments of write\n")));
+    // What a model was shown is recorded as a part of its original.
+    let printed = engine.store().ledger(&scope()).unwrap().printed;
+    let of = |text: &str| printed.iter().find(|row| row.text == Original::text(text, "").hash).map(|row| row.kind);
+    assert_eq!([of(&first), of(&second)], [Some(PrintedKind::Copy); 2]);
+}
+
+#[test]
+fn a_search_states_what_it_does_not_show() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let text = |number: usize| format!("{}needle {number}\n", "some line of a log\n".repeat(20));
+    for number in 0..30 {
+        put(&engine, &text(number));
+    }
+    let answer = searched(&engine, "needle");
+    assert_eq!(answer.last().unwrap(), "[8 of 30 originals with all words; more words find fewer]");
+    assert!(answer[0].contains("needle 29\n"), "the newest of equals comes first: {}", answer[0]);
+    let all = engine.search(Some(&scope()), "needle", usize::MAX, 2).unwrap();
+    assert_eq!((all.originals.len(), all.matching, all.note.as_str()), (30, 30, ""));
+    // An original that became damaged hides no other.
+    let damaged = put(&engine, &text(30));
+    let file = rusqlite::Connection::open(dir.path().join("concertina.sqlite")).unwrap();
+    file.execute("UPDATE originals SET payload = x'00' WHERE ref_id = ?1", [damaged.as_str()]).unwrap();
+    let all = engine.search(Some(&scope()), "needle", usize::MAX, 2).unwrap();
+    assert_eq!(
+        (all.matching, all.note.as_str()),
+        (30, "1 older or damaged originals that may have them were not read")
+    );
+}
+
+#[test]
+fn a_query_needs_words_and_without_ids_a_session() {
+    let dir = TempDir::new().unwrap();
+    let engine = open(&dir);
+    let id = put(&engine, "a line\n");
+    let asked = |scope: &Scope, ref_ids: &[&RefId], query: &str, pattern: Option<&str>| {
+        let ref_ids = ref_ids.iter().map(ToString::to_string).collect();
+        let (query, pattern) = (Some(query.to_owned()), pattern.map(str::to_owned));
+        engine.fetch(scope, &Fetch { ref_ids, query, pattern, max_chars: 900, ..Fetch::default() }, 2)
+    };
+    let nobody = Scope { session_id: String::new(), ..scope() };
+    for refused in [
+        asked(&scope(), &[], " ", None),
+        asked(&scope(), &[&id], "\"\"", None),
+        asked(&scope(), &[&id], "line", Some("line")),
+        asked(&nobody, &[], "line", None),
+    ] {
+        assert!(matches!(refused, Err(Error::BadArgument { .. })), "{refused:?}");
+    }
+    assert_eq!(asked(&nobody, &[&id], "line", None).unwrap().found, 1);
 }

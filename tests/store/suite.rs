@@ -8,6 +8,8 @@ use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
     Batch, BlockKey, Epoch, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Projection, Receipt, Scope,
     Stats, Store, StoreOptions, TurnStatus,
+    Batch, BlockKey, Candidates, Epoch, Ledger, MAX_CANDIDATES, Millis, PrintedKind, PrintedText, Probes, Projection,
+    Receipt, Scope, Searched, Signature, Stats, Store, StoreOptions, TurnStatus,
 };
 
 use crate::corpus;
@@ -49,6 +51,9 @@ cases![
     a_child_session_inherits_what_its_parent_may_see,
     a_child_session_may_be_given_only_what_is_named,
     a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round,
+    a_search_finds_what_its_session_was_granted_and_nothing_else,
+    signatures_go_with_the_grants_of_their_session,
+    a_search_names_the_newest_first_and_counts_the_rest,
     a_turn_is_committed_once_per_session,
     stats_add_up,
     figures_have_any_time_that_a_request_was_given,
@@ -546,6 +551,102 @@ fn a_parent_may_fetch_what_its_child_was_granted_and_not_the_other_way_round(sto
     // After the child between them is removed, the grandchild has no parent.
     assert_eq!(bytes(store, &of_grandchild, "sub"), None);
     assert!(bytes(store, &of_grandchild, "subsub").is_some());
+}
+
+/// Signs all originals of a session. Returns those that may contain a word.
+fn likely(store: &dyn Store, scope: &Scope, word: &str, now: Millis) -> Vec<ContentHash> {
+    let probes = Probes::of([word]);
+    let unsigned = store.search(scope, &probes, now).unwrap().unsigned;
+    let signature = |(hash, size): &(ContentHash, u64)| {
+        let (_, original) = store.get(&hash.to_ref_id(64), &scope.agent_id, now).unwrap().unwrap();
+        assert_eq!((original.hash, original.bytes.len() as u64), (*hash, *size));
+        (*hash, original.read_text().map_or_else(Signature::of_no_text, |text| Signature::of(&text)))
+    };
+    let signatures: Vec<_> = unsigned.newest.iter().map(signature).collect();
+    store.sign(scope, &signatures).unwrap();
+    // A second time changes nothing.
+    store.sign(scope, &signatures).unwrap();
+    let Searched { likely, unsigned } = store.search(scope, &probes, now).unwrap();
+    assert_eq!((unsigned, likely.older), (Candidates::default(), 0));
+    likely.newest.into_iter().map(|(hash, _)| hash).collect()
+}
+
+fn hash_of(text: &str) -> ContentHash {
+    ContentHash::of(text.as_bytes())
+}
+
+fn a_search_finds_what_its_session_was_granted_and_nothing_else(store: &dyn Store) {
+    let (me, sibling, other) = (scope("main", "s"), scope("main", "t"), scope("other", "s"));
+    let mine = ["a needle in a haystack", "another NEEDLE", "no such word"];
+    for text in mine {
+        put_text(store, &me, text, START);
+    }
+    put(store, &me, vec![Original::image(b"needle".to_vec(), "image/png", "needle")], START);
+    put_text(store, &sibling, "the needle of a sibling", START);
+    put_text(store, &other, "the needle of another agent", START);
+    assert_eq!(likely(store, &me, "needle", START), [hash_of(mine[1]), hash_of(mine[0])]);
+    assert_eq!(likely(store, &me, "Haystack", START), [hash_of(mine[0])]);
+    assert_eq!(likely(store, &me, "sibling", START), []);
+    assert_eq!(likely(store, &me, "x", START).len(), 4);
+    assert_eq!(likely(store, &sibling, "needle", START), [hash_of("the needle of a sibling")]);
+    assert_eq!(likely(store, &other, "needle", START), [hash_of("the needle of another agent")]);
+    assert_eq!(likely(store, &scope("main", "unknown"), "needle", START), []);
+    // Naming what the session may not see signs nothing.
+    store.sign(&sibling, &[(hash_of(mine[0]), Signature::of_unknown())]).unwrap();
+    assert_eq!(likely(store, &sibling, "haystack", START), []);
+    // What is shared is found by both.
+    put_text(store, &sibling, mine[0], START);
+    store.inherit(&me, &scope("sub", "c"), None, START).unwrap();
+    assert_eq!(likely(store, &sibling, "haystack", START), [hash_of(mine[0])]);
+    assert_eq!(likely(store, &scope("sub", "c"), "haystack", START), [hash_of(mine[0])]);
+}
+
+fn signatures_go_with_the_grants_of_their_session(store: &dyn Store) {
+    let (me, other) = (scope("main", "s"), scope("main", "t"));
+    put_text(store, &me, "a needle", START);
+    put_text(store, &other, "a needle", START);
+    for session in [&me, &other] {
+        assert_eq!(likely(store, session, "needle", START), [hash_of("a needle")]);
+    }
+    store.purge(&me).unwrap();
+    assert_eq!(store.search(&me, &Probes::of(["needle"]), START).unwrap(), Searched::default());
+    assert_eq!(likely(store, &other, "needle", START), [hash_of("a needle")]);
+    put_text(store, &me, "a needle", START);
+    assert_eq!(store.search(&me, &Probes::of(["needle"]), START).unwrap().unsigned.newest.len(), 1);
+    // An expired original is not found, before and after it is swept.
+    store.commit(&other, &context(&[]), START).unwrap();
+    let later = START + 2 * EXPIRED;
+    assert_eq!(likely(store, &other, "needle", later), []);
+    store.commit(&me, &context(&["a needle"]), later).unwrap();
+    store.sweep(later).unwrap();
+    assert_eq!(likely(store, &me, "needle", later), [hash_of("a needle")]);
+    assert_eq!(store.search(&other, &Probes::of(["needle"]), START).unwrap(), Searched::default());
+}
+
+fn a_search_names_the_newest_first_and_counts_the_rest(store: &dyn Store) {
+    let me = scope("main", "s");
+    let count = 2 * MAX_CANDIDATES + 10;
+    let texts: Vec<String> = (0..count).map(|number| format!("{number} needle")).collect();
+    // A backend may order the originals of one batch.
+    let (older, newer) = texts.split_at(count - MAX_CANDIDATES);
+    for texts in [older, newer] {
+        put(store, &me, texts.iter().map(|text| Original::text(text, "test")).collect(), START);
+    }
+    let probes = Probes::of(["needle"]);
+    let signature = |(hash, _): &(ContentHash, u64)| (*hash, Signature::of("needle"));
+    let mut left = count as u64;
+    while left > 0 {
+        let Searched { likely, unsigned } = store.search(&me, &probes, START).unwrap();
+        assert_eq!(unsigned.newest.len() as u64 + unsigned.older, left);
+        assert_eq!(likely.newest.len() as u64 + likely.older, count as u64 - left);
+        store.sign(&me, &unsigned.newest.iter().map(signature).collect::<Vec<_>>()).unwrap();
+        left = unsigned.older;
+    }
+    let found = store.search(&me, &probes, START).unwrap().likely;
+    let newest: BTreeSet<ContentHash> = newer.iter().map(|text| hash_of(text)).collect();
+    assert_eq!(found.newest.iter().map(|(hash, _)| *hash).collect::<BTreeSet<_>>(), newest);
+    assert_eq!(found.older, (count - MAX_CANDIDATES) as u64);
+    assert_eq!(store.search(&me, &Probes::of(["absent"]), START).unwrap(), Searched::default());
 }
 
 fn a_turn_is_committed_once_per_session(store: &dyn Store) {

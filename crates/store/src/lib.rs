@@ -21,6 +21,7 @@ pub mod payload;
 pub mod queries;
 mod records;
 pub mod row;
+pub mod signature;
 pub mod sqlite;
 mod store;
 pub mod sums;
@@ -30,9 +31,10 @@ pub mod version;
 
 pub use options::{Retention, StoreOptions};
 pub use records::{
-    Batch, BlockKey, Epoch, FoldedKind, FoldedOriginal, Ledger, Mark, MarkKind, PrintedKind, PrintedText, Projection,
-    Receipt, Removed, Scope, SessionState, Stats, TurnStatus,
+    Batch, BlockKey, Candidates, Epoch, FoldedKind, FoldedOriginal, Ledger, MAX_CANDIDATES, Mark, MarkKind,
+    PrintedKind, PrintedText, Projection, Receipt, Removed, Scope, Searched, SessionState, Stats, TurnStatus,
 };
+pub use signature::{Probes, Signature};
 pub use sqlite::SqliteStore;
 pub use store::Store;
 pub use time::Millis;

@@ -344,3 +344,24 @@ pub struct Removed {
     /// The number of sessions forgotten.
     pub sessions: u64,
 }
+
+/// The number of originals that a list of a [`Searched`] has at most, or twice that in a database.
+pub const MAX_CANDIDATES: usize = 2048;
+
+/// The originals of a session that a search has to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// Those whose signatures do not rule out the words.
+    pub likely: Candidates,
+    /// Those that have no signature yet.
+    pub unsigned: Candidates,
+}
+
+/// Some originals of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Candidates {
+    /// The newest ones, newest first, with their sizes in bytes.
+    pub newest: Vec<(ContentHash, u64)>,
+    /// The number of older ones, some of which may have expired.
+    pub older: u64,
+}

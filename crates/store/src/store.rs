@@ -6,7 +6,8 @@ use concertina_base::error::Result;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
-use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
+use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
+use super::signature::{Probes, Signature};
 use super::tables::RowSink;
 use super::time::Millis;
 
@@ -59,6 +60,14 @@ pub trait Store: Send + Sync {
 
     /// Returns the originals that stand in a session's context in a shorter form, the last folded first.
     fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>>;
+
+    /// Returns the originals that this session was granted, and no other's, that may contain some words, and those that
+    /// [`Store::sign`] has to sign first. Empty for an unknown session.
+    fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched>;
+
+    /// Stores the signatures of originals of a session for its searches. They go with the session's grants. Originals
+    /// that the session may not see are skipped.
+    fn sign(&self, scope: &Scope, signatures: &[(ContentHash, Signature)]) -> Result<()>;
 
     /// Returns the ledger of a session; empty for a new one.
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;

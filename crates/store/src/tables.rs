@@ -1,6 +1,6 @@
 //! The tables of a store, common to all backends, so that one store can be copied into another.
 //!
-//! A backend may have further columns that are derived from these.
+//! A backend may have further columns and tables that are derived from these.
 
 use super::row::Cell;
 use ColumnType::{Bytes, Flag, Integer, Real, Text};

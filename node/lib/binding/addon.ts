@@ -79,6 +79,8 @@ export declare class NativeConcertina {
   recordRules(session: Session, report: RulesReport, now: number): Promise<undefined>
   /** Fetches originals. */
   fetch(request: FetchRequest): Promise<Fetched>
+  /** Searches originals. */
+  search(query: SearchQuery): Promise<SearchResult>
   /** Returns the totals of a session or of the whole store. */
   stats(session?: Session | undefined | null): Promise<Stats>
   /** Returns what was sent and billed, and the estimate of the same without Concertina. */
@@ -835,11 +837,12 @@ export interface FetchRequest {
   /**
    * Ids, or whole markers as placeholders print them. A part may follow after a colon and overrides the other
    * fields: `id:41-80` for lines, `id:c41-80` for characters, `id:/regex/` for matching lines.
+   * Absent or empty for a search with `query`.
    */
-  refIds: Array<string>
+  refIds?: Array<string>
   /** The id of the agent whose originals are fetched; `main` by default. */
   agentId?: string
-  /** The id of the session that asks. */
+  /** The id of the session that asks. A search needs it. */
   sessionId?: string
   /**
    * A range of lines, inclusive and counted from 1: `"41-420"`, `"41-"` or `"41"`. In a listing it refers to the
@@ -855,6 +858,10 @@ export interface FetchRequest {
    * stale from now on, until it is fetched again.
    */
   done?: Array<string>
+   * Words, of which those in quotation marks belong together. With ids, the lines with most of them are returned as
+   * by `pattern`. Without ids, such lines of the originals of the session that have all of them, the best first.
+   */
+  query?: string
   /** The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host. */
   maxChars?: number
   /** The time of the call in milliseconds since 1970; now by default. */
@@ -872,6 +879,42 @@ export interface Fetched {
   content: Array<ContentBlock>
   /** The number of ids whose originals were found. */
   found: number
+}
+
+/** A search of originals. */
+export interface SearchQuery {
+  /** The words. */
+  query: string
+  /** The session to search; all by default. */
+  session?: Session
+  /** The maximum number of characters of all excerpts. */
+  maxChars?: number
+  /** The time of the call in milliseconds since 1970. */
+  now: number
+}
+
+/** The originals that a search found. */
+export interface SearchResult {
+  /** The best ones, the best first. */
+  originals: Array<FoundOriginal>
+  /** The number of originals that have all words, those that are not in `originals` included. */
+  matching: number
+  /** A statement of what is missing in `originals`, and how to find it; empty if nothing is missing. */
+  note: string
+}
+
+/** An original that a search found. */
+export interface FoundOriginal {
+  /** Its id. */
+  refId: string
+  /** The beginning of its label, such as `exec: npm test`. */
+  label: string
+  /** The session that was granted it. */
+  sessionId: string
+  /** The agent of the session. */
+  agentId: string
+  /** The lines with most of the words, numbered, with two lines of context on each side. */
+  excerpt: string
 }
 
 /** The record of one rewriting call. */

@@ -9,6 +9,7 @@ import { sessionsOfAgent } from "../formats/named-sessions.js";
 import { charsOf, originalsOf } from "../library/originals.js";
 import { periodsOf, writeReport } from "../terminal/page.js";
 import { withClock } from "../terminal/progress.js";
+import { queryOf, searchText } from "../terminal/search-text.js";
 import { unreadableText } from "../formats/session-rows.js";
 import { counted, number } from "../terminal/table.js";
 import { unfoldFile } from "../formats/unfold-file.js";
@@ -49,26 +50,57 @@ export const fetch: Command = {
   usage: "REF...",
   about: [
     "print originals by their ids",
-    "--lines A-B, --chars A-B, --pattern REGEX   only this part",
+    "--lines A-B, --chars A-B, --pattern REGEX, --query WORDS   only this part",
     "--max-chars N        at most N characters",
     "--agent ID           the agent that owns them (default main)",
     "--json",
   ],
-  options: { ...STORE, lines: TEXT, chars: TEXT, pattern: TEXT, agent: TEXT, "max-chars": TEXT, json: SWITCH },
+  options: {
+    ...STORE,
+    lines: TEXT,
+    chars: TEXT,
+    pattern: TEXT,
+    query: TEXT,
+    agent: TEXT,
+    "max-chars": TEXT,
+    json: SWITCH,
+  },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   run: (refIds, values) =>
     withStore(values, async (concertina) => {
       const maxChars = charsOf(textOf(values, "max-chars"));
-      const [agentId, lines, chars, pattern] = ["agent", "lines", "chars", "pattern"].map((name) =>
+      const [agentId, lines, chars, pattern, query] = ["agent", "lines", "chars", "pattern", "query"].map((name) =>
         textOf(values, name),
       );
-      const other = ["lines", "pattern"].find((name) => values[name] !== undefined);
+      const other = ["lines", "pattern", "query"].find((name) => values[name] !== undefined);
       if (chars !== undefined && other !== undefined) throw new UsageError(`--${other} and --chars exclude each other`);
-      const { blocks, missing } = await originalsOf(concertina, { refIds, agentId, lines, chars, pattern, maxChars });
+      const part = { lines, chars, pattern, query, maxChars };
+      const { blocks, missing } = await originalsOf(concertina, { refIds, agentId, ...part });
       for (const line of missing) console.error(line);
       if (values.json) printJson(blocks);
       else for (const block of blocks) print(block.type === "text" ? block.text : Buffer.from(block.data, "base64"));
       if (missing.length > 0) process.exitCode = 1;
+    }),
+};
+
+export const search: Command = {
+  usage: "WORD...",
+  about: [
+    "print the lines of originals that have all words, in any case; quote words that belong together",
+    "--session ID|KEY     only this session",
+    "--agent ID           the agent of the session, if several have one with that name",
+    "--max-chars N        at most N characters of lines (default 6000)",
+    "--json",
+  ],
+  options: { ...STORE, session: TEXT, agent: TEXT, "max-chars": TEXT, json: SWITCH },
+  takes: { least: 1, most: Number.POSITIVE_INFINITY },
+  run: (words, values) =>
+    withStore(values, async (concertina) => {
+      const maxChars = charsOf(textOf(values, "max-chars"));
+      const scope = await sessionOf(concertina, textOf(values, "session"), textOf(values, "agent"));
+      const found = await withClock("searching", concertina.search({ query: queryOf(words), ...scope, maxChars }));
+      print(values.json ? `${JSON.stringify(found)}\n` : `${searchText(found)}\n`);
+      if (found.matching === 0) process.exitCode = 1;
     }),
 };
 

@@ -14,6 +14,7 @@ import type {
   Removed,
   Report,
   RestoredIds,
+  SearchResult,
   SkippedCode,
   Stats,
 } from "./api.js";
@@ -116,16 +117,18 @@ const TAKES = {
   inherit: { parent: session, child: session, named: optional(list(string)), ...NOW },
   recordRules: { ...SESSION, report: copied, ...NOW },
   fetch: {
-    refIds: list(string),
+    refIds: optional(list(string)),
     sessionId: nullable(identity),
     agentId: nullable(identity),
     lines: nullable(string),
     chars: nullable(string),
     pattern: nullable(string),
     done: nullable(list(string)),
+    query: nullable(string),
     maxChars: nullable(count()),
     ...NOW,
   },
+  search: { query: string, ...SESSION_IF_ANY, maxChars: nullable(count()), ...NOW },
   unfold: { ...SESSION_IF_ANY, messages: messagesOf, ...NOW },
   settle: { sessionIds: list(identity), ...NOW },
   endSession: { ...SESSION, ...NOW },
@@ -439,10 +442,35 @@ export class Concertina {
   /**
    * Fetches originals. A single original within `maxChars` is returned byte for byte, with nothing added. A part of an
    * original ends with a line that states which part it is and which call continues. Unknown ids are answered in words.
+   * A `query` without ids searches the session's originals ({@link Concertina.search}).
    */
   async fetch(input: FetchRequest & Abortable): Promise<{ content: ContentBlock[]; found: number }> {
     const { maxChars = FETCH_CHARS, signal, ...request } = taken("input", input, TAKES.fetch);
+    const { refIds, query } = request;
+    if (refIds === undefined && query === undefined) badArgument("refIds", refIds, "an array, or absent with a query");
     return this.#call(signal, () => this.#native.fetch({ ...request, maxChars }));
+  }
+
+  /**
+   * Searches the originals of a session, or of all sessions, for texts that have all words of `query`, in any case.
+   * Words in quotation marks belong together. The best are those with most words in one line, then those with most such
+   * lines, then the newest.
+   *
+   * @param input.maxChars the maximum number of characters of all excerpts; 6,000 by default. More show more originals
+   */
+  async search(input: {
+    query: string;
+    sessionId?: string;
+    agentId?: string;
+    maxChars?: number;
+    now?: number;
+    signal?: AbortSignal;
+  }): Promise<SearchResult> {
+    const { query, maxChars, now, signal, ...given } = taken("input", input, TAKES.search);
+    const named = sessionIfAny(given);
+    return this.#call(signal, async () =>
+      this.#native.search({ query, session: await this.#asked(named), maxChars, now }),
+    );
   }
 
   /**

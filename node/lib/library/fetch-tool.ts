@@ -21,11 +21,12 @@ import { type Concertina, FETCH_CHARS } from "./concertina.js";
 export const FETCH_TOOL = "fetch_original_data";
 
 /**
- * The parameters of the tool. The schema names only `ref_ids` and `done`, because an id may carry the part that is
- * wanted.
+ * The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted, `query`,
+ * which without ids searches the session, and `done`.
  */
 export interface FetchToolParameters {
-  ref_ids: string[];
+  ref_ids?: string[];
+  query?: string;
   done?: string[];
   lines?: string;
   chars?: string;
@@ -42,13 +43,12 @@ export const fetchToolDescription = "What was folded: id, id:41-80 (lines) or id
 /** The JSON schema of the parameters. */
 export const fetchToolParameters: {
   type: "object";
-  required: string[];
-  properties: Record<"ref_ids" | "done", { type: "array"; items: { type: "string" } }>;
+  properties: Record<"ref_ids" | "done", { type: "array"; items: { type: "string" } }> & { query: { type: "string" } };
 } = {
   type: "object",
-  required: ["ref_ids"],
   properties: {
     ref_ids: { type: "array", items: { type: "string" } },
+    query: { type: "string" },
     done: { type: "array", items: { type: "string" } },
   },
 };
@@ -172,7 +172,8 @@ function toResponses(block: ContentBlock): ResponsesPart {
 const text: Kind<string> = (name, value) => string(name, typeof value === "number" ? String(value) : value);
 
 const PARAMETERS = {
-  ref_ids: list(text, "an array of ids"),
+  ref_ids: nullable(list(text, "an array of ids")),
+  query: nullable(text),
   done: nullable(list(text, "an array of ids")),
   lines: nullable(text),
   chars: nullable(text),
@@ -198,10 +199,21 @@ async function answerTo(
   try {
     const {
       ref_ids: refIds,
+      query: words,
       max_chars: most,
       ...wanted
     } = takenOf("the arguments", parsed(parameters) ?? {}, PARAMETERS);
-    const { content } = await concertina.fetch({ ...asks, ...wanted, refIds, maxChars: charsOf(most, maxChars) });
+    // Some models send an empty string for an absent value.
+    const query = words?.trim() || undefined;
+    if (refIds === undefined && query === undefined && wanted.done === undefined)
+      badArgument("ref_ids", refIds, "an array of ids");
+    const { content } = await concertina.fetch({
+      ...asks,
+      ...wanted,
+      refIds,
+      query,
+      maxChars: charsOf(most, maxChars),
+    });
     return content;
   } catch (error) {
     if (isMisuse(error)) return [{ type: "text", text: error.message }];

@@ -22,9 +22,13 @@ export interface FoundOriginals {
 }
 
 /** Fetches originals one by one, so that each is whole and missing ones are reported separately. */
-export async function originalsOf(concertina: Concertina, { refIds, ...asked }: FetchRequest): Promise<FoundOriginals> {
+export async function originalsOf(
+  concertina: Concertina,
+  { refIds, ...asked }: FetchRequest & { refIds: string[] },
+): Promise<FoundOriginals> {
   const found: FoundOriginals = { blocks: [], missing: [] };
-  const isPart = [asked.lines, asked.chars, asked.pattern, asked.maxChars].some((given) => given !== undefined);
+  const { lines, chars, pattern, query, maxChars } = asked;
+  const isPart = [lines, chars, pattern, query, maxChars].some((given) => given !== undefined);
   for (const refId of refIds) {
     const answer = await concertina.fetch({ ...asked, maxChars: asked.maxChars ?? ALL_CHARS, refIds: [refId] });
     const asksPart = isPart || refId.includes(":");

@@ -9,7 +9,10 @@ use concertina::error::Result;
 use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use concertina::store::tables::RowSink;
-use concertina::store::{Batch, FoldedOriginal, Ledger, Millis, Projection, Removed, Scope, Stats, Store, TurnStatus};
+use concertina::store::{
+    Batch, FoldedOriginal, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store,
+    TurnStatus,
+};
 
 /// The times of the store's calls on this thread.
 #[derive(Debug, Clone, Copy, Default)]
@@ -72,6 +75,8 @@ timed! {
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>>;
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>>;
     fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>>;
+    fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched>;
+    fn sign(&self, scope: &Scope, signatures: &[(ContentHash, Signature)]) -> Result<()>;
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;
     fn commit_turn(&self, scope: &Scope, turn: &Turn, now: Millis) -> Result<TurnStatus>;
     fn recent(&self, scope: &Scope, since: Millis) -> Result<Recent>;

@@ -15,6 +15,7 @@ mod pages;
 mod read;
 mod row;
 mod schema;
+mod search;
 mod session;
 mod sweep;
 #[cfg(test)]
@@ -38,7 +39,8 @@ use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use super::options::StoreOptions;
 use super::payload::pack_new;
 use super::queries::WARNINGS_KEPT_MS;
-use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Stats, TurnStatus};
+use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
+use super::signature::{Probes, Signature};
 use super::store::Store;
 use super::tables::RowSink;
 use super::time::Millis;
@@ -216,6 +218,15 @@ impl Store for SqliteStore {
 
     fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
         self.read(|transaction, _| QUERIES.folded(scope, |queries| run(transaction, queries)))
+    }
+
+    fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched> {
+        let expired_before = self.options.expired_before(now);
+        self.read(|transaction, _| search::search(transaction, scope, probes, expired_before))
+    }
+
+    fn sign(&self, scope: &Scope, signatures: &[(ContentHash, Signature)]) -> Result<()> {
+        self.write(|transaction, _| search::sign(transaction, scope, signatures))
     }
 
     fn ledger(&self, scope: &Scope) -> Result<Ledger> {

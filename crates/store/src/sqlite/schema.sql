@@ -91,6 +91,15 @@ CREATE TABLE marks (
   PRIMARY KEY (session, kind, content)
 ) WITHOUT ROWID;
 
+-- The signatures of originals that searches of a session have read. They are derived from the originals.
+CREATE TABLE signatures (
+  session INTEGER NOT NULL,
+  original INTEGER NOT NULL,
+  bits BLOB NOT NULL,
+  PRIMARY KEY (session, original),
+  FOREIGN KEY (session, original) REFERENCES grants (session, original) ON DELETE CASCADE
+) WITHOUT ROWID;
+
 CREATE TABLE turns (
   session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   advancement_key TEXT NOT NULL, -- the host's name of the turn
