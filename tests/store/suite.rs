@@ -6,10 +6,8 @@ use concertina::error::Error;
 use concertina::reference::{ContentHash, Media, Original, RefId};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
-    Batch, BlockKey, Epoch, Ledger, Mark, MarkKind, Millis, PrintedKind, PrintedText, Projection, Receipt, Scope,
-    Stats, Store, StoreOptions, TurnStatus,
-    Batch, BlockKey, Candidates, Epoch, Ledger, MAX_CANDIDATES, Millis, PrintedKind, PrintedText, Probes, Projection,
-    Receipt, Scope, Searched, Signature, Stats, Store, StoreOptions, TurnStatus,
+    Batch, BlockKey, Candidates, Epoch, Ledger, MAX_CANDIDATES, Mark, MarkKind, Millis, PrintedKind, PrintedText,
+    Probes, Projection, Receipt, Scope, Searched, Signature, Stats, Store, StoreOptions, TurnStatus,
 };
 
 use crate::corpus;
