@@ -646,11 +646,12 @@ export interface FetchRequest {
 	/**
 	 * Ids, or whole markers as placeholders print them. A part may follow after a colon and overrides the other
 	 * fields: `id:41-80` for lines, `id:c41-80` for characters, `id:/regex/` for matching lines.
+	 * Absent or empty for a search with `query`.
 	 */
-	refIds: Array<string>;
+	refIds?: Array<string>;
 	/** The id of the agent whose originals are fetched; `main` by default. */
 	agentId?: string;
-	/** The id of the session that asks. */
+	/** The id of the session that asks. A search needs it. */
 	sessionId?: string;
 	/**
 	 * A range of lines, inclusive and counted from 1: `"41-420"`, `"41-"` or `"41"`. In a listing it refers to the
@@ -666,6 +667,10 @@ export interface FetchRequest {
 	 * stale from now on, until it is fetched again.
 	 */
 	done?: Array<string>;
+	 * Words, of which those in quotation marks belong together. With ids, the lines with most of them are returned as
+	 * by `pattern`. Without ids, such lines of the originals of the session that have all of them, the best first.
+	 */
+	query?: string;
 	/** The maximum number of characters of the whole answer. The default, 15,900, is within the limit of every host. */
 	maxChars?: number;
 	/** The time of the call in milliseconds since 1970; now by default. */
@@ -680,6 +685,28 @@ export type ContentBlock = {
 	data: string; /** The MIME type. */
 	mimeType: string;
 };
+/** The originals that a search found. */
+export interface SearchResult {
+	/** The best ones, the best first. */
+	originals: Array<FoundOriginal>;
+	/** The number of originals that have all words, those that are not in `originals` included. */
+	matching: number;
+	/** A statement of what is missing in `originals`, and how to find it; empty if nothing is missing. */
+	note: string;
+}
+/** An original that a search found. */
+export interface FoundOriginal {
+	/** Its id. */
+	refId: string;
+	/** The beginning of its label, such as `exec: npm test`. */
+	label: string;
+	/** The session that was granted it. */
+	sessionId: string;
+	/** The agent of the session. */
+	agentId: string;
+	/** The lines with most of the words, numbered, with two lines of context on each side. */
+	excerpt: string;
+}
 /** The record of one rewriting call. */
 export interface ReceiptRow {
 	/** The time in milliseconds since 1970. */
@@ -1048,11 +1075,27 @@ export declare class Concertina {
 	/**
 	 * Fetches originals. A single original within `maxChars` is returned byte for byte, with nothing added. A part of an
 	 * original ends with a line that states which part it is and which call continues. Unknown ids are answered in words.
+	 * A `query` without ids searches the session's originals ({@link Concertina.search}).
 	 */
 	fetch(input: FetchRequest & Abortable): Promise<{
 		content: ContentBlock[];
 		found: number;
 	}>;
+	/**
+	 * Searches the originals of a session, or of all sessions, for texts that have all words of `query`, in any case.
+	 * Words in quotation marks belong together. The best are those with most words in one line, then those with most such
+	 * lines, then the newest.
+	 *
+	 * @param input.maxChars the maximum number of characters of all excerpts; 6,000 by default. More show more originals
+	 */
+	search(input: {
+		query: string;
+		sessionId?: string;
+		agentId?: string;
+		maxChars?: number;
+		now?: number;
+		signal?: AbortSignal;
+	}): Promise<SearchResult>;
 	/**
 	 * Replaces placeholders by their originals, in messages of any order and age. Removed thinking is restored only with
 	 * a `sessionId`, because it has no placeholder. Placeholders whose originals are not available stay and are listed in
@@ -1287,6 +1330,12 @@ export declare const FETCH_TOOL = "fetch_original_data";
 export interface FetchToolParameters {
 	ref_ids: string[];
 	done?: string[];
+ * The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted, and
+ * `query`, which without ids searches the session.
+ */
+export interface FetchToolParameters {
+	ref_ids?: string[];
+	query?: string;
 	lines?: string;
 	chars?: string;
 	pattern?: string;
@@ -1307,6 +1356,17 @@ export declare const fetchToolParameters: {
 			type: "string";
 		};
 	}>;
+	properties: {
+		ref_ids: {
+			type: "array";
+			items: {
+				type: "string";
+			};
+		};
+		query: {
+			type: "string";
+		};
+	};
 };
 /** The caller of the tool. */
 export interface FetchScope extends Abortable {

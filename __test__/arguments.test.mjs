@@ -235,6 +235,7 @@ const METHODS = {
   purge: { sessionId: "s", dry: true, signal },
   recordRules: { ...who, report: { tokensBefore: 2, tokensAfter: 1 }, now: 5, signal },
   restore: { ...who, refIds: ["0123456789abcdef"], now: 5, signal },
+  search: { ...who, query: "x", maxChars: 5, now: 5, signal },
   settle: { sessionIds: ["s"], now: 5, signal },
   stats: { sessionId: "s", signal },
   switch: { ...who, off: false, now: 5, signal },

@@ -6,6 +6,7 @@ import test from "node:test";
 import { fileURLToPath } from "node:url";
 
 import {
+  answerFetch,
   Concertina,
   countTokens,
   createContextEngine,
@@ -386,7 +387,7 @@ test("a search finds the words of a session, for a model and for people", async 
   const mine = await concertina.search({ query: "PLANTED line", sessionId });
   assert.deepEqual([mine.matching, mine.note, mine.originals.length], [1, "", 1]);
   const [{ excerpt: lines, ...found }] = mine.originals;
-  assert.deepEqual(found, { refId: id, label: "exec", sessionId, agentId: "main" });
+  assert.deepEqual(found, { refId: id, label: "exec: sh build.sh", sessionId, agentId: "main" });
   assert.match(lines, excerpt);
   // The tool answers with the same lines, for its session only.
   const scope = { sessionId, agentId: "main" };
@@ -396,11 +397,14 @@ test("a search finds the words of a session, for a model and for people", async 
     { query: "planted", ref_ids: null },
   ])
     assert.deepEqual(await answerFetch(concertina, parameters, scope), [
-      { type: "text", text: `${id} exec\n${lines}` },
+      { type: "text", text: `${id} exec: sh build.sh\n${lines}` },
     ]);
   const [{ text: part }] = await answerFetch(concertina, { ref_ids: [id], query: "planted" }, scope);
   assert.match(part, excerpt);
-  assert.equal((await answerFetch(concertina, { ref_ids: [id], query: "" }, scope))[0].text, text);
+  assert.equal(
+    (await answerFetch(concertina, { ref_ids: [id], query: "" }, { ...scope, maxChars: 60_000 }))[0].text,
+    text,
+  );
   for (const parameters of [{}, { query: " " }])
     assert.match(
       (await answerFetch(concertina, parameters, scope))[0].text,

@@ -235,8 +235,12 @@ const METHODS = {
   fetch: [
     ["input", [[], [null]]],
     ["refIds", [[{}], [{ refIds: "x" }]]],
-    ["lines", [[{ refIds: [], lines: 5 }], [{ refIds: [], lines: "x" }]]],
+    ["lines", [[{ refIds: [], lines: 5 }], [{ refIds: [], lines: "x" }], [{ sessionId: "s", query: "x", lines: "1" }]]],
     ["maxchars", [[{ refIds: ["0123456789abcdef"], maxchars: 5 }]]],
+    [
+      "query",
+      [[{ query: 5 }], [{ query: " ", sessionId: "s" }], [{ refIds: ["0123456789abcdef"], query: "x", pattern: "x" }]],
+    ],
   ],
   figures: [
     ["input", [[null], [5]]],
@@ -277,6 +281,12 @@ const METHODS = {
   recordRules: [
     ["input", [[], [null]]],
     ["report", [[{ sessionId: "s" }], [{ sessionId: "s", report: {} }]]],
+  ],
+  search: [
+    ["input", [[], [null]]],
+    ["query", [[{}], [{ query: 5 }], [{ query: "" }]]],
+    ["agentId", [[{ query: "x", agentId: "main" }]]],
+    ["maxChars", [[{ query: "x", maxChars: 0 }]]],
   ],
   settle: [
     ["input", [[], [null]]],

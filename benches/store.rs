@@ -1,6 +1,8 @@
 //! Prints the duration of a durable put, as a ratio to the lower bound: writing 4 KB and syncing it, in the same
-//! directory and run, and the duration of a search.
+//! directory and run, and the duration of a search with the size of what it needs.
 
+#[path = "../tests/corpus/mod.rs"]
+mod corpus;
 mod originals;
 
 use std::fs::OpenOptions;
@@ -9,10 +11,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use concertina::reference::Original;
-use concertina::store::{Batch, Scope, SqliteStore, Store, StoreOptions};
+use concertina::store::{Batch, Scope, Signature, SqliteStore, Store, StoreOptions};
 use originals::{batch, print_search, text};
 
 const ROUNDS: usize = 41;
+
+/// The size of the texts whose signatures are measured. Larger ones have relatively smaller signatures.
+const MAX_TEXT_BYTES: usize = 100_000;
 
 /// Returns the median of some rounds, in milliseconds.
 fn median(mut round: impl FnMut(usize)) -> f64 {
@@ -49,4 +54,16 @@ fn main() {
     let time = median(|_| assert!(store.get(&id, "main", 1).expect("a get").is_some()));
     println!("get one original              {time:8.3} ms  {:7.3} x the floor", time / floor);
     print_search(&store);
+    for kind in ["reports", "logs", "json", "code"] {
+        let inputs = corpus::inputs(kind);
+        let texts = inputs.iter().filter_map(corpus::Input::text).filter(|text| text.len() < MAX_TEXT_BYTES);
+        let (mut text_bytes, mut bytes) = (0, 0);
+        for text in texts {
+            text_bytes += text.len();
+            bytes += Signature::of(text).as_bytes().len();
+        }
+        if text_bytes > 0 {
+            println!("signatures of {kind}: {:.1} % of the text", bytes as f64 * 100.0 / text_bytes as f64);
+        }
+    }
 }

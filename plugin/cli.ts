@@ -1,6 +1,6 @@
 /**
- * The `openclaw concertina ...` commands: figures, sweep, purge, fetch, search, unfold and migrate. They run in a process
- * of their own beside the gateway.
+ * The `openclaw concertina ...` commands, from `status` to `migrate`. They run in a process of their own beside the
+ * gateway.
  *
  * Figures and originals go to standard output. Failures go to standard error, with exit status 1.
  */

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use concertina_base::reference::ContentHash;
 use concertina_store::signature::{MAX_PROBES, Probes, Signature};
-use concertina_store::{Candidates, MAX_CANDIDATES, Millis, Scope, Searched, StoreOptions};
+use concertina_store::{Candidates, MAX_CANDIDATES, MAX_UNSIGNED, Millis, Scope, Searched, StoreOptions};
 use tokio_postgres::Row;
 
 use crate::connection::{Connection, call};
@@ -33,26 +33,31 @@ const UNSIGNED: &str = concat!(
     "SELECT array_agg(original ORDER BY original DESC) FROM grants WHERE session = ",
     session!(),
     " AND NOT EXISTS (SELECT 1 FROM signatures
-       WHERE signatures.session = grants.session AND signatures.original = grants.original)"
+       WHERE signatures.session = grants.session AND signatures.original = grants.original OFFSET 0)"
 );
 
-/// Selects the hashes and sizes of originals that the session may still see, in the order given.
+/// Selects the hashes and sizes of originals that the session may still see, in the order given. Without `OFFSET`, a
+/// plan from old statistics could read all grants of the session for each of them; so could those of [`SIGN`] and
+/// [`UNSIGNED`].
 const VISIBLE: &str = concat!(
     "SELECT hash, size FROM unnest($3::bigint[]) WITH ORDINALITY AS given (original, position)
-     JOIN access ON access.session = ",
+     CROSS JOIN LATERAL (
+       SELECT FROM access WHERE session = ",
     session!(),
-    " AND access.original = given.original JOIN originals ON originals.id = given.original
-     WHERE referred_at >= $4 ORDER BY position"
+    " AND original = given.original AND referred_at >= $4 OFFSET 0) AS visible
+     CROSS JOIN LATERAL (SELECT hash, size FROM originals WHERE id = given.original OFFSET 0) AS stored
+     ORDER BY position"
 );
 
 const SIGN: &str = concat!(
     "INSERT INTO signatures (session, original, bits)
-     SELECT grants.session, grants.original, given.bits FROM unnest($3::bytea[], $4::bytea[]) AS given (hash, bits)
-     JOIN originals ON originals.hash = given.hash
-     JOIN grants ON grants.session = ",
+     SELECT session, id, bits FROM unnest($3::bytea[], $4::bytea[]) AS given (hash, bits)
+     CROSS JOIN LATERAL (SELECT id FROM originals WHERE originals.hash = given.hash OFFSET 0) AS stored
+     CROSS JOIN LATERAL (
+       SELECT session FROM grants WHERE session = ",
     session!(),
-    " AND grants.original = originals.id
-     ORDER BY grants.original ON CONFLICT (session, original) DO NOTHING"
+    " AND original = id OFFSET 0) AS granted
+     ORDER BY id ON CONFLICT (session, original) DO NOTHING"
 );
 
 /// Returns the originals of a session that may contain the words, and those that have no signature yet.
@@ -80,12 +85,10 @@ pub(crate) fn search(
         _ => Vec::new(),
     };
     let before = options.expired_before(now);
-    let mut candidates = |originals: Vec<i64>| {
+    let mut candidates = |originals: Vec<i64>, most: usize| {
         let (mut newest, mut seen) = (Vec::new(), 0);
-        for some in originals.chunks(MAX_CANDIDATES) {
-            if newest.len() >= MAX_CANDIDATES {
-                break;
-            }
+        while newest.len() < most && seen < originals.len() {
+            let some = &originals[seen..originals.len().min(seen + most - newest.len())];
             let rows = connection.run(&[call!(VISIBLE, session, agent, some, before)])?.remove(0);
             for row in &rows {
                 newest.push((hash(row, 0)?, count(row, 1)?));
@@ -94,7 +97,7 @@ pub(crate) fn search(
         }
         Ok::<_, Failure>(Candidates { newest, older: (originals.len() - seen) as u64 })
     };
-    Ok(Searched { likely: candidates(likely)?, unsigned: candidates(unsigned)? })
+    Ok(Searched { likely: candidates(likely, MAX_CANDIDATES)?, unsigned: candidates(unsigned, MAX_UNSIGNED)? })
 }
 
 /// Reads a column with an array of row ids, which is NULL if there are none.

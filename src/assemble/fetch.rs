@@ -31,10 +31,14 @@ impl Engine {
     /// [`Error::BadPattern`]; [`Error::BadArgument`] for a bad query, and for one without ids and without a session;
     /// store errors. Invalid ids are reported in the answer and never looked up.
     pub fn fetch(&self, scope: &Scope, fetch: &Fetch, now: Millis) -> Result<Fetched> {
-        if let Some(query) = fetch.query.as_deref().filter(|_| fetch.ref_ids.is_empty()) {
-            return self.answer_query(scope, (query, &fetch.done), fetch.max_chars, now);
-        }
         let default_part = RequestedPart::of(fetch)?;
+        if let Some(query) = fetch.query.as_deref().filter(|_| fetch.ref_ids.is_empty()) {
+            let ranges = [("lines", fetch.lines.is_some()), ("chars", fetch.characters.is_some())];
+            return match ranges.into_iter().find(|(_, is_given)| *is_given) {
+                Some((name, _)) => Err(Error::bad_argument(name, "given", "absent beside a query without ids")),
+                None => self.answer_query(scope, (query, &fetch.done), fetch.max_chars, now),
+            };
+        }
         let mut answer = Fetched { blocks: Vec::new(), found: 0, warning: None };
         let mut seen = HashSet::new();
         let mut batch = Batch::default();

@@ -23,7 +23,7 @@ pub const SEARCH_CHARS: usize = 6_000;
 /// The minimum number of characters of an excerpt, if there is room for it. Fewer originals have longer ones.
 const EXCERPT_CHARS: usize = 700;
 
-/// The maximum number of bytes of originals that one search reads: a tenth of a second of work.
+/// The maximum number of bytes of originals that one search reads: less than a second of work.
 const READ_BYTES: u64 = 64 << 20;
 
 /// The maximum number of bytes of originals that one search makes signatures of: a few seconds of work.

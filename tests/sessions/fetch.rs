@@ -107,13 +107,13 @@ fn no_answer_is_longer_than_asked_for() {
             (None, Some("unit 7")),
             (None, Some("nowhere")),
         ] {
-            if ref_ids.is_empty() && query.is_none() {
-                continue;
-            }
             for (lines, characters) in
                 [(None, None), (Some(3..=900), None), (None, Some(5..=40_000)), (Some(9_999..=9_999), None)]
             {
                 for max_chars in [1, 50, 150, 200, 201, 400, 1_000, 2_500, 16_000, 100_000] {
+                    if ref_ids.is_empty() && (query.is_none() || lines.is_some() || characters.is_some()) {
+                        continue;
+                    }
                     let fetch = Fetch {
                         ref_ids: ref_ids.clone(),
                         lines: lines.clone(),
@@ -510,4 +510,6 @@ fn a_query_needs_words_and_without_ids_a_session() {
         assert!(matches!(refused, Err(Error::BadArgument { .. })), "{refused:?}");
     }
     assert_eq!(asked(&nobody, &[&id], "line", None).unwrap().found, 1);
+    let ranged = Fetch { query: Some("line".to_owned()), lines: Some(1..=2), max_chars: 900, ..Fetch::default() };
+    assert!(matches!(engine.fetch(&scope(), &ranged, 2), Err(Error::BadArgument { .. })));
 }

@@ -31,7 +31,7 @@ pub mod version;
 
 pub use options::{Retention, StoreOptions};
 pub use records::{
-    Batch, BlockKey, Candidates, Epoch, FoldedKind, FoldedOriginal, Ledger, MAX_CANDIDATES, Mark, MarkKind,
+    Batch, BlockKey, Candidates, Epoch, FoldedKind, FoldedOriginal, Ledger, MAX_CANDIDATES, MAX_UNSIGNED, Mark, MarkKind,
     PrintedKind, PrintedText, Projection, Receipt, Removed, Scope, Searched, SessionState, Stats, TurnStatus,
 };
 pub use signature::{Probes, Signature};

@@ -345,8 +345,11 @@ pub struct Removed {
     pub sessions: u64,
 }
 
-/// The number of originals that a list of a [`Searched`] has at most, or twice that in a database.
-pub const MAX_CANDIDATES: usize = 2048;
+/// The maximum number of originals in [`Searched::likely`].
+pub const MAX_CANDIDATES: usize = 1 << 11;
+
+/// The maximum number of originals in [`Searched::unsigned`].
+pub const MAX_UNSIGNED: usize = 1 << 14;
 
 /// The originals of a session that a search has to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

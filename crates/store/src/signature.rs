@@ -24,9 +24,10 @@ pub struct Probes(Vec<u16>);
 impl Signature {
     /// Returns the signature of a text.
     pub fn of(text: &str) -> Self {
-        let mut bits = vec![0; MAX_BYTES];
-        each_trigram(text, |bit| bits[usize::from(bit) / 8] |= 1 << (bit % 8));
-        // The bits of half the size are the lower bits of the numbers of these.
+        // A text has no more trigrams than bytes, so this is large enough.
+        let mut bits = vec![0; text.len().next_power_of_two().min(MAX_BYTES)];
+        let last = bits.len() * 8 - 1;
+        each_trigram(text, |bit| bits[(usize::from(bit) & last) / 8] |= 1 << (bit % 8));
         while let Some(half) = halved(&bits) {
             bits = half;
         }
@@ -74,7 +75,8 @@ impl Probes {
     }
 }
 
-/// Returns a signature of half the size, unless too many of its bits would be set.
+/// Returns a signature of half the size, unless too many of its bits would be set. The numbers of its bits are the
+/// lower digits of the numbers of these.
 fn halved(bits: &[u8]) -> Option<Vec<u8>> {
     let (low, high) = bits.split_at(bits.len() / 2);
     let half: Vec<u8> = low.iter().zip(high).map(|(low, high)| low | high).collect();
