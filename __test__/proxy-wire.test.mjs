@@ -121,6 +121,24 @@ test("without a fetch a stream is the provider's, byte for byte", async (t) => {
   }
 });
 
+test("a client that offers the fetch tool itself gets its calls, byte for byte", async (t) => {
+  for (const dialect of Object.keys(PATHS)) {
+    const answer = { text: "I look.", calls: [{ id: "f1", name: FETCH, args: { ref_ids: ["00"] } }] };
+    const upstream = await startUpstream(t, () => answer);
+    const proxy = await startProxy(t, upstream);
+    const [tool] = TOOLS[dialect];
+    const own = tool.function ? { ...tool, function: { ...tool.function, name: FETCH } } : { ...tool, name: FETCH };
+    for (const stream of [true, false]) {
+      const texts = [];
+      for (const url of [upstream.url, proxy.url])
+        texts.push(await (await post(url, dialect, asked(dialect, { stream, tools: [tool, own] }))).text());
+      const [direct, behind] = texts.map((text) => text.replace(/_\d+"|-\d+"/g, '"'));
+      assert.equal(behind, direct);
+      assert.match(behind, /fetch_original_data/);
+    }
+  }
+});
+
 test("an error of the provider reaches the client as it is", async (t) => {
   const body = '{"type":"error",  "error":{"type":"rate_limit_error","message":"slow down"}}';
   const upstream = await startUpstream(t, () => ({

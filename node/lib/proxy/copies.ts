@@ -5,6 +5,8 @@
  * The addon knows the originals. A stream is held back only from a possible marker on, or, to refuse
  * calls, from their beginning.
  */
+import { objectIn } from "./sse.js";
+
 /** The beginning of a placeholder's marker. It has no character that JSON escapes. */
 const START = "[REF_ID: ";
 /** A placeholder of a tool output, or its marker alone. The markers in shortened arguments stand for something else. */
@@ -40,8 +42,9 @@ export class Copies {
   async shown<A>({ id, args }: { id: string; args: A }): Promise<A> {
     const isText = typeof args === "string";
     const given = isText ? args : JSON.stringify(args ?? null);
-    if (!given.includes(START)) return args;
-    const shown = isJson(given) ? await this.#inJson(given) : await this.#inText(given);
+    const isJson = given.trimStart().startsWith("{");
+    if (!given.includes(START) || (isJson && objectIn(given) === undefined)) return args;
+    const shown = isJson ? await this.#inJson(given) : await this.#inText(given);
     if (shown === given) return args;
     if (this.areRefused) this.#refused.add(id);
     return this.areRefused ? args : ((isText ? shown : JSON.parse(shown)) as A);
@@ -66,15 +69,6 @@ export class Copies {
     return text.replace(COPY, () => originals.shift() as string);
   }
 }
-
-const isJson = (text: string) => {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 /** The arguments of a call while they arrive in a stream. */
 export class ArrivingArguments {

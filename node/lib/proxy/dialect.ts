@@ -98,7 +98,7 @@ export interface Dialect {
   after(pieces: Json[], seen: Json[]): Json[] | undefined;
   /** Returns the messages with the results of an answer's fetches put before what follows the answer. */
   withFetched(results: FetchResult[], following: readonly AnyMessage[]): AnyMessage[];
-  /** Starts a relay. `copies` is absent if calls are not looked into. */
+  /** Starts a relay. `copies` is absent if the client gets the answer as it is, also fetches. */
   relay(copies: Copies | undefined): Relay;
   /** Returns a call with other arguments. */
   withArguments(piece: Json, args: unknown): Json;

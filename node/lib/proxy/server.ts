@@ -130,6 +130,7 @@ export class Proxy {
     await Promise.all(this.#running);
     this.#sessions.end();
     await Promise.all(this.#running);
+    await this.#folder.settle();
     await this.#upstream.close();
     await this.#concertina.close();
   }

@@ -128,7 +128,7 @@ class AnthropicRelay implements Relay {
         return this.#isFirst ? raw : "";
       case "content_block_start": {
         const block = isObject(data.content_block) ? { ...data.content_block } : {};
-        const isHidden = isFetch(callOf(block));
+        const isHidden = this.#copies !== undefined && isFetch(callOf(block));
         const held = !isHidden && callOf(block) && this.#copies?.areRefused ? [event] : undefined;
         const shownAt = isHidden || held ? undefined : this.#shown++;
         if (isHidden) this.#hidden++;

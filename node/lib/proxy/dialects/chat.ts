@@ -255,7 +255,7 @@ class ChatRelay implements Relay {
     const { name, arguments: args } = isObject(called) ? called : {};
     let arriving = this.#calls.get(index);
     if (arriving === undefined) {
-      const isFetched = name === FETCH_TOOL;
+      const isFetched = this.#copies !== undefined && name === FETCH_TOOL;
       if (isFetched) this.#hidden++;
       const isHeld = !isFetched && this.#copies?.areRefused === true;
       const call = { id, type: type ?? "function", ...others, function: { name: String(name ?? "") } };

@@ -166,7 +166,7 @@ class ResponsesRelay implements Relay {
   }
 
   #begin(index: unknown, item: Json): void {
-    const isHidden = isFetch(callOf(item));
+    const isHidden = this.#copies !== undefined && isFetch(callOf(item));
     const isHeld = !isHidden && this.#copies?.areRefused === true && callOf(item) !== undefined;
     this.#isChanged ||= isHidden || isHeld;
     const shownAt = isHidden || isHeld ? undefined : this.#shown++;
