@@ -338,8 +338,8 @@ pub struct Fetched {
 pub struct ReceiptRow {
     /// The time in milliseconds since 1970.
     pub at: i64,
-    /// The kind of call: `admit`, `assemble` or `rules`.
-    #[napi(ts_type = "\"admit\" | \"assemble\" | \"rules\"")]
+    /// The kind of call: `admit`, `assemble`, `rules`, or `failed` for a tool call that failed.
+    #[napi(ts_type = "\"admit\" | \"assemble\" | \"rules\" | \"failed\"")]
     pub kind: String,
     /// Tokens before.
     pub tokens_before: i64,
@@ -379,6 +379,8 @@ pub struct FinishedTurn {
     pub context_window: Option<f64>,
     /// The definition of the fetch tool as it is sent to the model.
     pub tool: String,
+    /// The tools of the results that reported a failure, one for each result.
+    pub failed: Vec<String>,
 }
 
 /// The requests to add up.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::command_output::{Prints, names_file, prints_of};
 use super::{can_touch, can_touch_output, exempt};
-use crate::config::Config;
+use crate::config::{Config, Enabled};
 use crate::content::hit_line::{has_suffix, is_path};
 use crate::reference::FETCH_TOOL;
 use crate::tokens::utf16;
@@ -101,7 +101,7 @@ fn printed_files(result: &ToolResult, config: &Config) -> Prints {
 /// Returns true if the options permit an output to be replaced and the agent need not keep it in context. A result
 /// without a known tool is treated like any other.
 pub fn can_replace(result: &ToolResult, text: &str, config: &Config) -> bool {
-    config.sccs_enabled
+    config.sccs_enabled != Enabled::Off
         && config.can_touch_tool(result.tool_name.unwrap_or_default())
         && can_touch_output(Some(result), config)
         && !exempt::is_exempt(result, text)

@@ -30,7 +30,7 @@ pub mod version;
 
 pub use options::{Retention, StoreOptions};
 pub use records::{
-    Batch, BlockKey, Epoch, FoldedKind, Ledger, PrintedKind, PrintedText, Projection, Receipt, Removed, Scope,
+    Batch, BlockKey, Epoch, FAILED, FoldedKind, Ledger, PrintedKind, PrintedText, Projection, Receipt, Removed, Scope,
     SessionState, Stats, TurnStatus,
 };
 pub use sqlite::SqliteStore;

@@ -9,11 +9,11 @@ use concertina_base::reference::ContentHash;
 
 use super::cache::CachedProjections;
 use super::figures::{
-    Day, FetchedOriginal, Figures, FiguresQuery, KindTokens, KnownSession, Recent, Request, SessionAmount,
-    SessionEpoch, Stored,
+    Day, FetchedOriginal, Figures, FiguresQuery, FoldedOriginal, KindTokens, KnownSession, Outcome, Prompt, Recent,
+    Request, SessionAmount, SessionEpoch, Stored,
 };
 use super::records::{
-    BlockKey, Epoch, Ledger, PrintedKind, PrintedText, Projection, Receipt, Scope, SessionState, Stats,
+    BlockKey, Epoch, FAILED, Ledger, PrintedKind, PrintedText, Projection, Receipt, Scope, SessionState, Stats,
 };
 use super::row::{BadColumn, Cell, Query, Row};
 use super::sums::{SUM_COLUMNS, SUMS, Sums, SumsSql};
@@ -27,6 +27,18 @@ const MAX_LISTED: usize = 100;
 
 /// The maximum number of epochs among the figures.
 const MAX_FIGURE_EPOCHS: usize = 200;
+
+/// The maximum number of prompts among the figures of a session.
+const MAX_PROMPTS: usize = 1000;
+
+/// The maximum number of folded originals among the figures of a session.
+const MAX_FOLDED: usize = 1000;
+
+/// The maximum number of sessions that are compared, the latest ones.
+const MAX_COMPARED: usize = 20_000;
+
+/// The beginning of the name of a session that was left untouched for comparison.
+const HELD_OUT: &str = "holdout:";
 
 /// The columns for the tokens by which a result was shortened before it was first sent.
 const ADMITTED: &str = "at, CASE WHEN tokens_before > tokens_after THEN tokens_before - tokens_after ELSE 0 END";
@@ -53,7 +65,7 @@ pub struct Dialect {
 pub struct Queries {
     dialect: Dialect,
     /// The statements for figures: of all sessions, and of one.
-    figures: [[String; 10]; 2],
+    figures: [[String; 13]; 2],
     stats: [[String; 6]; 2],
     recent: [String; 6],
     ledger: [String; 7],
@@ -116,9 +128,26 @@ impl Queries {
             range(),
             self.params([], scope),
             range(),
+            self.params([], scope),
+            range(),
+            self.params([since, until], None),
         ];
         let answers = run(queries(&self.figures[usize::from(scope.is_some())], params))?;
-        let [by_day, fetches, swept, by_tokens, by_usd, epochs, kinds, fetched, stored, last_fold] = rows(&answers)?;
+        let [
+            by_day,
+            fetches,
+            swept,
+            by_tokens,
+            by_usd,
+            epochs,
+            kinds,
+            fetched,
+            stored,
+            last_fold,
+            folded_now,
+            prompts,
+            outcomes,
+        ] = rows(&answers)?;
 
         let mut days = BTreeMap::<i64, Sums>::new();
         for row in by_day.iter().chain(swept) {
@@ -156,6 +185,18 @@ impl Queries {
             })?,
             store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
             last_fold_at: only_row(last_fold)?.get(0)?,
+            folded_now: read_rows(folded_now, |row| {
+                let (ref_id, label, mime) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(FoldedOriginal { ref_id, label, mime, bytes: row.get(3)?, at: row.get(4)?, reason: row.get(5)? })
+            })?,
+            prompts: read_rows(prompts, |row| {
+                Ok(Prompt { at: row.get(0)?, sent_tokens: row.get(1)?, without_tokens: row.get(2)? })
+            })?,
+            outcomes: read_rows(outcomes, |row| {
+                let (session_key, turns, failures) = (row.get(0)?, row.get(1)?, row.get(3)?);
+                let total = Sums::read(row, 4)?.total(in_usd, row.get(2)?);
+                Ok(Outcome { session_key, turns, failures, total })
+            })?,
         })
     }
 
@@ -336,7 +377,7 @@ impl Dialect {
     }
 }
 
-fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
+fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 13] {
     let SumsSql { selected, columns, .. } = &*SUMS;
     let condition = if is_one { format!("sessions.id = {}", dialect.session(3)) } else { "TRUE".to_owned() };
     let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {condition}");
@@ -374,8 +415,63 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
         ),
         stored_sql(dialect, is_one),
         format!("SELECT max(at) {} AND kind IN ('admit', 'assemble')", of_range("receipts")),
+        folded_sql(dialect, is_one),
+        prompts_sql(&of_range("requests"), is_one),
+        outcomes_sql(is_one),
     ]
     .map(|statement| dialect.sql(&statement))
+}
+
+/// Returns the SQL for the originals of a session whose placeholders are in its context. It has no rows for all
+/// sessions.
+fn folded_sql(dialect: &Dialect, is_one: bool) -> String {
+    let condition = if is_one { format!("grants.session = {}", dialect.session(1)) } else { "FALSE".to_owned() };
+    let rows_in = |table: &str| {
+        format!("FROM {table} WHERE {table}.session = grants.session AND {table}.original = grants.original")
+    };
+    format!(
+        "SELECT ref_id, label, mime, size, granted_at, reason FROM (
+           SELECT ref_id, label, mime, size, granted_at, (SELECT min(reason) {}) AS reason,
+             (SELECT count(*) {} AND NOT is_answer) AS births
+           FROM grants JOIN originals ON originals.id = grants.original WHERE {condition} AND left_at IS NULL
+         ) AS shown WHERE reason IS NOT NULL OR births > 0 ORDER BY granted_at DESC, ref_id LIMIT {MAX_FOLDED}",
+        rows_in("projections"),
+        rows_in("printed")
+    )
+}
+
+/// Returns the SQL for the latest prompts of a session, oldest first. It has no rows for all sessions.
+fn prompts_sql(of_range: &str, is_one: bool) -> String {
+    let condition = if is_one { "sent > 0" } else { "FALSE" };
+    format!(
+        "SELECT at, sent, without FROM (
+           SELECT requests.id AS number, at, sent, without {of_range} AND {condition}
+           ORDER BY requests.id DESC LIMIT {MAX_PROMPTS}
+         ) AS latest ORDER BY number"
+    )
+}
+
+/// Returns the SQL for the requests of each session, the latest first. It has no rows if no session was left untouched.
+fn outcomes_sql(is_one: bool) -> String {
+    let SumsSql { selected, .. } = &*SUMS;
+    let condition = if is_one {
+        "FALSE".to_owned()
+    } else {
+        format!("EXISTS (SELECT 1 FROM sessions WHERE session_key LIKE '{HELD_OUT}%')")
+    };
+    let number_of = |table: &str, which: &str| {
+        format!(
+            "(SELECT count(*) FROM {table} WHERE {table}.session = sessions.id AND {table}.at >= ?1
+               AND {table}.at < ?2{which})"
+        )
+    };
+    format!(
+        "SELECT session_key, {}, {}, {}, {selected} FROM requests JOIN sessions ON sessions.id = requests.session
+         WHERE {condition} AND at >= ?1 AND at < ?2 GROUP BY sessions.id ORDER BY max(at) DESC LIMIT {MAX_COMPARED}",
+        number_of("turns", ""),
+        number_of("fetches", ""),
+        number_of("receipts", &format!(" AND kind = '{FAILED}'"))
+    )
 }
 
 /// Returns the SQL for the number of originals, their size, and their size as stored.

@@ -63,10 +63,13 @@ pub struct PrintedText {
     pub saved: u64,
 }
 
+/// The kind of the receipt of a tool call that failed. It saves nothing.
+pub const FAILED: &str = "failed";
+
 /// The savings of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// The operation: `admit`, `assemble` or `rules`.
+    /// The operation: `admit`, `assemble`, `rules`, or [`FAILED`].
     pub kind: String,
     /// The tokens before.
     pub tokens_before: u64,
