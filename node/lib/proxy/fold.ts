@@ -12,6 +12,7 @@ import { describe } from "../binding/errors.js";
 import type { Concertina } from "../library/concertina.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
 import { compress } from "../library/fusion.js";
+import { withoutUsage } from "../library/observed.js";
 import { trim } from "./bounded.js";
 import { type Answer, type Call, type Dialect, isFetch } from "./dialect.js";
 import type { HiddenRounds, Line } from "./journal.js";
@@ -127,11 +128,15 @@ export class Folder {
   }
 
   /** Records the answers of an exchange. `isMeasured` is false if the request was not sent as it was folded. */
-  async record({ dialect, place: { session } }: Folded, answers: Answer[], name: string, isMeasured = true) {
+  async record(
+    { dialect, place: { session } }: Folded,
+    answers: Answer[],
+    { name, heldOut, isMeasured }: { name: string; heldOut: boolean; isMeasured: boolean },
+  ) {
     const messages = answers.map(({ pieces, usage, model }) => ({
       role: "assistant",
       model,
-      ...(isMeasured && usage ? { usage } : {}),
+      ...(usage ? { usage } : {}),
       content: pieces.flatMap((piece) => recorded(dialect, piece)),
     }));
     await this.concertina.commitTurn({
@@ -139,7 +144,8 @@ export class Folder {
       agentId: AGENT,
       sessionKey: name,
       advancementKey: crypto.randomUUID(),
-      messages,
+      messages: isMeasured ? messages : withoutUsage(messages),
+      heldOut,
     });
   }
 }
