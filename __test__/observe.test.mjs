@@ -13,7 +13,9 @@ import { freshDir, noise } from "./conversation.mjs";
 import "./host-modules.mjs";
 import { registered } from "./registration.mjs";
 
-const { comparisonOf, isHeldOut } = createRequire(import.meta.url)("../dist/node/lib/library/holdout.js");
+const { comparisonOf, isHeldOut, LEAST_SESSIONS } = createRequire(import.meta.url)(
+  "../dist/node/lib/library/holdout.js",
+);
 
 const KEY = "agent:main:work";
 const TOOLS = new Set(["exec"]);
@@ -137,7 +139,10 @@ test("a share of sessions stays untouched, with its sub-agents, and is compared 
   assert.equal(comparison.untouched.turns, 3 * untouched.length + 2);
   assert.equal(comparison.untouched.failures, untouched.length + 1, "each second turn has a failed call");
   assert.equal(comparison.perTurn, null);
-  assert.equal(comparison.missing, 40 - Math.min(comparison.folded.sessions, comparison.untouched.sessions));
+  assert.equal(
+    comparison.missing,
+    LEAST_SESSIONS - Math.min(comparison.folded.sessions, comparison.untouched.sessions),
+  );
   for (const { sessionId, sessionKey, isHeldOut: isOut } of sessions) {
     assert.ok(sessionKey.startsWith("agent:main:"), sessionKey);
     if (!sessionId.startsWith("child")) assert.equal(isOut, untouched.includes(sessionId), sessionId);
@@ -192,12 +197,12 @@ function outcomes(count, share) {
 
 test("the measured saving counts once there are enough sessions, and says where the model is wrong", () => {
   assert.equal(comparisonOf([]), null);
-  assert.equal(comparisonOf(outcomes(30, 0.7)).missing, 10);
-  const right = comparisonOf(outcomes(60, 0.7));
+  assert.equal(comparisonOf(outcomes(LEAST_SESSIONS - 10, 0.7)).missing, 10);
+  const right = comparisonOf(outcomes(LEAST_SESSIONS, 0.7));
   assert.equal(right.missing, 0);
   assert.ok(Math.abs(right.modelled - 0.3) < 1e-9);
   assert.ok(right.perTurn.least < 0.3 && right.perTurn.most > 0.3 && !right.disagrees, JSON.stringify(right));
-  const wrong = comparisonOf(outcomes(60, 1.1));
+  const wrong = comparisonOf(outcomes(LEAST_SESSIONS, 1.1));
   assert.ok(wrong.disagrees && wrong.perTurn.most < 0.3, JSON.stringify(wrong));
   assert.ok(wrong.perSession.most >= wrong.perSession.least);
 });

@@ -161,7 +161,7 @@ export function sampleSession({ now = Date.now(), seed = 7 } = {}) {
 /** Returns a sample comparison of folded sessions with untouched ones, which the model overstates. */
 export function sampleComparison() {
   const folded = { sessions: 410, turns: 6150, requests: 31_000, fetches: 260, failures: 512, bill: 402.5 };
-  const untouched = { sessions: 46, turns: 690, requests: 3390, fetches: 0, failures: 55, bill: 64.1 };
+  const untouched = { sessions: 96, turns: 690, requests: 3390, fetches: 0, failures: 55, bill: 64.1 };
   return {
     folded,
     untouched,

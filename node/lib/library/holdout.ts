@@ -13,7 +13,7 @@ import type { Comparison, Figures, Group } from "./figures.js";
 /** The beginning of the recorded key of an untouched session. The store's queries know it, too. */
 const PREFIX = "holdout:";
 /** The number of sessions that each group needs before it is compared. With fewer, the intervals are too narrow. */
-export const LEAST_SESSIONS = 40;
+export const LEAST_SESSIONS = 80;
 
 /** Returns true if a session stays untouched. Its id decides, so every program decides the same. */
 export function isHeldOut(sessionId: string, share: number): boolean {
