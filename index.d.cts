@@ -3,6 +3,11 @@
 
 import { InspectOptions, inspect } from 'node:util';
 
+interface Interval {
+	share: number;
+	least: number;
+	most: number;
+}
 /** The types of text that are processed differently. */
 export type ContentType = "code" | "json" | "log" | "diff" | "search" | "table" | "html" | "text" | "unknown";
 /** The programming languages that detection distinguishes. */
@@ -34,6 +39,45 @@ export interface Amount {
 	withoutLeast: number;
 	/** The upper bound of that estimate, for a host that drops no more than it must when it compacts. */
 	withoutMost: number;
+}
+interface Group {
+	sessions: number;
+	turns: number;
+	requests: number;
+	/** The number of originals that models fetched. */
+	fetches: number;
+	/** The number of tool calls that failed. */
+	failures: number;
+	/** The bill that the provider really made. */
+	bill: number;
+}
+interface Comparison {
+	folded: Group;
+	untouched: Group;
+	/** True if the bills include answers. They do not if the price of some answer is unknown. */
+	withAnswers: boolean;
+	/** The number of sessions that the smaller group still lacks. Until it is 0 there is no measured saving. */
+	missing: number;
+	/** The saving per turn, as a share, with its 95 % interval. Null until there are enough sessions. */
+	perTurn: Interval | null;
+	/** The saving per session. It is less certain, because sessions differ in length. */
+	perSession: Interval | null;
+	/** The modelled saving of the folded sessions. */
+	modelled: number | null;
+	/** True if the modelled saving is outside the measured interval per turn. */
+	disagrees: boolean;
+}
+interface FoldedOriginal {
+	refId: string;
+	/** The name of its content, such as that of a tool. */
+	label: string;
+	/** The type of an image. Null for text. */
+	mime: string | null;
+	bytes: number;
+	/** The time when it was folded, in milliseconds since 1970. */
+	at: number;
+	/** The reason for which it left the context. Null if it was folded before it was first sent. */
+	reason: FoldReason | (string & {}) | null;
 }
 /** Figures of the whole store, or of one session, over a period. */
 export interface Figures {
@@ -81,6 +125,7 @@ export interface Figures {
 	sessions: (Amount & {
 		sessionId: string;
 		sessionKey: string | null;
+		isHeldOut: boolean;
 		lastAt: number;
 	})[];
 	/** Changes of content that was already sent, newest first, at most 200. */
@@ -116,6 +161,19 @@ export interface Figures {
 	};
 	/** The time when a block was last folded, in milliseconds since 1970. */
 	lastFoldAt: number | null;
+	/**
+	 * The originals that are folded now in the session that was asked for, newest first, at most 1000. Empty for all
+	 * sessions.
+	 */
+	foldedNow: FoldedOriginal[];
+	/** The latest prompts of the session that was asked for, oldest first, at most 1000. Empty for all sessions. */
+	prompts: {
+		at: number;
+		sentTokens: number;
+		withoutTokens: number;
+	}[];
+	/** The comparison with sessions that were left untouched. Null if there are none, and for one session. */
+	comparison: Comparison | null;
 }
 /** The requests to add up. */
 export interface FiguresRequest {
@@ -157,6 +215,8 @@ export interface KnownSession {
 	lastSeen: number;
 	/** True if folding is switched off in the session. */
 	isOff: boolean;
+	/** True if the session is left untouched for comparison. */
+	isHeldOut: boolean;
 	/** True if the host of this store object has the session; see `StorePlace.host`. */
 	isHere: boolean;
 	/** The names of the other hosts that have the session. */
@@ -202,8 +262,10 @@ export interface Options {
 	largeResultPreviewChars?: number;
 	/** The form of shortened tool-call arguments: Concertina's own, or the `_squeezed` object of ClawSqueezer 1.0. Default "none". */
 	compat?: "none" | "clawsqueezer";
-	/** Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. Default true. */
-	sccsEnabled?: boolean;
+	/** Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. With "observe", which only the plugin has, everything runs but nothing that is sent changes: the figures show what folding would have saved. Default true. */
+	sccsEnabled?: boolean | "observe";
+	/** The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures compare them with the others, which measures the saving. Only the plugin does this. Default 0. */
+	holdout?: number;
 	/** An output of more characters is replaced, a list of paths from twice as many on. Default 3000, at least 2000. */
 	sccsCompressThreshold?: number;
 	/** The maximum length of a summary, in characters. Default 300, at least 50. */
@@ -711,8 +773,8 @@ export interface FoundOriginal {
 export interface ReceiptRow {
 	/** The time in milliseconds since 1970. */
 	at: number;
-	/** The kind of call: `admit`, `assemble` or `rules`. */
-	kind: "admit" | "assemble" | "rules";
+	/** The kind of call: `admit`, `assemble`, `rules`, or `failed` for a tool call that failed. */
+	kind: "admit" | "assemble" | "rules" | "failed";
 	/** Tokens before. */
 	tokensBefore: number;
 	/** Tokens after. */
@@ -792,7 +854,7 @@ export type SqueezeOptions = Pick<Options, "compat" | "encoding" | "exactTools" 
 /** The options of the plugin, as OpenClaw's configuration holds them. */
 export type PluginOptions = Omit<Options, "largeResultPreviewChars" | "largeResultThreshold" | "pruneHeartbeats">;
 /** The options of an open store. Those of the plugin alone are left out. */
-export type LibraryOptions = Omit<PluginOptions, "purgeOnReset" | "sccsStoreNamespace" | "sccsStoreUrl">;
+export type LibraryOptions = Omit<PluginOptions, "holdout" | "purgeOnReset" | "sccsStoreNamespace" | "sccsStoreUrl">;
 /** The place of a store: a directory or, for several machines, a PostgreSQL database. */
 export type StorePlace = ({
 	dir: string;
@@ -1041,6 +1103,8 @@ export declare class Concertina {
 		 * compacts a history that exceeds it, as OpenClaw does.
 		 */
 		contextWindow?: number;
+		/** True if the session is left untouched for comparison: see `Figures.comparison`. */
+		heldOut?: boolean;
 		now?: number;
 		signal?: AbortSignal;
 	}): Promise<{
@@ -1264,6 +1328,8 @@ export interface CommitParameters {
 	agentId?: string;
 	advancementKey: string;
 	messages: AnyMessage[];
+	/** True if the session is left untouched for comparison. */
+	heldOut?: boolean;
 	[parameter: string]: unknown;
 }
 /** The result of `assemble`. */

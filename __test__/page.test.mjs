@@ -28,7 +28,8 @@ function hostilePage() {
   for (const session of figures.sessions) session.sessionKey = HOSTILE;
   for (const epoch of figures.epochs) epoch.reason = HOSTILE;
   for (const fetched of figures.fetched) fetched.refId = HOSTILE;
-  const health = sampleHealth({ now: NOW, warnings: [{ at: NOW, text: HOSTILE }] });
+  const finding = { key: "x", level: "warning", text: HOSTILE, remedy: HOSTILE, since: NOW };
+  const health = sampleHealth({ now: NOW, findings: [finding] });
   return page({ periods: [{ days: 0, figures }], health, title: HOSTILE, now: NOW });
 }
 

@@ -152,7 +152,7 @@ const TROUBLES = {
     },
   },
   "a parser that is disabled": {
-    says: /skipped +parser bash crashed or hung on 3 texts and is disabled until the next release/,
+    says: /warning +parser bash crashed or hung on 3 texts and is disabled until the next release/,
     begin(_, context) {
       const mock = context.mock.method(Concertina.prototype, "skipped", () => [
         { code: "bash", texts: 3, isOff: true },
@@ -197,7 +197,7 @@ test("log, status, chat and page report an unknown option with the nearest known
   ]) {
     assert.ok(text.includes(`${unknown} is not an option; it is ignored. The nearest option is ${known}`), text);
   }
-  assert.match(text, /^option +planner is not an option/m);
+  assert.match(text, /^warning +planner is not an option/m);
 });
 
 test("conditions are shared by processes, and one that was raised during an operation does not end with it", () => {

@@ -84,10 +84,11 @@ test("the status reports that the native library does not load", async () => {
     ["status", "state"].map((name) => import(pathToFileURL(path.join(root, "dist", "plugin", `${name}.js`)).href)),
   );
   const state = new PluginState({ logger: { error() {} }, runtime: { state: { resolveStateDir: () => root } } });
-  const { engine, why, conditions } = await statusOf(state);
+  const { engine, why, findings } = await statusOf(state);
+  const problems = findings.filter(({ level }) => level === "failure").map(({ key }) => key);
   assert.deepEqual(
-    [engine, why, conditions],
-    ["inactive", "the native library does not load; see the gateway's log for the reason", []],
+    [engine, why, problems],
+    ["inactive", "the native library does not load; see the gateway's log for the reason", ["engine"]],
   );
 });
 
@@ -104,10 +105,9 @@ function actionsOf(state) {
             : (word === "action" && actions.set(name, argument), commandNamed(name)),
       },
     );
-  registerCli(
-    { registerCli: (register) => register({ program: commandNamed("") }) },
-    "optionWarnings" in state ? state : { optionWarnings: [], ...state },
-  );
+  const whole = "optionWarnings" in state ? state : { optionWarnings: [], ...state };
+  whole.folding ??= whole;
+  registerCli({ registerCli: (register) => register({ program: commandNamed("") }) }, whole);
   return actions;
 }
 
@@ -315,6 +315,7 @@ test("/concertina purge refuses a session that another gateway has", async () =>
   const { opened, has } = await twoHosts();
   const store = await opened("one");
   const state = { use: (run) => run(store), complain: (step, error) => assert.fail(error) };
+  state.folding = state;
   for (const args of ["purge", "purge confirmed"]) {
     assert.match(
       (await runSlashCommand(state, { args, sessionId: "of two" })).text,
@@ -378,6 +379,7 @@ test("a reset does not purge a session that another gateway has, and logs that",
     warn: (line) => lines.push(line),
     complain: (step, error) => assert.fail(error),
   };
+  state.folding = state;
   for (const host of ["one", "two"]) await endSession(state, { sessionId: `of ${host}`, reason: "reset" });
   await store.close();
   assert.deepEqual([await has("one"), await has("two")], [false, true]);
@@ -387,6 +389,7 @@ test("a reset does not purge a session that another gateway has, and logs that",
 
 test("the end of a session does not create a store", async () => {
   const state = { hasStore: false, use: () => assert.fail("it was opened") };
+  state.folding = state;
   await endSession(state, { sessionId: "s", reason: "reset" });
 });
 

@@ -16,6 +16,8 @@ import {
   type ContentBlock,
   counted,
   damagedLine,
+  doctorStatus,
+  doctorText,
   figuresText,
   migrate,
   migrationLine,
@@ -90,6 +92,13 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .option("--json", "Print JSON")
         .action((options: { json?: boolean }) => orFail(() => status(state, options)));
       root
+        .command("doctor")
+        .description(
+          "Check the engine, its turns, versions, models, the store and a fold, with the remedy of each problem",
+        )
+        .option("--json", "Print JSON")
+        .action((options: { json?: boolean }) => orFail(() => doctor(state, options)));
+      root
         .command("stats")
         .description("Show what was sent and billed, with an estimate without Concertina")
         .option("--session <id-or-key>", "Only this session")
@@ -115,7 +124,8 @@ export function registerCli(api: PluginApi, state: PluginState): void {
               (await withClock("adding up", store.figures({ ...scope })));
             if (options.html !== undefined)
               writeReport(options.html, { periods, health: await statusOf(state), title: options.session });
-            if (options.json || options.html === undefined) print(options.json ? json(figures) : figuresText(figures));
+            if (options.json || options.html === undefined)
+              print(options.json ? json(figures) : figuresText(figures, state.observes));
           }),
         );
       root
@@ -125,13 +135,13 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .option("--all", "All sessions")
         .option("--html <file>", "Write a page to this new file")
         .option("--json", "Print JSON")
-        .action((options: AnalyzeOptions) => withAnyStore(state, (store) => analyze(state, store, options)));
+        .action((options: AnalyzeOptions) => withAnyStore(state.folding, (store) => analyze(state, store, options)));
       root
         .command("sweep")
         .description("Remove expired originals now")
         .option("--json", "Print JSON")
         .action((options: { json?: boolean }) =>
-          withStore(state, async (store) => {
+          withStore(state.folding, async (store) => {
             await withClock("reading the store", store.check());
             await state.settle(store);
             const removed = await store.sweep({});
@@ -147,8 +157,8 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .option("--yes", "Do not ask")
         .option("--json", "Print JSON")
         .action((options: PurgeOptions) =>
-          withStore(state, async (store) => {
-            const removed = await purge(state, store, options);
+          withStore(state.folding, async (store) => {
+            const removed = await purge(state.folding, store, options);
             if (removed !== undefined) print(options.json ? json(removed) : removedText(removed));
           }),
         );
@@ -162,7 +172,7 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .option("--max-chars <count>", "At most this many characters")
         .option("--json", "Print JSON")
         .action((refs: string[], options: FetchOptions) =>
-          withStore(state, async (store) => {
+          withStore(state.folding, async (store) => {
             const { blocks, missing } = await originalsOf(store, {
               refIds: refs,
               agentId: options.agent ?? agentOf(undefined),
@@ -203,13 +213,13 @@ export function registerCli(api: PluginApi, state: PluginState): void {
         .option("--session <id-or-key>", "Only this session")
         .option("--agent <id>", "Only sessions of this agent")
         .option("--out <dir>", "The directory to write to (default: concertina-unfolded-DATE in the current directory)")
-        .action((options: UnfoldOptions) => withStore(state, (store) => unfold(state, store, options)));
+        .action((options: UnfoldOptions) => withStore(state.folding, (store) => unfold(state.folding, store, options)));
       root
         .command("migrate")
         .description("Copy all originals between the directory and the database of sccsStoreUrl, while no gateway runs")
         .requiredOption("--to <where>", 'The target, "database" or "directory", which must be empty')
         .option("--json", "Print JSON")
-        .action((options: { to: string; json?: boolean }) => orFail(() => migrateTo(state, options)));
+        .action((options: { to: string; json?: boolean }) => orFail(() => migrateTo(state.folding, options)));
     },
     { descriptors },
   );
@@ -220,6 +230,13 @@ async function status(state: PluginState, options: { json?: boolean }): Promise<
   const found = await statusOf(state);
   print(options.json ? json({ ...found, options: state.hasLibrary ? state.options : null }) : statusText(found));
   if (found.store.path === "") process.exitCode = 1;
+}
+
+/** Prints every check. The exit status is that of `doctorStatus`. */
+async function doctor(state: PluginState, options: { json?: boolean }): Promise<void> {
+  const { findings } = await statusOf(state, { isThorough: true });
+  print(options.json ? json(findings) : doctorText(findings));
+  process.exitCode = doctorStatus(findings);
 }
 
 async function migrateTo(state: PluginState, { to, json: asJson }: { to: string; json?: boolean }): Promise<void> {

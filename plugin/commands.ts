@@ -43,7 +43,10 @@ export async function runSlashCommand(
   const status = isQuestion ? [statusText(await statusOf(state, { sessionId }))] : [];
   if (word === "status") return { text: status.join() };
   try {
-    const answer = await state.use((store) => answerTo(store, word, ids, { sessionId, agentId: agentOf(sessionKey) }));
+    // A purge removes what transcripts show. While this observes, that is in another store.
+    const answer = await (word.startsWith("purge") ? state.folding : state).use((store) =>
+      answerTo(store, word, ids, { sessionId, agentId: agentOf(sessionKey) }, state.observes),
+    );
     // If the store cannot be used, the status states the reason.
     if (answer === undefined)
       return { text: isQuestion ? status.join() : statusText(await statusOf(state, { sessionId })) };
@@ -63,6 +66,7 @@ async function answerTo(
   word: string,
   ids: readonly string[],
   scope: { sessionId: string; agentId: string },
+  observes: boolean,
 ): Promise<string> {
   switch (word) {
     case "off":
@@ -91,7 +95,7 @@ async function answerTo(
       return word === "purge" ? purgeWarning(removed) : removedText(removed);
     }
     default:
-      return figuresText(await store.figures(scope));
+      return figuresText(await store.figures(scope), observes);
   }
 }
 

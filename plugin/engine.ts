@@ -6,8 +6,9 @@
  * then stop using it.
  */
 
-import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL } from "../node/lib/for-plugin.js";
-import type { AssembleParams, Compact, ContextEngine, ContextProjection, HostConfig } from "./host.js";
+import { agentOf, type AnyMessage, createContextEngine, FETCH_TOOL, withoutUsage } from "../node/lib/for-plugin.js";
+import type { AssembleParams, AssembleResult, Compact, ContextEngine, ContextProjection, HostConfig } from "./host.js";
+import { isUntouched } from "./holdout.js";
 import { prunerWarning } from "./host-pruner.js";
 import { memorySection } from "./memory.js";
 import { pricesOf } from "./prices.js";
@@ -55,34 +56,47 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
   return {
     ...engine,
     async assemble<M extends AnyMessage>(params: AssembleParams<M>) {
-      const { availableTools = new Set() } = params;
+      const { observer } = state;
+      // While nothing changes, the model needs no tool to fetch originals with.
+      const availableTools = new Set([...(params.availableTools ?? []), ...(observer ? [FETCH_TOOL] : [])]);
       const canFetch = availableTools.has(FETCH_TOOL) && !isIncognito(params.sessionKey);
       const scope = { agentId: agentOf(params.sessionKey), sessionId: params.sessionId };
       const model = params.runtimeSettings?.model?.resolved ?? params.model;
       const isInCodex = params.runtimeSettings?.executionHost?.id === CODEX;
       const isFirst = !state.sessions.isKnown(params.sessionId);
-      state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex });
+      const isOn = state.enabled && !isIncognito(params.sessionKey) && state.hasLibrary;
+      const before = isOn ? await continued(state, params, scope, isFirst) : undefined;
+      const isHeldOut = isOn && (await isUntouched(state, scope, before, params.messages.length === 0));
+      state.sessions.noteTurn(params.sessionKey, scope, { canFetch, model, isInCodex, isHeldOut });
       noteBudget(params.sessionId, params.tokenBudget);
       // Codex has its own instructions for the host's memory.
       const systemPromptAddition = isInCodex ? undefined : await memorySection(state, params);
       const contextProjection = projectionOf(params.messages);
       const untouched = { messages: params.messages, estimatedTokens: 0, systemPromptAddition, contextProjection };
-      if (!state.enabled || isIncognito(params.sessionKey) || !state.hasLibrary) {
+      if (!isOn) {
         // The store must learn which sessions this gateway still shows, even while folding is off.
         state.sweepWhenDue();
         return untouched;
       }
       if (canFetch && !isInCodex) warnOfPruner(state, config, params);
-      await inherit(state, params, scope, isFirst);
+      const assemble = (messages: M[], tools: Set<string>) =>
+        state.use(
+          () => engine.assemble({ ...params, messages, model, availableTools: tools }),
+          "assembly",
+          "storing",
+          "folding",
+        );
+      const fold = async (messages: M[]) => {
+        await inherit(state, params, { parent: before, child: scope }, isFirst);
+        return assemble(messages, availableTools);
+      };
+      let view: AssembleResult<M> | undefined;
       // Folding has no effect in Codex: the content is already in its thread, which nobody can change.
-      const view = isInCodex
-        ? untouched
-        : await state.use(
-            () => engine.assemble({ ...params, model, availableTools }),
-            "assembly",
-            "storing",
-            "folding",
-          );
+      if (isInCodex) await inherit(state, params, { parent: before, child: scope }, isFirst);
+      else if (observer) observer.later(params, () => fold(observer.view(params, params.messages)));
+      // Without tools nothing is folded, but the figures know what was sent.
+      else if (isHeldOut) await assemble(params.messages, new Set());
+      else view = await fold(params.messages);
       state.sweepWhenDue();
       return { ...(view ?? untouched), systemPromptAddition, contextProjection };
     },
@@ -90,7 +104,12 @@ export function createEngine(state: PluginState, config: HostConfig | undefined)
       // Codex reports the bill of a turn but not its requests, so figures of them would be guesses.
       if (!state.enabled || isIncognito(params.sessionKey) || state.sessions.isInCodex(params.sessionId))
         return { status: "committed" };
-      return (await state.use(() => engine.commitTurn(params), "recording a turn")) ?? { status: "committed" };
+      const { observer } = state;
+      await observer?.after(params);
+      const messages = observer ? withoutUsage(observer.view(params, params.messages)) : params.messages;
+      const heldOut = state.sessions.isHeldOut(params.sessionId);
+      const recorded = await state.use(() => engine.commitTurn({ ...params, messages, heldOut }), "recording a turn");
+      return recorded ?? { status: "committed" };
     },
     // The child's session has no id yet, so it inherits at the start of its first turn.
     prepareSubagentSpawn({ parentSessionKey, childSessionKey }) {
@@ -111,18 +130,36 @@ function warnOfPruner(state: PluginState, config: HostConfig | undefined, params
  * fetch everything that the other session may, and see it in the same form. A sub-agent of another agent may fetch the
  * originals that its first turn and its later prompts name.
  */
-async function inherit(state: PluginState, params: AssembleParams, child: Scope, isFirst: boolean): Promise<void> {
-  const { prompt = "", messages, sessionKey } = params;
+async function inherit(
+  state: PluginState,
+  { prompt = "", messages }: AssembleParams,
+  { parent, child }: { parent: Scope | undefined; child: Scope },
+  isFirst: boolean,
+): Promise<void> {
+  if (parent === undefined) return;
   try {
-    const parent =
-      state.sessions.parent(sessionKey) ??
-      (isFirst && messages.length > 0 ? await forkedFrom(state, child) : undefined);
-    if (parent === undefined) return;
     const isOwn = parent.agentId === child.agentId;
     const named = isOwn ? undefined : idsIn(isFirst ? `${prompt}\n${JSON.stringify(messages)}` : prompt);
     if (isFirst || named?.length) await state.use((store) => store.inherit({ parent, child, named }), INHERITING);
   } catch (error) {
     state.complain(INHERITING, error, "the new session cannot fetch them");
+  }
+}
+
+/** Returns the session that another one continues: its parent or, at its first turn, the one it was copied from. */
+async function continued(
+  state: PluginState,
+  { messages, sessionKey }: AssembleParams,
+  session: Scope,
+  isFirst: boolean,
+): Promise<Scope | undefined> {
+  const parent = state.sessions.parent(sessionKey);
+  if (parent !== undefined || !isFirst || messages.length === 0) return parent;
+  try {
+    return await forkedFrom(state, session);
+  } catch (error) {
+    state.complain(INHERITING, error, "the new session cannot fetch them");
+    return undefined;
   }
 }
 

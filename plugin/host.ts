@@ -15,7 +15,7 @@ import type {
   ContextEngine as LibraryEngine,
 } from "../node/lib/for-plugin.js";
 
-export type { ContentBlock };
+export type { AssembleResult, ContentBlock };
 
 export interface Logger {
   info(line: string): void;
@@ -25,7 +25,7 @@ export interface Logger {
 
 /** The part of the host's configuration that this plugin reads. */
 export interface HostConfig {
-  models?: { providers?: Record<string, { models?: readonly HostModel[] }> };
+  models?: { providers?: Record<string, RuntimePolicy & { models?: readonly HostModel[] }> };
   agents?: { defaults?: AgentConfig & { contextPruning?: ContextPruning }; entries?: Record<string, AgentConfig> };
   plugins?: { slots?: { contextEngine?: string }; entries?: Record<string, { enabled?: boolean } | undefined> };
   tools?: { deny?: readonly string[] };
@@ -34,8 +34,14 @@ export interface HostConfig {
 
 /** The configuration of one agent, or the defaults of all agents. */
 export interface AgentConfig {
+  model?: string | { primary?: string };
   params?: { cacheRetention?: string };
-  models?: Record<string, { params?: { cacheRetention?: string } }>;
+  models?: Record<string, RuntimePolicy & { params?: { cacheRetention?: string } }>;
+}
+
+/** The runtime that runs a model. */
+export interface RuntimePolicy {
+  agentRuntime?: { id?: string };
 }
 
 /** The host's own pruning of tool results. */
@@ -44,7 +50,7 @@ export interface ContextPruning {
   tools?: { allow?: readonly string[]; deny?: readonly string[] };
 }
 
-export interface HostModel {
+export interface HostModel extends RuntimePolicy {
   id: string;
   /** Prices in US dollars per million tokens. */
   cost?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
@@ -175,7 +181,7 @@ export interface PluginApi {
   pluginConfig?: Record<string, unknown>;
   logger: Logger;
   /** Reading this throws in the modes `cli-metadata` and `setup-only`. */
-  runtime: { state: { resolveStateDir: () => string }; config?: { current: () => HostConfig } };
+  runtime: { version?: string; state: { resolveStateDir: () => string }; config?: { current: () => HostConfig } };
   /** The hooks at the end of this registration. Hosts of 2026.8 have no `onDispose`. */
   lifecycle?: {
     onDispose?: (dispose: () => Promise<void>) => () => void;
@@ -186,7 +192,7 @@ export interface PluginApi {
   };
   resolvePath: (input: string) => string;
   registerContextEngine: (id: string, factory: (context: { config?: HostConfig }) => ContextEngine) => void;
-  registerTool: (factory: (context: CallContext) => Tool, options: { name: string }) => void;
+  registerTool: (factory: (context: CallContext) => Tool | null, options: { name: string }) => void;
   registerAgentToolResultMiddleware: (
     handler: (event: ToolResultEvent, context: ToolResultContext) => Promise<{ result: ToolResult } | undefined>,
     options: { runtimes: Runtime[] },

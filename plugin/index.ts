@@ -11,6 +11,7 @@ import { endSession, letGoWhenReplaced } from "./session-ends.js";
 import type { PluginApi } from "./host.js";
 import { foldToolResult } from "./middleware.js";
 import { registerPage } from "./page.js";
+import { checkSelf } from "./findings.js";
 import { refreshEvery, refreshRules } from "./rules.js";
 import { PluginState } from "./state.js";
 import { createFetchTool } from "./tool.js";
@@ -25,7 +26,13 @@ export default {
     if (api.registrationMode === "cli-metadata" || api.registrationMode === "setup-only") return;
     letGoWhenReplaced(api, state);
     api.registerContextEngine("concertina", (context) => createEngine(state, context.config));
-    api.registerTool((context) => createFetchTool(state, context), { name: FETCH_TOOL });
+    // While this observes, only transcripts that were folded before have something to fetch.
+    api.registerTool(
+      (context) => (state.folding.hasStore || !state.observes ? createFetchTool(state, context) : null),
+      {
+        name: FETCH_TOOL,
+      },
+    );
     api.registerAgentToolResultMiddleware((event, context) => foldToolResult(state, event, context), {
       runtimes: ["openclaw", "codex"],
     });
@@ -39,7 +46,10 @@ export default {
     registerPage(api, state);
     if (refreshEvery(state.given) > 0)
       api.on("before_prompt_build", (event, context) => refreshRules(state, event, context));
-    api.on("gateway_start", () => state.warnOfConfiguration());
+    api.on("gateway_start", () => {
+      state.warnOfConfiguration();
+      void checkSelf(state);
+    });
     api.on("session_end", (event) => endSession(state, event));
   },
 };

@@ -5,7 +5,7 @@
  * original. If this throws, the host replaces the tool's answer by an error.
  */
 
-import { agentOf, FETCH_TOOL } from "../node/lib/for-plugin.js";
+import { agentOf, type AnyMessage, FETCH_TOOL } from "../node/lib/for-plugin.js";
 import type { ContentBlock, ToolResult, ToolResultContext, ToolResultEvent } from "./host.js";
 import { hostRedactor } from "./redactor.js";
 import { roomIn } from "./answer-budget.js";
@@ -41,8 +41,24 @@ async function fold(
 ): Promise<ContentBlock[] | undefined> {
   if (!goesToModel(event, context)) return;
   const { sessionId } = context;
-  if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined || !state.sessions.canFetch(sessionId))
-    return;
+  if (!state.enabled || event.toolName === FETCH_TOOL || sessionId === undefined) return;
+  if (!state.sessions.canFetch(sessionId) || state.sessions.isHeldOut(sessionId)) return;
+  const admit = () => admitted(state, event, { ...context, sessionId });
+  const { observer } = state;
+  if (observer === undefined) return (await admit())?.content as ContentBlock[] | undefined;
+  const conversation = { sessionId, sessionKey: context.sessionKey };
+  observer.later(conversation, async () => {
+    const shown = await admit();
+    if (shown !== undefined) observer.born(conversation, event.toolCallId, shown);
+  });
+}
+
+/** Folds a result at birth. Returns it as it is then shown, or undefined if it stays as it is. */
+async function admitted(
+  state: PluginState,
+  event: ToolResultEvent,
+  { sessionId, sessionKey }: { sessionId: string; sessionKey?: string },
+): Promise<AnyMessage | undefined> {
   try {
     const fresh = {
       role: "toolResult",
@@ -51,10 +67,10 @@ async function fold(
       content: event.result.content,
       isError: event.isError ?? false,
     };
-    const scope = { sessionId, agentId: agentOf(context.sessionKey), model: state.sessions.model(sessionId) };
+    const scope = { sessionId, agentId: agentOf(sessionKey), model: state.sessions.model(sessionId) };
     // Secrets that the host masks in its transcript must not be in our store either.
     const redactor = await hostRedactor();
-    const admitted = await state.use(
+    const done = await state.use(
       (store) =>
         store.admitToolResult({
           ...scope,
@@ -66,11 +82,11 @@ async function fold(
         }),
       FOLDING,
     );
-    if (admitted === undefined) return;
-    const { message, report } = admitted;
+    if (done === undefined) return;
+    const { message, report } = done;
     if (report.warning) state.complain("storing", report.warning, "a result is sent to the model unchanged");
     else state.ended("storing");
-    return message === fresh ? undefined : message.content;
+    return message === fresh ? undefined : message;
   } catch (error) {
     state.complain(FOLDING, error, "it is sent to the model unchanged");
     return;

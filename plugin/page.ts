@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import {
   agentOf,
+  type Concertina,
   type ContentBlock,
   type Document,
   originalOf,
@@ -71,12 +72,18 @@ function send(response: ServerResponse, status: number, type: string, text: stri
   return true;
 }
 
-async function documentAt(state: PluginState, url: URL): Promise<Document | undefined> {
-  const [name, id, ...rest] = url.pathname.slice(ROUTE.length + 1).split("/");
-  if (name === "page" && id === undefined) return figuresPage(state);
-  if (name !== "original" || id === undefined || rest.length > 0 || !/^[0-9a-f]{16,64}$/.test(id)) return undefined;
-  const back = `../page#${new URLSearchParams({ days: url.searchParams.get("days") ?? "", id })}`;
-  return originalPage(id, await find(state, id), { theme: url.searchParams.get("theme") ?? undefined, back });
+async function documentAt(state: PluginState, { pathname, searchParams }: URL): Promise<Document | undefined> {
+  const [name, named, ...rest] = pathname.slice(ROUTE.length + 1).split("/");
+  if (name === "page" && named === undefined) return figuresPage(state);
+  if (named === undefined || rest.length > 0) return undefined;
+  const id = decodeURIComponent(named);
+  const theme = searchParams.get("theme") ?? undefined;
+  if (name === "session") return sessionPage(state, id, theme);
+  if (name !== "original" || !/^[0-9a-f]{16,64}$/.test(id)) return undefined;
+  const session = searchParams.get("session");
+  const place = session === null ? "page" : `session/${encodeURIComponent(session)}`;
+  const back = `../${place}#${new URLSearchParams({ days: searchParams.get("days") ?? "", id })}`;
+  return originalPage(id, await find(state, id), { theme, back });
 }
 
 async function figuresPage(state: PluginState): Promise<Document> {
@@ -85,17 +92,36 @@ async function figuresPage(state: PluginState): Promise<Document> {
   // If the store cannot be used, the status reports it.
   const periods =
     health.store.path === "" ? [] : await state.use((store) => periodsOf((request) => store.figures(request), now));
-  return page({ periods: periods ?? [], health, now });
+  return page({ periods: periods ?? [], health, observes: state.observes, now });
+}
+
+/** Returns the page of one session, or undefined if the store does not know it. */
+async function sessionPage(state: PluginState, sessionId: string, theme: string | undefined) {
+  return state.use(async (store) => {
+    const known = (await store.sessions()).find((one) => one.sessionId === sessionId);
+    if (known === undefined) return undefined;
+    const { agentId, sessionKey } = known;
+    const figures = await store.figures({ sessionId, agentId });
+    const session = { sessionId, sessionKey };
+    return page({ periods: [{ days: 0, figures }], health: null, session, observes: state.observes, theme });
+  });
 }
 
 /** Returns an original of any agent. A user who may see this page may see all of them. */
 async function find(state: PluginState, refId: string): Promise<ContentBlock | undefined> {
   const agents = new Set([agentOf(undefined), ...(await state.hostSessions()).map(({ agentId }) => agentId)]);
-  return state.use(async (store) => {
-    for (const agentId of agents) {
-      const original = await originalOf(store, agentId, refId);
-      if (original !== undefined) return original;
-    }
-    return undefined;
-  });
+  // While this observes, placeholders in transcripts are those of another store.
+  for (const one of new Set([state, state.folding])) {
+    const found = await (one.hasStore ? one.use((store) => firstOf(store, agents, refId)) : undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function firstOf(store: Concertina, agents: Set<string>, refId: string): Promise<ContentBlock | undefined> {
+  for (const agentId of agents) {
+    const original = await originalOf(store, agentId, refId);
+    if (original !== undefined) return original;
+  }
+  return undefined;
 }

@@ -9,6 +9,7 @@
 import { agentOf } from "../node/lib/for-plugin.js";
 import type { PluginApi, SessionEnd } from "./host.js";
 import { whyKeptIn } from "./known-sessions.js";
+import type { Scope } from "./sessions.js";
 import type { PluginState } from "./state.js";
 
 const ENDING = "ending a session";
@@ -26,7 +27,11 @@ export async function endSession(
   { sessionId, sessionKey, reason = "" }: SessionEnd,
 ): Promise<void> {
   const scope = { sessionId, agentId: agentOf(sessionKey) };
-  if (!FINAL.has(reason) || !state.hasStore) return;
+  for (const one of new Set([state, state.folding]))
+    if (FINAL.has(reason) && one.hasStore) await endIn(one, scope, reason);
+}
+
+async function endIn(state: PluginState, scope: Scope, reason: string): Promise<void> {
   try {
     await state.use(async (store) => {
       if (state.options.purgeOnReset === true) {

@@ -21,6 +21,8 @@ export interface Turn {
   model?: string | undefined;
   /** True if Codex ran the turn. */
   isInCodex: boolean;
+  /** True if the session is left untouched for comparison. */
+  isHeldOut: boolean;
 }
 
 /** The keys of sessions that the host itself keeps in memory only. */
@@ -57,6 +59,11 @@ export class Sessions {
   /** Returns the warning about a session for its operator. */
   warning(sessionId: string): string | undefined {
     return this.#warnings.get(sessionId);
+  }
+
+  /** Returns true if the session is left untouched for comparison, or undefined if it had no turn yet. */
+  isHeldOut(sessionId: string): boolean | undefined {
+    return this.#turns.get(sessionId)?.isHeldOut;
   }
 
   /** Returns true if the session's model can fetch originals. */

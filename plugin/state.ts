@@ -6,13 +6,15 @@
  */
 
 import { existsSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 
 import {
   Concertina,
   describe,
   HOST_DEFAULTS,
   native,
+  observedDirectory,
+  observedPlace,
   type Options,
   type OptionsInForce,
   optionsInForce,
@@ -26,6 +28,7 @@ import type { HostConfig, PluginApi } from "./host.js";
 import { hostId } from "./host-id.js";
 import { forkSource, hostSessions, type HostSession } from "./host-sessions.js";
 import { noteOfMove } from "./moved-store.js";
+import { Observer } from "./observer.js";
 import { ownDirectory, withOwner } from "./own-files.js";
 import { resolvedSecret } from "./host-secret.js";
 import { isLeaving, UNFOLD_FIRST, whyUnused } from "./engine-slot.js";
@@ -47,6 +50,12 @@ export class PluginState {
   readonly given: Options;
   /** If false, nothing is replaced or stored, but stored originals can still be fetched. */
   readonly enabled: boolean;
+  /** True if everything runs but nothing that is sent changes. The store is then that of observed sessions. */
+  readonly observes: boolean;
+  /** The record of what folding would have done, if this observes. */
+  readonly observer: Observer | undefined;
+  /** The state with the store whose placeholders are in the host's transcripts: this one, unless it observes. */
+  readonly folding: PluginState;
   readonly sessions = new Sessions();
   readonly version: string;
   readonly #api: PluginApi;
@@ -63,8 +72,13 @@ export class PluginState {
   #setAsideAt = 0;
   #sweptAt = 0;
 
-  constructor(api: PluginApi) {
+  /** @param observes true to open the store of observed sessions; by default as the options say */
+  constructor(api: PluginApi, observes = api.pluginConfig?.sccsEnabled === "observe") {
     this.#api = api;
+    this.observes = observes;
+    this.folding = observes ? new PluginState(api, false) : this;
+    const tell = (...[step, error, consequence]: [string, unknown, string]) => this.tell(step, error, consequence);
+    this.observer = observes ? new Observer(() => this.directory(), tell) : undefined;
     this.version = api.version ?? "of unknown version";
     this.given = (api.pluginConfig ?? {}) as Options;
     this.enabled = this.given.sccsEnabled !== false;
@@ -98,6 +112,11 @@ export class PluginState {
   /** The current problems, as the status shows them. */
   get conditions(): Conditions {
     return (this.#conditions ??= new Conditions(this.stateDir));
+  }
+
+  /** The version of the host, if the host provides it. */
+  get hostVersion(): string | undefined {
+    return this.#api.runtime.version;
   }
 
   /** The host's current configuration, if the host provides it. */
@@ -142,9 +161,9 @@ export class PluginState {
 
   /** Releases the store when the host replaces this registration: at once, or with the last use in progress. */
   letGo(): Promise<void> {
-    if (this.hasStore && isLeaving(this.#api.config, this.config))
+    if (this.folding.hasStore && isLeaving(this.#api.config, this.config))
       this.warn(`the plugin is now disabled or uninstalled. ${UNFOLD_FIRST}; enable it again to do so`);
-    return this.#held.letGo();
+    return Promise.all([this.#held.letGo(), this.observes && this.folding.#held.letGo()]).then(() => undefined);
   }
 
   async #openOrComplain(): Promise<Concertina | undefined> {
@@ -164,6 +183,8 @@ export class PluginState {
   }
 
   async #tellOfMove(store: Concertina): Promise<void> {
+    // No transcript shows placeholders of observed sessions.
+    if (this.observes) return;
     try {
       const line = await noteOfMove(this.#api.runtime.state.resolveStateDir(), await this.place(), store);
       if (line !== undefined) {
@@ -204,7 +225,8 @@ export class PluginState {
     const host = hostId(stateDir, !isOwn, (line) => this.warn(line));
     if (!this.isShared) return { dir: this.directory(), host };
     const url = await resolvedSecret(this.given.sccsStoreUrl, SETTING, this.config);
-    return { url, namespace: this.options.sccsStoreNamespace, host };
+    const place = { url, namespace: this.options.sccsStoreNamespace, host };
+    return this.observes ? observedPlace(place) : place;
   }
 
   /** True if the store is in a database. */
@@ -250,8 +272,8 @@ export class PluginState {
   /** Returns the directory of a store that is not in a database. */
   directory(): string {
     const stateDir = this.#api.runtime.state.resolveStateDir();
-    if (this.#stated === undefined) return ownDirectory(stateDir);
-    return isAbsolute(this.#stated) ? this.#stated : join(stateDir, this.#stated);
+    const directory = this.#stated === undefined ? ownDirectory(stateDir) : resolve(stateDir, this.#stated);
+    return this.observes ? observedDirectory(directory) : directory;
   }
 
   /** Returns the path of the store's file. */
@@ -320,12 +342,14 @@ export class PluginState {
    * once an hour and in the background.
    */
   sweepWhenDue(): void {
+    if (this.observes) this.folding.sweepWhenDue();
     const now = Date.now();
     if (now - this.#sweptAt < SWEEP_EVERY_MS || !this.hasStore) return;
     this.#sweptAt = now;
     const swept = this.use(async (store) => {
       await this.settle(store);
       await store.sweep({});
+      this.observer?.forget();
     }, "the sweep");
     swept.catch((error: unknown) =>
       this.complain("the sweep", error, "expired originals are kept until the next sweep"),

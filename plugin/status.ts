@@ -5,20 +5,31 @@ import { join } from "node:path";
 
 import {
   agentOf,
+  byWeight,
   type Concertina,
-  type Condition,
   counted,
   FETCH_TOOL,
   type Figures,
+  type Finding,
+  finding,
   type KnownSession,
   readTranscript,
   type SkippedCode,
   type Status,
 } from "../node/lib/for-plugin.js";
-import { matchesAny, prunerWarning } from "./host-pruner.js";
+import {
+  checkSelf,
+  conditionFindings,
+  engineFinding,
+  hostFindings,
+  prunerFinding,
+  SELF_CHECK,
+  skippedFindings,
+  turnFinding,
+  whyNot,
+} from "./findings.js";
+import { prunerWarning } from "./host-pruner.js";
 import { type HostSession, transcriptOf } from "./host-sessions.js";
-import { leftBehind } from "./damaged-stores.js";
-import { UNFOLD_FIRST } from "./engine-slot.js";
 import type { PluginState } from "./state.js";
 import { probe, STORE, troubleOf } from "./store-trouble.js";
 
@@ -34,46 +45,71 @@ const MARK = "REF_ID";
 interface Read {
   figures: Pick<Figures, "lastFoldAt" | "store">;
   session: KnownSession | undefined;
+  lastSeen: number | undefined;
   skipped: SkippedCode[];
+}
+
+/** The subject of the status. */
+interface Asked {
+  /** The session; the whole plugin by default. */
+  sessionId?: string;
+  /** True if the store's file is verified and a text is folded and fetched. It may take seconds. */
+  isThorough?: boolean;
 }
 
 /**
  * Returns the current status, of a session or of the whole plugin. It opens the store separately, changes nothing in
  * it, and never fails because of it.
  */
-export async function statusOf(state: PluginState, { sessionId }: { sessionId?: string } = {}): Promise<Status> {
-  const now = Date.now();
+export async function statusOf(state: PluginState, { sessionId, isThorough = false }: Asked = {}): Promise<Status> {
   const { conditions } = state;
-  const read = await readStore(state, sessionId);
+  if (isThorough) await checkSelf(state);
+  const read = await readStore(state, sessionId, isThorough);
   const unusable = conditions.list().find(({ key }) => key === STORE);
   const pruner =
     sessionId === undefined
       ? prunerWarning(state.config, { sessionId: "", messages: [] })
       : state.sessions.warning(sessionId);
-  const atHand = [...(pruner === undefined ? [] : [pruner]), ...leftBehind(state.directory())].map(
-    (text): Condition => ({ key: text, text, remedy: null, since: now, lastSeen: now }),
-  );
   const why =
     whyNot(state) ??
     (unusable === undefined ? undefined : `${unusable.text}. ${unusable.remedy}`) ??
     (sessionId === undefined ? undefined : whyNotIn(state, sessionId, read?.session));
+  const store = read?.figures.store ?? noStore(unusable === undefined ? state.storeFile() : "");
   return {
     version: state.version,
-    engine: why === undefined ? "active" : "inactive",
+    engine: why !== undefined ? "inactive" : state.observes ? "observing" : "active",
     why: why ?? null,
     lastFoldAt: read?.figures.lastFoldAt ?? null,
-    store: read?.figures.store ?? noStore(unusable === undefined ? state.storeFile() : ""),
-    conditions: [...conditions.list(), ...atHand],
-    wrongOptions: state.hasLibrary ? state.optionWarnings : [],
-    skipped: (read?.skipped ?? []).map(skippedText),
+    store,
+    findings: byWeight([
+      engineFinding(state, why),
+      ...conditionFindings(conditions.list()),
+      ...(unusable === undefined ? [storeFinding(store, isThorough)] : []),
+      turnFinding(read?.lastSeen, Date.now()),
+      prunerFinding(pruner),
+      ...hostFindings(state),
+      ...skippedFindings(read?.skipped ?? []),
+      ...(isThorough && state.hasLibrary && !conditions.list().some(({ key }) => key === SELF_CHECK)
+        ? [finding(SELF_CHECK, "ok", "a text was folded and fetched back byte for byte")]
+        : []),
+    ]),
   };
+}
+
+function storeFinding({ path, maxBytes }: Figures["store"], isThorough: boolean): Finding {
+  if (maxBytes === 0) return finding(STORE, "ok", `there is none yet; it will be ${path}`);
+  return finding(STORE, "ok", `${path} can be read and written${isThorough ? ", and is undamaged" : ""}`);
 }
 
 /**
  * Reads the store. Returns undefined if there is none yet or it cannot be used. It raises and ends the conditions about
  * the store.
  */
-async function readStore(state: PluginState, sessionId: string | undefined): Promise<Read | undefined> {
+async function readStore(
+  state: PluginState,
+  sessionId: string | undefined,
+  isThorough: boolean,
+): Promise<Read | undefined> {
   if (!state.hasLibrary) return undefined;
   const { conditions } = state;
   const place = state.isShared ? undefined : state.directory();
@@ -85,9 +121,14 @@ async function readStore(state: PluginState, sessionId: string | undefined): Pro
       return undefined;
     }
     store = await state.open({ setsAside: false });
-    const session =
-      sessionId === undefined ? undefined : (await store.sessions()).find((known) => known.sessionId === sessionId);
-    const read = { figures: await store.figures({ sessionId }), session, skipped: store.skipped() };
+    if (isThorough) await store.check();
+    const sessions = await store.sessions();
+    const read = {
+      figures: await store.figures({ sessionId }),
+      session: sessions.find((known) => known.sessionId === sessionId),
+      lastSeen: sessions[0]?.lastSeen,
+      skipped: store.skipped(),
+    };
     conditions.end(STORE);
     await noteLost(state, store, sessionId).catch((error: unknown) =>
       state.tell("checking transcripts for missing originals", error, "the status does not report them"),
@@ -107,7 +148,8 @@ async function readStore(state: PluginState, sessionId: string | undefined): Pro
  */
 async function noteLost(state: PluginState, store: Concertina, sessionId: string | undefined): Promise<void> {
   const { conditions } = state;
-  if (!existsSync(join(state.stateDir, "agents"))) return;
+  // Placeholders in transcripts are never those of observed sessions.
+  if (state.observes || !existsSync(join(state.stateDir, "agents"))) return;
   const sessions = await state.hostSessions();
   const keyOf = (session: { sessionId: string }) => `originals of ${session.sessionId}`;
   const keys = new Set(sessions.map(keyOf));
@@ -150,21 +192,10 @@ function noStore(path: string): Figures["store"] {
   return { originals: 0, originalBytes: 0, storedBytes: 0, maxBytes: 0, path };
 }
 
-/** Returns the reason in the configuration why nothing is folded, or undefined. */
-function whyNot(state: PluginState): string | undefined {
-  const { plugins, tools } = state.config ?? {};
-  if (plugins?.entries?.concertina?.enabled === false)
-    return `the plugin is disabled; "openclaw plugins enable concertina" enables it. ${UNFOLD_FIRST}`;
-  const unused = state.unused();
-  if (unused !== undefined) return `${unused}. ${UNFOLD_FIRST}`;
-  if (!state.enabled) return "sccsEnabled is false: nothing is replaced or stored";
-  if (matchesAny(tools?.deny, FETCH_TOOL))
-    return `tools.deny excludes ${FETCH_TOOL}, and without that tool nothing is folded`;
-  return state.hasLibrary ? undefined : "the native library does not load; see the gateway's log for the reason";
-}
-
 /** Returns the reason in this session why nothing is folded, or undefined. */
 function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSession | undefined): string | undefined {
+  if (sessions.isHeldOut(sessionId) ?? known?.isHeldOut)
+    return "this session is left untouched, so that others can be compared with it (holdout)";
   if (known?.isOff) return "it is switched off in this session; /concertina on switches it on";
   if (!sessions.isKnown(sessionId)) {
     // After a change of options the host registers the plugin again in the same process.
@@ -175,12 +206,4 @@ function whyNotIn({ sessions }: PluginState, sessionId: string, known: KnownSess
   return sessions.canFetch(sessionId)
     ? undefined
     : `this session's model cannot use ${FETCH_TOOL} (see its tool profile or policy), and without that tool nothing is folded`;
-}
-
-/** Describes a disabled parser. */
-function skippedText({ code, texts, isOff }: SkippedCode): string {
-  const what = `parser ${code} crashed or hung on ${texts} ${texts === 1 ? "text" : "texts"}`;
-  return isOff
-    ? `${what} and is disabled until the next release`
-    : `${what}, and is not called for ${texts === 1 ? "it" : "them"} again until the next release`;
 }

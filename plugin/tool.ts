@@ -27,7 +27,7 @@ async function fetchOriginals(state: PluginState, context: CallContext, given: u
       sessionId: context.sessionId,
       maxChars: roomIn(context.sessionId),
     };
-    const answer = await state.use((store) => answerFetch(store, given, scope), FETCHING);
+    const answer = await state.folding.use((store) => answerFetch(store, given, scope), FETCHING);
     return answer ?? unreachable("the store cannot be opened");
   } catch (error) {
     // For a mistake of the model, the host shows it the message, and the model can call again.

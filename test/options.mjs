@@ -40,6 +40,7 @@ export const VALUES = {
   imageAgeTurns: [3, 0],
   compat: ["clawsqueezer", "squeezer"],
   sccsEnabled: [true, "yes"],
+  holdout: [0.1, 2],
   sccsCompressThreshold: [5000, "a lot"],
   sccsSummaryMaxChars: [200, 49],
   sccsEnableSmartSummary: [false, "no"],

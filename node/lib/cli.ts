@@ -1,9 +1,13 @@
 #!/usr/bin/env node
-/** The command line, for use without OpenClaw. Exit status: 0 success, 1 failure or partial failure, 2 wrong usage. */
+/**
+ * The command line, for use without OpenClaw. Exit status: 0 success, 1 failure or partial failure, 2 wrong usage; of
+ * `doctor` also 3, for warnings.
+ */
 import { parseArgs } from "node:util";
 
 import { analyze } from "./cli/analyze.js";
 import { type Command, print, type Values, UsageError } from "./cli/command.js";
+import { doctor } from "./cli/doctor.js";
 import { proxy, run } from "./cli/proxy.js";
 import { fetch, migrate, purge, search, stats, sweep, unfold } from "./cli/stores.js";
 import { compress, restore, squeeze } from "./cli/texts.js";
@@ -11,6 +15,7 @@ import { version } from "./terminal/version.js";
 
 const COMMANDS: Record<string, Command> = {
   analyze,
+  doctor,
   compress,
   restore,
   squeeze,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAnswer, SEARCH_CHARS};
-use concertina::config::{Config, Secrets};
+use concertina::config::{Config, Enabled, Secrets};
 use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
 use concertina::plan::prices::StatedPrices;
@@ -138,7 +138,8 @@ impl NativeConcertina {
         let engine = self.engine()?;
         guard(|| {
             let config = engine.config();
-            let can_store = config.sccs_enabled && tool != FETCH_TOOL && !config.protect.covers_tool(&tool);
+            let can_store =
+                config.sccs_enabled != Enabled::Off && tool != FETCH_TOOL && !config.protect.covers_tool(&tool);
             let secrets = match config.secrets {
                 Secrets::KeepInline => "keep-inline",
                 Secrets::Store => "store",
@@ -244,6 +245,7 @@ impl NativeConcertina {
                 answer_price: stated.and_then(|prices| prices.answer()),
                 window: turn.context_window.map(|tokens| tokens as u64),
                 tool: &turn.tool,
+                failed: &turn.failed,
             };
             let status = match engine.commit_turn(&session.into(), &turn, now as i64)? {
                 TurnStatus::Committed => "committed",
@@ -371,14 +373,14 @@ impl NativeConcertina {
     }
 
     /// Returns what was sent and billed, and the estimate of the same without Concertina.
-    #[napi(ts_return_type = "Promise<Figures>")]
+    #[napi(ts_return_type = "Promise<StoredFigures>")]
     pub fn figures<'env>(&self, env: &'env Env, query: FiguresQuery) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(json!(engine.store().figures(&query.into())?)))
     }
 
     /// Returns the sessions in the store, the most recently seen first.
-    #[napi(ts_return_type = "Promise<KnownSession[]>")]
+    #[napi(ts_return_type = "Promise<StoredSession[]>")]
     pub fn sessions<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(json!(engine.store().sessions()?)))

@@ -400,8 +400,8 @@ impl From<assemble::Found> for SearchResult {
 pub struct ReceiptRow {
     /// The time in milliseconds since 1970.
     pub at: i64,
-    /// The kind of call: `admit`, `assemble` or `rules`.
-    #[napi(ts_type = "\"admit\" | \"assemble\" | \"rules\"")]
+    /// The kind of call: `admit`, `assemble`, `rules`, or `failed` for a tool call that failed.
+    #[napi(ts_type = "\"admit\" | \"assemble\" | \"rules\" | \"failed\"")]
     pub kind: String,
     /// Tokens before.
     pub tokens_before: i64,
@@ -441,6 +441,8 @@ pub struct FinishedTurn {
     pub context_window: Option<f64>,
     /// The definition of the fetch tool as it is sent to the model.
     pub tool: String,
+    /// The tools of the results that reported a failure, one for each result.
+    pub failed: Vec<String>,
 }
 
 /// The requests to add up.

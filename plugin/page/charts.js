@@ -72,26 +72,52 @@ function timeAxis(steps, end, timeZone) {
   });
 }
 
-/**
- * Draws the bill by day as two areas with one step for each day.
- *
- * @param days every day of the range, oldest first
- * @param tell called with the day under the pointer, and with undefined when the pointer leaves
- */
+/** Draws the bill by day as two areas, with every day of a range, oldest first. */
 function drawDays(box, name, days, unit, tell) {
-  const at = days.map(({ day }) => Date.parse(day) / 1000);
+  const from = Date.parse(days[0].day) / 1000;
+  const axes = [
+    timeAxis(DAYS, from + days.length * DAY, "UTC"),
+    axis({ size: rem(4), values: (_, amounts, __, ___, step) => billedSteps(amounts, step, unit) }),
+  ];
+  const values = days.map(({ sentBill, withoutBill }) => [withoutBill, sentBill]);
+  drawSteps(box, name, { from, step: DAY, axes }, values, (index) => tell(days[index]));
+}
+
+/** Draws the tokens of each request of a session as two areas, oldest first. */
+function drawPrompts(box, name, prompts, tell) {
+  const axes = [
+    axis({
+      grid: { show: false },
+      space: rem(3),
+      gap: rem(0.5),
+      size: rem(2),
+      incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+      values: (_, numbers) => numbers.map((number) => (number <= prompts.length ? number : "")),
+    }),
+    axis({ size: rem(4), values: (_, amounts) => amounts.map((amount) => compact.format(amount)) }),
+  ];
+  const values = prompts.map(({ sentTokens, withoutTokens }) => [withoutTokens, sentTokens]);
+  drawSteps(box, name, { from: 1, step: 1, axes }, values, (index) => tell(prompts[index]));
+}
+
+/**
+ * Draws two areas with one step for each pair of values: without Concertina, and with it.
+ *
+ * @param tell called with the index under the pointer, and with -1 when the pointer leaves
+ */
+function drawSteps(box, name, { from, step, axes }, pairs, tell) {
+  const at = pairs.map((_, index) => from + index * step);
   // A step ends where the next one begins, so the last one needs a further value.
   const closed = (values) => [...values, values.at(-1)];
-  const steps = uPlot.paths.stepped({ align: 1 });
+  const paths = uPlot.paths.stepped({ align: 1 });
   const area = (line) => ({
-    paths: steps,
+    paths,
     stroke: colour(line),
     fill: colour(`${line}-area`),
     width: 2,
     points: { show: false },
   });
-  const from = at[0];
-  const to = at.at(-1) + DAY;
+  const to = from + pairs.length * step;
   place(
     box,
     name,
@@ -100,22 +126,18 @@ function drawDays(box, name, days, unit, tell) {
       cursor,
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       scales: { x: { range: [from, to] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
-      axes: [
-        timeAxis(DAYS, to, "UTC"),
-        axis({ size: rem(4), values: (_, amounts, __, ___, step) => billedSteps(amounts, step, unit) }),
-      ],
+      axes,
       series: [{}, area("--without"), area("--accent")],
       hooks: {
         setCursor: [
           (plot) => {
             const { left } = plot.cursor;
-            const index = left < 0 ? -1 : Math.floor((plot.posToVal(left, "x") - from) / DAY);
-            tell(days[index]);
+            tell(left < 0 ? -1 : Math.floor((plot.posToVal(left, "x") - from) / step));
           },
         ],
       },
     },
-    [[...at, to], closed(days.map(({ withoutBill }) => withoutBill)), closed(days.map(({ sentBill }) => sentBill))],
+    [[...at, to], ...[0, 1].map((which) => closed(pairs.map((pair) => pair[which])))],
   );
 }
 

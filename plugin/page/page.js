@@ -2,7 +2,9 @@
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const { periods, health, at: now } = data;
+const { periods, health, at: now, session, observes = false } = data;
+/** The way from this page to the others of the gateway. */
+const BASE = session === undefined ? "" : "../";
 /** True if the page is a tab of the host, which sets its theme and opens sessions. */
 const isFramed = window.parent !== window;
 const find = (id) => document.getElementById(id);
@@ -95,23 +97,39 @@ function periodOf({ days, figures }) {
   };
 }
 
-function showSummary({ figures: { total, unit }, words }) {
-  const saved = saving(total.sentBill, total.withoutBill);
-  find("bill").replaceChildren(
-    value(saved ?? 0, saved === undefined ? "\u2013" : saved < 0 ? `+${percent(-saved)}` : `${MINUS}${percent(saved)}`),
-  );
+/** Formats a saved share as the change of the bill. */
+const change = (saved) =>
+  saved === undefined ? "\u2013" : saved < 0 ? `+${percent(-saved)}` : `${MINUS}${percent(saved)}`;
+
+/** Returns the bill with Concertina and without, as a whole if the prices of all answers are known. */
+function billOf({ sentBill, withoutBill, answerBill, withoutAnswerBill }) {
+  return answerBill === null || withoutAnswerBill === null
+    ? { name: "Bill of prompts", sent: sentBill, without: withoutBill }
+    : { name: "Bill of prompts and answers", sent: sentBill + answerBill, without: withoutBill + withoutAnswerBill };
+}
+
+function showSummary({ figures: { total, unit, comparison }, words }) {
+  const { name, sent, without } = billOf(total);
+  const modelled = saving(sent, without);
+  // Where the two disagree, what was measured is the large number.
+  const measured = comparison?.disagrees ? comparison.perTurn : undefined;
+  const saved = measured?.share ?? modelled;
+  const how = measured ? "per turn, measured" : "modelled";
+  find("bill-title").textContent = observes ? `${name} if it were folded, ${how}` : `${name}, ${how}`;
+  find("bill").replaceChildren(value(saved ?? 0, change(saved)));
   find("bill-of").replaceChildren(
-    value(total.sentBill, billed(total.sentBill, unit)),
+    ...(measured ? [`Modelled: ${change(modelled)}, `] : []),
+    value(sent, billed(sent, unit)),
     " instead of ",
-    value(total.withoutBill, billed(total.withoutBill, unit)),
+    value(without, billed(without, unit)),
     unitWord(unit),
   );
   find("bill-range").textContent = `The bill without Concertina is modelled${rangeOf(total, unit)}.`;
   find("bill-answers").textContent = answersOf(total, unit);
   find("bill-saved").textContent =
-    saved === undefined
+    modelled === undefined || measured
       ? ""
-      : `${billed(Math.abs(total.withoutBill - total.sentBill), unit)} ${saved < 0 ? "more" : "saved"}`;
+      : `${billed(Math.abs(without - sent), unit)} ${modelled < 0 ? "more" : observes ? "would be saved" : "saved"}`;
   find("tokens").replaceChildren(value(total.sentTokens, compact.format(total.sentTokens)));
   find("tokens-of").replaceChildren(
     "instead of ",
@@ -129,20 +147,23 @@ function showSummary({ figures: { total, unit }, words }) {
 }
 
 /** Returns the bounds of the modelled bill, or an empty string if they are equal. */
-function rangeOf({ withoutLeast, withoutBill, withoutMost }, unit) {
-  const [least, modelled, most] = [withoutLeast, withoutBill, withoutMost].map((amount) => billed(amount, unit));
+function rangeOf({ withoutLeast, withoutBill, withoutMost, answerBill, withoutAnswerBill }, unit) {
+  const answers = answerBill === null ? 0 : (withoutAnswerBill ?? 0);
+  const [least, modelled, most] = [withoutLeast, withoutBill, withoutMost].map((amount) =>
+    billed(amount + answers, unit),
+  );
   return least === modelled && most === modelled ? "" : `: between ${least} and ${most}${unitWord(unit)}`;
 }
 
 /** Returns the bill with answers, or the reason why it is unknown. */
-function answersOf({ answered, answerTokens, answerBill, withoutAnswerBill, sentBill, withoutBill }, unit) {
+function answersOf({ answered, answerTokens, answerBill, sentBill, withoutBill }, unit) {
   if (answered === 0)
     return data.isReplay
       ? "Answers are not included."
       : "Answers are not included: the provider did not report their tokens.";
   const tokens = `${compact.format(answerTokens)} tokens in ${counted(answered, "answer")}`;
   if (answerBill === null) return `Answers are not included: their price is unknown (${tokens}).`;
-  return `With answers (${tokens}): ${billed(sentBill + answerBill, unit)} instead of ${billed(withoutBill + withoutAnswerBill, unit)}${unitWord(unit)}.`;
+  return `Prompts alone, without ${tokens}: ${billed(sentBill, unit)} instead of ${billed(withoutBill, unit)}${unitWord(unit)}.`;
 }
 
 function showDays({ figures: { total, unit }, chart, words }) {
@@ -173,6 +194,88 @@ function showDays({ figures: { total, unit }, chart, words }) {
         value(day.withoutBill, billed(day.withoutBill, unit)),
         percent(saving(day.sentBill, day.withoutBill)),
       ]),
+    ),
+  );
+}
+
+/** Shows what is folded in the session, filtered by the text in the field. */
+function showNow({ figures: { foldedNow } }) {
+  find("now-section").hidden = session === undefined;
+  if (session === undefined) return;
+  const wanted = find("now-filter").value.trim().toLowerCase();
+  const textOf = ({ label, refId, reason }) => `${label} ${refId} ${foldText(reason)}`.toLowerCase();
+  const found = foldedNow.filter((one) => textOf(one).includes(wanted));
+  const verb = observes ? "would stand" : "stand";
+  find("now-search").hidden = foldedNow.length === 0;
+  find("now-hint").textContent =
+    foldedNow.length === 0
+      ? "Nothing is folded in this session now."
+      : `${found.length === foldedNow.length ? "" : `${exact.format(found.length)} of `}${counted(foldedNow.length, "original")} for which placeholders ${verb} in the context now, the newest first.`;
+  const rows = found.map(({ refId, label, bytes: size, at, reason }) => [
+    [label, under(idLink(refId, `now-${refId}`), ", ", foldText(reason))],
+    value(size, bytes(size)),
+    time(at, ago(at, now)),
+  ]);
+  find("now").replaceChildren(
+    ...(rows.length === 0 ? [] : [scrolled("Folded now", ["Content", "#Size", "#Folded"], rows)]),
+  );
+}
+
+/** Shows the tokens of each request of the session. */
+function showPrompts({ figures: { prompts } }) {
+  find("prompts-section").hidden = prompts.length === 0;
+  find("days-section").hidden = session !== undefined;
+  if (prompts.length === 0) return;
+  const readout = find("prompts-readout");
+  const amounts = ({ sentTokens, withoutTokens }) =>
+    `${compact.format(sentTokens)} tokens instead of ${compact.format(withoutTokens)}`;
+  const usual = `${counted(prompts.length, "request")}, the last with ${amounts(prompts.at(-1))}.`;
+  const tell = (prompt) => (readout.textContent = prompt ? `${moment.format(prompt.at)}: ${amounts(prompt)}` : usual);
+  tell();
+  drawPrompts(find("prompts-chart"), `Tokens by request. ${usual}`, prompts, tell);
+  find("prompts-table").replaceChildren(
+    scrolled(
+      "Tokens by request",
+      ["Request", "#With", "#Without (modelled)"],
+      prompts.map(({ at, sentTokens, withoutTokens }, index) => [
+        [exact.format(index + 1), under(time(at))],
+        exact.format(sentTokens),
+        exact.format(withoutTokens),
+      ]),
+    ),
+  );
+}
+
+/** Shows the comparison of folded sessions with untouched ones. */
+function showMeasured({ figures: { comparison, unit } }) {
+  find("measured-section").hidden = comparison === null;
+  if (comparison === null) return;
+  const { folded, untouched, perTurn, perSession, missing, modelled, withAnswers } = comparison;
+  const between = ({ share, least, most }) =>
+    `${change(share)} (${change(least)} to ${change(most)} with a probability of 95 %)`;
+  find("measured-hint").textContent =
+    perTurn === null
+      ? `Not enough yet: the smaller group needs ${counted(missing, "more session", "more sessions")}.`
+      : `Folding changed the bill per turn by ${between(perTurn)}. The model says ${change(modelled ?? undefined)}.${perSession === null ? "" : ` Per session: ${between(perSession)}.`}`;
+  const groups = [folded, untouched];
+  const row = (name, of) => [name, ...groups.map(of)];
+  const per = (count, of) =>
+    count === 0 ? "\u2013" : (of / count).toLocaleString("en-US", { maximumFractionDigits: 2 });
+  const bill = withAnswers ? "Bill" : "Bill of prompts";
+  find("measured").replaceChildren(
+    table(
+      "Folded and untouched sessions",
+      ["Group", "#Folded", "#Untouched"],
+      [
+        row("Sessions", ({ sessions }) => exact.format(sessions)),
+        row("Turns", ({ turns }) => exact.format(turns)),
+        row(`${bill} per turn`, (group) => (group.turns ? billed(group.bill / group.turns, unit) : "\u2013")),
+        row(`${bill} per session`, (group) => (group.sessions ? billed(group.bill / group.sessions, unit) : "\u2013")),
+        row("Turns per session", ({ sessions, turns }) => per(sessions, turns)),
+        row("Requests per turn", ({ turns, requests }) => per(turns, requests)),
+        row("Fetches per session", ({ sessions, fetches }) => per(sessions, fetches)),
+        row("Failed tool calls per turn", ({ turns, failures }) => per(turns, failures)),
+      ],
     ),
   );
 }
@@ -259,23 +362,40 @@ function showEpochs({ figures: { epochs, sessions }, span, within }) {
 }
 
 function showSessions({ figures: { sessions, unit }, within }) {
+  find("sessions-section").hidden = session !== undefined;
   if (sessions.length === 0)
     return find("sessions").replaceChildren(make("p", { class: "hint" }, `No session was active ${within}.`));
-  const rows = sessions.map((session) => {
-    const share = saving(session.sentBill, session.withoutBill);
-    return [
-      [
-        sessionLink(session),
-        under(counted(session.requests, "request"), ", ", time(session.lastAt, ago(session.lastAt, now))),
-      ],
-      [
-        value(session.sentBill, billed(session.sentBill, unit)),
-        under("without ", value(session.withoutBill, billed(session.withoutBill, unit))),
-      ],
-      [percent(share), bar(share ?? 0)],
-    ];
-  });
-  find("sessions").replaceChildren(scrolled("Sessions by saving", ["Session", "#Bill of prompts", "#Saved"], rows));
+  const rows = sessions
+    .toSorted((a, b) => b.lastAt - a.lastAt)
+    .map((session) => {
+      const share = saving(session.sentBill, session.withoutBill);
+      return [
+        [
+          sessionLink(session),
+          under(
+            counted(session.requests, "request"),
+            ", ",
+            time(session.lastAt, ago(session.lastAt, now)),
+            ...seen(session),
+          ),
+        ],
+        [
+          value(session.sentBill, billed(session.sentBill, unit)),
+          under("without ", value(session.withoutBill, billed(session.withoutBill, unit))),
+        ],
+        [percent(share), bar(share ?? 0)],
+      ];
+    });
+  find("sessions").replaceChildren(scrolled("Sessions", ["Session", "#Bill of prompts", "#Saved"], rows));
+}
+
+/** Creates the link to what is folded in a session, and says if it is untouched. */
+function seen({ sessionId, sessionKey, isHeldOut }) {
+  if (isHeldOut) return [", left untouched for comparison"];
+  if (data.kind !== "page") return [];
+  const name = `What is folded in ${sessionName(sessionKey, sessionId)}`;
+  const href = `session/${encodeURIComponent(sessionId)}?theme=${theme()}`;
+  return [", ", make("a", { href, class: "folded", "aria-label": name }, "what is folded")];
 }
 
 /** Creates the name of a session. In the host it is a button that opens the session. */
@@ -297,12 +417,19 @@ const newest = (listed, all) =>
 const namesOf = (sessions) => new Map(sessions.map(({ sessionId, sessionKey }) => [sessionId, sessionKey]));
 
 const theme = () =>
-  document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 
 const chosenDays = () => Number(document.querySelector('[name="period"]:checked').value);
 
 /** Returns the address of an original in the gateway, with the period and theme for the way back. */
-const originalAt = (id) => `original/${encodeURIComponent(id)}?days=${chosenDays()}&theme=${theme()}`;
+const originalAt = (id) => {
+  const from = session === undefined ? "" : `&session=${encodeURIComponent(session.sessionId)}`;
+  return `${BASE}original/${encodeURIComponent(id)}?days=${chosenDays()}&theme=${theme()}${from}`;
+};
+
+/** Creates the id of a placeholder. In the gateway it is a link to the original. */
+const idLink = (refId, id) =>
+  data.kind === "page" ? make("a", { class: "id", href: originalAt(refId), id }, refId) : make("code", {}, refId);
 
 function showFetched({ figures: { fetched, sessions, total }, within }) {
   const how =
@@ -313,9 +440,7 @@ function showFetched({ figures: { fetched, sessions, total }, within }) {
   const names = namesOf(sessions);
   const rows = fetched.map(({ at, refId, tokens, sessionId }) => [
     [
-      data.kind === "page"
-        ? make("a", { class: "id", href: originalAt(refId), id: `fetched-${refId}` }, refId)
-        : make("code", {}, refId),
+      idLink(refId, `fetched-${refId}`),
       under(time(at), sessionId === null ? "" : `, ${sessionName(names.get(sessionId), sessionId)}`),
     ],
     value(tokens, compact.format(tokens)),
@@ -336,10 +461,13 @@ function showHealth() {
   const state = find("state");
   if (health === null) return;
   const isActive = health.engine === "active";
-  state.textContent = isActive ? "active" : "not active";
-  state.classList.toggle("active", isActive);
+  state.textContent = { active: "active", observing: "observing" }[health.engine] ?? "not active";
+  state.classList.toggle("active", health.engine !== "inactive");
   find("health").hidden = false;
   const { store } = health;
+  const [open, fine] = [true, false].map((isOpen) =>
+    health.findings.filter(({ level }) => (level !== "ok") === isOpen),
+  );
   const meter = make("meter", {
     value: store.storedBytes,
     max: Math.max(1, store.maxBytes),
@@ -349,8 +477,7 @@ function showHealth() {
   pairs(find("health-list"), [
     [
       "Engine",
-      isActive ? "Active." : `Not active: ${health.why ?? "the reason is unknown"}.`,
-      ...(isActive && health.why ? [under(health.why)] : []),
+      isActive || observes ? `${capital(health.engine)}.` : `Not active: ${health.why ?? "the reason is unknown"}.`,
     ],
     [
       "Last fold",
@@ -371,20 +498,24 @@ function showHealth() {
           ]),
     ...(store.path === "" ? [] : [["File", make("code", {}, store.path)]]),
     ["Version", health.version],
-    ...health.skipped.map((line) => ["Skipped", line]),
-    ...health.wrongOptions.map((line) => ["Option", line]),
-    [
-      "Warnings",
-      health.conditions.length === 0
-        ? "None."
-        : make("ul", { class: "warnings" }, ...health.conditions.map(conditionItem)),
-    ],
+    ["Checks", findingList(open), ...(fine.length === 0 ? [] : [details(`${fine.length} fine`, findingList(fine))])],
   ]);
 }
 
-/** Creates the list item of a condition: the problem, the remedy, and its first time. */
-function conditionItem({ text, remedy, since }) {
-  return make("li", {}, remedy === null ? text : `${text}. ${remedy}`, under(time(since)));
+const details = (title, ...content) => make("details", {}, make("summary", {}, title), ...content);
+
+/** Creates the list of findings: each with its level, the fact, the remedy, and its first time. */
+function findingList(findings) {
+  if (findings.length === 0) return "Nothing to do.";
+  const item = ({ key, level, text, remedy, since }) =>
+    make(
+      "li",
+      { class: level },
+      `${capital(level)}, ${key}: ${text}`,
+      ...(remedy === null ? [] : [under(remedy)]),
+      ...(since === null ? [] : [under("since ", time(since))]),
+    );
+  return make("ul", { class: "findings" }, ...findings.map(item));
 }
 
 function showMethod({ figures: { total, unit } }) {
@@ -440,15 +571,19 @@ function showMethod({ figures: { total, unit } }) {
     [
       "Bill",
       unit === "usd"
-        ? "For prompts, in US dollars, at the prices in the host\u2019s configuration."
-        : "For prompts, in input tokens, because the price in dollars of some model is unknown.",
+        ? "In US dollars, at the prices in the host\u2019s configuration."
+        : "In input tokens, because the price in dollars of some model is unknown.",
     ],
   ]);
 }
 
 function showNotices() {
   const notices = [];
-  if (health !== null && health.engine !== "active")
+  if (observes)
+    notices.push(
+      "Concertina only observes: nothing that was sent was changed. The figures show what folding would have done.",
+    );
+  if (health !== null && health.engine === "inactive")
     notices.push(`Concertina is not active: ${health.why ?? "the reason is unknown"}. Nothing is folded meanwhile.`);
   if (periods.length === 0) notices.push("There are no figures while the store cannot be used.");
   find("notices").replaceChildren(...notices.map((text) => make("p", { class: "notice" }, text)));
@@ -458,14 +593,16 @@ const chosenPeriod = () => periodOf(periods.find(({ days }) => days === chosenDa
 
 function show() {
   const period = chosenPeriod();
-  for (const part of [showSummary, showKinds, showSessions, showFetched, showMethod]) part(period);
+  for (const part of [showSummary, showNow, showMeasured, showKinds, showSessions, showFetched, showMethod])
+    part(period);
   draw(period);
 }
 
 /** Draws the charts in the colours of the theme. */
 function draw(period = chosenPeriod()) {
   clearCharts();
-  showDays(period);
+  if (session === undefined) showDays(period);
+  showPrompts(period);
   showEpochs(period);
 }
 
@@ -474,10 +611,14 @@ function follow() {
   if (find("figures").hidden) return;
   draw();
   for (const link of document.querySelectorAll("a.id")) link.href = originalAt(link.textContent);
+  for (const link of document.querySelectorAll("a.folded")) link.search = `?theme=${theme()}`;
 }
 
 function start() {
-  find("title").textContent = data.title ?? "";
+  find("title").textContent = data.title ?? (session ? sessionName(session.sessionKey, session.sessionId) : "");
+  find("back").hidden = session === undefined || data.kind !== "page";
+  if (session !== undefined) document.documentElement.dataset.session = "";
+  if (!find("back").hidden) find("back").replaceChildren(make("a", { href: "../page" }, "\u2190 All sessions"));
   find("made").textContent = `Concertina ${data.version}, ${moment.format(now)}.`;
   showNotices();
   showHealth();
@@ -498,9 +639,10 @@ function start() {
   show();
   find("periods").addEventListener("change", show);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
+  find("now-filter").addEventListener("input", () => showNow(chosenPeriod()));
   find("lookup-open").addEventListener("click", lookUp);
   find("lookup-id").addEventListener("keydown", ({ key }) => key === "Enter" && lookUp());
-  if (was.has("id")) (find(`fetched-${was.get("id")}`) ?? find("lookup-id")).focus();
+  if (was.has("id")) (find(`now-${was.get("id")}`) ?? find(`fetched-${was.get("id")}`) ?? find("lookup-id")).focus();
 }
 
 window.addEventListener("message", ({ source, data: message }) => {

@@ -81,13 +81,22 @@ function sessionName(sessionKey, sessionId) {
  * The reasons for epochs, from the data: `kinds` in the order of the lanes in the chart, each with the beginning of its
  * code, and `words` by code.
  */
-const { kinds: KINDS, words: REASON_WORDS } = JSON.parse(document.getElementById("data").textContent).reasons;
+const {
+  kinds: KINDS,
+  words: REASON_WORDS,
+  folds: FOLD_WORDS,
+} = JSON.parse(document.getElementById("data").textContent).reasons;
 const OTHER = { code: "", title: "Other", meaning: "Another reason, which the table names." };
 const REASONS = [...KINDS, OTHER].map(({ code, title, meaning }) => [code, title, meaning]);
 
 /** Returns the row of REASONS for an epoch's reason. */
 function reasonOf(reason) {
   return REASONS.find(([code]) => reason.startsWith(code));
+}
+
+/** Returns the reason for which an original is folded, in words. */
+function foldText(reason) {
+  return FOLD_WORDS[reason] ?? reason;
 }
 
 /** Returns an epoch's reason in words. */

@@ -22,6 +22,7 @@ use super::placeholder::{Placeholder, has_names};
 use super::redaction::{Question, RedactorAnswer, RedactorMode};
 use super::replay::{BlockState, ReplyBuilder, replay};
 use super::report::{Reply, Report};
+use crate::config::Enabled;
 use crate::error::{Error, Result};
 use crate::history::{Meter, asks_to_keep, fates, kept_by_person};
 use crate::plan::cache::ColdCause;
@@ -64,7 +65,7 @@ impl Engine {
             self.assemblies.add(scope, record, (&transcript, &blocks), ledger.last_request);
             Reply::unchanged(report)
         };
-        if !self.config.sccs_enabled || !has_fetch_tool {
+        if self.config.sccs_enabled == Enabled::Off || !has_fetch_tool {
             return unchanged(None);
         }
         let attempt = || {

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use super::content_cache::ContentCache;
 use super::replacement::{ReplacementCache, StoredReplacement};
-use super::report::RESTORED;
 use crate::error::Result;
 use crate::reference::ContentHash;
-use crate::store::{BlockKey, Ledger, PrintedKind, Projection};
+use crate::store::{BlockKey, Ledger, PrintedKind, Projection, RESTORED};
 
 /// A row of the ledger with its parsed replacement.
 #[derive(Debug)]

@@ -12,11 +12,11 @@ use super::marks::Marks;
 use super::placeholder::{explained_in, explanation_in};
 use super::replacement::Replacement;
 use super::replay::ReplyBuilder;
-use super::report::{LARGE, RESTORED, THINKING};
+use super::report::{LARGE, THINKING};
 use crate::error::Result;
 use crate::history::Meter;
 use crate::reference::{ContentHash, Original, RefId};
-use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, Receipt, Scope};
+use crate::store::{Batch, BlockKey, Epoch, Ledger, Millis, Projection, RESTORED, Receipt, Scope};
 
 /// The reason of an epoch that only restores content whose duplicate or successor has left the history.
 const RETURNED_REASON: &str = "returned: its duplicate or successor is gone";

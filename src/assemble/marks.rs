@@ -9,11 +9,10 @@ use std::collections::HashSet;
 use super::blocks::KeyedBlock;
 use super::decisions::Decisions;
 use super::engine::Engine;
-use super::report::RESTORED;
 use crate::error::Result;
 use crate::history::{Fate, FoldPermission, KeptByPerson, Reason, foldable_part};
 use crate::reference::{ContentHash, Media, RefId};
-use crate::store::{Batch, FoldedOriginal, Ledger, Mark, MarkKind, Millis, Scope};
+use crate::store::{Batch, FoldedOriginal, Ledger, Mark, MarkKind, Millis, RESTORED, Scope};
 use crate::transcript::{BlockKind, Transcript};
 
 /// The ids that a person named, by what became of them.
@@ -73,7 +72,7 @@ impl Engine {
 
     /// Returns the originals that stand in the session's context in a shorter form, the last folded first.
     pub fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
-        Ok(self.store.folded(scope)?.into_iter().filter(|row| row.reason != RESTORED).collect())
+        self.store.folded(scope)
     }
 
     fn mark(&self, scope: &Scope, marked: &[Mark], unmarked: &[Mark], now: Millis) -> Result<()> {

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use super::blocks::KeyedBlock;
 use super::decisions::{Decision, Decisions};
 use super::replacement::Change;
-use super::report::{Action, LARGE, RESTORED, Reply, THINKING};
+use super::report::{Action, LARGE, Reply, THINKING};
 use crate::history::{Fate, Reason};
 use crate::reference::ContentHash;
-use crate::store::{BlockKey, Projection};
+use crate::store::{BlockKey, Projection, RESTORED};
 use crate::transcript::Patch;
 
 /// The reply of an assembly under construction, with the originals that it refers to.

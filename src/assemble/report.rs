@@ -13,9 +13,6 @@ pub(super) const LARGE: &str = "large";
 /// The reason for thinking that leaves.
 pub(super) const THINKING: &str = "thinking";
 
-/// The reason for an original that stands in the place of its placeholder again, because a person asked for it.
-pub(super) const RESTORED: &str = "restored";
-
 /// One block that was rewritten, for reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::assembly_log::{ModelAnswer, SessionAssemblies, answers};
 use super::engine::Engine;
@@ -18,7 +18,7 @@ use crate::plan::bill::{BilledCall, PreviousRequest, bill};
 use crate::plan::host_compaction::{HostCompaction, TokenScale, add_growth};
 use crate::plan::prices::{Family, Prices};
 use crate::store::figures::{Recent, Request, Turn};
-use crate::store::{Millis, Scope, TurnStatus};
+use crate::store::{Batch, FAILED, Millis, Receipt, Scope, TurnStatus};
 use crate::transcript::Transcript;
 
 /// A finished turn as the host describes it.
@@ -41,6 +41,8 @@ pub struct FinishedTurn<'a> {
     pub window: Option<u64>,
     /// The definition of the fetch tool, as sent to the model.
     pub tool: &'a str,
+    /// The tools of the results that reported a failure, one for each result.
+    pub failed: &'a [String],
 }
 
 impl Engine {
@@ -50,12 +52,23 @@ impl Engine {
         // Without the assembly it is unknown which part of the turn is new.
         let recent = self.store.recent(scope, assemblies.since().unwrap_or(Millis::MAX))?;
         let requests = self.requests(turn, &assemblies, &recent, now);
-        let turn = Turn {
+        let recorded = Turn {
             advancement_key: turn.advancement_key.to_owned(),
             session_key: turn.session_key.map(str::to_owned),
             requests,
         };
-        self.store.commit_turn(scope, &turn, now)
+        let status = self.store.commit_turn(scope, &recorded, now)?;
+        if status == TurnStatus::Committed && !turn.failed.is_empty() {
+            let failed = |tool: &String| Receipt {
+                kind: FAILED.to_owned(),
+                tokens_before: 0,
+                tokens_after: 0,
+                detail: json!({ "tool": tool }).to_string(),
+            };
+            let receipts = turn.failed.iter().map(failed).collect();
+            self.put(scope, Batch { receipts, ..Batch::default() }, now)?;
+        }
+        Ok(status)
     }
 
     fn requests(

@@ -24,5 +24,5 @@ pub use of_model::models_schema;
 pub use protect::{Protect, Subject, Verdict};
 pub use store_url::StoreUrl;
 pub use table::{Config, OptionRow, option_table};
-pub use value::rules_level;
-pub use words::{Compat, NameScorer, Preset, RulesScope, Schedule, Secrets, Thinking, Thrift};
+pub use value::{Share, rules_level};
+pub use words::{Compat, Enabled, NameScorer, Preset, RulesScope, Schedule, Secrets, Thinking, Thrift};

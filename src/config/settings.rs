@@ -56,7 +56,7 @@ macro_rules! settings {
 
 settings! {
     Basic {
-        "sccsEnabled": "Fold tool output", "When this is off, everything goes to the model unchanged, and nothing is stored.";
+        "sccsEnabled": "Fold tool output", "When this is off, everything goes to the model unchanged, and nothing is stored. Observe changes nothing either, and shows what folding would have saved.";
         "preset": "How far to fold", "Lossless uses only rewrites that the text alone can undo. Balanced also uses rewrites that need the store. Max also shortens prose.";
         "thrift": "Thrift", "Careful folds late and keeps long previews. Normal keeps 95 % of what agents use in the context. High folds early and keeps little: the bill is lowest, and more is fetched.";
         "thinking": "Old thinking", "Auto removes the thinking of finished turns if the provider allows it. Keep always sends it.";
@@ -68,6 +68,7 @@ settings! {
         "purgeOnReset": "Forget a session on reset", "Deletes the originals of a session as soon as it is reset or deleted. Placeholders in its transcript can then no longer be fetched.";
     }
     Advanced {
+        "holdout": "Share of sessions to leave untouched", "From 0 to 1, for example 0.1. The figures compare these sessions with the others, which measures the saving.";
         "schedule": "When to fold", "Cache-aware folds when that pays with the provider's prompt cache. Every-turn folds by age alone, for providers without a cache.";
         "contextThresholdPercent": "Context is full at (percent)", "Above this share of the token budget, everything foldable is folded at once.";
         "staleTurns": "Old after (user turns)", "Content older than this may be folded. Written files and bulky results may be folded after half as many turns.";

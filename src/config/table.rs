@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::models::Models;
 use super::protect::Protect;
 use super::store_url::StoreUrl;
-use super::value::{OptionValue, accept};
-use super::words::{Compat, NameScorer, Preset, RulesScope, Schedule, Secrets, Thinking, Thrift};
+use super::value::{OptionValue, Share, accept};
+use super::words::{Compat, Enabled, NameScorer, Preset, RulesScope, Schedule, Secrets, Thinking, Thrift};
 use crate::error::Result;
 use crate::rules::RulesLevel;
 use crate::store::StoreOptions;
@@ -165,8 +165,13 @@ options! {
     large_result_preview_chars: u64 = 500, "largeResultPreviewChars", [min 0];
     /// The form of shortened tool-call arguments: Concertina's own, or the `_squeezed` object of ClawSqueezer 1.0.
     compat: Compat = Compat::None, "compat";
-    /// Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored.
-    sccs_enabled: bool = true, "sccsEnabled", lenient;
+    /// Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. With
+    /// "observe", which only the plugin has, everything runs but nothing that is sent changes: the figures show what
+    /// folding would have saved.
+    sccs_enabled: Enabled = Enabled::On, "sccsEnabled", lenient;
+    /// The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures
+    /// compare them with the others, which measures the saving. Only the plugin does this.
+    holdout: Share = Share::default(), "holdout";
     /// An output of more characters is replaced, a list of paths from twice as many on.
     sccs_compress_threshold: u64 = 3000, "sccsCompressThreshold", [min 2000], lenient;
     /// The maximum length of a summary, in characters.

@@ -87,6 +87,26 @@ impl OptionValue for u64 {
     }
 }
 
+/// A share from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Share(pub f64);
+
+impl OptionValue for Share {
+    fn schema() -> Value {
+        json!({ "type": "number", "minimum": 0, "maximum": 1 })
+    }
+    fn type_script() -> String {
+        "number".into()
+    }
+    fn read(value: &Value) -> Option<Self> {
+        value.as_f64().filter(|share| (0.0..=1.0).contains(share)).map(Self)
+    }
+    fn write(&self) -> Value {
+        // A whole number is written like the others, without a point.
+        if self.0.fract() == 0.0 { json!(self.0 as u64) } else { json!(self.0) }
+    }
+}
+
 /// Accepts a number or a word.
 impl OptionValue for RulesLevel {
     fn schema() -> Value {
@@ -185,6 +205,7 @@ fn expectation<T: OptionValue>(minimum: Option<u64>) -> String {
     match (schema["type"].as_str(), minimum) {
         (Some("integer"), Some(minimum)) => format!("a whole number of at least {minimum}"),
         (Some("integer"), None) => "a whole number".into(),
+        (Some("number"), _) => "a number from 0 to 1".into(),
         (Some("array"), _) => "an array of strings".into(),
         (Some("object"), _) => "an object".into(),
         (Some(kind), _) => format!("a {kind}"),

@@ -34,6 +34,43 @@ macro_rules! words {
     };
 }
 
+/// The choice to fold, to observe only, or to do nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Enabled {
+    /// Content is folded.
+    On,
+    /// Everything runs, but what is sent is unchanged: the figures show what folding would have saved.
+    Observe,
+    /// Nothing is replaced or stored.
+    Off,
+}
+
+/// The value of [`Enabled::Observe`].
+const OBSERVE: &str = "observe";
+
+impl OptionValue for Enabled {
+    fn schema() -> Value {
+        json!({ "enum": [true, OBSERVE, false] })
+    }
+    fn type_script() -> String {
+        format!("boolean | \"{OBSERVE}\"")
+    }
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(true) => Some(Self::On),
+            Value::Bool(false) => Some(Self::Off),
+            _ => (value.as_str()? == OBSERVE).then_some(Self::Observe),
+        }
+    }
+    fn write(&self) -> Value {
+        match self {
+            Self::On => json!(true),
+            Self::Observe => json!(OBSERVE),
+            Self::Off => json!(false),
+        }
+    }
+}
+
 words! {
     /// The limit of rewriting.
     Preset {

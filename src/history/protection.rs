@@ -12,7 +12,7 @@ use super::BlockPosition;
 use super::files::opened_file;
 use super::measure::thinking_texts;
 use super::path::resolve;
-use crate::config::{Config, Encoding, Protect, Subject, Verdict};
+use crate::config::{Config, Enabled, Encoding, Protect, Subject, Verdict};
 use crate::content::head;
 use crate::content::time_stamp::Stamp;
 use crate::tokens;
@@ -70,7 +70,7 @@ const HEADING_BYTES: usize = 4096;
 
 /// Returns true if a fresh block may be replaced or rewritten.
 pub fn can_replace(block: &Block, config: &Config) -> bool {
-    config.sccs_enabled && protection(block, 1, config) == Protection::None
+    config.sccs_enabled != Enabled::Off && protection(block, 1, config) == Protection::None
 }
 
 /// Returns the protection of a block in a user turn of this age, the newest being 1. It decides for births, assemblies

@@ -234,7 +234,8 @@ test("the chat shows the status and the same figures", async () => {
 });
 
 test("status reports that the engine is active", () => {
-  assert.deepEqual([health.engine, health.why, health.conditions], ["active", null, []]);
+  const problems = health.findings.filter(({ level }) => level === "failure" || level === "warning");
+  assert.deepEqual([health.engine, health.why, problems], ["active", null, []]);
   assert.ok(health.lastFoldAt > Date.now() - 3_600_000);
   assert.ok(fs.existsSync(health.store.path));
 });

@@ -51,6 +51,10 @@ async function linesLogged(count) {
   return host.ownLines;
 }
 
+/** Returns the texts of the findings that need attention. */
+const problemsIn = (findings) =>
+  findings.filter(({ level }) => level === "failure" || level === "warning").map(({ text }) => text);
+
 test("valid options are accepted and used", async () => {
   const [manifest] = fs.globSync("npm/projects/**/openclaw-concertina/openclaw.plugin.json", { cwd: host.state });
   const { configSchema } = JSON.parse(fs.readFileSync(path.join(host.state, manifest), "utf8"));
@@ -63,10 +67,10 @@ test("valid options are accepted and used", async () => {
   );
   const batch = goodValues.map(([name, value]) => ({ path: `${CONFIG}.${name}`, value }));
   await host.openclaw(["config", "set", "--batch-json", JSON.stringify(batch)]);
-  const { options, wrongOptions, conditions, engine, store } = await host.openclawJson(["concertina", "status"]);
+  const { options, findings, engine, store } = await host.openclawJson(["concertina", "status"]);
   assert.deepEqual(
-    [wrongOptions, conditions, engine, path.dirname(store.path)],
-    [[], [], "active", path.join(host.state, "concertina/elsewhere")],
+    [problemsIn(findings), engine, path.dirname(store.path)],
+    [[], "active", path.join(host.state, "concertina/elsewhere")],
   );
   for (const [name, good] of goodValues) assert.deepEqual(at(options, name), name === "rules.level" ? 1 : good, name);
 });
@@ -84,7 +88,8 @@ test("if no engine is set, as after a reinstallation, the log reports it when th
 test("unknown options of a newer version do not stop the gateway, and log and status report each", async () => {
   const lines = host.ownLines.filter((line) => !NOT_IN_USE.test(line));
   await host.configure(({ plugins }) => (plugins.slots = { contextEngine: "concertina" }));
-  const { wrongOptions: options, engine } = await host.openclawJson(["concertina", "status"]);
+  const { findings, engine } = await host.openclawJson(["concertina", "status"]);
+  const options = problemsIn(findings);
   assert.equal(engine, "active");
   assert.deepEqual(lines.toSorted(), options.map((line) => `concertina: ${line}`).toSorted());
   for (const [name] of typos) {

@@ -182,6 +182,8 @@ test("with the token the page is read-only, not cached, and framed only by the C
     "/original/..%2f..%2fpage",
     "/original/XYZ",
     "/original/0123456789abcdef/x",
+    "/session",
+    "/session/nobody",
   ]) {
     assert.equal((await fetch(address(`/plugins/concertina${suffix}`), { headers })).status, 404, suffix);
   }
@@ -209,7 +211,9 @@ test("the tab shows the figures of `stats --json` without an error in the browse
     assert.deepEqual([health.engine, health.why, health.store.path], ["active", null, stats.store.path]);
 
     await frame.check('[name="period"][value="0"]', { force: true });
-    const { sentTokens, withoutTokens, sentBill, withoutBill, requests } = stats.total;
+    const { sentTokens, withoutTokens, requests, answerBill, withoutAnswerBill } = stats.total;
+    const [sentBill, withoutBill] = [stats.total.sentBill + answerBill, stats.total.withoutBill + withoutAnswerBill];
+    assert.equal(await frame.locator("#bill-title").textContent(), "Bill of prompts and answers, modelled");
     assert.deepEqual(await shownValues(frame, "tokens"), [sentTokens]);
     assert.deepEqual(await shownValues(frame, "tokens-of"), [withoutTokens]);
     assert.deepEqual(await shownValues(frame, "bill-of"), [sentBill, withoutBill]);
@@ -248,6 +252,32 @@ test("an id links to the original as inert text, and the way back restores the p
     assert.ok(!html.includes("window.pwned"));
   }));
 
+test("two clicks from the tab lead to what is folded in a session, and its field filters the list", () =>
+  onPage({}, async (page, complaints) => {
+    const frame = await openTab(page);
+    await frame.click("#sessions a.folded >> nth=0");
+    await frame.waitForSelector("#now tbody tr");
+    const { periods, session } = await shownData(frame);
+    const { foldedNow, prompts } = periods[0].figures;
+    assert.equal(session.sessionKey, SESSION);
+    assert.equal(prompts.length, stats.total.requests);
+    assert.ok(foldedNow.length > 0);
+    assert.equal(await frame.locator("#now tbody tr").count(), foldedNow.length);
+    const [{ refId }] = foldedNow;
+    await frame.fill("#now-filter", refId.slice(0, 12).toUpperCase());
+    assert.equal(await frame.locator("#now tbody tr").count(), 1);
+    assert.equal(await frame.locator("#days-section").isVisible(), false);
+    assert.equal(await frame.locator("#prompts-table tbody tr").count(), prompts.length);
+    await frame.click(`#now-${refId}`);
+    await frame.waitForSelector(".original");
+    await frame.click("text=Back to the figures");
+    await frame.waitForFunction((id) => document.activeElement?.id === `now-${id}`, refId);
+    await frame.click("text=All sessions");
+    await frame.waitForSelector("#sessions tbody tr");
+    assert.deepEqual(complaints.filter(isOurs), []);
+    if (PICTURES) await page.screenshot({ path: path.join(PICTURES, "session.png") });
+  }));
+
 test("a typed id opens an original that is an image, and an invalid id is reported", () =>
   onPage({}, async (page) => {
     const frame = await openTab(page);
@@ -278,6 +308,7 @@ test("axe finds no fault in page, originals and report, in light and dark, wide 
     page: address(),
     text: original(stats.fetched[0].refId),
     image: original(picture),
+    session: address(`/plugins/concertina/session/${stats.sessions[0].sessionId}`),
     report: pathToFileURL(report).href,
   };
   for (const [name, url] of Object.entries(documents)) {

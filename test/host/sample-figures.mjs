@@ -63,6 +63,7 @@ export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed
       at % 5 === 4
         ? null
         : `agent:${at % 3 ? "main" : "other"}:${["work", "release", "triage", "docs", "dashboard:3f2a"][at % 5]}${at > 4 ? `-${at}` : ""}`,
+    isHeldOut: at % 10 === 9,
     lastAt: now - Math.round(roll(days) * DAY_MS * (at / sessions)) - 90_000,
     ...amounts(roll, Math.round(20 + roll(300))),
   }));
@@ -116,6 +117,9 @@ export function sampleFigures({ now = Date.now(), days = 45, sessions = 40, seed
       { kind: "other", before: 260_000, after: 110_000 },
     ],
     fetched,
+    foldedNow: [],
+    prompts: [],
+    comparison: null,
     store: {
       originals: 3481,
       originalBytes: 214_000_000,
@@ -134,6 +138,42 @@ export function samplePeriods(options = {}) {
   }));
 }
 
+/** Returns sample figures of one session, with what is folded in it. */
+export function sampleSession({ now = Date.now(), seed = 7 } = {}) {
+  const roll = dice(seed);
+  const labels = ["exec: npm test", "exec: git log --stat", "read: src/config.ts", "web_fetch", "arguments of write"];
+  const reasons = [null, "stale", "superseded", "duplicate"];
+  const foldedNow = Array.from({ length: 40 }, (_, at) => ({
+    refId: hex(roll),
+    label: labels[at % labels.length],
+    mime: null,
+    bytes: Math.round(2000 + roll(60_000)),
+    at: now - at * 300_000,
+    reason: reasons[at % reasons.length],
+  }));
+  const prompts = Array.from({ length: 60 }, (_, at) => {
+    const withoutTokens = 20_000 + at * 2500;
+    return { at: now - (60 - at) * 240_000, withoutTokens, sentTokens: Math.round(20_000 + (at % 17) * 2400) };
+  });
+  return { ...sampleFigures({ now, days: 1, sessions: 1, seed }), foldedNow, prompts };
+}
+
+/** Returns a sample comparison of folded sessions with untouched ones, which the model overstates. */
+export function sampleComparison() {
+  const folded = { sessions: 410, turns: 6150, requests: 31_000, fetches: 260, failures: 512, bill: 402.5 };
+  const untouched = { sessions: 96, turns: 690, requests: 3390, fetches: 0, failures: 55, bill: 64.1 };
+  return {
+    folded,
+    untouched,
+    withAnswers: true,
+    missing: 0,
+    modelled: 0.52,
+    disagrees: true,
+    perTurn: { share: 0.3, least: 0.22, most: 0.38 },
+    perSession: { share: 0.29, least: 0.1, most: 0.44 },
+  };
+}
+
 /** Returns a sample health report. */
 export function sampleHealth({ now = Date.now(), ...more } = {}) {
   return {
@@ -142,11 +182,15 @@ export function sampleHealth({ now = Date.now(), ...more } = {}) {
     why: null,
     lastFoldAt: now - 240_000,
     store: sampleFigures({ now, days: 1, sessions: 1 }).store,
-    warnings: [
+    findings: [
       {
-        at: now - 4_000_000,
+        key: "host's pruner",
+        level: "warning",
+        since: now - 4_000_000,
+        remedy: 'Run "openclaw config set agents.defaults.contextPruning.mode off"',
         text: 'the host\'s own pruner is on (agents.defaults.contextPruning.mode: "cache-ttl"): where the model\'s provider caches prompts, the host cuts or clears old tool results after a pause, and the ids of folded results go with them. To leave old results to Concertina, set agents.defaults.contextPruning.mode: "off"',
       },
+      { key: "engine", level: "ok", since: null, remedy: null, text: "OpenClaw uses Concertina as its context engine" },
     ],
     ...more,
   };

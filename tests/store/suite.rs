@@ -6,8 +6,8 @@ use concertina::error::Error;
 use concertina::reference::{ContentHash, Media, Original, RefId};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::{
-    Batch, BlockKey, Candidates, Epoch, Ledger, MAX_CANDIDATES, Mark, MarkKind, Millis, PrintedKind, PrintedText,
-    Probes, Projection, Receipt, Scope, Searched, Signature, Stats, Store, StoreOptions, TurnStatus,
+    Batch, BlockKey, Candidates, Epoch, FAILED, Ledger, MAX_CANDIDATES, Mark, MarkKind, Millis, PrintedKind,
+    PrintedText, Probes, Projection, Receipt, Scope, Searched, Signature, Stats, Store, StoreOptions, TurnStatus,
 };
 
 use crate::corpus;
@@ -55,6 +55,8 @@ cases![
     a_turn_is_committed_once_per_session,
     stats_add_up,
     figures_have_any_time_that_a_request_was_given,
+    the_figures_of_a_session_list_what_is_folded_now,
+    sessions_are_compared_once_one_was_left_untouched,
     what_left_the_context_expires,
     what_is_in_the_context_never_expires,
     a_clock_that_is_wrong_for_a_while_makes_nothing_old,
@@ -711,6 +713,66 @@ fn figures_have_any_time_that_a_request_was_given(store: &dyn Store) {
     assert_eq!(second, "55840-11-08");
     assert_eq!(days(None), [first, second]);
     assert!(days(Some("u")).is_empty());
+}
+
+fn the_figures_of_a_session_list_what_is_folded_now(store: &dyn Store) {
+    let me = scope("main", "s");
+    let texts = ["stale", "born", "left", "fetched"];
+    let originals = texts.map(|text| Original::text(text, format!("what is {text}"))).to_vec();
+    let printed = |text: &str, kind| PrintedText {
+        text: ContentHash::of(format!("[{text}]").as_bytes()),
+        kind,
+        original: ContentHash::of(text.as_bytes()),
+        saved: 5,
+    };
+    let batch = Batch {
+        projections: vec![projection("one", "[stale]", "stale")],
+        printed: vec![
+            printed("born", PrintedKind::Placeholder),
+            printed("left", PrintedKind::Placeholder),
+            printed("fetched", PrintedKind::Copy),
+        ],
+        ..batch_of(store, originals)
+    };
+    store.commit(&me, &batch, START).unwrap();
+    let seen = Batch { since: i64::MAX, ..context(&["stale", "born", "fetched"]) };
+    store.commit(&me, &seen, START + 1000).unwrap();
+    let folded = |session| store.figures(&FiguresQuery { session, ..FiguresQuery::default() }).unwrap().folded_now;
+    let mut found: Vec<_> =
+        folded(Some(me)).into_iter().map(|one| (one.label, one.reason, one.bytes, one.at)).collect();
+    found.sort();
+    let reason = projection("", "", "").reason;
+    assert_eq!(
+        found,
+        [("what is born".to_owned(), None, 4, START), ("what is stale".to_owned(), Some(reason), 5, START)]
+    );
+    assert!(folded(None).is_empty(), "it is a list of one session");
+}
+
+fn sessions_are_compared_once_one_was_left_untouched(store: &dyn Store) {
+    let outcomes = || store.figures(&FiguresQuery::default()).unwrap().outcomes;
+    let turn = |name: &str, sent| Turn {
+        session_key: Some(name.into()),
+        requests: vec![Request { at: START, sent, without: sent, ..Request::default() }],
+        ..Turn::from(name)
+    };
+    store.commit_turn(&scope("main", "s"), &turn("work", 9), START).unwrap();
+    store.commit_turn(&scope("main", "s"), &turn("work again", 9), START).unwrap();
+    assert!(outcomes().is_empty());
+    store.commit_turn(&scope("main", "t"), &turn("holdout:play", 20), START).unwrap();
+    let failed = Receipt { kind: FAILED.into(), ..receipt(0, 0) };
+    let batch = Batch {
+        receipts: vec![failed.clone(), failed, receipt(5, 1)],
+        fetched: vec![("0123456789abcdef".into(), 3)],
+        ..Batch::default()
+    };
+    store.commit(&scope("main", "s"), &batch, START).unwrap();
+    let mut found: Vec<_> = outcomes()
+        .into_iter()
+        .map(|one| (one.session_key, one.turns, one.failures, one.total.fetches, one.total.amount.sent_tokens))
+        .collect();
+    found.sort();
+    assert_eq!(found, [(Some("holdout:play".into()), 1, 0, 0, 20), (Some("work again".into()), 2, 2, 1, 18)]);
 }
 
 fn what_left_the_context_expires(store: &dyn Store) {

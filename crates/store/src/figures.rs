@@ -242,6 +242,33 @@ pub struct Stored {
     pub path: String,
 }
 
+/// The requests of one session, for a comparison of sessions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outcome {
+    /// The host's name of the conversation.
+    pub session_key: Option<String>,
+    /// The number of turns.
+    pub turns: u64,
+    /// The number of tool calls that failed.
+    pub failures: u64,
+    /// The sums of the requests, and the number of originals fetched.
+    #[serde(flatten)]
+    pub total: Total,
+}
+
+/// The prompt of one request of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Prompt {
+    /// The time of the request.
+    pub at: Millis,
+    /// The tokens sent.
+    pub sent_tokens: u64,
+    /// The tokens without the plugin.
+    pub without_tokens: u64,
+}
+
 /// The figures that every view shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -264,6 +291,12 @@ pub struct Figures {
     pub store: Stored,
     /// The time of the last fold.
     pub last_fold_at: Option<Millis>,
+    /// The originals that are folded now in the selected session, newest first, at most 1000. Empty for all sessions.
+    pub folded_now: Vec<FoldedOriginal>,
+    /// The latest prompts of the selected session, oldest first, at most 1000. Empty for all sessions.
+    pub prompts: Vec<Prompt>,
+    /// Each session by itself, if some session was left untouched for comparison. Empty for one session.
+    pub outcomes: Vec<Outcome>,
 }
 
 /// A session that the store knows.

@@ -9,12 +9,12 @@ use concertina_base::reference::ContentHash;
 
 use super::cache::CachedProjections;
 use super::figures::{
-    Day, FetchedOriginal, Figures, FiguresQuery, KindTokens, KnownSession, Recent, Request, SessionAmount,
-    SessionEpoch, Stored,
+    Day, FetchedOriginal, Figures, FiguresQuery, KindTokens, KnownSession, Outcome, Prompt, Recent, Request,
+    SessionAmount, SessionEpoch, Stored,
 };
 use super::records::{
-    BlockKey, Epoch, FoldedOriginal, Ledger, Mark, MarkKind, PrintedKind, PrintedText, Projection, Receipt, Scope,
-    SessionState, Stats,
+    BlockKey, Epoch, FAILED, FoldedOriginal, Ledger, Mark, MarkKind, PrintedKind, PrintedText, Projection, RESTORED,
+    Receipt, Scope, SessionState, Stats,
 };
 use super::row::{BadColumn, Cell, Query, Row};
 use super::sums::{SUM_COLUMNS, SUMS, Sums, SumsSql};
@@ -28,6 +28,18 @@ const MAX_LISTED: usize = 100;
 
 /// The maximum number of epochs among the figures.
 const MAX_FIGURE_EPOCHS: usize = 200;
+
+/// The maximum number of prompts among the figures of a session.
+const MAX_PROMPTS: usize = 1000;
+
+/// The maximum number of folded originals among the figures of a session.
+const MAX_FOLDED: usize = 1000;
+
+/// The maximum number of sessions that are compared, the latest ones.
+const MAX_COMPARED: usize = 20_000;
+
+/// The beginning of the name of a session that was left untouched for comparison.
+const HELD_OUT: &str = "holdout:";
 
 /// The columns for the tokens by which a result was shortened before it was first sent.
 const ADMITTED: &str = "at, CASE WHEN tokens_before > tokens_after THEN tokens_before - tokens_after ELSE 0 END";
@@ -54,7 +66,7 @@ pub struct Dialect {
 pub struct Queries {
     dialect: Dialect,
     /// The statements for figures: of all sessions, and of one.
-    figures: [[String; 10]; 2],
+    figures: [[String; 13]; 2],
     stats: [[String; 6]; 2],
     recent: [String; 6],
     ledger: [String; 8],
@@ -73,7 +85,7 @@ impl Queries {
             stats: [false, true].map(|is_one| stats_sql(d, is_one)),
             recent: recent_sql(d),
             ledger: ledger_sql(d),
-            folded: folded_sql(d),
+            folded: d.sql(&folded_sql(d, true)),
             sessions: "SELECT sessions.id, agent_id, session_id, session_key, last_seen, is_off, host FROM sessions
                  LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id
                    DESC"
@@ -119,9 +131,26 @@ impl Queries {
             range(),
             self.params([], scope),
             range(),
+            self.params([], scope),
+            range(),
+            self.params([since, until], None),
         ];
         let answers = run(queries(&self.figures[usize::from(scope.is_some())], params))?;
-        let [by_day, fetches, swept, by_tokens, by_usd, epochs, kinds, fetched, stored, last_fold] = rows(&answers)?;
+        let [
+            by_day,
+            fetches,
+            swept,
+            by_tokens,
+            by_usd,
+            epochs,
+            kinds,
+            fetched,
+            stored,
+            last_fold,
+            folded_now,
+            prompts,
+            outcomes,
+        ] = rows(&answers)?;
 
         let mut days = BTreeMap::<i64, Sums>::new();
         for row in by_day.iter().chain(swept) {
@@ -159,6 +188,15 @@ impl Queries {
             })?,
             store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
             last_fold_at: only_row(last_fold)?.get(0)?,
+            folded_now: folded_originals(folded_now)?,
+            prompts: read_rows(prompts, |row| {
+                Ok(Prompt { at: row.get(0)?, sent_tokens: row.get(1)?, without_tokens: row.get(2)? })
+            })?,
+            outcomes: read_rows(outcomes, |row| {
+                let (session_key, turns, failures) = (row.get(0)?, row.get(1)?, row.get(3)?);
+                let total = Sums::read(row, 4)?.total(in_usd, row.get(2)?);
+                Ok(Outcome { session_key, turns, failures, total })
+            })?,
         })
     }
 
@@ -265,7 +303,7 @@ impl Queries {
     ) -> Result<Vec<FoldedOriginal>, E> {
         let answers = run(vec![Query { sql: &self.folded, params: self.params([], Some(scope)) }])?;
         let [rows] = rows(&answers)?;
-        Ok(rows.iter().filter_map(|row| folded_original(row).transpose()).collect::<Result<_, BadColumn>>()?)
+        Ok(folded_originals(rows)?)
     }
 
     /// Returns all sessions, the last seen first, with the hosts that have them.
@@ -354,7 +392,7 @@ impl Dialect {
     }
 }
 
-fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
+fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 13] {
     let SumsSql { selected, columns, .. } = &*SUMS;
     let condition = if is_one { format!("sessions.id = {}", dialect.session(3)) } else { "TRUE".to_owned() };
     let of = |table: &str| format!("FROM {table} JOIN sessions ON sessions.id = {table}.session WHERE {condition}");
@@ -392,8 +430,45 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 10] {
         ),
         stored_sql(dialect, is_one),
         format!("SELECT max(at) {} AND kind IN ('admit', 'assemble')", of_range("receipts")),
+        folded_sql(dialect, is_one),
+        prompts_sql(&of_range("requests"), is_one),
+        outcomes_sql(is_one),
     ]
     .map(|statement| dialect.sql(&statement))
+}
+
+/// Returns the SQL for the latest prompts of a session, oldest first. It has no rows for all sessions.
+fn prompts_sql(of_range: &str, is_one: bool) -> String {
+    let condition = if is_one { "sent > 0" } else { "FALSE" };
+    format!(
+        "SELECT at, sent, without FROM (
+           SELECT requests.id AS number, at, sent, without {of_range} AND {condition}
+           ORDER BY requests.id DESC LIMIT {MAX_PROMPTS}
+         ) AS latest ORDER BY number"
+    )
+}
+
+/// Returns the SQL for the requests of each session, the latest first. It has no rows if no session was left untouched.
+fn outcomes_sql(is_one: bool) -> String {
+    let SumsSql { selected, .. } = &*SUMS;
+    let condition = if is_one {
+        "FALSE".to_owned()
+    } else {
+        format!("EXISTS (SELECT 1 FROM sessions WHERE session_key LIKE '{HELD_OUT}%')")
+    };
+    let number_of = |table: &str, which: &str| {
+        format!(
+            "(SELECT count(*) FROM {table} WHERE {table}.session = sessions.id AND {table}.at >= ?1
+               AND {table}.at < ?2{which})"
+        )
+    };
+    format!(
+        "SELECT session_key, {}, {}, {}, {selected} FROM requests JOIN sessions ON sessions.id = requests.session
+         WHERE {condition} AND at >= ?1 AND at < ?2 GROUP BY sessions.id ORDER BY max(at) DESC LIMIT {MAX_COMPARED}",
+        number_of("turns", ""),
+        number_of("fetches", ""),
+        number_of("receipts", &format!(" AND kind = '{FAILED}'"))
+    )
 }
 
 /// Returns the SQL for the number of originals, their size, and their size as stored.
@@ -464,21 +539,21 @@ fn ledger_sql(dialect: &Dialect) -> [String; 8] {
 }
 
 /// Returns the SQL for the originals in a session's context, with the reason of the last projection and the form that
-/// they got at birth: 0 for a placeholder, 1 for a shorter copy.
-fn folded_sql(dialect: &Dialect) -> String {
+/// they got at birth: 0 for a placeholder, 1 for a shorter copy. It has no rows for all sessions.
+fn folded_sql(dialect: &Dialect, is_one: bool) -> String {
+    let condition = if is_one { format!("session = {}", dialect.session(1)) } else { "FALSE".to_owned() };
     let of_grant = |table: &str| {
         format!("FROM {table} WHERE {table}.session = grants.session AND {table}.original = grants.original")
     };
-    dialect.sql(&format!(
+    format!(
         "SELECT ref_id, label, size, granted_at, mime,
            (SELECT reason {} ORDER BY projections.id DESC LIMIT 1),
            (SELECT CAST(min(CASE WHEN is_answer THEN 1 ELSE 0 END) AS bigint) {} AND saved > 0)
          FROM grants JOIN originals ON originals.id = grants.original
-         WHERE session = {} AND left_at IS NULL ORDER BY granted_at DESC, originals.id DESC",
+         WHERE {condition} AND left_at IS NULL ORDER BY granted_at DESC, originals.id DESC LIMIT {MAX_FOLDED}",
         of_grant("projections"),
-        of_grant("printed"),
-        dialect.session(1)
-    ))
+        of_grant("printed")
+    )
 }
 
 /// Returns statements with their parameters.
@@ -536,7 +611,11 @@ fn mark(row: &Row) -> Result<Option<(Mark, Millis)>, BadColumn> {
     Ok(kind.map(|kind| (Mark { kind, content }, at)))
 }
 
-/// Returns a folded original; `None` for one that is only known or fetched.
+fn folded_originals(rows: &[Row]) -> Result<Vec<FoldedOriginal>, BadColumn> {
+    rows.iter().filter_map(|row| folded_original(row).transpose()).collect()
+}
+
+/// Returns a folded original; `None` for one that is only known, fetched or restored.
 fn folded_original(row: &Row) -> Result<Option<FoldedOriginal>, BadColumn> {
     let (mime, reason, copied): (Option<String>, Option<String>, Option<i64>) = (row.get(4)?, row.get(5)?, row.get(6)?);
     let at_birth = || {
@@ -546,7 +625,8 @@ fn folded_original(row: &Row) -> Result<Option<FoldedOriginal>, BadColumn> {
             (_, Some(_)) => "shrunk",
         })
     };
-    let Some(reason) = reason.or_else(|| at_birth().map(str::to_owned)) else { return Ok(None) };
+    let reason = reason.or_else(|| at_birth().map(str::to_owned)).filter(|reason| reason != RESTORED);
+    let Some(reason) = reason else { return Ok(None) };
     Ok(Some(FoldedOriginal { ref_id: row.get(0)?, label: row.get(1)?, bytes: row.get(2)?, at: row.get(3)?, reason }))
 }
 

@@ -132,10 +132,16 @@ pub struct FoldedOriginal {
     pub reason: String,
 }
 
+/// The kind of the receipt of a tool call that failed. It saves nothing.
+pub const FAILED: &str = "failed";
+
+/// The reason of a projection that shows an original in full again.
+pub const RESTORED: &str = "restored";
+
 /// The savings of one operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// The operation: `admit`, `assemble` or `rules`.
+    /// The operation: `admit`, `assemble`, `rules`, or [`FAILED`].
     pub kind: String,
     /// The tokens before.
     pub tokens_before: u64,

@@ -1,6 +1,6 @@
 // Generated from node/src by `npm run generate`. Do not edit.
 import type { ContentType, EpochReason, ErrorCode, FoldReason, Language, RulesLevel, StageName } from "../library/api.js";
-import type { Figures, FoldedOriginal, KnownSession } from "../library/figures.js";
+import type { FoldedOriginal, StoredFigures, StoredSession } from "../library/figures.js";
 import type { Options } from "./options.js";
 
 /** The rules that the options set for a fresh tool result. */
@@ -84,9 +84,9 @@ export declare class NativeConcertina {
   /** Returns the totals of a session or of the whole store. */
   stats(session?: Session | undefined | null): Promise<Stats>
   /** Returns what was sent and billed, and the estimate of the same without Concertina. */
-  figures(query: FiguresQuery): Promise<Figures>
+  figures(query: FiguresQuery): Promise<StoredFigures>
   /** Returns the sessions in the store, the most recently seen first. */
-  sessions(): Promise<KnownSession[]>
+  sessions(): Promise<StoredSession[]>
   /** Records a warning that the operator was shown, for a week. */
   warn(text: string, now: number): Promise<undefined>
   /** Returns the warnings since a moment, newest first, at most 100. */
@@ -921,8 +921,8 @@ export interface FoundOriginal {
 export interface ReceiptRow {
   /** The time in milliseconds since 1970. */
   at: number
-  /** The kind of call: `admit`, `assemble` or `rules`. */
-  kind: "admit" | "assemble" | "rules"
+  /** The kind of call: `admit`, `assemble`, `rules`, or `failed` for a tool call that failed. */
+  kind: "admit" | "assemble" | "rules" | "failed"
   /** Tokens before. */
   tokensBefore: number
   /** Tokens after. */
@@ -957,6 +957,8 @@ export interface FinishedTurn {
   contextWindow?: number
   /** The definition of the fetch tool as it is sent to the model. */
   tool: string
+  /** The tools of the results that reported a failure, one for each result. */
+  failed: Array<string>
 }
 
 /** The requests to add up. */

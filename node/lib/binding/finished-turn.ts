@@ -42,6 +42,22 @@ export function toRecord(given: readonly AnyMessage[]): Message[] {
   return measured ?? [...messages];
 }
 
+/** Returns the tools of the results that report a failure, one for each, with an empty name if it is not known. */
+export function failedTools(given: readonly AnyMessage[]): string[] {
+  const failed = attempt(() =>
+    (given as readonly Message[]).flatMap((message) => {
+      if (message.isError === true) return [nameIn(message)];
+      const parts = Array.isArray(message.content) ? (message.content as Record<string, unknown>[]) : [];
+      return parts.flatMap((part) => (part?.is_error === true || part?.isError === true ? [nameIn(part)] : []));
+    }),
+  );
+  return failed ?? [];
+}
+
+function nameIn({ toolName, tool_name: other }: Record<string, unknown>): string {
+  return String(toolName ?? other ?? "");
+}
+
 function isMeasured({ usage }: Message): boolean {
   const reported = (usage ?? {}) as Record<string, unknown>;
   return SENT.some((name) => Number.isFinite(reported[name]) && (reported[name] as number) > 0);

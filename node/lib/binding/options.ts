@@ -40,8 +40,10 @@ export interface Options {
   largeResultPreviewChars?: number;
   /** The form of shortened tool-call arguments: Concertina's own, or the `_squeezed` object of ClawSqueezer 1.0. Default "none". */
   compat?: "none" | "clawsqueezer";
-  /** Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. Default true. */
-  sccsEnabled?: boolean;
+  /** Replaces large outputs by a reference and a summary. If it is off, nothing is replaced or stored. With "observe", which only the plugin has, everything runs but nothing that is sent changes: the figures show what folding would have saved. Default true. */
+  sccsEnabled?: boolean | "observe";
+  /** The share of sessions, from 0 to 1, that stays untouched, chosen by a hash of the session's id. The figures compare them with the others, which measures the saving. Only the plugin does this. Default 0. */
+  holdout?: number;
   /** An output of more characters is replaced, a list of paths from twice as many on. Default 3000, at least 2000. */
   sccsCompressThreshold?: number;
   /** The maximum length of a summary, in characters. Default 300, at least 50. */

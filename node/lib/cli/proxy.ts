@@ -5,6 +5,7 @@ import path from "node:path";
 
 import type { Options } from "../binding/options.js";
 import type { StorePlace } from "../library/api.js";
+import { observedPlace } from "../library/observed.js";
 import { AGENTS, commonVariables } from "../proxy/agents.js";
 import { isLoopback } from "../proxy/loopback.js";
 import type { Proxy, ProxyOptions, Providers } from "../proxy/server.js";
@@ -156,7 +157,7 @@ function proxyOptions(values: Values, log: (line: string) => void): Omit<ProxyOp
   const holdout = numberOf(values, "holdout", 0);
   if (holdout > 1) throw new UsageError(`--holdout is ${holdout}; it must be a share of at most 1, such as 0.1`);
   // What was not sent folded must not count as saved in the figures of what was.
-  const inStore = observes && place.dir !== undefined ? { ...place, dir: path.join(place.dir, "observed") } : place;
+  const inStore = observes ? observedPlace(place) : place;
   return {
     place: inStore,
     notes: notesOf(inStore, values),

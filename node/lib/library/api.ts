@@ -94,7 +94,7 @@ export type SqueezeOptions = Pick<
 export type PluginOptions = Omit<Options, "largeResultPreviewChars" | "largeResultThreshold" | "pruneHeartbeats">;
 
 /** The options of an open store. Those of the plugin alone are left out. */
-export type LibraryOptions = Omit<PluginOptions, "purgeOnReset" | "sccsStoreNamespace" | "sccsStoreUrl">;
+export type LibraryOptions = Omit<PluginOptions, "holdout" | "purgeOnReset" | "sccsStoreNamespace" | "sccsStoreUrl">;
 
 /** The place of a store: a directory or, for several machines, a PostgreSQL database. */
 export type StorePlace = (

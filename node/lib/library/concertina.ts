@@ -52,13 +52,14 @@ import {
 import { SIGNAL, untilAborted } from "../binding/abort.js";
 import { awaiting, badArgument, calling } from "../binding/errors.js";
 import type { Figures, FiguresRequest, FoldedOriginal, KnownSession } from "./figures.js";
+import { comparisonOf, recordedKey, withGroup } from "./holdout.js";
 import { applyInSlices, handOverInSlices, leftAlone, reallyDone } from "../binding/handover.js";
 import type { LightMessage } from "../binding/light-json.js";
 import { answersTo, maskedArguments, maskedMessage } from "../binding/redaction.js";
 import { native } from "../binding/native.js";
 import { callOf, toolOf } from "../binding/tool-call.js";
 import { shownPlace } from "../binding/shown-place.js";
-import { FETCH_TOOL_JSON, toRecord } from "../binding/finished-turn.js";
+import { failedTools, FETCH_TOOL_JSON, toRecord } from "../binding/finished-turn.js";
 
 /**
  * The maximum number of characters of a fetched answer that every host accepts as one tool result, with room for the
@@ -112,6 +113,7 @@ const TAKES = {
     messages: nullable(list(object)),
     prices: nullable(prices),
     contextWindow: nullable(budget),
+    heldOut: nullable(flag),
     ...NOW,
   },
   inherit: { parent: session, child: session, named: optional(list(string)), ...NOW },
@@ -398,15 +400,19 @@ export class Concertina {
      * compacts a history that exceeds it, as OpenClaw does.
      */
     contextWindow?: number;
+    /** True if the session is left untouched for comparison: see `Figures.comparison`. */
+    heldOut?: boolean;
     now?: number;
     signal?: AbortSignal;
   }): Promise<{ status: "committed" | "duplicate" }> {
-    const { sessionId, agentId, messages = [], now, signal, ...turn } = taken("input", input, TAKES.commitTurn);
+    const given = taken("input", input, TAKES.commitTurn);
+    const { sessionId, agentId, messages = [], heldOut = false, now, signal, ...turn } = given;
     // A window of 0 tokens is unknown.
     const contextWindow = turn.contextWindow || undefined;
     return this.#call(signal, async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
-      const told = { ...turn, contextWindow, tool: FETCH_TOOL_JSON };
+      const sessionKey = recordedKey(turn.sessionKey, heldOut);
+      const told = { ...turn, sessionKey, contextWindow, tool: FETCH_TOOL_JSON, failed: failedTools(messages) };
       return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, told, now) };
     });
   }
@@ -534,7 +540,11 @@ export class Concertina {
   async figures(input: FiguresRequest & Abortable = {}): Promise<Figures> {
     const { since, until, signal, ...named } = taken("input", input, TAKES.figures);
     const session = sessionIfAny(named);
-    return this.#call(signal, async () => this.#native.figures({ session: await this.#asked(session), since, until }));
+    return this.#call(signal, async () => {
+      const query = { session: await this.#asked(session), since, until };
+      const { sessions, outcomes, ...figures } = await this.#native.figures(query);
+      return { ...figures, sessions: sessions.map(withGroup), comparison: comparisonOf(outcomes) };
+    });
   }
 
   /**
@@ -552,7 +562,7 @@ export class Concertina {
   /** Returns the sessions in the store, the most recently seen first. */
   async sessions(input: Abortable = {}): Promise<KnownSession[]> {
     const { signal } = taken("input", input, TAKES.sessions);
-    return this.#call(signal, () => this.#native.sessions());
+    return this.#call(signal, async () => (await this.#native.sessions()).map(withGroup));
   }
 
   /** Records a warning that the operator was shown, for a week. */

@@ -30,6 +30,8 @@ export interface CommitParameters {
   agentId?: string;
   advancementKey: string;
   messages: AnyMessage[];
+  /** True if the session is left untouched for comparison. */
+  heldOut?: boolean;
   [parameter: string]: unknown;
 }
 
@@ -152,7 +154,7 @@ export function createContextEngine<C extends Compact>(
     },
     compact: ((parameters) => compact.call(options, parameters)) as C,
     async commitTurn(parameters) {
-      const { advancementKey, messages, sessionKey } = parameters;
+      const { advancementKey, messages, sessionKey, heldOut } = parameters;
       try {
         const store = await open();
         const prices = pricesOf?.call(options, parameters);
@@ -165,6 +167,7 @@ export function createContextEngine<C extends Compact>(
             messages,
             prices,
             contextWindow,
+            heldOut,
           });
       } catch (error) {
         complain("recording a turn", error, "the session continues without this record");

@@ -7,6 +7,8 @@
  * `src/plan/host_compaction.rs`. Figures cover the conversation's own requests, not the host's calls for compaction,
  * notes and titles.
  */
+import type { Interval } from "./bootstrap.js";
+import type { Outcome } from "./holdout.js";
 import type { EpochReason, FoldReason } from "./names.js";
 
 /** Sums over requests, with Concertina and estimated without it. Tokens are those of the prompt, not of the answer. */
@@ -28,6 +30,37 @@ export interface Amount {
   withoutLeast: number;
   /** The upper bound of that estimate, for a host that drops no more than it must when it compacts. */
   withoutMost: number;
+}
+
+/** Sums over the sessions of one group. */
+export interface Group {
+  sessions: number;
+  turns: number;
+  requests: number;
+  /** The number of originals that models fetched. */
+  fetches: number;
+  /** The number of tool calls that failed. */
+  failures: number;
+  /** The bill that the provider really made. */
+  bill: number;
+}
+
+/** Folded sessions beside sessions that were left untouched by chance. Nothing here but `modelled` is modelled. */
+export interface Comparison {
+  folded: Group;
+  untouched: Group;
+  /** True if the bills include answers. They do not if the price of some answer is unknown. */
+  withAnswers: boolean;
+  /** The number of sessions that the smaller group still lacks. Until it is 0 there is no measured saving. */
+  missing: number;
+  /** The saving per turn, as a share, with its 95 % interval. Null until there are enough sessions. */
+  perTurn: Interval | null;
+  /** The saving per session. It is less certain, because sessions differ in length. */
+  perSession: Interval | null;
+  /** The modelled saving of the folded sessions. */
+  modelled: number | null;
+  /** True if the modelled saving is outside the measured interval per turn. */
+  disagrees: boolean;
 }
 
 /** Figures of the whole store, or of one session, over a period. */
@@ -71,7 +104,7 @@ export interface Figures {
   /** Sums by UTC date, oldest first. */
   days: (Amount & { day: string })[];
   /** Sums by session, at most 100, those that saved most first. */
-  sessions: (Amount & { sessionId: string; sessionKey: string | null; lastAt: number })[];
+  sessions: (Amount & { sessionId: string; sessionKey: string | null; isHeldOut: boolean; lastAt: number })[];
   /** Changes of content that was already sent, newest first, at most 200. */
   epochs: {
     at: number;
@@ -90,7 +123,25 @@ export interface Figures {
   store: { originals: number; originalBytes: number; storedBytes: number; maxBytes: number; path: string };
   /** The time when a block was last folded, in milliseconds since 1970. */
   lastFoldAt: number | null;
+  /**
+   * The originals that are folded now in the session that was asked for, newest first, at most 1000. Empty for all
+   * sessions.
+   */
+  foldedNow: FoldedOriginal[];
+  /** The latest prompts of the session that was asked for, oldest first, at most 1000. Empty for all sessions. */
+  prompts: { at: number; sentTokens: number; withoutTokens: number }[];
+  /** The comparison with sessions that were left untouched. Null if there are none, and for one session. */
+  comparison: Comparison | null;
 }
+
+/** Figures as the store returns them. */
+export type StoredFigures = Omit<Figures, "sessions" | "comparison"> & {
+  sessions: Omit<Figures["sessions"][number], "isHeldOut">[];
+  outcomes: Outcome[];
+};
+
+/** A session as the store returns it. */
+export type StoredSession = Omit<KnownSession, "isHeldOut">;
 
 /** The requests to add up. */
 export interface FiguresRequest {
@@ -134,6 +185,8 @@ export interface KnownSession {
   lastSeen: number;
   /** True if folding is switched off in the session. */
   isOff: boolean;
+  /** True if the session is left untouched for comparison. */
+  isHeldOut: boolean;
   /** True if the host of this store object has the session; see `StorePlace.host`. */
   isHere: boolean;
   /** The names of the other hosts that have the session. */

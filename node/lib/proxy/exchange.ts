@@ -8,6 +8,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 
 import { describe } from "../binding/errors.js";
 import { answerFetch, FETCH_TOOL } from "../library/fetch-tool.js";
+import { isHeldOut } from "../library/holdout.js";
 import { type Bodies, jsonOf } from "./body.js";
 import { trim } from "./bounded.js";
 import { Copies, REFUSAL } from "./copies.js";
@@ -116,7 +117,7 @@ export class Exchanges {
     const unfolded: Folded = { dialect, body, place, view: messages, answerTo: "", continues };
     // Behind another proxy of this kind, the request has the tool already.
     const isFoldedElsewhere = dialect.toolNames(body).includes(FETCH_TOOL);
-    const isOwn = isFoldedElsewhere || session.isUntouched || isHeldOut(session.id, this.#mode.holdout);
+    const isOwn = isFoldedElsewhere || session.isUntouched || this.#isHeldOut(session.id);
     if (isOwn || !dialect.allowsTools(body)) {
       session.add(lines);
       if (isOwn || this.#mode.observes) return { folded: unfolded, isFolded: false };
@@ -201,10 +202,15 @@ export class Exchanges {
     const { session } = folded.place;
     const last = answers.at(-1);
     if (last?.id !== undefined) this.#keep(last.id, session.id);
-    const name = `${isHeldOut(session.id, this.#mode.holdout) ? "holdout" : dialect.name}:${session.id}`;
     const observed = this.#mode.observes && !session.isUntouched;
     if (observed) await session.queue;
-    await this.#folder.record(folded, answers, name, isFolded || !observed);
+    const [heldOut, isMeasured] = [this.#isHeldOut(session.id), isFolded || !observed];
+    await this.#folder.record(folded, answers, { name: `${dialect.name}:${session.id}`, heldOut, isMeasured });
+  }
+
+  /** Returns true if a session stays untouched for comparison. A branch follows the session that it left. */
+  #isHeldOut(sessionId: string): boolean {
+    return isHeldOut(sessionId.split("-").slice(0, 2).join("-"), this.#mode.holdout);
   }
 
   #keep(response: string, session: string): void {
@@ -215,9 +221,3 @@ export class Exchanges {
 
 /** Returns an answer to a call that is only a text. */
 const inWords = ({ form }: Dialect, text: string) => (form === "anthropic" ? [{ type: "text", text }] : text);
-
-/** Returns true if a session stays untouched for comparison. Its id decides, so every proxy decides the same. */
-function isHeldOut(sessionId: string, holdout: number): boolean {
-  const [, own = ""] = sessionId.split("-");
-  return Number.parseInt(sessionId.slice(0, 4) + own.slice(0, 4), 16) / 2 ** 32 < holdout;
-}

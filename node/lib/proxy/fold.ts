@@ -12,6 +12,7 @@ import { describe } from "../binding/errors.js";
 import type { Concertina } from "../library/concertina.js";
 import { FETCH_TOOL } from "../library/fetch-tool.js";
 import { compressMessages } from "../library/fusion.js";
+import { withoutUsage } from "../library/observed.js";
 import type { Bodies } from "./body.js";
 import type { Answer, Call, Dialect } from "./dialect.js";
 import { AGENT, type HiddenRounds, type Line } from "./journal.js";
@@ -34,6 +35,7 @@ export interface Folded {
 /** A turn that is not written yet. */
 interface Turn {
   name: string;
+  heldOut: boolean;
   messages: AnyMessage[];
   timer: NodeJS.Timeout | undefined;
 }
@@ -140,18 +142,21 @@ export class Folder {
    * Records the answers of an exchange. A turn is written once it has ended or has many answers, and otherwise after a
    * while: each write waits for the disk. `isMeasured` is false if the request was not sent as it was folded.
    */
-  async record({ dialect, place: { session } }: Folded, answers: Answer[], name: string, isMeasured = true) {
-    const turn = this.#turns.get(session.id) ?? { name, messages: [], timer: undefined };
+  async record(
+    { dialect, place: { session } }: Folded,
+    answers: Answer[],
+    { name, heldOut, isMeasured }: { name: string; heldOut: boolean; isMeasured: boolean },
+  ) {
+    const turn = this.#turns.get(session.id) ?? { name, heldOut, messages: [], timer: undefined };
     this.#turns.set(session.id, turn);
-    const contents = answers.map(({ pieces }) => pieces.flatMap((piece) => recorded(dialect, piece)));
-    for (const [at, { usage, model }] of answers.entries())
-      turn.messages.push({
-        role: "assistant",
-        model,
-        ...(isMeasured && usage ? { usage } : {}),
-        content: contents[at],
-      } as AnyMessage);
-    const goesOn = contents.at(-1)?.some(({ type }) => type === "toolCall") === true;
+    const messages = answers.map(({ pieces, usage, model }) => ({
+      role: "assistant",
+      model,
+      ...(usage ? { usage } : {}),
+      content: pieces.flatMap((piece) => recorded(dialect, piece)),
+    }));
+    turn.messages.push(...(isMeasured ? messages : withoutUsage(messages)));
+    const goesOn = messages.at(-1)?.content.some(({ type }) => type === "toolCall") === true;
     if (!goesOn || turn.messages.length >= MOST_ANSWERS) return this.settle(session.id);
     turn.timer ??= setTimeout(() => void this.settle(session.id), WRITE_AFTER_MS).unref();
   }
@@ -167,10 +172,11 @@ export class Folder {
     if (turn === undefined) return;
     this.#turns.delete(sessionId);
     clearTimeout(turn.timer);
-    const { name: sessionKey, messages } = turn;
+    const { name: sessionKey, heldOut, messages } = turn;
     const advancementKey = randomUUID();
     try {
-      await this.concertina.commitTurn({ sessionId, agentId: AGENT, sessionKey, advancementKey, messages });
+      const session = { sessionId, agentId: AGENT, sessionKey };
+      await this.concertina.commitTurn({ ...session, advancementKey, messages, heldOut });
     } catch (error) {
       this.#warn(`recording a turn failed (${describe(error)}); it is missing in the figures`);
     }

@@ -13,6 +13,7 @@ import type { StorePlace } from "../library/api.js";
 import { Concertina } from "../library/concertina.js";
 import type { Figures, FiguresRequest } from "../library/figures.js";
 import { HOST_DEFAULTS } from "../library/host-defaults.js";
+import { Journals } from "../library/journals.js";
 import { periodsOf, report } from "../terminal/page.js";
 import { savedLine } from "../terminal/figures-text.js";
 import { version } from "../terminal/version.js";
@@ -23,7 +24,7 @@ import { chat } from "./dialects/chat.js";
 import { responses } from "./dialects/responses.js";
 import { Exchanges, type Mode } from "./exchange.js";
 import { Folder } from "./fold.js";
-import { AGENT, Journals } from "./journal.js";
+import { AGENT, type Line } from "./journal.js";
 import { isLoopback } from "./loopback.js";
 import { pass } from "./reply.js";
 import { Sessions } from "./sessions.js";
@@ -84,7 +85,7 @@ export class Proxy {
     this.#options = options;
     this.#concertina = concertina;
     this.#pageToken = options.token ?? randomBytes(12).toString("hex");
-    this.#sessions = new Sessions(new Journals(options.notes), ({ id }) => this.#run(this.#logEnd(id)));
+    this.#sessions = new Sessions(new Journals<Line>(options.notes), ({ id }) => this.#run(this.#logEnd(id)));
     const warn = (line: string) => this.#warn(line);
     const bodies = new Bodies();
     this.#folder = new Folder(concertina, bodies, warn);
@@ -251,7 +252,7 @@ export class Proxy {
 
   async #showPage(response: ServerResponse): Promise<void> {
     const periods = await periodsOf((range) => this.#figures(range));
-    const { html, policy } = report({ periods, health: null });
+    const { html, policy } = report({ periods, health: null, observes: this.#options.mode.observes });
     secure(response).setHeader("Content-Security-Policy", policy);
     response.setHeader("Content-Type", "text/html; charset=utf-8").end(html);
   }

@@ -11,7 +11,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { AnyMessage } from "../library/api.js";
 import { trim } from "./bounded.js";
 import type { Dialect } from "./dialect.js";
-import type { HiddenRounds, Journals, Line } from "./journal.js";
+import type { HiddenRounds, Line, Notes } from "./journal.js";
 import { isObject, type Json } from "./sse.js";
 
 /** The number of sessions in memory. Others are read from their files again. */
@@ -49,7 +49,7 @@ const short = (value: unknown) => hash("sha256", JSON.stringify(value) ?? "", "h
 
 export class Session {
   readonly id: string;
-  readonly #journals: Journals;
+  readonly #journals: Notes;
   #links: Link[] = [];
   #births = new Map<string, AnyMessage>();
   #hidden = new Map<Link, HiddenRounds[]>();
@@ -61,7 +61,7 @@ export class Session {
   queue: Promise<unknown> = Promise.resolve();
   usedAt = Date.now();
 
-  constructor(id: string, journals: Journals) {
+  constructor(id: string, journals: Notes) {
     this.id = id;
     this.#journals = journals;
     this.refresh();
@@ -144,13 +144,13 @@ export interface Place {
 }
 
 export class Sessions {
-  readonly #journals: Journals;
+  readonly #journals: Notes;
   /** Sessions by id, the least recently used first. */
   readonly #loaded = new Map<string, Session>();
   /** Called for each session that leaves the memory. */
   readonly #onEnd: (session: Session) => void;
 
-  constructor(journals: Journals, onEnd: (session: Session) => void) {
+  constructor(journals: Notes, onEnd: (session: Session) => void) {
     this.#journals = journals;
     this.#onEnd = onEnd;
   }

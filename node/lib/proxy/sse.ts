@@ -3,6 +3,9 @@
  *
  * An event that nobody changes is written with that text, so a client sees the bytes of the provider.
  */
+import { isObject, type Json, objectIn } from "../formats/json-object.js";
+
+export { isObject, type Json, objectIn };
 
 /** One event of a stream. */
 export interface StreamEvent {
@@ -11,9 +14,6 @@ export interface StreamEvent {
   /** The parsed `data`, or undefined if it is not a JSON object. */
   data: Json | undefined;
 }
-
-/** A JSON object of a provider's protocol. */
-export type Json = Record<string, unknown>;
 
 /** The end of an event: a blank line, in any style of line ends. */
 const BLANK_LINE = /\r\n\r\n|\n\n|\r\r/;
@@ -51,20 +51,6 @@ function eventOf(raw: string): StreamEvent {
   const lines = raw.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
   const text = lines.map((line) => line.slice(line.startsWith("data: ") ? 6 : 5)).join("\n");
   return { raw, data: text.startsWith("{") ? objectIn(text) : undefined };
-}
-
-/** Parses a JSON object. Returns undefined for any other text. */
-export function objectIn(text: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the objects of an array. Returns an empty array for any other value. */

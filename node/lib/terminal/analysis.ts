@@ -50,8 +50,8 @@ export interface Proof {
 
 /** The modelled figures of all sessions together, and the data that they are based on. */
 export interface Analysis extends Figures {
-  /** The sessions that were read. */
-  read: { name: string; sessionId: string; messages: number; skippedLines: number }[];
+  /** The sessions that were read, each with the modelled share of the bill of its prompts that was saved. */
+  read: { name: string; sessionId: string; messages: number; skippedLines: number; saved: number | null }[];
   /** The sessions that could not be read. */
   failed: { name: string; error: string }[];
   /** The tokens of the recorded sessions, by kind of content. */
@@ -100,7 +100,9 @@ export async function analyse(
         }
         for (const line of outcome.warnings) warnings.add(line);
         if (unreadable.length > 0) warnings.add(`${name}: ${unreadableText(unreadable)}; torn lines were skipped`);
-        read.push({ name, sessionId, messages: messages.length, skippedLines: unreadable.length });
+        const { sentBill, withoutBill } = (await concertina.figures({ sessionId })).total;
+        const saved = withoutBill > 0 ? 1 - sentBill / withoutBill : null;
+        read.push({ name, sessionId, messages: messages.length, skippedLines: unreadable.length, saved });
       } catch (error) {
         failed.push({ name: session.name, error: error instanceof Error ? error.message : String(error) });
       }
@@ -186,6 +188,14 @@ export function showAnalysis(
   else if (html === undefined && !isEmpty) words(analysisText(analysis));
 }
 
+/** Returns the row of the session that saved least, if there are several. */
+function worstRows(read: Analysis["read"]): [string, string][] {
+  const known = read.flatMap(({ name, saved }) => (saved === null ? [] : [{ name, saved }]));
+  const [worst] = known.sort((a, b) => a.saved - b.saved);
+  if (worst === undefined || known.length < 2) return [];
+  return [["worst session", `${path.basename(worst.name)}: ${percent(worst.saved)} of its bill saved`]];
+}
+
 /** The maximum number of table rows. */
 const SHOWN = 12;
 
@@ -223,6 +233,7 @@ function analysisText(analysis: Analysis): string {
     ...rows([
       ...sentRows(total, unit),
       ["overhead", `${number(total.overheadTokens)} tokens for the fetch tool; a replay has no fetches`],
+      ...worstRows(read),
     ]),
     ...analysis.warnings.map((line) => `warning: ${line}`),
   ];

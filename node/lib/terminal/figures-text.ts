@@ -1,7 +1,9 @@
 /** Figures as text, for chats and terminals. */
 import type { Removed } from "../library/api.js";
-import type { Amount, Figures, FoldedOriginal } from "../library/figures.js";
+import type { Interval } from "../library/bootstrap.js";
+import type { Amount, Comparison, Figures, FoldedOriginal, Group } from "../library/figures.js";
 import { epochReason, foldReason } from "./reasons.js";
+import { OBSERVING } from "./status.js";
 import { bytes, counted, number, percent, rows, table } from "./table.js";
 
 /** The number of epochs that are listed. */
@@ -11,21 +13,25 @@ const LISTED = 5;
  * Formats figures: the tokens and bill with Concertina and without, the share that is measured, and the latest changes
  * of content that was already sent.
  */
-export function figuresText(figures: Figures): string {
-  const { total, unit, store } = figures;
+export function figuresText(figures: Figures, observes = false): string {
+  const { total, unit, store, comparison } = figures;
   if (total.requests === 0) return ["No model call has been recorded yet.", ...rows([storeRow(store)])].join("\n");
-  const lines = rows([
-    ...sentRows(total, unit),
-    ...answerRows(total, unit),
-    ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
-    ...bypassedRows(total),
-    [
-      "overhead",
-      `${number(total.overheadTokens)} tokens for the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`,
-    ],
-    ...protectedRows(total),
-    storeRow(store),
-  ]);
+  const lines = observes ? [`Observed: ${OBSERVING}.`] : [];
+  lines.push(
+    ...rows([
+      ...sentRows(total, unit),
+      ...(comparison === null ? [] : comparisonRows(comparison, unit)),
+      ...answerRows(total, unit),
+      ["model calls", `${number(total.requests)}: ${measuredOf(total)}`],
+      ...bypassedRows(total),
+      [
+        "overhead",
+        `${number(total.overheadTokens)} tokens for the fetch tool, ${number(total.fetchTokens)} for ${counted(total.fetches, "fetched original")}`,
+      ],
+      ...protectedRows(total),
+      storeRow(store),
+    ]),
+  );
   lines.push(
     `The figures without Concertina are modelled, with the host's compaction${unit === "usd" ? "" : "; bills are in input tokens, because the price of some model is unknown"}.`,
   );
@@ -82,6 +88,31 @@ function answerRows(total: Figures["total"], unit: Figures["unit"]): [string, st
 function protectedRows({ protectedTokens }: Figures["total"]): [string, string][] {
   if (protectedTokens === 0) return [];
   return [["protected", `${number(protectedTokens)} tokens were sent because they are pinned or protected`]];
+}
+
+/** Returns the rows that compare folded sessions with untouched ones. */
+export function comparisonRows(comparison: Comparison, unit: Figures["unit"]): [string, string][] {
+  const { folded, untouched, perTurn, perSession, missing, modelled, disagrees, withAnswers } = comparison;
+  const measured = ({ share, least, most }: Interval) =>
+    `${percent(share)} saved (${percent(least)} to ${percent(most)} with 95 % probability)`;
+  const of = (group: Group, count: number) => (count === 0 ? "none" : bill(group.bill / count, unit));
+  const bills = withAnswers ? "prompts and answers" : "prompts";
+  const per = (name: "turns" | "sessions") =>
+    `${of(folded, folded[name])}, ${of(untouched, untouched[name])} untouched`;
+  return [
+    [
+      "measured",
+      perTurn === null
+        ? `not enough yet: ${counted(missing, "session")} more needed in the smaller group`
+        : `${measured(perTurn)} per turn; modelled ${modelled === null ? "nothing" : percent(modelled)}${disagrees ? ", which DISAGREES" : ""}`,
+    ],
+    [`${bills} per turn`, per("turns")],
+    ["per session", `${per("sessions")}${perSession === null ? "" : `: ${measured(perSession)}`}`],
+    ...[folded, untouched].map((group): [string, string] => [
+      group === folded ? "folded" : "untouched",
+      `${counted(group.sessions, "session")}, ${counted(group.turns, "turn")}, ${counted(group.requests, "model call")}, ${number(group.fetches)} fetched, ${counted(group.failures, "failed tool call")}`,
+    ]),
+  ];
 }
 
 function bypassedRows({ bypassed }: Amount): [string, string][] {

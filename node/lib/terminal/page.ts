@@ -10,7 +10,7 @@ import path from "node:path";
 
 import type { Figures } from "../library/figures.js";
 import { writeNew } from "../formats/files.js";
-import { EPOCH_KINDS, epochReason } from "./reasons.js";
+import { EPOCH_KINDS, epochReason, foldReason } from "./reasons.js";
 import type { Status } from "./status.js";
 import { number } from "./table.js";
 import { version } from "./version.js";
@@ -29,8 +29,14 @@ export interface PageContent {
   health: Status | null;
   /** The subject of the figures, if they do not cover the whole store. */
   title?: string;
+  /** The session that the figures are of, with what is folded in it. */
+  session?: { sessionId: string; sessionKey: string | null };
   /** True if the figures are those of replayed sessions. */
   isReplay?: boolean;
+  /** True if nothing that was sent was changed: the figures show what folding would have done. */
+  observes?: boolean;
+  /** The theme; that of the system by default. */
+  theme?: string;
   now?: number;
 }
 
@@ -86,15 +92,21 @@ export function writeReport(file: string, content: PageContent): void {
   process.stderr.write(`${file} written\n`);
 }
 
-function compose(kind: "page" | "report", { now = Date.now(), ...content }: PageContent): Document {
+function compose(kind: "page" | "report", { now = Date.now(), theme, ...content }: PageContent): Document {
   const styles = STYLES.map(part);
   const scripts = SCRIPTS.map(part);
   const policy = policyOf({ styles, scripts });
   const codes = content.periods.flatMap(({ figures }) => figures.epochs.map(({ reason }) => reason));
-  const reasons = { kinds: EPOCH_KINDS, words: Object.fromEntries(codes.map((code) => [code, epochReason(code)])) };
+  const folds = content.periods.flatMap(({ figures }) => figures.foldedNow.map(({ reason }) => reason));
+  const reasons = {
+    kinds: EPOCH_KINDS,
+    words: Object.fromEntries(codes.map((code) => [code, epochReason(code)])),
+    folds: Object.fromEntries(folds.map((code) => [code, foldReason(code)])),
+  };
   const data = inScript(JSON.stringify({ kind, version: version(), at: now, reasons, ...content }));
   const html = filled(part("page.html"), {
     policy: policyTag(policy),
+    theme: themeOf(theme),
     styles: styles.map((text) => `<style>${text}</style>`).join("\n"),
     data: `<script type="application/json" id="data">${data}</script>`,
     scripts: scripts.map((text) => `<script>${text}</script>`).join("\n"),
@@ -120,13 +132,17 @@ export function originalPage(
   const html = filled(part("original.html"), {
     policy: policyTag(policy),
     styles: `<style>${styles[0]}</style>`,
-    theme: theme === "dark" || theme === "light" ? theme : "",
+    theme: themeOf(theme),
     id: escaped(id),
     back: escaped(back),
     what: escaped(whatIs(original)),
     original: shown(original),
   });
   return { html, policy: `${policy}; frame-ancestors 'self'` };
+}
+
+function themeOf(theme: string | undefined): string {
+  return theme === "dark" || theme === "light" ? theme : "";
 }
 
 function whatIs(original: Original | undefined): string {

@@ -65,13 +65,22 @@ function callsOf(messages: Message[]): Map<string, { name: string; args: unknown
   return calls;
 }
 
-/** Replays a session. `progress` receives the number of calls that are done, and of all calls. */
+/**
+ * Replays a session. `progress` receives the number of calls that are done, and of all calls. With `heldOut` everything
+ * is sent as it is, as in a session that is left untouched for comparison.
+ */
 export async function replay(
   concertina: Concertina,
   recorded: Message[],
-  options: { sessionId: string; sessionKey?: string; prices?: Prices; progress?: (done: number, of: number) => void },
+  options: {
+    sessionId: string;
+    sessionKey?: string;
+    prices?: Prices;
+    heldOut?: boolean;
+    progress?: (done: number, of: number) => void;
+  },
 ): Promise<Replay> {
-  const { sessionId, sessionKey, prices, progress } = options;
+  const { sessionId, sessionKey, prices, heldOut = false, progress } = options;
   const messages = recorded.map((message): Message => ({ ...message, usage: undefined }));
   const [folds, warnings]: [Fold[], Set<string>] = [[], new Set()];
   const calls = callsOf(messages);
@@ -90,6 +99,7 @@ export async function replay(
         sessionId,
         messages: stored,
         turnBegins: true,
+        ...(heldOut ? { availableTools: [] } : {}),
         prices,
         model: typeof model === "string" ? model : undefined,
         now,
@@ -100,7 +110,7 @@ export async function replay(
       if (assembled.report.warning) warnings.add(assembled.report.warning.message);
     }
     if (message.role === "assistant") progress?.(++done, of);
-    const kept = isResult(message) ? await admit(message) : message;
+    const kept = isResult(message) && !heldOut ? await admit(message) : message;
     stored = [...stored, kept];
     turn.push({ ...kept, timestamp: now });
   }
@@ -115,6 +125,7 @@ export async function replay(
         advancementKey: String(turns),
         messages: turn,
         prices,
+        heldOut,
         now,
       });
     turn = [];
