@@ -11,8 +11,8 @@ use concertina_store::hosts::{HostChanges, REPORTED_MS};
 use concertina_store::queries::WARNINGS_KEPT_MS;
 use concertina_store::tables::RowSink;
 use concertina_store::{
-    Batch, FoldedOriginal, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store,
-    StoreOptions, TurnStatus,
+    Batch, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store, StoreOptions,
+    TurnStatus,
 };
 
 use crate::commit::Sent;
@@ -100,10 +100,6 @@ impl Store for PostgresStore {
         }
         self.pool
             .with(|connection| reading::get(&self.pool, connection, &self.cache, &self.options, (ids, agent_id), now))
-    }
-
-    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
-        self.pool.with(|connection| QUERIES.folded(scope, |queries| read(connection, queries)))
     }
 
     fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched> {

@@ -12,6 +12,7 @@ use super::engine::Engine;
 use crate::error::Result;
 use crate::history::{Fate, FoldPermission, KeptByPerson, Reason, foldable_part};
 use crate::reference::{ContentHash, Media, RefId};
+use crate::store::figures::FiguresQuery;
 use crate::store::{Batch, FoldedOriginal, Ledger, Mark, MarkKind, Millis, RESTORED, Scope};
 use crate::transcript::{BlockKind, Transcript};
 
@@ -72,7 +73,8 @@ impl Engine {
 
     /// Returns the originals that stand in the session's context in a shorter form, the last folded first.
     pub fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
-        self.store.folded(scope)
+        let query = FiguresQuery { session: Some(scope.clone()), ..FiguresQuery::default() };
+        Ok(self.store.figures(&query)?.folded_now)
     }
 
     fn mark(&self, scope: &Scope, marked: &[Mark], unmarked: &[Mark], now: Millis) -> Result<()> {

@@ -142,11 +142,10 @@ export function samplePeriods(options = {}) {
 export function sampleSession({ now = Date.now(), seed = 7 } = {}) {
   const roll = dice(seed);
   const labels = ["exec: npm test", "exec: git log --stat", "read: src/config.ts", "web_fetch", "arguments of write"];
-  const reasons = [null, "stale", "superseded", "duplicate"];
+  const reasons = ["large", "stale", "superseded", "duplicate"];
   const foldedNow = Array.from({ length: 40 }, (_, at) => ({
     refId: hex(roll),
     label: labels[at % labels.length],
-    mime: null,
     bytes: Math.round(2000 + roll(60_000)),
     at: now - at * 300_000,
     reason: reasons[at % reasons.length],

@@ -55,7 +55,6 @@ cases![
     a_turn_is_committed_once_per_session,
     stats_add_up,
     figures_have_any_time_that_a_request_was_given,
-    the_figures_of_a_session_list_what_is_folded_now,
     sessions_are_compared_once_one_was_left_untouched,
     what_left_the_context_expires,
     what_is_in_the_context_never_expires,
@@ -715,40 +714,6 @@ fn figures_have_any_time_that_a_request_was_given(store: &dyn Store) {
     assert!(days(Some("u")).is_empty());
 }
 
-fn the_figures_of_a_session_list_what_is_folded_now(store: &dyn Store) {
-    let me = scope("main", "s");
-    let texts = ["stale", "born", "left", "fetched"];
-    let originals = texts.map(|text| Original::text(text, format!("what is {text}"))).to_vec();
-    let printed = |text: &str, kind| PrintedText {
-        text: ContentHash::of(format!("[{text}]").as_bytes()),
-        kind,
-        original: ContentHash::of(text.as_bytes()),
-        saved: 5,
-    };
-    let batch = Batch {
-        projections: vec![projection("one", "[stale]", "stale")],
-        printed: vec![
-            printed("born", PrintedKind::Placeholder),
-            printed("left", PrintedKind::Placeholder),
-            printed("fetched", PrintedKind::Copy),
-        ],
-        ..batch_of(store, originals)
-    };
-    store.commit(&me, &batch, START).unwrap();
-    let seen = Batch { since: i64::MAX, ..context(&["stale", "born", "fetched"]) };
-    store.commit(&me, &seen, START + 1000).unwrap();
-    let folded = |session| store.figures(&FiguresQuery { session, ..FiguresQuery::default() }).unwrap().folded_now;
-    let mut found: Vec<_> =
-        folded(Some(me)).into_iter().map(|one| (one.label, one.reason, one.bytes, one.at)).collect();
-    found.sort();
-    let reason = projection("", "", "").reason;
-    assert_eq!(
-        found,
-        [("what is born".to_owned(), None, 4, START), ("what is stale".to_owned(), Some(reason), 5, START)]
-    );
-    assert!(folded(None).is_empty(), "it is a list of one session");
-}
-
 fn sessions_are_compared_once_one_was_left_untouched(store: &dyn Store) {
     let outcomes = || store.figures(&FiguresQuery::default()).unwrap().outcomes;
     let turn = |name: &str, sent| Turn {
@@ -937,15 +902,17 @@ fn what_is_folded_is_listed_with_its_reason(store: &dyn Store) {
         ..batch_of(store, originals.iter().chain([&image]).cloned().collect())
     };
     store.commit(&me, &batch, START).unwrap();
+    let folded = |session| store.figures(&FiguresQuery { session, ..FiguresQuery::default() }).unwrap().folded_now;
     let listed = |scope: &Scope| -> Vec<(String, String)> {
-        let mut rows: Vec<_> = store.folded(scope).unwrap().into_iter().map(|row| (row.label, row.reason)).collect();
+        let mut rows: Vec<_> = folded(Some(scope.clone())).into_iter().map(|row| (row.label, row.reason)).collect();
         rows.sort();
         rows
     };
     let expected = [("born", "large"), ("copied", "shortened"), ("shot", "shrunk"), ("stale", "superseded")];
     assert_eq!(listed(&me), expected.map(|(label, reason)| (label.to_owned(), reason.to_owned())));
     assert_eq!(listed(&scope("main", "t")), []);
-    let first = store.folded(&me).unwrap().into_iter().find(|row| row.label == "stale").unwrap();
+    assert_eq!(folded(None), [], "it is a list of one session");
+    let first = folded(Some(me.clone())).into_iter().find(|row| row.label == "stale").unwrap();
     assert_eq!((first.bytes, first.at, first.ref_id), (5, START, originals[0].hash.to_ref_id(16).to_string()));
     // What has left the context is no longer in sight in any form.
     let gone = Batch { since: store.ledger(&me).unwrap().version, ..context(&["born"]) };

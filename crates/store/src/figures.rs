@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::records::Scope;
+use super::records::{FoldedOriginal, Scope};
 use super::time::{DAY_MS, Millis};
 
 /// One model call.

@@ -70,7 +70,6 @@ pub struct Queries {
     stats: [[String; 6]; 2],
     recent: [String; 6],
     ledger: [String; 8],
-    folded: String,
     sessions: String,
     warnings: String,
     insert_request: String,
@@ -85,7 +84,6 @@ impl Queries {
             stats: [false, true].map(|is_one| stats_sql(d, is_one)),
             recent: recent_sql(d),
             ledger: ledger_sql(d),
-            folded: d.sql(&folded_sql(d, true)),
             sessions: "SELECT sessions.id, agent_id, session_id, session_key, last_seen, is_off, host FROM sessions
                  LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id
                    DESC"
@@ -188,7 +186,10 @@ impl Queries {
             })?,
             store: Stored { originals, original_bytes, stored_bytes, max_bytes, path },
             last_fold_at: only_row(last_fold)?.get(0)?,
-            folded_now: folded_originals(folded_now)?,
+            folded_now: folded_now
+                .iter()
+                .filter_map(|row| folded_original(row).transpose())
+                .collect::<Result<_, _>>()?,
             prompts: read_rows(prompts, |row| {
                 Ok(Prompt { at: row.get(0)?, sent_tokens: row.get(1)?, without_tokens: row.get(2)? })
             })?,
@@ -290,20 +291,6 @@ impl Queries {
             generation,
             state: is_kept.then_some(state),
         })
-    }
-
-    /// Returns the originals that stand in a session's context in a shorter form, the last folded first.
-    ///
-    /// # Errors
-    /// Those of `run`, and [`BadColumn`].
-    pub fn folded<E: From<BadColumn>>(
-        &'static self,
-        scope: &Scope,
-        run: impl FnOnce(Vec<Query>) -> Result<Vec<Vec<Row>>, E>,
-    ) -> Result<Vec<FoldedOriginal>, E> {
-        let answers = run(vec![Query { sql: &self.folded, params: self.params([], Some(scope)) }])?;
-        let [rows] = rows(&answers)?;
-        Ok(folded_originals(rows)?)
     }
 
     /// Returns all sessions, the last seen first, with the hosts that have them.
@@ -609,10 +596,6 @@ fn mark(row: &Row) -> Result<Option<(Mark, Millis)>, BadColumn> {
     let (word, content, at): (String, ContentHash, Millis) = (row.get(0)?, row.get(1)?, row.get(2)?);
     let kind = MarkKind::ALL.into_iter().find(|kind| kind.as_str() == word);
     Ok(kind.map(|kind| (Mark { kind, content }, at)))
-}
-
-fn folded_originals(rows: &[Row]) -> Result<Vec<FoldedOriginal>, BadColumn> {
-    rows.iter().filter_map(|row| folded_original(row).transpose()).collect()
 }
 
 /// Returns a folded original; `None` for one that is only known, fetched or restored.

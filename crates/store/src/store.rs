@@ -6,7 +6,7 @@ use concertina_base::error::Result;
 use concertina_base::reference::{ContentHash, Original, RefId};
 
 use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
-use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
+use super::records::{Batch, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
 use super::signature::{Probes, Signature};
 use super::tables::RowSink;
 use super::time::Millis;
@@ -57,9 +57,6 @@ pub trait Store: Send + Sync {
     fn get_all(&self, ids: &[RefId], agent_id: &str, now: Millis) -> Result<Vec<Option<(RefId, Original)>>> {
         ids.iter().map(|id| self.get(id, agent_id, now)).collect()
     }
-
-    /// Returns the originals that stand in a session's context in a shorter form, the last folded first.
-    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>>;
 
     /// Returns the originals that this session was granted, and no other's, that may contain some words, and those that
     /// [`Store::sign`] has to sign first. Empty for an unknown session.

@@ -10,8 +10,7 @@ use concertina::reference::{ContentHash, Original, RefId};
 use concertina::store::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use concertina::store::tables::RowSink;
 use concertina::store::{
-    Batch, FoldedOriginal, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store,
-    TurnStatus,
+    Batch, Ledger, Millis, Probes, Projection, Removed, Scope, Searched, Signature, Stats, Store, TurnStatus,
 };
 
 /// The times of the store's calls on this thread.
@@ -74,7 +73,6 @@ timed! {
     fn ref_ids(&self, hashes: &[ContentHash]) -> Result<Vec<RefId>>;
     fn commit(&self, scope: &Scope, batch: &Batch, now: Millis) -> Result<Vec<Projection>>;
     fn get(&self, id: &RefId, agent_id: &str, now: Millis) -> Result<Option<(RefId, Original)>>;
-    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>>;
     fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched>;
     fn sign(&self, scope: &Scope, signatures: &[(ContentHash, Signature)]) -> Result<()>;
     fn ledger(&self, scope: &Scope) -> Result<Ledger>;

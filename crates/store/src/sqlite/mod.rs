@@ -39,7 +39,7 @@ use super::figures::{Figures, FiguresQuery, KnownSession, Recent, Turn};
 use super::options::StoreOptions;
 use super::payload::pack_new;
 use super::queries::WARNINGS_KEPT_MS;
-use super::records::{Batch, FoldedOriginal, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
+use super::records::{Batch, Ledger, Projection, Removed, Scope, Searched, Stats, TurnStatus};
 use super::signature::{Probes, Signature};
 use super::store::Store;
 use super::tables::RowSink;
@@ -214,10 +214,6 @@ impl Store for SqliteStore {
             Ok(Some((resolved.id, original)))
         })?;
         Ok(found.map(|(id, original)| (id, Original::clone(&original))))
-    }
-
-    fn folded(&self, scope: &Scope) -> Result<Vec<FoldedOriginal>> {
-        self.read(|transaction, _| QUERIES.folded(scope, |queries| run(transaction, queries)))
     }
 
     fn search(&self, scope: &Scope, probes: &Probes, now: Millis) -> Result<Searched> {
