@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::config::Config;
 use crate::transcript::Transcript;
 use concertina_cases::{check, json_lines};
 
