@@ -8,7 +8,9 @@ use concertina::store::copy::{Copied, copy};
 use concertina::store::figures::{FiguresQuery, Request, Turn};
 use concertina::store::row::Cell;
 use concertina::store::tables::TABLES;
-use concertina::store::{Batch, Epoch, FoldedKind, PrintedKind, PrintedText, Receipt, Scope, Store, TurnStatus};
+use concertina::store::{
+    Batch, Epoch, FoldedKind, Mark, MarkKind, PrintedKind, PrintedText, Receipt, Scope, Store, TurnStatus,
+};
 
 use crate::suite::{START, batch_of, projection, scope};
 
@@ -43,6 +45,7 @@ pub(crate) fn fill(store: &dyn Store, host: &dyn Store) {
             epoch: Some(Epoch { reason: name.into(), tokens_freed: 3, tokens_rebilled: 2, blocks: 1 }),
             folded: vec![(FoldedKind::Results, 9, 4), (FoldedKind::Images, 7, 0)],
             fetched: vec![(name.to_owned(), 1)],
+            marked: vec![Mark::on_session(MarkKind::KeepTurn)],
             tools: Some(ContentHash::of(b"tools")),
             in_context: Some(BTreeSet::new()),
             ..batch_of(
