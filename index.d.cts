@@ -67,18 +67,6 @@ interface Comparison {
 	/** True if the modelled saving is outside the measured interval per turn. */
 	disagrees: boolean;
 }
-interface FoldedOriginal {
-	refId: string;
-	/** The name of its content, such as that of a tool. */
-	label: string;
-	/** The type of an image. Null for text. */
-	mime: string | null;
-	bytes: number;
-	/** The time when it was folded, in milliseconds since 1970. */
-	at: number;
-	/** The reason for which it left the context. Null if it was folded before it was first sent. */
-	reason: FoldReason | (string & {}) | null;
-}
 /** Figures of the whole store, or of one session, over a period. */
 export interface Figures {
 	/**
@@ -729,6 +717,7 @@ export interface FetchRequest {
 	 * stale from now on, until it is fetched again.
 	 */
 	done?: Array<string>;
+	/**
 	 * Words, of which those in quotation marks belong together. With ids, the lines with most of them are returned as
 	 * by `pattern`. Without ids, such lines of the originals of the session that have all of them, the best first.
 	 */
@@ -1390,18 +1379,13 @@ export declare const describeError: typeof describe;
 /** The name of the tool. */
 export declare const FETCH_TOOL = "fetch_original_data";
 /**
- * The parameters of the tool. The schema names only `ref_ids` and `done`, because an id may carry the part that is
- * wanted.
- */
-export interface FetchToolParameters {
-	ref_ids: string[];
-	done?: string[];
- * The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted, and
- * `query`, which without ids searches the session.
+ * The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted, `query`,
+ * which without ids searches the session, and `done`.
  */
 export interface FetchToolParameters {
 	ref_ids?: string[];
 	query?: string;
+	done?: string[];
 	lines?: string;
 	chars?: string;
 	pattern?: string;
@@ -1415,20 +1399,12 @@ export declare const fetchToolDescription = "What was folded: id, id:41-80 (line
 /** The JSON schema of the parameters. */
 export declare const fetchToolParameters: {
 	type: "object";
-	required: string[];
 	properties: Record<"ref_ids" | "done", {
 		type: "array";
 		items: {
 			type: "string";
 		};
-	}>;
-	properties: {
-		ref_ids: {
-			type: "array";
-			items: {
-				type: "string";
-			};
-		};
+	}> & {
 		query: {
 			type: "string";
 		};

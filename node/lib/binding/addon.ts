@@ -858,6 +858,7 @@ export interface FetchRequest {
    * stale from now on, until it is fetched again.
    */
   done?: Array<string>
+  /**
    * Words, of which those in quotation marks belong together. With ids, the lines with most of them are returned as
    * by `pattern`. Without ids, such lines of the originals of the session that have all of them, the best first.
    */

@@ -46,7 +46,7 @@ const BLOCKS_MAX: [(&str, u64); 12] = [
     ("fetches", 220),
     ("folded", 10),
     ("grants", 4000),
-    ("marks", 400),
+    ("marks", 1800),
     ("originals", 4300),
     ("printed", 2700),
     ("projections", 3400),
