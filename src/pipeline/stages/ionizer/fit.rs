@@ -138,8 +138,8 @@ impl<'g, 'a> Grid<'g, 'a> {
         rules
     }
 
-    /// Returns the column to show if most rows would otherwise state nothing: a counted one, or the shortest. A row that
-    /// states nothing would be a blank line, and naming a column in each row costs more than showing it.
+    /// Returns the column to show if most rows would otherwise state nothing: a counted one, or the shortest. A row
+    /// that states nothing would be a blank line, and naming a column in each row costs more than showing it.
     fn column_to_show(&self, rules: &[Rule<'a>]) -> Option<usize> {
         if rules.iter().any(Rule::is_shown) {
             return None;
