@@ -1379,8 +1379,8 @@ export declare const describeError: typeof describe;
 /** The name of the tool. */
 export declare const FETCH_TOOL = "fetch_original_data";
 /**
- * The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted, `query`,
- * which without ids searches the session, and `done`.
+ * The parameters of the tool. The schema names only `ref_ids`, because an id may carry the part that is wanted, `done`,
+ * and `query`, which without ids searches the session.
  */
 export interface FetchToolParameters {
 	ref_ids?: string[];
