@@ -32,7 +32,7 @@ function validFor(hint) {
 function reasonsIn(file) {
   const text = textOf(file);
   const bodies = [...text.matchAll(/fn (?:as_str|reason)\(.*?\n {4}\}/gs)].map(([body]) => body).join("\n");
-  const constants = text.matchAll(/const (?:RETURNED_REASON|LARGE|THINKING): &str = "([^"]+)"/g);
+  const constants = text.matchAll(/const (?:ASKED|RETURNED_REASON|RESTORED_REASON|LARGE|THINKING): &str = "([^"]+)"/g);
   return [...bodies.matchAll(/=> "([^"]+)"/g), ...constants].map(([, word]) => word);
 }
 
@@ -49,7 +49,8 @@ test("the types name the stages, content types, languages, reasons and codes of 
   const reasons = new Set(epochs.flatMap((file) => reasonsIn(`src/${file}.rs`)));
   assert.deepEqual(literals("EpochReason"), [...reasons].sort());
   const births = reasonsIn("src/assemble/birth.rs").filter((word) => !reasons.has(word));
-  assert.deepEqual(literals("FoldReason"), [...births, "replay"].sort());
+  const [, restored] = /const RESTORED: &str = "([^"]+)"/.exec(textOf("crates/store/src/records.rs"));
+  assert.deepEqual(literals("FoldReason"), [...births, "replay", restored].sort());
   const codes = ["crates/base/src/error.rs", "node/src/guard.rs", "node/lib/binding/native.ts"].flatMap((file) =>
     textOf(file).match(/CONCERTINA_[A-Z_]+/g),
   );

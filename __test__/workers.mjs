@@ -63,6 +63,7 @@ const METHODS = {
   foldAll: (store) => store.foldAll(session, now),
   folded: (store) => store.folded(session),
   pinLast: (store) => store.pinLast(session, now),
+  search: (store) => store.search({ query: "words" }),
   restore: (store) => store.restore(session, ["0123456789abcdef"], now),
   unpin: (store) => store.unpin(session, now),
   check: (store) => store.check(),
