@@ -45,7 +45,7 @@ const METHODS = {
     store.commitTurn(
       handOver(addon, history).handover,
       session,
-      { advancementKey: String(Math.random()), tool: "{}" },
+      { advancementKey: String(Math.random()), tool: "{}", failed: [] },
       now,
     ),
   inherit: (store) => store.inherit(session, { sessionId: "t" }, now),
