@@ -180,7 +180,7 @@ function outcomes(count, share) {
     const turns = 1 + (at % 7);
     const sentBill = turns * (80 + (at % 41)) * (isOut ? 1 : share);
     return {
-      sessionKey: `${isOut ? "holdout:" : ""}work ${at}`,
+      isHeldOut: isOut,
       turns,
       failures: 0,
       requests: turns,

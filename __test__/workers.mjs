@@ -45,7 +45,7 @@ const METHODS = {
     store.commitTurn(
       handOver(addon, history).handover,
       session,
-      { advancementKey: String(Math.random()), tool: "{}", failed: [] },
+      { advancementKey: String(Math.random()), tool: "{}", failed: [], heldOut: false },
       now,
     ),
   inherit: (store) => store.inherit(session, { sessionId: "t" }, now),

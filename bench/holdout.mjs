@@ -30,7 +30,7 @@ async function outcomesOf(store, { name, messages }) {
     const sessionId = `${heldOut ? "untouched" : "folded"} ${name}`;
     await replay(store, messages, { sessionId, heldOut });
     const [{ total }, { turns }] = [await store.figures({ sessionId }), await store.stats({ sessionId })];
-    both.push({ ...total, sessionKey: `${heldOut ? "holdout:" : ""}${name}`, turns, failures: 0 });
+    both.push({ ...total, isHeldOut: heldOut, turns, failures: 0 });
   }
   return both;
 }

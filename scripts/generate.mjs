@@ -82,7 +82,7 @@ async function addonTypes() {
     const declared = rows
       .filter(({ kind }) => kind !== "impl")
       .map((row) => `${row.js_doc}export ${form[row.kind](row)}\n`);
-    return `// Generated from node/src by \`npm run generate\`. Do not edit.\nimport type { ContentType, EpochReason, ErrorCode, FoldReason, Language, RulesLevel, StageName } from "../library/api.js";\nimport type { FoldedOriginal, StoredFigures, StoredSession } from "../library/figures.js";\nimport type { Options } from "./options.js";\n\n${declared.join("\n")}`;
+    return `// Generated from node/src by \`npm run generate\`. Do not edit.\nimport type { ContentType, EpochReason, ErrorCode, FoldReason, Language, RulesLevel, StageName } from "../library/api.js";\nimport type { FoldedOriginal, KnownSession, StoredFigures } from "../library/figures.js";\nimport type { Options } from "./options.js";\n\n${declared.join("\n")}`;
   } finally {
     rmSync(dir, { recursive: true });
   }

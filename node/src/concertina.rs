@@ -246,6 +246,7 @@ impl NativeConcertina {
                 window: turn.context_window.map(|tokens| tokens as u64),
                 tool: &turn.tool,
                 failed: &turn.failed,
+                is_held_out: turn.held_out,
             };
             let status = match engine.commit_turn(&session.into(), &turn, now as i64)? {
                 TurnStatus::Committed => "committed",
@@ -380,7 +381,7 @@ impl NativeConcertina {
     }
 
     /// Returns the sessions in the store, the most recently seen first.
-    #[napi(ts_return_type = "Promise<StoredSession[]>")]
+    #[napi(ts_return_type = "Promise<KnownSession[]>")]
     pub fn sessions<'env>(&self, env: &'env Env) -> napi::Result<PromiseRaw<'env, Value>> {
         let engine = self.engine()?;
         blocking(env, move || Ok(json!(engine.store().sessions()?)))

@@ -443,6 +443,8 @@ pub struct FinishedTurn {
     pub tool: String,
     /// The tools of the results that reported a failure, one for each result.
     pub failed: Vec<String>,
+    /// True if the session is left untouched, to be compared with others.
+    pub held_out: bool,
 }
 
 /// The requests to add up.

@@ -18,7 +18,7 @@ use crate::plan::bill::{BilledCall, PreviousRequest, bill};
 use crate::plan::host_compaction::{HostCompaction, TokenScale, add_growth};
 use crate::plan::prices::{Family, Prices};
 use crate::store::figures::{Recent, Request, Turn};
-use crate::store::{Batch, FAILED, Millis, Receipt, Scope, TurnStatus};
+use crate::store::{Batch, FAILED, Mark, MarkKind, Millis, Receipt, Scope, TurnStatus};
 use crate::transcript::Transcript;
 
 /// A finished turn as the host describes it.
@@ -43,6 +43,8 @@ pub struct FinishedTurn<'a> {
     pub tool: &'a str,
     /// The tools of the results that reported a failure, one for each result.
     pub failed: &'a [String],
+    /// True if the session is left untouched, to be compared with others.
+    pub is_held_out: bool,
 }
 
 impl Engine {
@@ -57,6 +59,10 @@ impl Engine {
             session_key: turn.session_key.map(str::to_owned),
             requests,
         };
+        if turn.is_held_out {
+            let marked = vec![Mark::on_session(MarkKind::HeldOut)];
+            self.put(scope, Batch { marked, ..Batch::default() }, now)?;
+        }
         let status = self.store.commit_turn(scope, &recorded, now)?;
         if status == TurnStatus::Committed && !turn.failed.is_empty() {
             let failed = |tool: &String| Receipt {

@@ -724,7 +724,9 @@ fn sessions_are_compared_once_one_was_left_untouched(store: &dyn Store) {
     store.commit_turn(&scope("main", "s"), &turn("work", 9), START).unwrap();
     store.commit_turn(&scope("main", "s"), &turn("work again", 9), START).unwrap();
     assert!(outcomes().is_empty());
-    store.commit_turn(&scope("main", "t"), &turn("holdout:play", 20), START).unwrap();
+    let marked = vec![Mark::on_session(MarkKind::HeldOut)];
+    store.commit(&scope("main", "t"), &Batch { marked, ..Batch::default() }, START).unwrap();
+    store.commit_turn(&scope("main", "t"), &turn("play", 20), START).unwrap();
     let failed = Receipt { kind: FAILED.into(), ..receipt(0, 0) };
     let batch = Batch {
         receipts: vec![failed.clone(), failed, receipt(5, 1)],
@@ -734,10 +736,14 @@ fn sessions_are_compared_once_one_was_left_untouched(store: &dyn Store) {
     store.commit(&scope("main", "s"), &batch, START).unwrap();
     let mut found: Vec<_> = outcomes()
         .into_iter()
-        .map(|one| (one.session_key, one.turns, one.failures, one.total.fetches, one.total.amount.sent_tokens))
+        .map(|one| (one.is_held_out, one.turns, one.failures, one.total.fetches, one.total.amount.sent_tokens))
         .collect();
     found.sort();
-    assert_eq!(found, [(Some("holdout:play".into()), 1, 0, 0, 20), (Some("work again".into()), 2, 2, 1, 18)]);
+    assert_eq!(found, [(false, 2, 2, 1, 18), (true, 1, 0, 0, 20)]);
+    let figures = store.figures(&FiguresQuery::default()).unwrap().sessions;
+    let marked = |id: &str| figures.iter().find(|one| one.session_id == id).unwrap().is_held_out;
+    assert!(marked("t") && !marked("s"));
+    assert!(store.sessions().unwrap().iter().all(|one| one.is_held_out == (one.session_id == "t")));
 }
 
 fn what_left_the_context_expires(store: &dyn Store) {

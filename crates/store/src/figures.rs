@@ -190,6 +190,8 @@ pub struct SessionAmount {
     pub session_id: String,
     /// The host's name of the conversation.
     pub session_key: Option<String>,
+    /// True if it is left untouched, to be compared with others.
+    pub is_held_out: bool,
     /// The time of its last request.
     pub last_at: Millis,
     /// Their sums.
@@ -246,8 +248,8 @@ pub struct Stored {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// The host's name of the conversation.
-    pub session_key: Option<String>,
+    /// True if the session is left untouched.
+    pub is_held_out: bool,
     /// The number of turns.
     pub turns: u64,
     /// The number of tool calls that failed.
@@ -313,6 +315,8 @@ pub struct KnownSession {
     pub last_seen: Millis,
     /// True if folding is switched off for the session.
     pub is_off: bool,
+    /// True if it is left untouched, to be compared with others.
+    pub is_held_out: bool,
     /// True if the asking host has the session.
     pub is_here: bool,
     /// The other hosts that have the session.

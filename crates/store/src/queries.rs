@@ -38,8 +38,8 @@ const MAX_FOLDED: usize = 1000;
 /// The maximum number of sessions that are compared, the latest ones.
 const MAX_COMPARED: usize = 20_000;
 
-/// The beginning of the name of a session that was left untouched for comparison.
-const HELD_OUT: &str = "holdout:";
+/// The SQL for whether a session is left untouched.
+const IS_HELD_OUT: &str = "EXISTS (SELECT 1 FROM marks WHERE marks.session = sessions.id AND kind = 'held out')";
 
 /// The columns for the tokens by which a result was shortened before it was first sent.
 const ADMITTED: &str = "at, CASE WHEN tokens_before > tokens_after THEN tokens_before - tokens_after ELSE 0 END";
@@ -84,10 +84,11 @@ impl Queries {
             stats: [false, true].map(|is_one| stats_sql(d, is_one)),
             recent: recent_sql(d),
             ledger: ledger_sql(d),
-            sessions: "SELECT sessions.id, agent_id, session_id, session_key, last_seen, is_off, host FROM sessions
-                 LEFT JOIN session_hosts ON session_hosts.session = sessions.id ORDER BY last_seen DESC, sessions.id
-                   DESC"
-                .to_owned(),
+            sessions: format!(
+                "SELECT sessions.id, agent_id, session_id, session_key, last_seen, is_off, host, {IS_HELD_OUT}
+                 FROM sessions LEFT JOIN session_hosts ON session_hosts.session = sessions.id
+                 ORDER BY last_seen DESC, sessions.id DESC"
+            ),
             warnings: d
                 .sql(&format!("SELECT at, text FROM warnings WHERE at >= ?1 ORDER BY id DESC LIMIT {MAX_LISTED}")),
             insert_request: d.sql(&format!(
@@ -167,7 +168,8 @@ impl Queries {
                 session_id: row.get(0)?,
                 session_key: row.get(1)?,
                 last_at: row.get(2)?,
-                amount: Sums::read(row, 3)?.amount(in_usd),
+                is_held_out: row.get(3)?,
+                amount: Sums::read(row, 4)?.amount(in_usd),
             })
         };
         let [originals, original_bytes, stored_bytes] = counts(stored)?;
@@ -194,9 +196,9 @@ impl Queries {
                 Ok(Prompt { at: row.get(0)?, sent_tokens: row.get(1)?, without_tokens: row.get(2)? })
             })?,
             outcomes: read_rows(outcomes, |row| {
-                let (session_key, turns, failures) = (row.get(0)?, row.get(1)?, row.get(3)?);
+                let (is_held_out, turns, failures) = (row.get(0)?, row.get(1)?, row.get(3)?);
                 let total = Sums::read(row, 4)?.total(in_usd, row.get(2)?);
-                Ok(Outcome { session_key, turns, failures, total })
+                Ok(Outcome { is_held_out, turns, failures, total })
             })?,
         })
     }
@@ -314,6 +316,7 @@ impl Queries {
                     session_key: row.get(3)?,
                     last_seen: row.get(4)?,
                     is_off: row.get(5)?,
+                    is_held_out: row.get(7)?,
                     is_here: false,
                     elsewhere: Vec::new(),
                 };
@@ -386,7 +389,7 @@ fn figures_sql(dialect: &Dialect, is_one: bool) -> [String; 13] {
     let of_range = |table: &str| format!("{} AND at >= ?1 AND at < ?2", of(table));
     let by_session = |price: &str| {
         format!(
-            "SELECT session_id, session_key, max(at), {selected} {} GROUP BY sessions.id
+            "SELECT session_id, session_key, max(at), {IS_HELD_OUT}, {selected} {} GROUP BY sessions.id
              ORDER BY sum((without_bill - sent_bill) * {price}) DESC NULLS LAST, max(at) DESC LIMIT {MAX_LISTED}",
             of_range("requests")
         )
@@ -438,11 +441,7 @@ fn prompts_sql(of_range: &str, is_one: bool) -> String {
 /// Returns the SQL for the requests of each session, the latest first. It has no rows if no session was left untouched.
 fn outcomes_sql(is_one: bool) -> String {
     let SumsSql { selected, .. } = &*SUMS;
-    let condition = if is_one {
-        "FALSE".to_owned()
-    } else {
-        format!("EXISTS (SELECT 1 FROM sessions WHERE session_key LIKE '{HELD_OUT}%')")
-    };
+    let condition = if is_one { "FALSE" } else { "EXISTS (SELECT 1 FROM marks WHERE kind = 'held out')" };
     let number_of = |table: &str, which: &str| {
         format!(
             "(SELECT count(*) FROM {table} WHERE {table}.session = sessions.id AND {table}.at >= ?1
@@ -450,7 +449,7 @@ fn outcomes_sql(is_one: bool) -> String {
         )
     };
     format!(
-        "SELECT session_key, {}, {}, {}, {selected} FROM requests JOIN sessions ON sessions.id = requests.session
+        "SELECT {IS_HELD_OUT}, {}, {}, {}, {selected} FROM requests JOIN sessions ON sessions.id = requests.session
          WHERE {condition} AND at >= ?1 AND at < ?2 GROUP BY sessions.id ORDER BY max(at) DESC LIMIT {MAX_COMPARED}",
         number_of("turns", ""),
         number_of("fetches", ""),

@@ -77,11 +77,14 @@ pub enum MarkKind {
     FoldAll,
     /// A person wants the results of the present turn to stay in sight. Of the session.
     KeepTurn,
+    /// The session is left untouched, to be compared with others. Of the session.
+    HeldOut,
 }
 
 impl MarkKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Pinned, Self::Released, Self::PinLast, Self::FoldAll, Self::KeepTurn];
+    pub const ALL: [Self; 6] =
+        [Self::Pinned, Self::Released, Self::PinLast, Self::FoldAll, Self::KeepTurn, Self::HeldOut];
 
     /// Returns the word for the store.
     pub fn as_str(self) -> &'static str {
@@ -91,6 +94,7 @@ impl MarkKind {
             Self::PinLast => "pin last",
             Self::FoldAll => "fold all",
             Self::KeepTurn => "keep turn",
+            Self::HeldOut => "held out",
         }
     }
 }

@@ -52,7 +52,7 @@ import {
 import { SIGNAL, untilAborted } from "../binding/abort.js";
 import { awaiting, badArgument, calling } from "../binding/errors.js";
 import type { Figures, FiguresRequest, FoldedOriginal, KnownSession } from "./figures.js";
-import { comparisonOf, recordedKey, withGroup } from "./holdout.js";
+import { comparisonOf } from "./holdout.js";
 import { applyInSlices, handOverInSlices, leftAlone, reallyDone } from "../binding/handover.js";
 import type { LightMessage } from "../binding/light-json.js";
 import { answersTo, maskedArguments, maskedMessage } from "../binding/redaction.js";
@@ -411,8 +411,7 @@ export class Concertina {
     const contextWindow = turn.contextWindow || undefined;
     return this.#call(signal, async () => {
       const { handover } = await handOverInSlices(native(), toRecord(messages));
-      const sessionKey = recordedKey(turn.sessionKey, heldOut);
-      const told = { ...turn, sessionKey, contextWindow, tool: FETCH_TOOL_JSON, failed: failedTools(messages) };
+      const told = { ...turn, contextWindow, tool: FETCH_TOOL_JSON, failed: failedTools(messages), heldOut };
       return { status: await this.#native.commitTurn(handover, { sessionId, agentId }, told, now) };
     });
   }
@@ -542,8 +541,8 @@ export class Concertina {
     const session = sessionIfAny(named);
     return this.#call(signal, async () => {
       const query = { session: await this.#asked(session), since, until };
-      const { sessions, outcomes, ...figures } = await this.#native.figures(query);
-      return { ...figures, sessions: sessions.map(withGroup), comparison: comparisonOf(outcomes) };
+      const { outcomes, ...figures } = await this.#native.figures(query);
+      return { ...figures, comparison: comparisonOf(outcomes) };
     });
   }
 
@@ -562,7 +561,7 @@ export class Concertina {
   /** Returns the sessions in the store, the most recently seen first. */
   async sessions(input: Abortable = {}): Promise<KnownSession[]> {
     const { signal } = taken("input", input, TAKES.sessions);
-    return this.#call(signal, async () => (await this.#native.sessions()).map(withGroup));
+    return this.#call(signal, () => this.#native.sessions());
   }
 
   /** Records a warning that the operator was shown, for a week. */

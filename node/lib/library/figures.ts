@@ -135,13 +135,7 @@ export interface Figures {
 }
 
 /** Figures as the store returns them. */
-export type StoredFigures = Omit<Figures, "sessions" | "comparison"> & {
-  sessions: Omit<Figures["sessions"][number], "isHeldOut">[];
-  outcomes: Outcome[];
-};
-
-/** A session as the store returns it. */
-export type StoredSession = Omit<KnownSession, "isHeldOut">;
+export type StoredFigures = Omit<Figures, "comparison"> & { outcomes: Outcome[] };
 
 /** The requests to add up. */
 export interface FiguresRequest {

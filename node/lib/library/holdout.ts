@@ -1,17 +1,15 @@
 /**
  * The hold-out: a share of sessions that stays untouched, so that the saving can be measured.
  *
- * A session's group is decided once, by a hash of its id, and is part of the key under which the store records its
- * turns. Sessions that an operator switched off are in neither group by chance, but count with the folded ones, as do
- * requests that bypassed Concertina: the comparison is of what an operator gets.
+ * A session's group is decided once, by a hash of its id, and the store marks the untouched ones. Sessions that an
+ * operator switched off are in neither group by chance, but count with the folded ones, as do requests that bypassed
+ * Concertina: the comparison is of what an operator gets.
  */
 import { createHash } from "node:crypto";
 
 import { type Interval, savedShare } from "./bootstrap.js";
 import type { Comparison, Figures, Group } from "./figures.js";
 
-/** The beginning of the recorded key of an untouched session. The store's queries know it, too. */
-const PREFIX = "holdout:";
 /** The number of sessions that each group needs before it is compared. With fewer, the intervals are too narrow. */
 export const LEAST_SESSIONS = 80;
 
@@ -20,26 +18,13 @@ export function isHeldOut(sessionId: string, share: number): boolean {
   return createHash("sha256").update(sessionId).digest().readUInt32BE() / 2 ** 32 < share;
 }
 
-/** Returns the key under which a turn is recorded. */
-export function recordedKey(sessionKey: string | undefined, heldOut: boolean): string | undefined {
-  return heldOut ? PREFIX + (sessionKey ?? "") : sessionKey;
-}
-
-/** Returns a row with its own key instead of the recorded one, and its group. */
-export function withGroup<Row extends { sessionKey: string | null }>(row: Row): Row & { isHeldOut: boolean } {
-  const { sessionKey } = row;
-  if (!sessionKey?.startsWith(PREFIX)) return { ...row, isHeldOut: false };
-  return { ...row, sessionKey: sessionKey.slice(PREFIX.length) || null, isHeldOut: true };
-}
-
 /** The sums of one session, as the store returns them. */
-export type Outcome = Figures["total"] & { sessionKey: string | null; turns: number; failures: number };
+export type Outcome = Figures["total"] & { isHeldOut: boolean; turns: number; failures: number };
 
 /** Compares the folded sessions with the untouched ones. Null if none was untouched. */
 export function comparisonOf(outcomes: readonly Outcome[]): Comparison | null {
-  const groups = outcomes.map(withGroup);
-  const untouched = groups.filter((one) => one.isHeldOut);
-  const folded = groups.filter((one) => !one.isHeldOut);
+  const untouched = outcomes.filter((one) => one.isHeldOut);
+  const folded = outcomes.filter((one) => !one.isHeldOut);
   if (untouched.length === 0) return null;
   const withAnswers = outcomes.every(({ answered, answerBill }) => answered === 0 || answerBill !== null);
   const costOf = ({ sentBill, answerBill }: Outcome) => sentBill + (withAnswers ? (answerBill ?? 0) : 0);
