@@ -124,8 +124,17 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             return Ok(Reply { questions, ..Reply::default() });
         }
         let proposals = self.propose(&redacted, &states, &builder);
-        let commit =
-            FoldCommit { engine, scope, blocks, ledger, proposals: &proposals, choice: &choice, model_and_tools, now };
+        let commit = FoldCommit {
+            engine,
+            scope,
+            blocks,
+            ledger,
+            proposals: &proposals,
+            choice: &choice,
+            states: &states,
+            model_and_tools,
+            now,
+        };
         match commit.run(&mut builder) {
             Err(error @ Error::StoreReplaced { .. }) => return Err(error),
             Err(error) => {

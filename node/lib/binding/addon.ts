@@ -650,19 +650,25 @@ export interface Session {
   sessionId: string
 }
 
-/** Prices per token, in any currency, and the lifetime of the provider's cache. */
+/**
+ * Prices per token, and the lifetime of the provider's cache. What is absent comes from the charges in the transcript
+ * (`usage.cost`), or from the published prices of the model.
+ */
 export interface Prices {
-  /** The price of an uncached input token. */
-  input: number
+  /** The price of an uncached input token. Needed if another price is stated. */
+  input?: number
   /** The price of a token that is read from the cache. */
-  cacheRead: number
+  cacheRead?: number
   /** The price of a token that is written to the cache. */
-  cacheWrite: number
+  cacheWrite?: number
   /** The price of an output token. */
   output?: number
   /** The lifetime of a cache entry in milliseconds. */
-  cacheTtlMs: number
-  /** True if the prices are US dollars per million tokens. Figures are then in dollars. */
+  cacheTtlMs?: number
+  /**
+   * True if the prices are US dollars per million tokens, as in a price list. Charges in the transcript then
+   * precede them, and figures are in dollars. Otherwise they are in any unit and precede all others.
+   */
   usdPerMillion?: boolean
 }
 
