@@ -1,6 +1,6 @@
 // Compares the model of the prompt cache, and the prices, with what providers reported and hosts charged:
-// `node bench/replay/receipts.mjs SESSIONS...`. Fails if the cache reads of a session differ by more than 10 percent, or
-// the dollars by more than 3.
+// `node bench/replay/receipts.mjs SESSIONS...`. Fails if the cache reads of a session differ by more than 10 percent,
+// or the dollars by more than 3.
 //
 // The size of each request is the reported one, and its history is the recorded one, unchanged. What the first request
 // read is the system prompt and the tools, which other sessions share. A request that is much smaller than the one

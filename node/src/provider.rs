@@ -1,4 +1,4 @@
-//! What the core knows of providers, for the replays in `bench`: prices, and the model of a prompt cache.
+//! Prices of models, and the model of a prompt cache, for the replays in `bench`.
 
 use concertina::plan::model_name::ModelName;
 use concertina::plan::prices::Tariff;

@@ -38,7 +38,8 @@ pub fn is_number(part: &str) -> bool {
     part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the index of the parts that only state the release: `latest`, `2024-08-06`, or `20250514` and what follows it.
+/// Returns the index of the parts that only state the release: `latest`, `2024-08-06`, or `20250514` and what follows
+/// it.
 fn release(parts: &[String]) -> usize {
     let is_date = |part: &String| part.len() >= 6 && is_number(part);
     match parts {

@@ -70,7 +70,7 @@ pub struct StatedPrices {
     pub output: Option<f64>,
     /// The life of the cache, in milliseconds.
     pub cache_ttl_ms: Option<f64>,
-    /// True if these are US dollars per million tokens, as in a price list; otherwise the unit is any, the same for all.
+    /// True if these are US dollars per million tokens, as in a price list; otherwise they are in any unit.
     pub usd_per_million: bool,
 }
 
@@ -159,9 +159,8 @@ impl Tariff {
             [charged(transcript, &name, step), stated.quote(), own, DEFAULT]
         };
         let first = |price: fn(&Quote) -> Option<f64>| quotes.iter().find_map(price);
-        let lives_for_an_hour = || {
-            stated.cache_ttl_ms.map_or_else(|| is_written_for_an_hour(transcript, &name), |life_ms| life_ms >= HOUR_MS)
-        };
+        let lives_for_an_hour =
+            || stated.cache_ttl_ms.map_or_else(|| is_cached_for_an_hour(transcript), |life_ms| life_ms >= HOUR_MS);
         let hour_write = rules.hour_write.filter(|_| lives_for_an_hour());
         // A list states the price of a write that lives for minutes.
         let write = quotes[0].write.or(hour_write).or_else(|| first(|quote| quote.write));
@@ -205,11 +204,8 @@ fn charged(transcript: &Transcript, model: &ModelName, step: Option<PriceStep>) 
         let factor = step.map_or(1.0, |step| step.input);
         let price = |of: Option<f64>, factor: f64| of.map(|price| price / factor);
         input = input.or(price(charge.input, factor));
-        // A write that is not billed as such costs what input costs.
-        if charge.input.is_some() && charge.read.is_some() {
-            write = write.or(price(charge.write.or(charge.input), factor));
-        }
         read = read.or(price(charge.read, factor));
+        write = write.or(price(charge.write, factor));
         output = output.or(price(charge.output, step.map_or(1.0, |step| step.output)));
         if [input, read, write, output].iter().all(Option::is_some) {
             break;
@@ -219,8 +215,8 @@ fn charged(transcript: &Transcript, model: &ModelName, step: Option<PriceStep>) 
     Quote { read: relative(read), write: relative(write), answer: relative(output), usd: input }
 }
 
-fn is_written_for_an_hour(transcript: &Transcript, model: &ModelName) -> bool {
-    answers(transcript, model).find_map(|answer| answer.writes_live_for_an_hour()) == Some(true)
+fn is_cached_for_an_hour(transcript: &Transcript) -> bool {
+    transcript.messages.iter().rev().find_map(|message| message.is_cached_for_an_hour()) == Some(true)
 }
 
 #[cfg(test)]
@@ -306,7 +302,7 @@ mod tests {
     #[test]
     fn a_charge_above_the_step_tells_the_price_below_it() {
         let charged = answer("gpt-6.2-sol", [100_000, 200_000, 0, 1000], [0.8, 0.08, 0.0, 0.03]);
-        assert_eq!(rounded(tariff("gpt-6.2-sol", None, &[charged])), (0.05, 1.0, 30, Some((4.0, 20.0))));
+        assert_eq!(rounded(tariff("gpt-6.2-sol", None, &[charged])), (0.05, 1.25, 30, Some((4.0, 20.0))));
     }
 
     #[test]
@@ -323,6 +319,15 @@ mod tests {
         };
         assert_eq!(of(&[minutes.clone(), hour.clone(), read]), (2.0, 60));
         assert_eq!(of(&[hour, minutes]), (1.25, 5));
+        let asks = |mark: Value| json!({ "role": "user", "content": [{ "type": "text", "text": "q", "cache_control": mark }] });
+        assert_eq!(
+            of(&[asks(json!({ "type": "ephemeral" })), asks(json!({ "type": "ephemeral", "ttl": "1h" }))]),
+            (2.0, 60)
+        );
+        assert_eq!(
+            of(&[asks(json!({ "type": "ephemeral", "ttl": "1h" })), asks(json!({ "type": "ephemeral" }))]),
+            (1.25, 5)
+        );
         let stated = StatedPrices { cache_ttl_ms: Some(HOUR_MS), ..StatedPrices::default() };
         assert_eq!(rounded(tariff("claude-opus-4-6", Some(stated), &[])).1, 2.0);
         assert_eq!(rounded(tariff("gpt-6.2-sol", Some(stated), &[])).1, 1.25);

@@ -124,8 +124,8 @@ impl Provider {
     }
 }
 
-/// Claude Opus from 4.5, Sonnet from 4.6 and Fable from 5 on keep the thinking of all turns in the context, and it may be
-/// omitted from finished ones; earlier ones and Haiku 4.5 ignore it there
+/// Claude Opus from 4.5, Sonnet from 4.6 and Fable from 5 on keep the thinking of all turns in the context, and it may
+/// be omitted from finished ones; earlier ones and Haiku 4.5 ignore it there
 /// (<https://platform.claude.com/docs/en/build-with-claude/extended-thinking>). From Fable 5.1 and from Opus, Sonnet and
 /// Haiku 5.5 on it is bound to what stands before it
 /// (<https://platform.claude.com/docs/en/build-with-claude/preserved-thinking>).

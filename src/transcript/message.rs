@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::block::Block;
+use super::read::asks_for_an_hour;
 use super::usage::{Charge, Usage};
 
 /// The role of a message. The spellings of the shapes are normalized: `toolResult`, `tool`, `tool_result`, `function`
@@ -78,9 +79,10 @@ impl Message<'_> {
         Charge::read(&self.raw["usage"])
     }
 
-    /// Returns true if that request wrote cache entries that live for an hour, and `None` if it is unknown.
-    pub fn writes_live_for_an_hour(&self) -> Option<bool> {
-        Usage::writes_live_for_an_hour(&self.raw["usage"])
+    /// Returns true if the cache entries around the message live for an hour, as the caller asks or the provider
+    /// reports; `None` if it is unknown.
+    pub fn is_cached_for_an_hour(&self) -> Option<bool> {
+        asks_for_an_hour(self.raw).or_else(|| Usage::writes_live_for_an_hour(&self.raw["usage"]))
     }
 }
 
