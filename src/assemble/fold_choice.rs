@@ -96,9 +96,11 @@ impl FoldChooser<'_, '_, '_> {
     fn choose_by_price(&self) -> FoldChoice {
         let Self { engine, transcript, blocks, states, ref context } = *self;
         let config = &engine.config;
-        let model = context.options.model.as_deref().or_else(|| transcript.last_model());
-        let provider = Provider::of(&ModelName::of(model));
-        let prices = Tariff::of(model, context.options.prices.as_ref(), transcript).prices;
+        let model = context.options.model.as_deref();
+        // Only a model that the caller names may lose thinking.
+        let thinking_rule = Provider::of(&ModelName::of(model)).thinking;
+        let priced = model.or_else(|| transcript.last_model());
+        let prices = Tariff::of(priced, context.options.prices.as_ref(), transcript).prices;
         let mut cache = Cache::of(transcript, &prices, model, context.is_switched, context.last_call, context.now);
         cache.cold = cache.cold.or(context.is_rewritten.then_some(ColdCause::Rewritten));
         let after_cache_entry = after_cache_entry(&cache, blocks, context.now);
@@ -125,7 +127,7 @@ impl FoldChooser<'_, '_, '_> {
                 let can_leave = matches!(fate, Fate::Foldable(_) | Fate::Young { .. });
                 let is_large_enough = can_leave && tokens >= config.min_tokens_to_fold;
                 let tokens_freed = if is_large_enough { expected_savings(block, config) } else { 0 };
-                let thinking = if is_open { self.thinking(block, provider.thinking) } else { None };
+                let thinking = if is_open { self.thinking(block, thinking_rule) } else { None };
                 PlannedBlock {
                     tokens,
                     tokens_freed,
@@ -142,7 +144,7 @@ impl FoldChooser<'_, '_, '_> {
         let plan_context = PlanContext {
             prices,
             cold: cache.cold,
-            is_thinking_bound: provider.thinking == FinishedThinking::Bound,
+            is_thinking_bound: thinking_rule == FinishedThinking::Bound,
             overhead,
             // The host subtracts the system prompt from the budget that it states.
             limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
