@@ -70,8 +70,8 @@ interface Comparison {
 /** Figures of the whole store, or of one session, over a period. */
 export interface Figures {
 	/**
-	 * The unit of bills: `usd` if the host stated prices in dollars for every request, otherwise tokens weighted by the
-	 * prices of the cache.
+	 * The unit of bills: `usd` if the price of every request is known in dollars, otherwise tokens weighted by the prices
+	 * of the cache.
 	 */
 	unit: "usd" | "input tokens";
 	total: Amount & {
@@ -610,19 +610,25 @@ export interface Detection {
 	/** The runs of one type, in order. */
 	segments: Array<Segment>;
 }
-/** Prices per token, in any currency, and the lifetime of the provider's cache. */
+/**
+ * Prices per token, and the lifetime of the provider's cache. What is absent comes from the charges in the transcript
+ * (`usage.cost`), or from the published prices of the model.
+ */
 export interface Prices {
-	/** The price of an uncached input token. */
-	input: number;
+	/** The price of an uncached input token. Needed if another price is stated. */
+	input?: number;
 	/** The price of a token that is read from the cache. */
-	cacheRead: number;
+	cacheRead?: number;
 	/** The price of a token that is written to the cache. */
-	cacheWrite: number;
+	cacheWrite?: number;
 	/** The price of an output token. */
 	output?: number;
 	/** The lifetime of a cache entry in milliseconds. */
-	cacheTtlMs: number;
-	/** True if the prices are US dollars per million tokens. Figures are then in dollars. */
+	cacheTtlMs?: number;
+	/**
+	 * True if the prices are US dollars per million tokens, as in a price list. Charges in the transcript then
+	 * precede them, and figures are in dollars. Otherwise they are in any unit and precede all others.
+	 */
 	usdPerMillion?: boolean;
 }
 /** A block that was rewritten. */
@@ -649,7 +655,7 @@ export interface EpochReport {
 	reason: EpochReason;
 	/** Tokens that were removed from the context. */
 	tokensFreed: number;
-	/** Tokens behind the first changed block, which the provider bills again as uncached. */
+	/** Tokens that the cache held and has to take in again; 0 if it was cold. */
 	tokensRebilled: number;
 }
 /** A failure that did not stop the turn. */
@@ -779,7 +785,7 @@ export interface EpochRow {
 	reason: EpochReason | (string & {});
 	/** Tokens that were removed from the context. */
 	tokensFreed: number;
-	/** Tokens behind the first changed byte, which the provider bills again as uncached. */
+	/** Tokens that the cache held and has to take in again; 0 if it was cold. */
 	tokensRebilled: number;
 	/** The number of changed blocks. */
 	blocks: number;
@@ -1046,7 +1052,7 @@ export declare class Concertina {
 		/** The maximum number of tokens of the history. Above a share of it, the history is folded at once. */
 		tokenBudget?: number;
 		model?: string;
-		/** The prices of the model, in any unit; those of the model's family by default. */
+		/** The prices of the model, as far as the caller knows them. */
 		prices?: Prices;
 		/** Ignored, but accepted for hosts that pass it: the state of the cache is derived from the history. */
 		promptCache?: unknown;
@@ -1085,7 +1091,7 @@ export declare class Concertina {
 		 * `usage`, in the format of OpenClaw, Anthropic or OpenAI. If it reports none, they are counted.
 		 */
 		messages?: readonly AnyMessage[];
-		/** The prices of the model; those of the model's family by default. */
+		/** The prices of the model, as far as the caller knows them. */
 		prices?: Prices;
 		/**
 		 * The size of the model's context window in tokens. The estimate without Concertina then assumes a host that

@@ -30,7 +30,7 @@ const result = (text, id = "x") => ({
 });
 
 /** Returns a meter for messages without facts. */
-function meterOf(messages, ttlMs = 300_000, lookback = undefined) {
+function meterOf(messages, ttlMs = 300_000, model = undefined) {
   const needs = new Needs(messages);
   const catalogue = new Catalogue((message) => needs.shownBy(message));
   const originals = messages.map((message) => catalogue.idOf(message));
@@ -39,7 +39,7 @@ function meterOf(messages, ttlMs = 300_000, lookback = undefined) {
     (id) => catalogue.shown(id),
     (index) => originals[index],
   );
-  return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length, lookback }), originals, catalogue };
+  return { meter: new Meter({ catalogue, sight, ttlMs, calls: needs.byCall.length, model }), originals, catalogue };
 }
 
 test("an unchanged prefix is billed as read and the rest as written", () => {
@@ -67,24 +67,37 @@ test("a change in the history is billed from its position on and counted as an e
   assert.equal(outcome.tally.untouched.write, countMessageTokens([messages[0], messages[2]]));
 });
 
-// Covers a change at each message of a history, and each length of the lookback.
-test("after a change only a cache entry within the look-back is read", () => {
-  const messages = Array.from({ length: 9 }, (_, nth) => (nth % 2 ? says(`answer ${nth}`) : user(`question ${nth}`)));
-  const ends = [3, 5, 7];
-  for (let lookback = 1; lookback <= messages.length; lookback++) {
-    for (let changed = 0; changed <= 7; changed++) {
-      const { meter } = meterOf(messages, 300_000, lookback);
+// Covers a change at each message of a history, and entries within and beyond the reach of each provider.
+test("after a change an entry of the provider's cache is read, or any prefix if it keeps those", () => {
+  const messages = Array.from({ length: 40 }, (_, nth) => (nth % 2 ? says(`answer ${nth}`) : user(`question ${nth}`)));
+  // The minimum of a cached prefix.
+  messages[0] = user(noise(200));
+  const ends = [15, 19, 23, 35];
+  const entryOf = {
+    "claude-opus-4-6": (changed) => ends.filter((end) => end <= changed && end >= messages.length - 20).at(-1) ?? 0,
+    "gpt-6.2-sol": (changed) => ends.filter((end) => end <= changed).at(-1) ?? 0,
+    "gemini-4-neon": (changed) => (changed === 0 ? 0 : Math.min(changed, ends.at(-1))),
+  };
+  for (const [model, entry] of Object.entries(entryOf)) {
+    for (let changed = 0; changed < messages.length; changed++) {
+      const { meter } = meterOf(messages, 300_000, model);
       ends.forEach((end, nth) => meter.send(messages.slice(0, end), 1000 + nth));
       const last = messages.map((message, nth) => (nth === changed ? says("changed") : message));
       meter.send(last, 2000);
-      const found = ends.filter((end) => end <= changed && end >= messages.length - lookback).at(-1) ?? 0;
-      assert.equal(
-        meter.series.read[3],
-        countMessageTokens(last.slice(0, found)),
-        `look-back ${lookback}, change at ${changed}`,
-      );
+      const read = countMessageTokens(last.slice(0, entry(changed)));
+      assert.equal(meter.series.read.at(-1), read, `${model}, change at ${changed}`);
     }
   }
+});
+
+test("a cache that is read in units leaves the rest to be written", () => {
+  const messages = [user(noise(200)), says("one"), user("two"), says("three")];
+  const { meter } = meterOf(messages, 300_000, "gpt-5.5");
+  meter.send(messages.slice(0, 2), 1000);
+  meter.send(messages, 2000);
+  const known = countMessageTokens(messages.slice(0, 2));
+  assert.equal(meter.series.read[1], known - (known % 128));
+  assert.equal(meter.series.read[1] + meter.series.write[1], countMessageTokens(messages));
 });
 
 test("after a pause longer than the cache lives everything is written, and no epoch is counted", () => {

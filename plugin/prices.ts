@@ -1,19 +1,19 @@
 /**
- * The provider's prices and the lifetime of its cache from the operator's configuration. If it states nothing, the core
- * uses those of the model's family.
+ * The provider's prices and the lifetime of its cache from the operator's configuration. What it leaves out, the core
+ * takes from the charges in the transcript, which the host computed from its resolved catalogue, or from the published
+ * prices of the model.
  *
  * A price of zero means that it is not stated (a local model, a subscription, a list without cache prices): no prices
  * are better than wrong ones.
  */
 
 import { agentOf, type Message, type Prices } from "../node/lib/for-plugin.js";
-import type { AssembleParams, HostConfig } from "./host.js";
+import type { AssembleParams, HostConfig, HostModel } from "./host.js";
 
-const SHORT_CACHE_MS = 5 * 60_000;
 const LONG_CACHE_MS = 60 * 60_000;
 
-/** Returns the prices of the model of a turn in US dollars per million tokens, or undefined if they are not stated. */
-export function pricesOf(config: HostConfig | undefined, params: AssembleParams): Prices | undefined {
+/** Returns what is stated of the model of a turn, with prices in US dollars per million tokens. */
+export function pricesOf(config: HostConfig | undefined, params: AssembleParams): Prices {
   const settings = params.runtimeSettings?.model;
   const answer = (params.messages as Message[]).findLast(
     ({ role, provider }) => role === "assistant" && provider !== "openclaw",
@@ -21,18 +21,20 @@ export function pricesOf(config: HostConfig | undefined, params: AssembleParams)
   const provider = settings?.provider ?? (answer?.provider as string | undefined) ?? "";
   const ids = [settings?.resolved, params.model, settings?.provider === undefined ? answer?.model : undefined];
   const model = config?.models?.providers?.[provider]?.models?.find(({ id }) => ids.includes(id));
-  const cost = model?.cost;
-  if (model === undefined || !cost?.input || !cost.cacheRead) return undefined;
+  const id = model?.id ?? ids.find((name) => typeof name === "string");
+  const isLong = keepsLong(config, `${provider}/${id}`, agentOf(params.sessionKey));
+  return { ...costOf(model), ...(isLong ? { cacheTtlMs: LONG_CACHE_MS } : {}) };
+}
+
+function costOf(model: HostModel | undefined): Prices {
+  const { input, output, cacheRead, cacheWrite } = model?.cost ?? {};
+  if (!input) return {};
   return {
-    input: cost.input,
-    cacheRead: cost.cacheRead,
-    // Model lists contain 0 if a provider bills cache writes like other input.
-    cacheWrite: cost.cacheWrite || cost.input,
-    ...(cost.output ? { output: cost.output } : {}),
+    input,
     usdPerMillion: true,
-    cacheTtlMs: keepsLong(config, `${provider}/${model.id}`, agentOf(params.sessionKey))
-      ? LONG_CACHE_MS
-      : SHORT_CACHE_MS,
+    ...(output ? { output } : {}),
+    // Model lists contain 0 if a provider bills cache writes like other input.
+    ...(cacheRead ? { cacheRead, cacheWrite: cacheWrite || input } : {}),
   };
 }
 

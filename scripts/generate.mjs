@@ -1,5 +1,5 @@
-// Writes every file that is derived from the core's option table, the TypeScript sources and Cargo.lock:
-// `npm run generate`. With `--check` it writes nothing and fails if a file is out of date.
+// Writes every file that is derived from the core's option table, the TypeScript sources, Cargo.lock and a catalogue of
+// models: `npm run generate`. With `--check` it writes nothing and fails if a file is out of date.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import path from "node:path";
 import { compileTypeScript } from "./build.mjs";
 import { example } from "./cargo.mjs";
 import { NOTICES, notices } from "./notices.mjs";
+import { priceList } from "./price-list.mjs";
 import { main, root, run } from "./steps.mjs";
 
 const require = createRequire(import.meta.url);
@@ -176,6 +177,8 @@ function replaceBetween(file, name, text) {
 }
 
 main(import.meta, async () => {
+  // The core is compiled with it.
+  write("src/plan/price_list.tsv", await priceList());
   const { options, settings, squeezeOnly } = await described();
   write("node/lib/binding/options.ts", optionsType(options));
   write("node/lib/binding/addon.ts", await addonTypes());

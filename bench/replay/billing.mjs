@@ -1,14 +1,23 @@
-// Computes the bill of a sequence of requests. The longest prefix that an entry of the provider's cache holds is read,
-// at r of the input price. The rest is written, at w. Each request leaves an entry at its end. If the provider looks
-// for entries only within a number of blocks from the end of a request (`lookback`), an older entry is not found;
-// otherwise any common prefix is. After a pause longer than the cache lifetime everything is written.
+// Computes the bill of a sequence of requests. What a request reads from the provider's cache, at r of the input price,
+// is told by the core's model of that cache, by which the planner decides, too. The rest is written, at w.
 //
 // Figures are kept in tokens, not in money, so that one replay serves every price point. `countMessageTokens` counts
 // the tokens of each message. The unit of comparison is the message: a message of which one block changed is billed in
 // full.
+import { createRequire } from "node:module";
+
 import { countMessageTokens } from "openclaw-concertina";
 
 import { FETCHED_CALLS } from "./recall.mjs";
+
+const require = createRequire(import.meta.url);
+const { native } = require("../../dist/node/lib/binding/native.js");
+
+/** Returns the prices of a model that its provider publishes, or the default ones. */
+export const pricesOf = (model) => native().modelPrices(model);
+
+/** Returns an empty prompt cache of a model's provider. Without a model, any prefix is found. */
+export const promptCache = (model, ttlMs) => new (native().PromptCache)(model, ttlMs);
 
 /** The price points that reports show: cached read / write, relative to input. */
 export const PRICES = ["0.1/1.25", "0.05/1.25", "0.025/1.25", "0.1/1.0", "0.5/1.0"];
@@ -98,16 +107,15 @@ export class Meter {
   write = new Map();
   #before = [];
   #at;
-  /** The ends of earlier requests, in messages, up to which the last request equals them. */
-  #entries = [];
+  #cache;
 
   /**
    * @param overhead tokens that the engine adds to every request: its words in the system prompt, its tools
-   * @param lookback blocks from the end of a request within which the provider looks for an entry; Infinity finds any
-   *   common prefix
+   * @param model the model whose provider's cache is modelled; without one, any common prefix is found
    */
-  constructor({ catalogue, sight, ttlMs, overhead = 0, calls, lookback = Infinity }) {
-    Object.assign(this, { catalogue, sight, ttlMs, overhead, calls, lookback });
+  constructor({ catalogue, sight, ttlMs, overhead = 0, calls, model }) {
+    Object.assign(this, { catalogue, sight, ttlMs, overhead, calls });
+    this.#cache = promptCache(model, ttlMs);
   }
 
   /** Bills one request. Returns its messages as numbers in the catalogue, and true if the cache was cold. */
@@ -121,17 +129,22 @@ export class Meter {
     const cold = !first && this.#at !== undefined && at !== undefined && at - this.#at > this.ttlMs;
     this.#follow(before, ids, same);
 
-    this.#entries = cold ? [] : this.#entries.filter((end) => end <= same);
-    const cached = cold ? 0 : this.#cached(ids, same);
-    this.#entries.push(ids.length);
+    const cached = this.#cached(ids, same, at);
     let [read, write] = [0, 0];
+    const bill = (by, id, count) => by.set(id, (by.get(id) ?? 0) + count);
     ids.forEach((id, index) => {
       const isRead = index < cached;
       if (isRead) read += tokens[id];
       else write += tokens[id];
-      const by = isRead ? this.read : this.write;
-      by.set(id, (by.get(id) ?? 0) + tokens[id]);
+      bill(isRead ? this.read : this.write, id, tokens[id]);
     });
+    // The cache is read in whole units.
+    const rest = read % this.#cache.unit;
+    if (rest > 0) {
+      [read, write] = [read - rest, write + rest];
+      bill(this.read, ids[cached - 1], -rest);
+      bill(this.write, ids[cached - 1], rest);
+    }
     if (!first && !cold) this.#stability(before, ids, same, read);
     const tally = this.tally;
     const reads = first || cold ? "write" : "read";
@@ -149,15 +162,19 @@ export class Meter {
     return { ids, cold };
   }
 
-  /** Returns the number of messages that are read from the cache. */
-  #cached(ids, same) {
-    if (this.lookback === Infinity) return same;
-    let blocks = 0;
-    for (let end = ids.length; end > 0 && blocks <= this.lookback; end--) {
-      if (this.#entries.includes(end)) return end;
-      blocks += this.catalogue.blocks(ids[end - 1]);
-    }
-    return 0;
+  /** Sends a request to the cache. Returns the number of messages that are read, of which the first `same` are old. */
+  #cached(ids, same, at) {
+    let [blocks, tokens, unchanged] = [0, 0, 0];
+    ids.forEach((id, index) => {
+      blocks += this.catalogue.blocks(id);
+      tokens += this.catalogue.tokens[id];
+      if (index < same) unchanged = blocks;
+    });
+    let read = this.#cache.send(blocks, tokens, unchanged, at);
+    let messages = 0;
+    for (; messages < same && read >= this.catalogue.blocks(ids[messages]); messages++)
+      read -= this.catalogue.blocks(ids[messages]);
+    return messages;
   }
 
   #follow(before, ids, same) {

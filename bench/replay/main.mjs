@@ -13,11 +13,11 @@ SESSIONS are files or directories: JSONL of OpenClaw, Pi or Claude Code, or JSON
 
   --mode full|host|both    full: the engine assembles before every call; host: once for each user turn (default full)
   --policies A,B           never, references, squeeze, trim, server-clearing, host-pruning, every-turn, cache-aware (default all)
-  --prices all|R/W,...     prices of cached reads and of writes, relative to input (default 0.1/1.25)
-  --ttl MINUTES            lifetime of the provider's cache (default 5)
-  --lookback BLOCKS        how far back from the end of a request the provider looks for a cache entry, such as 20 for
-                           Anthropic (default: any common prefix is found, which is also what the optimum assumes)
-  --model NAME             the model that all sessions are replayed with; it decides how thinking is treated (default claude-opus-4-6)
+  --prices all|R/W,...     prices of cached reads and of writes, relative to input (default: those of the model)
+  --ttl MINUTES            lifetime of the provider's cache (default: that of the model's provider)
+  --cache any|provider     find any common prefix, which is what the optimum assumes (default), or bill by the cache of the model's provider
+  --model NAME             the model that all sessions are replayed with; it decides prices, cache and how thinking is treated
+                           (default claude-opus-4-6)
   --window TOKENS          the model's context window, for server clearing and host pruning (default 200000)
   --config JSON            options of Concertina
   --bare                   leave Concertina's fetch tool out of the bill; otherwise every request includes it
@@ -60,9 +60,9 @@ const { positionals, values } = parseArgs({
   options: {
     mode: { ...text, default: "full" },
     policies: text,
-    prices: { ...text, default: "0.1/1.25" },
-    ttl: { ...text, default: "5" },
-    lookback: text,
+    prices: text,
+    ttl: text,
+    cache: { ...text, default: "any" },
     config: { ...text, default: "{}" },
     sessions: text,
     jobs: { ...text, default: "1" },
@@ -127,7 +127,7 @@ main(import.meta, async () => {
     existsSync(native) &&
     readdirSync(native).length > 0;
   if (!built) await build();
-  const { PRICES, parsePrice } = await import("./billing.mjs");
+  const { PRICES, parsePrice, pricesOf } = await import("./billing.mjs");
   const { POLICIES } = await import("./policies.mjs");
   if (positionals.length === 0) throw new Error(`sessions are missing\n${HELP}`);
 
@@ -135,13 +135,16 @@ main(import.meta, async () => {
   const policies = (values.policies?.split(",") ?? Object.keys(POLICIES)).map((name) =>
     oneOf("policies", name, Object.keys(POLICIES)),
   );
+  const own = pricesOf(values.model);
+  const prices = values.prices ?? `${own.read}/${own.write}`;
   const options = {
     modes: mode === "both" ? ["full", "host"] : [mode],
     // Bills are relative to the policy that changes nothing.
     policies: [...new Set(["never", ...policies])],
-    prices: values.prices === "all" ? PRICES : values.prices.split(",").map((price) => parsePrice(price).name),
-    ttlMs: positive("ttl", values.ttl) * 60_000,
-    lookback: values.lookback === undefined ? undefined : positive("lookback", values.lookback),
+    prices: prices === "all" ? PRICES : prices.split(",").map((price) => parsePrice(price).name),
+    ttlMs: values.ttl === undefined ? own.cacheTtlMs : positive("ttl", values.ttl) * 60_000,
+    cache: oneOf("cache", values.cache, ["any", "provider"]),
+    usd: own.usd,
     config: jsonOf("config"),
     plain: values.words === undefined ? undefined : positive("words", values.words),
     bare: values.bare ?? false,

@@ -109,7 +109,7 @@ function inWords({ policy, median: middle, saveLittle, sessions, worst, used, ed
 }
 
 /** Returns the whole report as text, and the same figures for `--json`. */
-export function report(replays, { modes, policies, prices, optimum }) {
+export function report(replays, { modes, policies, prices, optimum, usd }) {
   const [lines, all] = [[], []];
   const names = (mode) =>
     policies.flatMap((policy) =>
@@ -182,7 +182,14 @@ export function report(replays, { modes, policies, prices, optimum }) {
             parts.map(([kind, of]) => [kind, ...bills.map((row) => three(of(row)))]),
           ),
         );
-        lines.push(`\n${inWords(bills.at(-1))}`);
+        const whole = sum(
+          replays.map(
+            ({ rows }) =>
+              rows.find((row) => row.mode === mode && row.policy === "never" && row.price === price).bill.total,
+          ),
+        );
+        const dollars = usd == null ? "" : ` Never touching anything costs $${(whole * usd).toFixed(2)}.`;
+        lines.push(`\n${inWords(bills.at(-1))}${dollars}`);
       }
     }
   }

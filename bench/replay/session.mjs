@@ -57,8 +57,8 @@ export async function replaySession(session, options, progress = () => {}) {
       window: options.window,
     });
     const overhead = options.bare ? 0 : engine.overhead;
-    const { ttlMs, lookback } = options;
-    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs, overhead, calls, lookback });
+    const model = options.cache === "provider" ? options.model : undefined;
+    const meter = new Meter({ catalogue, sight: sightOf(), ttlMs: options.ttlMs, overhead, calls, model });
     const agreement = new Agreement(edits, engine.fetch);
     try {
       for await (const request of requests(messages, engine, mode)) {

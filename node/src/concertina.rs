@@ -8,7 +8,6 @@ use concertina::assemble::{self, Engine, FETCH_TOOL, Fetch, HostCuts, RedactorAn
 use concertina::config::{Config, Enabled, Secrets};
 use concertina::error::Error;
 use concertina::foreign::{self, Journal, Skipped};
-use concertina::plan::prices::StatedPrices;
 use concertina::reference::{RefId, parse_ref};
 use concertina::store::{Receipt, Retention, Scope, StoreOptions, TurnStatus};
 use napi::Env;
@@ -21,7 +20,7 @@ use crate::handover::Handover;
 use crate::pure::options;
 use crate::registry::{self, StorePlace};
 use crate::report::{
-    Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Removed,
+    Answer, AssembleOptions, BirthOptions, FetchRequest, Fetched, FiguresQuery, FinishedTurn, Folded, Prices, Removed,
     SearchQuery, SearchResult, Session, Stats, Unfolded, WarningRow,
 };
 use crate::work::{ThenBlocking, blocking, heavy, heavy_blocking, run_in_background};
@@ -235,14 +234,11 @@ impl NativeConcertina {
     ) -> napi::Result<PromiseRaw<'env, String>> {
         let (engine, slices) = (self.engine()?, messages.slices());
         heavy_blocking(env, move || {
-            let stated = turn.prices.map(StatedPrices::from);
             let turn = assemble::FinishedTurn {
                 advancement_key: &turn.advancement_key,
                 session_key: turn.session_key.as_deref(),
                 messages: &slices.read()?,
-                prices: stated.map(TryInto::try_into).transpose()?,
-                usd: stated.and_then(|prices| prices.usd()),
-                answer_price: stated.and_then(|prices| prices.answer()),
+                prices: turn.prices.map(Prices::stated).transpose()?,
                 window: turn.context_window.map(|tokens| tokens as u64),
                 tool: &turn.tool,
                 failed: &turn.failed,

@@ -16,6 +16,7 @@ pub mod handover;
 pub mod migration;
 pub mod options;
 pub mod prose;
+pub mod provider;
 pub mod pure;
 mod registry;
 pub mod report;

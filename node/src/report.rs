@@ -25,26 +25,31 @@ impl From<Session> for store::Scope {
     }
 }
 
-/// Prices per token, in any currency, and the lifetime of the provider's cache.
+/// Prices per token, and the lifetime of the provider's cache. What is absent comes from the charges in the transcript
+/// (`usage.cost`), or from the published prices of the model.
 #[napi(object, object_to_js = false)]
 pub struct Prices {
-    /// The price of an uncached input token.
-    pub input: f64,
+    /// The price of an uncached input token. Needed if another price is stated.
+    pub input: Option<f64>,
     /// The price of a token that is read from the cache.
-    pub cache_read: f64,
+    pub cache_read: Option<f64>,
     /// The price of a token that is written to the cache.
-    pub cache_write: f64,
+    pub cache_write: Option<f64>,
     /// The price of an output token.
     pub output: Option<f64>,
     /// The lifetime of a cache entry in milliseconds.
-    pub cache_ttl_ms: f64,
-    /// True if the prices are US dollars per million tokens. Figures are then in dollars.
+    pub cache_ttl_ms: Option<f64>,
+    /// True if the prices are US dollars per million tokens, as in a price list. Charges in the transcript then
+    /// precede them, and figures are in dollars. Otherwise they are in any unit and precede all others.
     pub usd_per_million: Option<bool>,
 }
 
-impl From<Prices> for StatedPrices {
-    fn from(Prices { input, cache_read, cache_write, output, cache_ttl_ms, usd_per_million }: Prices) -> Self {
-        Self { input, cache_read, cache_write, output, cache_ttl_ms, usd_per_million: usd_per_million == Some(true) }
+impl Prices {
+    /// Returns the checked prices.
+    pub fn stated(self) -> concertina::error::Result<StatedPrices> {
+        let Self { input, cache_read, cache_write, output, cache_ttl_ms, usd_per_million } = self;
+        let usd_per_million = usd_per_million == Some(true);
+        StatedPrices { input, cache_read, cache_write, output, cache_ttl_ms, usd_per_million }.check()
     }
 }
 
@@ -120,7 +125,7 @@ impl TryFrom<AssembleOptions> for assemble::AssembleOptions {
             available_tools: given.available_tools,
             model: given.model,
             refer_oversize: given.refer_oversize,
-            prices: given.prices.map(|prices| StatedPrices::from(prices).try_into()).transpose()?,
+            prices: given.prices.map(Prices::stated).transpose()?,
             token_budget: given.token_budget.map(|tokens| tokens as u64),
             turn_begins: given.turn_begins,
             prompt: given.prompt,
@@ -163,7 +168,7 @@ pub struct EpochReport {
     pub reason: String,
     /// Tokens that were removed from the context.
     pub tokens_freed: i64,
-    /// Tokens behind the first changed block, which the provider bills again as uncached.
+    /// Tokens that the cache held and has to take in again; 0 if it was cold.
     pub tokens_rebilled: i64,
 }
 
@@ -422,7 +427,7 @@ pub struct EpochRow {
     pub reason: String,
     /// Tokens that were removed from the context.
     pub tokens_freed: i64,
-    /// Tokens behind the first changed byte, which the provider bills again as uncached.
+    /// Tokens that the cache held and has to take in again; 0 if it was cold.
     pub tokens_rebilled: i64,
     /// The number of changed blocks.
     pub blocks: u32,
@@ -435,7 +440,7 @@ pub struct FinishedTurn {
     pub advancement_key: String,
     /// The host's key of the conversation.
     pub session_key: Option<String>,
-    /// The prices of the model. If they are absent, those of the model's family apply.
+    /// The prices of the model, as far as the caller knows them.
     pub prices: Option<Prices>,
     /// The size of the model's context window in tokens, for a host that compacts a history that exceeds it.
     pub context_window: Option<f64>,

@@ -1,7 +1,7 @@
 //! The options of one assembly.
 
 use super::redaction::RedactorMode;
-use crate::plan::prices::Prices;
+use crate::plan::prices::StatedPrices;
 
 /// The options of one assembly, beside the history itself.
 #[derive(Debug, Clone, Default)]
@@ -13,8 +13,8 @@ pub struct AssembleOptions {
     pub model: Option<String>,
     /// Also replace oversize results that were never seen at birth (for engines that are wrapped, not hosted).
     pub refer_oversize: bool,
-    /// Prices of the model's tokens; `None` for the defaults of its family.
-    pub prices: Option<Prices>,
+    /// Prices of the model's tokens, as far as the caller states them.
+    pub prices: Option<StatedPrices>,
     /// The token budget that the host reserves for the history.
     pub token_budget: Option<u64>,
     /// True if a user turn begins with this call and its message is not among the messages yet.

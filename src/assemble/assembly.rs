@@ -143,6 +143,7 @@ impl<'e, 't, 'a> Assembly<'e, 't, 'a> {
             restored: &restored,
             marks: self.marks,
             choice: &choice,
+            states: &states,
             model_and_tools,
             now,
         };

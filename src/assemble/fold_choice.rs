@@ -16,7 +16,9 @@ use crate::history::{Fate, can_replace_fresh, is_over_threshold};
 use crate::plan::balance::{PastChange, balance};
 use crate::plan::cache::{Cache, ColdCause};
 use crate::plan::economics::{ASKED, PlanContext, PlannedBlock, ThinkingEffect, plan_folds};
-use crate::plan::prices::{Family, FinishedThinking, Prices};
+use crate::plan::model_name::ModelName;
+use crate::plan::prices::{Prices, Tariff};
+use crate::plan::provider::{FinishedThinking, Provider};
 use crate::store::{Ledger, Millis};
 use crate::transcript::{BlockKind, Transcript, is_cache_point};
 
@@ -36,6 +38,8 @@ pub(super) struct FoldChoice {
     pub(super) cause: Option<&'static str>,
     /// The minimum number of tokens that the fold must free once counted; otherwise no epoch is opened.
     pub(super) min_tokens_freed: u64,
+    /// The number of blocks that the cache holds; `None` if the cache was not looked at.
+    pub(super) cached_blocks: Option<usize>,
     /// Per block: true if a cache entry may end before it. Blocks beyond the end of the list count as true.
     pub(super) after_cache_entry: Vec<bool>,
 }
@@ -101,22 +105,23 @@ impl FoldChooser<'_, '_, '_> {
         let Self { engine, transcript, blocks, states, ref context } = *self;
         let config = &engine.config;
         let model = context.options.model.as_deref();
-        let family = Family::of(model);
-        let prices = context.options.prices.unwrap_or(family.prices);
+        // Only a model that the caller names may lose thinking.
+        let thinking_rule = Provider::of(&ModelName::of(model)).thinking;
+        let priced = model.or_else(|| transcript.last_model());
+        let prices = Tariff::of(priced, context.options.prices.as_ref(), transcript).prices;
         let mut cache = Cache::of(transcript, &prices, model, context.is_switched, context.last_call, context.now);
         cache.cold = cache.cold.or(context.is_rewritten.then_some(ColdCause::Rewritten));
-        let after_cache_entry = after_cache_entry(&cache, family.lookback, blocks);
-        let last_own_call = cache.calls_with_entry.last().copied().unwrap_or(0);
+        let after_cache_entry = after_cache_entry(&cache, blocks, context.now);
+        let own_blocks = cache.own.longest(context.now).unwrap_or(0);
+        let cached_blocks = Some(if cache.cold.is_some() { 0 } else { own_blocks });
         let (mut oversize, mut sent_tokens) = (Vec::new(), 0);
         let mut planned: Vec<PlannedBlock> = blocks
             .iter()
             .enumerate()
             .map(|(index, block)| {
-                let is_sent = block.message_index < cache.first_unsent_message;
-                let (tokens, is_open) = match states[index] {
-                    BlockState::Open => (block.tokens, !is_kept(block)),
-                    BlockState::Placeholder(tokens) | BlockState::Replaced(tokens) => (tokens, false),
-                };
+                let is_sent = index < cache.sent_blocks;
+                let tokens = states[index].tokens(block);
+                let is_open = states[index] == BlockState::Open && !is_kept(block);
                 sent_tokens += if is_sent { tokens } else { 0 };
                 let fate = match block.fate {
                     // Fetched content is used for a while, so it stays.
@@ -130,17 +135,13 @@ impl FoldChooser<'_, '_, '_> {
                 let can_leave = matches!(fate, Fate::Foldable(_) | Fate::Young { .. });
                 let is_large_enough = can_leave && tokens >= config.min_tokens_to_fold;
                 let tokens_freed = if is_large_enough { expected_savings(block, config) } else { 0 };
-                let thinking = if is_open { self.thinking(block, family.thinking) } else { None };
-                let is_cached = block.message_index < last_own_call;
-                let other_caches =
-                    cache.last_calls_of_other_caches.iter().filter(|&&other| block.message_index < other).count()
-                        as u64;
+                let thinking = if is_open { self.thinking(block, thinking_rule) } else { None };
                 PlannedBlock {
                     tokens,
                     tokens_freed,
                     fate,
-                    is_cached,
-                    other_caches,
+                    is_cached: index < own_blocks,
+                    other_caches: cache.others.iter().filter(|&&end| index < end).count() as u64,
                     is_after_cache_entry: after_cache_entry[index],
                     thinking,
                 }
@@ -151,18 +152,17 @@ impl FoldChooser<'_, '_, '_> {
         let plan_context = PlanContext {
             prices,
             cold: cache.cold,
-            is_thinking_bound: family.thinking == FinishedThinking::Bound,
+            is_thinking_bound: thinking_rule == FinishedThinking::Bound,
             overhead,
             // The host subtracts the system prompt from the budget that it states.
             limit: context.options.token_budget.map(|budget| threshold(budget) + overhead),
-            cliff: family.cliff,
             folds_all: context.folds_all,
             max_deferred_turns: config.max_deferred_turns,
             saved: saved(transcript, context.ledger, &prices),
         };
         let plan = loop {
             let Some(plan) = plan_folds(&planned, &plan_context) else {
-                return FoldChoice { blocks: oversize, ..FoldChoice::default() };
+                return FoldChoice { blocks: oversize, cached_blocks, after_cache_entry, ..FoldChoice::default() };
             };
             // A block that cannot leave frees nothing. The check reads the whole block, so it is made only for chosen
             // ones.
@@ -186,7 +186,13 @@ impl FoldChooser<'_, '_, '_> {
         let mut blocks: Vec<ChosenBlock> = chosen.chain(oversize).collect();
         blocks.sort_by_key(|chosen| chosen.index);
         blocks.dedup_by_key(|chosen| chosen.index);
-        FoldChoice { blocks, cause: Some(cause), min_tokens_freed: plan.min_tokens_freed, after_cache_entry }
+        FoldChoice {
+            blocks,
+            cause: Some(cause),
+            min_tokens_freed: plan.min_tokens_freed,
+            cached_blocks,
+            after_cache_entry,
+        }
     }
 
     /// Returns the effect that a change before a thinking block has on it. Thinking that may not be stored unchanged
@@ -237,14 +243,20 @@ impl FoldChooser<'_, '_, '_> {
     }
 }
 
-/// Returns for each block whether a cache entry ends before it: an earlier request ended there, within the provider's
-/// lookback.
-fn after_cache_entry(cache: &Cache, lookback: Option<usize>, blocks: &[KeyedBlock]) -> Vec<bool> {
-    let Some(lookback) = lookback else { return vec![true; blocks.len()] };
+/// Returns for each block whether the coming request finds a cache entry that ends before it. It has the breakpoints
+/// that the caller set, or one at its end.
+fn after_cache_entry(cache: &Cache, blocks: &[KeyedBlock], now: Millis) -> Vec<bool> {
+    if cache.own.reads_any_prefix() {
+        return vec![true; blocks.len()];
+    }
+    let is_marked = |block: &KeyedBlock| is_cache_point(block.message.raw, &block.block.path);
+    let mut breakpoints: Vec<usize> = (1..=blocks.len()).filter(|&end| is_marked(&blocks[end - 1])).collect();
+    if breakpoints.is_empty() {
+        breakpoints.push(blocks.len());
+    }
     let mut after_cache_entry = vec![false; blocks.len()];
-    let ends = cache.calls_with_entry.iter().map(|&call| blocks.partition_point(|block| block.message_index < call));
-    let is_reached = |end: &usize| *end < blocks.len() && end + lookback >= blocks.len();
-    ends.filter(is_reached).for_each(|end| after_cache_entry[end] = true);
+    let ends = cache.own.found(&breakpoints, Some(now)).filter(|&end| end < blocks.len());
+    ends.for_each(|end| after_cache_entry[end] = true);
     after_cache_entry
 }
 

@@ -1,6 +1,6 @@
 //! Stores the originals of the proposals that pay, and only then shows what the store returned.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::fold_proposal::{OriginalSource, Proposal};
 use super::marks::Marks;
 use super::placeholder::{explained_in, explanation_in};
 use super::replacement::Replacement;
-use super::replay::ReplyBuilder;
+use super::replay::{BlockState, ReplyBuilder};
 use super::report::{LARGE, THINKING};
 use crate::error::Result;
 use crate::history::Meter;
@@ -51,6 +51,8 @@ pub(super) struct FoldCommit<'f, 't, 'a> {
     pub(super) restored: &'f [Restored<'f, 't, 'a>],
     pub(super) marks: &'f Marks,
     pub(super) choice: &'f FoldChoice,
+    /// The state of each block before this call.
+    pub(super) states: &'f [BlockState],
     /// The hash of the caller's model and tools, to be recorded.
     pub(super) model_and_tools: Option<ContentHash>,
     pub(super) now: Millis,
@@ -110,12 +112,13 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
             ..Batch::after(self.ledger)
         };
         let mut in_context = builder.in_context.clone();
-        let mut changed: BTreeSet<BlockKey> = builder.withdrawn.iter().copied().collect();
+        // What comes back is shown in full.
+        let mut changed: BTreeMap<BlockKey, Option<u64>> = builder.withdrawn.iter().map(|key| (*key, None)).collect();
         let (mut before, mut after) = (0, 0);
         for &RenderedProposal { proposal, ref id, ref replacement, tokens, has_explanation } in rendered {
             let (block, original) = (proposal.block, proposal.source.original());
             (before, after) = (before + block.tokens, after + tokens);
-            changed.insert(block.key);
+            changed.insert(block.key, Some(tokens));
             in_context.insert(original.hash);
             batch.printed.extend(has_explanation.then(|| explanation_in(original.hash)));
             batch.folded.push((block.folded_kind(), block.tokens, tokens));
@@ -129,10 +132,8 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
                 batch.originals.push((id.clone(), original.clone()));
             }
         }
-        let mut restored_tokens = 0;
         for Restored { block, original, text } in self.restored {
-            restored_tokens += self.engine.contents.of_text(text).1;
-            changed.insert(block.key);
+            changed.insert(block.key, Some(self.engine.contents.of_text(text).1));
             in_context.insert(*original);
             batch.projections.push(Projection {
                 block: block.key,
@@ -150,7 +151,7 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         let epoch = Epoch {
             reason: reason.unwrap_or(if has_restored { RESTORED_REASON } else { RETURNED_REASON }).into(),
             tokens_freed: before - after,
-            tokens_rebilled: self.rebilled(&changed) + after + restored_tokens,
+            tokens_rebilled: self.rebilled(&changed),
             blocks: changed.len() as u64,
         };
         batch.receipts.push(Receipt {
@@ -163,15 +164,18 @@ impl<'f, 't, 'a> FoldCommit<'f, 't, 'a> {
         batch
     }
 
-    /// Returns the unchanged tokens from the last cache entry before the first changed block: the cache has to take
-    /// them in again.
-    fn rebilled(&self, changed: &BTreeSet<BlockKey>) -> u64 {
-        let blocks = self.blocks;
+    /// Returns the tokens from the last cache entry before the first changed block to the end of what the cache holds,
+    /// as they are shown now: the cache has to take them in again.
+    fn rebilled(&self, changed: &BTreeMap<BlockKey, Option<u64>>) -> u64 {
+        let cached = &self.blocks[..self.choice.cached_blocks.unwrap_or(usize::MAX).min(self.blocks.len())];
+        let Some(first) = cached.iter().position(|block| changed.contains_key(&block.key)) else { return 0 };
         let is_entry = |at: &usize| self.choice.after_cache_entry.get(*at).is_none_or(|is_entry| *is_entry);
-        let first = blocks.iter().position(|block| changed.contains(&block.key)).unwrap_or(blocks.len());
         let from = (0..=first).rev().find(is_entry).unwrap_or(0);
-        let taken_in = blocks[from.min(first)..].iter().filter(|block| !changed.contains(&block.key));
-        taken_in.map(|block| block.tokens).sum()
+        let tokens = |(block, state): (&KeyedBlock, &BlockState)| match changed.get(&block.key) {
+            Some(tokens) => tokens.unwrap_or(block.tokens),
+            None => state.tokens(block),
+        };
+        cached.iter().zip(self.states).skip(from).map(tokens).sum()
     }
 
     /// Shows the rows as stored; some may be those of a concurrent call.

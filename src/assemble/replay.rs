@@ -64,6 +64,16 @@ pub(super) enum BlockState {
     Replaced(u64),
 }
 
+impl BlockState {
+    /// Returns the tokens of the block as the last request showed it.
+    pub(super) fn tokens(self, block: &KeyedBlock) -> u64 {
+        match self {
+            Self::Open => block.tokens,
+            Self::Placeholder(tokens) | Self::Replaced(tokens) => tokens,
+        }
+    }
+}
+
 /// Applies earlier decisions as patches, and returns the state of each block.
 pub(super) fn replay(decisions: &Decisions, blocks: &[KeyedBlock], builder: &mut ReplyBuilder) -> Vec<BlockState> {
     let state_of = |block: &KeyedBlock| {

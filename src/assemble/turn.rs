@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::history::measure::message_tokens;
 use crate::plan::bill::{BilledCall, PreviousRequest, bill};
 use crate::plan::host_compaction::{HostCompaction, TokenScale, add_growth};
-use crate::plan::prices::{Family, Prices};
+use crate::plan::prices::{StatedPrices, Tariff};
 use crate::store::figures::{Recent, Request, Turn};
 use crate::store::{Batch, FAILED, Mark, MarkKind, Millis, Receipt, Scope, TurnStatus};
 use crate::transcript::Transcript;
@@ -31,12 +31,8 @@ pub struct FinishedTurn<'a> {
     /// The turn's messages, starting with the user's. If every answer reports its usage, only the names of the called
     /// tools are needed beside it.
     pub messages: &'a [Value],
-    /// Prices of tokens; `None` for the defaults of the model's family.
-    pub prices: Option<Prices>,
-    /// The price of an input token in dollars.
-    pub usd: Option<f64>,
-    /// The price of an output token, in input tokens.
-    pub answer_price: Option<f64>,
+    /// Prices of the model's tokens, as far as the caller states them.
+    pub prices: Option<StatedPrices>,
     /// The model's window in tokens. If set, figures without the plugin assume a host that compacts at it.
     pub window: Option<u64>,
     /// The definition of the fetch tool, as sent to the model.
@@ -85,6 +81,7 @@ impl Engine {
         now: Millis,
     ) -> Vec<Request> {
         let tool_tokens = self.contents.of_text(turn.tool).1;
+        let transcript = Transcript::read(turn.messages);
         let mut billing = Billing {
             before: recent.last.map(|last| PreviousRequest {
                 at: last.at,
@@ -93,9 +90,10 @@ impl Engine {
                 dropped: recent.last_without.map_or(0, |last| last.dropped),
             }),
             turn,
+            transcript: &transcript,
+            tariffs: HashMap::new(),
             requests: Vec::new(),
         };
-        let transcript = Transcript::read(turn.messages);
         let answers = answers(&transcript);
         let positions = assemblies.positions(&transcript, &answers, now);
         let mut tokens =
@@ -204,6 +202,9 @@ fn call_of(answer: &ModelAnswer, at: Millis) -> BilledCall {
 struct Billing<'a> {
     before: Option<PreviousRequest>,
     turn: &'a FinishedTurn<'a>,
+    transcript: &'a Transcript<'a>,
+    /// The prices of each model of the turn.
+    tariffs: HashMap<Option<String>, Tariff>,
     requests: Vec<Request>,
 }
 
@@ -226,8 +227,9 @@ impl Billing<'_> {
         (counted, growth): (Option<u64>, Option<(u64, u64)>),
         compaction: Option<&HostCompaction>,
     ) {
-        let FinishedTurn { prices, usd, answer_price, .. } = *self.turn;
-        let prices = prices.unwrap_or_else(|| Family::of(answer.model.as_deref()).prices);
+        let tariff = |model: &Option<String>| Tariff::of(model.as_deref(), self.turn.prices.as_ref(), self.transcript);
+        let Tariff { prices, answer: answer_price, usd } =
+            *self.tariffs.entry(answer.model.clone()).or_insert_with_key(tariff);
         let billed = bill(call, self.before.as_ref(), &prices, compaction);
         let compacting = billed.compacting.into_iter().filter(|(tokens, _)| *tokens > 0);
         self.requests.extend(compacting.map(|(without, without_bill)| Request {
@@ -241,6 +243,8 @@ impl Billing<'_> {
         let without = if call.is_for_fetch { self.before.map_or(0, |before| before.without) } else { billed.without };
         self.before = Some(PreviousRequest { at: call.at, sent: billed.sent, without, dropped: billed.dropped });
         let answered = call.usage.and_then(|usage| usage.output);
+        let answer_price =
+            answer_price.map(|price| price * prices.step_of(billed.sent).map_or(1.0, |step| step.output));
         self.requests.push(Request {
             at: call.at,
             is_measured: call.usage.is_some(),

@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_fresh_fold_saves_a_write_and_an_epoch_pays_for_itself_by_and_by() {
-        let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
+        let prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000, step: None };
         let sum = |change| balance([change], &prices);
         let fresh = PastChange { calls: 0, freed: 1000, rebilled: 0, is_fresh: true };
         assert!((sum(fresh) - 1250.0).abs() < 1e-9);

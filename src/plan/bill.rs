@@ -51,7 +51,7 @@ pub struct BilledCall {
     pub was_compacted: bool,
 }
 
-/// Tokens and bills of a request; bills in input tokens.
+/// Tokens and bills of a request; bills in input tokens at the price below any step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Billed {
     /// Tokens sent.
@@ -90,7 +90,8 @@ pub fn bill(
         let read = cached.min(sent);
         Usage { input: 0, read, written: sent - read, output: None }
     });
-    let sent_bill = usage.input as f64 + usage.read as f64 * prices.read + usage.written as f64 * prices.write;
+    let sent_bill = (usage.input as f64 + usage.read as f64 * prices.read + usage.written as f64 * prices.write)
+        * prices.of_step(sent);
     let dropped = before.map_or(0, |before| before.dropped);
     if call.is_for_fetch {
         let fetched = sent.saturating_sub(call.overhead);
@@ -123,7 +124,7 @@ pub fn bill(
         0 => prices.write,
         _ => (usage.input as f64 + usage.written as f64 * prices.write) / uncached as f64,
     };
-    let without_bill = read * prices.read + (without as f64 - read) * price;
+    let without_bill = (read * prices.read + (without as f64 - read) * price) * prices.of_step(without);
     let dropped = unfolded as i64 - without as i64;
     let share = without_bill / (without.max(1)) as f64;
     let (may_be_lower, may_be_higher) = match compaction {
@@ -136,15 +137,16 @@ pub fn bill(
         let flushed = before.filter(|_| call.begins_turn).map_or(0, |before| before.without.min(compaction.window));
         [flushed, compaction.to_summarize()]
     });
-    let compacting = compacting.map(|tokens| (tokens, tokens as f64 * price));
+    let compacting = compacting.map(|tokens| (tokens, tokens as f64 * price * prices.of_step(tokens)));
     Billed { sent, without, dropped, fetched, sent_bill, without_bill, overestimate, underestimate, compacting }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::prices::PriceStep;
 
-    const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
+    const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000, step: None };
     const CALL: BilledCall = BilledCall {
         at: 1000,
         usage: None,
@@ -186,6 +188,19 @@ mod tests {
         let rewritten = BilledCall { rewritten: Some(3000), ..CALL };
         assert_eq!(bills(rewritten, Some(BEFORE)), (10_000, 10_000, 500.0 + 6250.0, 800.0 + 2500.0));
         assert_eq!(bills(BilledCall { at: 300_001, ..rewritten }, Some(BEFORE)).3, 12_500.0);
+    }
+
+    #[test]
+    fn above_a_price_step_all_tokens_cost_more() {
+        let prices = Prices { step: Some(PriceStep { above: 10_000, input: 2.0, output: 1.5 }), ..PRICES };
+        let usage = Some(Usage { input: 0, read: 4000, written: 1000, output: None });
+        let call = BilledCall { usage, freed: 5000, ..CALL };
+        let bills = |call| {
+            let Billed { sent_bill, without_bill, .. } = bill(&call, None, &prices, None);
+            (sent_bill.round(), without_bill.round())
+        };
+        assert_eq!(bills(call), (400.0 + 1250.0, 900.0 + 1250.0));
+        assert_eq!(bills(BilledCall { freed: 5001, ..call }), (400.0 + 1250.0, 2.0 * (900.1_f64 + 1250.0).round()));
     }
 
     #[test]

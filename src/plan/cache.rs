@@ -7,7 +7,10 @@
 //! Each model and each list of tools has a cache of its own. Models that alternate within the life of a cache find it
 //! warm, so the cost of a change includes all live caches.
 
+use super::model_name::ModelName;
 use super::prices::Prices;
+use super::prompt_cache::{CachedRequest, PromptCache};
+use super::provider::{CacheRules, Provider};
 use crate::transcript::{Message, Transcript};
 
 /// The reason why nothing of the history is cached.
@@ -48,17 +51,17 @@ impl ColdCause {
     }
 }
 
-/// The estimated state of the caches.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The estimated state of the caches. Positions are numbers of blocks from the beginning of the history.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Cache {
     /// The reason why no cache holds anything, if so.
     pub cold: Option<ColdCause>,
-    /// Indexes of the calls that left an entry in this model's cache; each entry holds the messages before its index.
-    pub calls_with_entry: Vec<usize>,
-    /// The index of the last call of each other live cache.
-    pub last_calls_of_other_caches: Vec<usize>,
-    /// The index of the first message that was in no request yet.
-    pub first_unsent_message: usize,
+    /// The cache of the called model.
+    pub own: PromptCache,
+    /// The end of the longest entry of each other live cache.
+    pub others: Vec<usize>,
+    /// The number of blocks that were in the last request.
+    pub sent_blocks: usize,
     /// Tokens of the last request as reported by the provider, with system prompt and tools; 0 if not reported.
     pub last_request: u64,
 }
@@ -79,17 +82,46 @@ impl Cache {
         last_call: Option<i64>,
         now: i64,
     ) -> Self {
-        let calls = || transcript.messages.iter().enumerate().filter(|(_, message)| message.is_call());
-        let Some((at, last)) = calls().next_back() else {
-            return Self { cold: Some(ColdCause::Fresh), ..Self::default() };
+        let name_of = |call: &Message| call.raw["model"].as_str().map(|name| ModelName::of(Some(name)));
+        let last = transcript.messages.iter().rfind(|message| message.is_call());
+        let model = model.or_else(|| transcript.last_model()).map(|model| ModelName::of(Some(model)));
+        let cache_of = |model: Option<&ModelName>, life_ms: Option<i64>| {
+            let rules = Provider::of(model.unwrap_or(&ModelName::of(None))).cache;
+            let life_ms = life_ms.unwrap_or(rules.life_ms);
+            let margin = life_ms.saturating_mul(CACHE_LIFE_MARGIN_PERCENT) / 100;
+            PromptCache::new(CacheRules { life_ms: life_ms.saturating_add(margin), ..rules })
         };
-        let cache_life_ms =
-            prices.cache_ttl_ms.saturating_add(prices.cache_ttl_ms.saturating_mul(CACHE_LIFE_MARGIN_PERCENT) / 100);
-        let is_cache_alive =
-            |call: &Message| call.timestamp.or(last_call).is_none_or(|time| now.saturating_sub(time) <= cache_life_ms);
+        let mut own = cache_of(model.as_ref(), Some(prices.cache_ttl_ms));
+        let Some(last) = last else {
+            return Self { cold: Some(ColdCause::Fresh), own, others: Vec::new(), sent_blocks: 0, last_request: 0 };
+        };
+        let mut others: Vec<(Option<ModelName>, PromptCache)> = Vec::new();
+        let (mut blocks, mut sent_blocks, mut is_last_own) = (0, 0, true);
+        for message in &transcript.messages {
+            if message.is_call() {
+                let name = name_of(message);
+                // In some shapes an answer does not state its model.
+                is_last_own = name.as_ref().zip(model.as_ref()).is_none_or(|(one, other)| one == other);
+                let cache = if is_last_own {
+                    &mut own
+                } else {
+                    let known = others.iter().position(|(other, _)| *other == name).unwrap_or_else(|| {
+                        others.push((name.clone(), cache_of(name.as_ref(), None)));
+                        others.len() - 1
+                    });
+                    &mut others[known].1
+                };
+                let at = message.timestamp.or(last_call);
+                cache.send(CachedRequest { blocks, tokens: u64::MAX, unchanged: blocks, at });
+                sent_blocks = blocks;
+            }
+            blocks += message.blocks.len();
+        }
+        let mut others: Vec<usize> = others.iter().filter_map(|(_, cache)| cache.longest(now)).collect();
         let usage = last.usage().unwrap_or_default();
-        let writes_are_reported = || calls().any(|(_, call)| call.usage().is_some_and(|usage| usage.written > 0));
-        let cold = if !is_cache_alive(last) {
+        let writes_are_reported =
+            || transcript.messages.iter().any(|message| message.usage().is_some_and(|usage| usage.written > 0));
+        let cold = if own.longest(now).is_none() && others.is_empty() {
             Some(ColdCause::Lapsed)
         } else if was_compacted_after(transcript, last) {
             Some(ColdCause::Compacted)
@@ -98,42 +130,12 @@ impl Cache {
         } else {
             None
         };
-        let mut cache = Self { cold, first_unsent_message: at, last_request: usage.total(), ..Self::default() };
-        let name = |call: &Message| call.raw["model"].as_str().map(str::to_owned);
-        let model = model.map(str::to_owned).or_else(|| name(last));
-        let is_own = |name: &Option<String>| {
-            name.as_ref().zip(model.as_ref()).is_none_or(|(one, other)| is_same_model(one, other))
-        };
-        let mut last_calls_of_other_caches: Vec<(Option<String>, usize)> = Vec::new();
-        for (at, call) in calls().filter(|(_, call)| is_cache_alive(call)) {
-            let name = name(call);
-            if is_own(&name) {
-                cache.calls_with_entry.push(at);
-            } else {
-                last_calls_of_other_caches.retain(|(other, _)| *other != name);
-                last_calls_of_other_caches.push((name, at));
-            }
-        }
-        cache.last_calls_of_other_caches = last_calls_of_other_caches.into_iter().map(|(_, at)| at).collect();
         // The answer does not state the tools of its request, and in some shapes not the model.
-        if is_switched && cold.is_none() && cache.calls_with_entry.last() == Some(&at) {
-            cache.last_calls_of_other_caches.push(at);
+        if is_switched && cold.is_none() && is_last_own {
+            others.push(sent_blocks);
         }
-        cache
+        Self { cold, own, others, sent_blocks, last_request: usage.total() }
     }
-}
-
-/// Returns true if two names may mean one model: providers add a prefix and a date.
-fn is_same_model(a: &str, b: &str) -> bool {
-    let base_name = |name: &str| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let (a, b) = (base_name(a), base_name(b));
-    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let is_date = |rest: &str| {
-        let digits = rest.strip_prefix(['-', '@']).unwrap_or_default();
-        digits.bytes().filter(u8::is_ascii_digit).count() >= 6
-            && digits.bytes().all(|b| b.is_ascii_digit() || b == b'-')
-    };
-    long.strip_prefix(&*short).is_some_and(|rest| rest.is_empty() || rest == "-latest" || is_date(rest))
 }
 
 fn was_compacted_after(transcript: &Transcript, last: &Message) -> bool {
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
     use concertina_cases::{check, json_lines};
 
-    const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 };
+    const PRICES: Prices = Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000, step: None };
 
     #[test]
     fn what_the_caches_hold() {
@@ -160,27 +162,9 @@ mod tests {
             let transcript = Transcript::read(&messages);
             let cache = Cache::of(&transcript, &PRICES, model, is_switched, last_call.as_i64(), now);
             let state = cache.cold.map_or("warm", ColdCause::as_str);
-            format!(
-                "{state}; entries of this model after {:?}, of others after {:?}",
-                cache.calls_with_entry, cache.last_calls_of_other_caches
-            )
+            let own: Vec<usize> =
+                (0..=messages.len()).filter(|end| cache.own.found(&[*end], Some(now)).any(|one| one == *end)).collect();
+            format!("{state}; entries of this model after {own:?}, of others after {:?}", cache.others)
         });
-    }
-
-    #[test]
-    fn one_model_may_have_a_prefix_and_a_date_and_no_other_name() {
-        for (a, b) in [
-            ("claude-opus-4-6", "anthropic/claude-opus-4-6"),
-            ("claude-sonnet-4-20250514", "claude-sonnet-4"),
-            ("gpt-4o-2024-08-06", "GPT-4o"),
-            ("claude-sonnet-4@20250514", "claude-sonnet-4"),
-            ("claude-3-7-sonnet-latest", "claude-3-7-sonnet"),
-        ] {
-            assert!(is_same_model(a, b) && is_same_model(b, a), "{a} {b}");
-        }
-        for (a, b) in [("gpt-5.4", "gpt-5.4-mini"), ("claude-sonnet-4", "claude-sonnet-4-6"), ("grok-4", "grok-4-fast")]
-        {
-            assert!(!is_same_model(a, b) && !is_same_model(b, a), "{a} {b}");
-        }
     }
 }

@@ -75,8 +75,6 @@ pub struct PlanContext {
     pub overhead: u64,
     /// The number of tokens above which the context is full.
     pub limit: Option<u64>,
-    /// The number of tokens above which the whole request costs more.
-    pub cliff: Option<u64>,
     /// True if a person asked for everything foldable to be folded.
     pub folds_all: bool,
     /// The number of user turns that a block waits for the rent; after that, earlier savings may pay for it.
@@ -167,7 +165,7 @@ fn choose(blocks: &[PlannedBlock], start: usize, context: &PlanContext) -> Optio
         return Some((EpochCause::Cold(cold), (start..blocks.len()).filter(is_chosen).collect(), 0));
     }
     let context_tokens: u64 = blocks.iter().map(|block| block.tokens).sum::<u64>() + context.overhead;
-    let limits = [(EpochCause::Limit, context.limit), (EpochCause::Cliff, context.cliff)];
+    let limits = [(EpochCause::Limit, context.limit), (EpochCause::Cliff, context.prices.step.map(|step| step.above))];
     for (cause, limit) in limits {
         if let Some(limit) = limit.filter(|&limit| context_tokens > limit)
             && let Some(blocks) = free_to_limit(blocks, start, context_tokens, limit)
@@ -271,14 +269,14 @@ fn tokens_since_cache_entry(blocks: &[PlannedBlock]) -> Vec<u64> {
 mod tests {
     use super::*;
     use crate::history::{FoldPermission, Reason};
+    use crate::plan::prices::PriceStep;
 
     const WARM: PlanContext = PlanContext {
-        prices: Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 },
+        prices: Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000, step: None },
         cold: None,
         is_thinking_bound: false,
         overhead: 0,
         limit: None,
-        cliff: None,
         folds_all: false,
         max_deferred_turns: 40,
         saved: f64::INFINITY,
@@ -386,7 +384,8 @@ mod tests {
             Some(FoldPlan { cause: EpochCause::Limit, blocks: vec![1, 2], min_tokens_freed: 1575 })
         );
         assert_eq!(plan_folds(&[foldable(300, 0), stays(9500)], &full), None, "300 of 9,800 tokens are too few");
-        let cliff = PlanContext { limit: None, cliff: Some(9000), ..WARM };
+        let step = Some(PriceStep { above: 9000, input: 2.0, output: 2.0 });
+        let cliff = PlanContext { limit: None, prices: Prices { step, ..WARM.prices }, ..WARM };
         assert_eq!(plan_folds(&blocks, &cliff).unwrap().cause, EpochCause::Cliff);
     }
 

@@ -11,4 +11,8 @@ pub mod bill;
 pub mod cache;
 pub mod economics;
 pub mod host_compaction;
+pub mod model_name;
+pub mod price_list;
 pub mod prices;
+pub mod prompt_cache;
+pub mod provider;

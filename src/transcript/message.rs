@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::block::Block;
-use super::usage::Usage;
+use super::read::asks_for_an_hour;
+use super::usage::{Charge, Usage};
 
 /// The role of a message. The spellings of the shapes are normalized: `toolResult`, `tool`, `tool_result`, `function`
 /// and the outputs of the Responses API are [`Role::Tool`].
@@ -72,9 +73,25 @@ impl Message<'_> {
     pub fn usage(&self) -> Option<Usage> {
         Usage::read(&self.raw["usage"])
     }
+
+    /// Returns the prices that the host charged for that request, if any.
+    pub fn charge(&self) -> Option<Charge> {
+        Charge::read(&self.raw["usage"])
+    }
+
+    /// Returns true if the cache entries around the message live for an hour, as the caller asks or the provider
+    /// reports; `None` if it is unknown.
+    pub fn is_cached_for_an_hour(&self) -> Option<bool> {
+        asks_for_an_hour(self.raw).or_else(|| Usage::writes_live_for_an_hour(&self.raw["usage"]))
+    }
 }
 
 impl<'a> Transcript<'a> {
+    /// Returns the model of the last call, if its answer states it.
+    pub fn last_model(&self) -> Option<&'a str> {
+        self.messages.iter().rfind(|message| message.is_call())?.raw["model"].as_str()
+    }
+
     /// Returns the messages of the answer that begins at this index.
     pub fn answer_at(&self, index: usize) -> &[Message<'a>] {
         let more = self.messages[index + 1..].iter().take_while(|message| message.is_continuation).count();

@@ -22,4 +22,4 @@ pub use read::{
     has_opaque, image_frame, image_in_place, is_cache_point, text_beside, text_in_place, text_value, with_payload,
 };
 pub use shape::{UNSTATED_MIME, image_part, shape_at};
-pub use usage::Usage;
+pub use usage::{Charge, Usage};

@@ -365,6 +365,13 @@ pub fn is_cache_point(message: &Value, path: &Path) -> bool {
     }
 }
 
+/// Returns true if a breakpoint of the caller in the content of a message asks for a cache that lives for an hour,
+/// false if for minutes; `None` if there is no breakpoint.
+pub(super) fn asks_for_an_hour(message: &Value) -> Option<bool> {
+    let marks = message["content"].as_array()?.iter().rev().map(|block| &block["cache_control"]);
+    marks.filter(|mark| mark.is_object()).map(|mark| mark["ttl"] == "1h").next()
+}
+
 /// Returns the text block that replaces an image. It keeps the fields that are not part of the image.
 pub fn text_in_place(part: &Value, text: &str) -> Value {
     let others = part.as_object().into_iter().flatten().filter(|(key, _)| !IMAGE_FIELDS.contains(&key.as_str()));

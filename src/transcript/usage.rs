@@ -43,9 +43,53 @@ impl Usage {
         }
     }
 
+    /// Returns true if the last writes live for an hour, false if they live for minutes; `None` if there were none, or
+    /// the provider does not tell.
+    pub(super) fn writes_live_for_an_hour(reported: &Value) -> Option<bool> {
+        let creation = &reported["cache_creation"];
+        let hour = creation["ephemeral_1h_input_tokens"].as_u64().or(reported["cacheWrite1h"].as_u64())?;
+        let written = Self::read_any(reported).written;
+        (written > 0).then_some(hour * 2 > written)
+    }
+
     /// Returns all tokens of the prompt.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.read).saturating_add(self.written)
+    }
+}
+
+/// The charge for a request that a host recorded beside its usage, in dollars per token. `None` where nothing was used,
+/// or no price is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Charge {
+    /// All tokens of the prompt.
+    pub tokens: u64,
+    /// Input at the plain price.
+    pub input: Option<f64>,
+    /// Reading from the cache.
+    pub read: Option<f64>,
+    /// Writing to the cache.
+    pub write: Option<f64>,
+    /// The answer.
+    pub output: Option<f64>,
+}
+
+impl Charge {
+    /// Reads the `cost` of OpenClaw's usage; `None` if it states no price.
+    pub(super) fn read(reported: &Value) -> Option<Self> {
+        let usage = Usage::read(reported)?;
+        let price = |name: &str, tokens: u64| {
+            let cost = reported["cost"][name].as_f64().filter(|cost| cost.is_finite() && *cost > 0.0)?;
+            (tokens > 0).then_some(cost / tokens as f64)
+        };
+        let charge = Self {
+            tokens: usage.total(),
+            input: price("input", usage.input),
+            read: price("cacheRead", usage.read),
+            write: price("cacheWrite", usage.written),
+            output: price("output", usage.output.unwrap_or(0)),
+        };
+        [charge.input, charge.read, charge.write, charge.output].iter().any(Option::is_some).then_some(charge)
     }
 }
 

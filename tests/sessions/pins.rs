@@ -3,7 +3,7 @@
 
 use concertina::assemble::{AssembleOptions, Engine, FETCH_TOOL, Fetch, FetchedBlock, FinishedTurn, Reply};
 use concertina::config::{Config, Schedule};
-use concertina::plan::prices::Prices;
+use concertina::plan::prices::StatedPrices;
 use concertina::reference::RefId;
 use concertina::store::Scope;
 use concertina::store::figures::FiguresQuery;
@@ -27,7 +27,7 @@ fn other_session(agent: &str, session: &str) -> Scope {
 
 /// Assembles at prices at which folding pays at once.
 fn assembled(engine: &Engine, scope: &Scope, messages: &[Value], now: i64) -> (String, Reply) {
-    let prices = Some(Prices { read: 1.0, write: 1.0, cache_ttl_ms: 300_000 });
+    let prices = Some(StatedPrices::relative(1.0, 1.0, 300_000));
     let reply = engine.assemble(scope, messages, &AssembleOptions { prices, ..AssembleOptions::default() }, now);
     assert_eq!(reply.report.warning, None);
     (json!(reply.rewrite.apply(messages)).to_string(), reply)
@@ -235,10 +235,8 @@ fn all_that_may_fold_leaves_at_the_next_turn_if_a_person_asks() {
         };
         let rounds: Vec<Value> = (0..5).flat_map(|seed| round(if seed == 1 { "note" } else { "exec" }, seed)).collect();
         let messages = [&[user("go")], &rounds[..]].concat();
-        let options = AssembleOptions {
-            prices: Some(Prices { read: 0.1, write: 1.25, cache_ttl_ms: i64::MAX }),
-            ..AssembleOptions::default()
-        };
+        let options =
+            AssembleOptions { prices: Some(StatedPrices::relative(0.1, 1.25, i64::MAX)), ..AssembleOptions::default() };
         let assemble = |now| {
             let reply = engine.assemble(&scope(), &messages, &options, now);
             (json!(reply.rewrite.apply(&messages)).to_string(), epoch(&reply).map(str::to_owned))

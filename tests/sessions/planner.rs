@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use concertina::assemble::{AssembleOptions, Engine, Reply};
 use concertina::config::{Config, Schedule};
-use concertina::plan::prices::Prices;
+use concertina::plan::prices::StatedPrices;
 use concertina::reference::ContentHash;
 use concertina::store::Scope;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn open(dir: &TempDir) -> Engine {
 fn options() -> AssembleOptions {
     AssembleOptions {
         available_tools: Some(vec!["exec".into(), "fetch_original_data".into()]),
-        prices: Some(Prices { read: 0.1, write: 1.25, cache_ttl_ms: 300_000 }),
+        prices: Some(StatedPrices::relative(0.1, 1.25, 300_000)),
         ..AssembleOptions::default()
     }
 }
@@ -296,7 +296,7 @@ fn dear_cache_writes_make_epochs_rarer() {
         let dir = TempDir::new().unwrap();
         let engine = open(&dir);
         let messages = session(100);
-        let prices = Some(Prices { read, write: 1.25, cache_ttl_ms: 300_000 });
+        let prices = Some(StatedPrices::relative(read, 1.25, 300_000));
         for end in (3..=messages.len()).step_by(2) {
             let asked = AssembleOptions { prices, ..options() };
             engine.assemble(&scope(), &messages[..end], &asked, next(&messages[..end]));

@@ -532,6 +532,45 @@ export declare function compressRules(files: Array<RuleFile>, options: RulesOpti
 /** Does the same as `compressRules` on a worker. */
 export declare function compressRulesOnWorker(files: Array<RuleFile>, options: RulesOptions): Promise<CompressedRules>
 
+/** The prices of a model if its transcript and its host state none. */
+export interface ModelPrices {
+  /** The price of a cached token, relative to input. */
+  read: number
+  /** The price of writing a token to the cache, relative to input. */
+  write: number
+  /** The lifetime of a cache entry in milliseconds. */
+  cacheTtlMs: number
+  /** The price of an output token, relative to input. Null if it is unknown. */
+  answer?: number
+  /** The price of an input token in dollars. Null if it is unknown. */
+  usd?: number
+  /** The number of input tokens above which a request costs more. Null if there is no such step. */
+  stepAbove?: number
+  /** The price of input above the step, relative to that below. */
+  stepInput: number
+  /** The price of answers above the step, relative to that below. */
+  stepOutput: number
+}
+
+/** Returns the prices of a model. */
+export declare function modelPrices(model: string): ModelPrices
+
+/** The prompt cache of one model and list of tools, as the planner models it. */
+export declare class PromptCache {
+  /**
+   * Creates an empty cache of a model's provider. Without a model, any prefix is found. `life_ms` replaces the
+   * lifetime of an entry.
+   */
+  constructor(model?: string | undefined | null, lifeMs?: number | undefined | null)
+  /**
+   * Records a request with this many blocks and tokens, of which the first `unchanged` blocks equal those of the
+   * request before. Returns the number of blocks that are read from the cache.
+   */
+  send(blocks: number, tokens: number, unchanged: number, at?: number | undefined | null): number
+  /** The number of tokens in whose multiples the cache is read. */
+  get unit(): number
+}
+
 /** The report of `squeeze()`. */
 export interface SqueezeStats {
   /** Messages in the input. */
@@ -670,19 +709,25 @@ export interface Session {
   sessionId: string
 }
 
-/** Prices per token, in any currency, and the lifetime of the provider's cache. */
+/**
+ * Prices per token, and the lifetime of the provider's cache. What is absent comes from the charges in the transcript
+ * (`usage.cost`), or from the published prices of the model.
+ */
 export interface Prices {
-  /** The price of an uncached input token. */
-  input: number
+  /** The price of an uncached input token. Needed if another price is stated. */
+  input?: number
   /** The price of a token that is read from the cache. */
-  cacheRead: number
+  cacheRead?: number
   /** The price of a token that is written to the cache. */
-  cacheWrite: number
+  cacheWrite?: number
   /** The price of an output token. */
   output?: number
   /** The lifetime of a cache entry in milliseconds. */
-  cacheTtlMs: number
-  /** True if the prices are US dollars per million tokens. Figures are then in dollars. */
+  cacheTtlMs?: number
+  /**
+   * True if the prices are US dollars per million tokens, as in a price list. Charges in the transcript then
+   * precede them, and figures are in dollars. Otherwise they are in any unit and precede all others.
+   */
   usdPerMillion?: boolean
 }
 
@@ -766,7 +811,7 @@ export interface EpochReport {
   reason: EpochReason
   /** Tokens that were removed from the context. */
   tokensFreed: number
-  /** Tokens behind the first changed block, which the provider bills again as uncached. */
+  /** Tokens that the cache held and has to take in again; 0 if it was cold. */
   tokensRebilled: number
 }
 
@@ -940,7 +985,7 @@ export interface EpochRow {
   reason: EpochReason | (string & {})
   /** Tokens that were removed from the context. */
   tokensFreed: number
-  /** Tokens behind the first changed byte, which the provider bills again as uncached. */
+  /** Tokens that the cache held and has to take in again; 0 if it was cold. */
   tokensRebilled: number
   /** The number of changed blocks. */
   blocks: number
@@ -952,7 +997,7 @@ export interface FinishedTurn {
   advancementKey: string
   /** The host's key of the conversation. */
   sessionKey?: string
-  /** The prices of the model. If they are absent, those of the model's family apply. */
+  /** The prices of the model, as far as the caller knows them. */
   prices?: Prices
   /** The size of the model's context window in tokens, for a host that compacts a history that exceeds it. */
   contextWindow?: number

@@ -200,10 +200,10 @@ export const budget: Kind<number> = (name, value) => Math.trunc(number("of at le
 export const prices: Kind<Prices> = (name, value) => {
   const cost = number("of at least 0");
   const fields = {
-    input: number("above 0"),
-    cacheRead: cost,
-    cacheWrite: cost,
-    cacheTtlMs: cost,
+    input: optional(number("above 0")),
+    cacheRead: optional(cost),
+    cacheWrite: optional(cost),
+    cacheTtlMs: optional(cost),
     output: optional(cost),
     usdPerMillion: nullable(flag),
   };

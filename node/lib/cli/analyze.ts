@@ -26,7 +26,7 @@ export const analyze: Command = {
     "show where the tokens of recorded sessions are, and estimate what the plugin would save",
     "--session ID|KEY, --all    the sessions of a database of OpenClaw (openclaw-agent.sqlite)",
     "--options JSON       options of Concertina instead of the plugin's defaults",
-    "--read R --write W --ttl MINUTES   prices instead of those of the model's family, all three together:",
+    "--read R --write W --ttl MINUTES   prices instead of the published ones of the model, all three together:",
     "                     a token read from the cache and one written to it, relative to input; lifetime of the cache",
     "--html FILE          write a page to this new file",
     "--json",
@@ -66,8 +66,7 @@ export const analyze: Command = {
 };
 
 /**
- * Returns the stated prices, or undefined to use those of the model's family. @throws UsageError if only some are
- * stated
+ * Returns the stated prices, or undefined to use the published ones. @throws UsageError if only some are stated
  */
 function pricesOf(values: Values): Prices | undefined {
   const names = ["read", "write", "ttl"];

@@ -329,7 +329,7 @@ export class Concertina {
     /** The maximum number of tokens of the history. Above a share of it, the history is folded at once. */
     tokenBudget?: number;
     model?: string;
-    /** The prices of the model, in any unit; those of the model's family by default. */
+    /** The prices of the model, as far as the caller knows them. */
     prices?: Prices;
     /** Ignored, but accepted for hosts that pass it: the state of the cache is derived from the history. */
     promptCache?: unknown;
@@ -393,7 +393,7 @@ export class Concertina {
      * `usage`, in the format of OpenClaw, Anthropic or OpenAI. If it reports none, they are counted.
      */
     messages?: readonly AnyMessage[];
-    /** The prices of the model; those of the model's family by default. */
+    /** The prices of the model, as far as the caller knows them. */
     prices?: Prices;
     /**
      * The size of the model's context window in tokens. The estimate without Concertina then assumes a host that

@@ -66,8 +66,8 @@ export interface Comparison {
 /** Figures of the whole store, or of one session, over a period. */
 export interface Figures {
   /**
-   * The unit of bills: `usd` if the host stated prices in dollars for every request, otherwise tokens weighted by the
-   * prices of the cache.
+   * The unit of bills: `usd` if the price of every request is known in dollars, otherwise tokens weighted by the prices
+   * of the cache.
    */
   unit: "usd" | "input tokens";
   total: Amount & {

@@ -28,7 +28,7 @@ export interface SessionToAnalyse {
   messages: Message[];
   /** Numbers of the lines of the recording that contain something that is not JSON, counted from 1. */
   unreadable?: number[];
-  /** The prices of the session's model; those of its family by default. */
+  /** The prices of the session's model; the published ones by default. */
   prices?: Prices;
 }
 

@@ -96,7 +96,6 @@ pub(crate) fn life(home: &Path, at: usize, fault: Fault) -> Lived {
             session_key: None,
             messages,
             prices: None,
-            usd: None,
             tool: "{}",
             ..FinishedTurn::default()
         };
