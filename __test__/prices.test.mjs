@@ -35,7 +35,7 @@ test("what the host charged is the bill, whatever its configuration states", asy
 test("the published price applies to what nobody states, and a price step to all of a large request", async () => {
   const small = { input: 1000, cacheRead: 50_000, cacheWrite: 2000, output: 100 };
   const large = { ...small, cacheRead: 300_000 };
-  // Dollars per million tokens: input 2, cached 0.1, cache write 2.5, answers 10; above 272,000 tokens twice that, and 15.
+  // Dollars per million tokens: input 2, cached 0.1, write 2.5, answers 10; above 272,000 tokens twice that, and 15.
   assert.deepEqual(await billed([question, answer("gpt-6.2-sol", small)]), ["usd", 0.012, 0.001]);
   assert.deepEqual(await billed([question, answer("gpt-6.2-sol", large)]), ["usd", 0.074, 0.0015]);
   assert.deepEqual(await billed([question, answer("gpt-6.2-sol", small)], { cacheTtlMs: 1000 }), ["usd", 0.012, 0.001]);
