@@ -1,6 +1,6 @@
 // Generated from node/src by `npm run generate`. Do not edit.
 import type { ContentType, EpochReason, ErrorCode, FoldReason, Language, RulesLevel, StageName } from "../library/api.js";
-import type { FoldedOriginal, StoredFigures, StoredSession } from "../library/figures.js";
+import type { FoldedOriginal, KnownSession, StoredFigures } from "../library/figures.js";
 import type { Options } from "./options.js";
 
 /** The rules that the options set for a fresh tool result. */
@@ -86,7 +86,7 @@ export declare class NativeConcertina {
   /** Returns what was sent and billed, and the estimate of the same without Concertina. */
   figures(query: FiguresQuery): Promise<StoredFigures>
   /** Returns the sessions in the store, the most recently seen first. */
-  sessions(): Promise<StoredSession[]>
+  sessions(): Promise<KnownSession[]>
   /** Records a warning that the operator was shown, for a week. */
   warn(text: string, now: number): Promise<undefined>
   /** Returns the warnings since a moment, newest first, at most 100. */
@@ -1005,6 +1005,8 @@ export interface FinishedTurn {
   tool: string
   /** The tools of the results that reported a failure, one for each result. */
   failed: Array<string>
+  /** True if the session is left untouched, to be compared with others. */
+  heldOut: boolean
 }
 
 /** The requests to add up. */
